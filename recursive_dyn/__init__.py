@@ -1,0 +1,7 @@
+"""Reduced-coordinate rigid-body dynamics of parametric joints, derived symbolically and compiled."""
+
+from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.errors import ModelError, SceneFileError, StateError
+from recursive_dyn.spatial import pose
+
+__all__ = ["Dynamics", "ModelError", "SceneFileError", "StateError", "pose"]

@@ -1,0 +1,128 @@
+"""IR text to machine code in this process: compile, cache, load, hand out ctypes functions."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from recursive_dyn.codegen import cache
+
+_OPTIMIZATION = 1  # code generation effort: 2 compiles longer and runs no faster, 0 runs four times slower
+
+
+@dataclass(frozen=True, eq=False)
+class Native:
+    """Loaded machine code and the facts needed to call it."""
+
+    facts: dict[str, Any]
+    engine: Any = field(repr=False)
+    files: Any = field(repr=False)  # the engine reads them without owning them
+
+    def address(self, name: str) -> int:
+        """Address of a function."""
+        return int(self.engine.get_function_address(name))
+
+
+@lru_cache(maxsize=1)
+def _target() -> tuple[str, str]:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+_local = threading.local()
+
+
+def _machine() -> Any:
+    """A target machine of this thread's own: the cuts of a program are compiled on several threads."""
+    if not hasattr(_local, "machine"):
+        cpu, features = _target()
+        target = llvm.Target.from_default_triple()
+        _local.machine = target.create_target_machine(
+            cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", codemodel="small", jit=True
+        )
+    return _local.machine
+
+
+@lru_cache(maxsize=1)
+def vector_width() -> int:
+    """How many doubles the CPU's widest register holds."""
+    _, features = _target()
+    enabled = {f[1:] for f in features.split(",") if f.startswith("+")}
+    return 8 if "avx512f" in enabled else 4 if "avx" in enabled else 2
+
+
+def environment() -> str:
+    """Everything besides the program that machine code depends on."""
+    cpu, features = _target()
+    return f"{cpu} {features} {llvmlite.__version__} {llvm.llvm_version_info} {_OPTIMIZATION}"
+
+
+def compile_modules(modules: Sequence[str], progress: Callable[[float], None] | None = None) -> list[bytes]:
+    """Object code of each IR module."""
+    _target()
+    objects = []
+    for text in modules:
+        module = llvm.parse_assembly(text)
+        objects.append(bytes(_machine().emit_object(module)))
+        if progress is not None:
+            progress(len(objects) / len(modules))
+    return objects
+
+
+def load_objects(objects: Sequence[bytes], facts: dict[str, Any]) -> Native:
+    """Machine code of object files linked with each other and the C library."""
+    _target()
+    cpu, features = _target()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", codemodel="small", jit=True
+    )
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    files = [llvm.ObjectFileRef.from_data(code) for code in objects]
+    for file in files:
+        engine.add_object_file(file)
+    engine.finalize_object()
+    return Native(facts, engine, files)
+
+
+def pack(objects: Sequence[bytes], facts: dict[str, Any]) -> bytes:
+    """Objects and facts as one cache entry."""
+    header = json.dumps({"facts": facts, "sizes": [len(o) for o in objects]}).encode()
+    return struct.pack("<I", len(header)) + header + b"".join(objects)
+
+
+def unpack(payload: bytes) -> tuple[list[bytes], dict[str, Any]]:
+    """The objects and facts of a cache entry."""
+    (length,) = struct.unpack_from("<I", payload)
+    header = json.loads(payload[4 : 4 + length])
+    objects, start = [], 4 + length
+    for size in header["sizes"]:
+        objects.append(payload[start : start + size])
+        start += size
+    return objects, header["facts"]
+
+
+def cached(key: str) -> Native | None:
+    """Machine code of a cache entry, or None."""
+    payload = cache.load(key)
+    return None if payload is None else load_objects(*unpack(payload))
+
+
+def function(native: Native, name: str, arguments: int, hold_gil: bool) -> Callable[..., int]:
+    """The compiled function ``name`` of ``arguments`` integers or pointers.
+
+    hold_gil: calls of microseconds keep Python's lock, which is faster; long ones release it.
+    """
+    prototype = ctypes.PYFUNCTYPE if hold_gil else ctypes.CFUNCTYPE
+    call = prototype(ctypes.c_int64, *[ctypes.c_void_p] * arguments)(native.address(name))
+    call.native = native  # type: ignore[attr-defined]  # keeps the machine code alive as long as the function
+    return call

@@ -1,0 +1,31 @@
+"""The reference interpreter: the definition of what a program computes, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.expression import FUNCTIONS
+from recursive_dyn.program import Program
+
+
+def run(program: Program, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Output segments (..., size) for input segments (..., size); the leading axes are one batch."""
+    shape = np.broadcast_shapes(*(np.shape(inputs[name])[:-1] for name, size in program.inputs if size))
+    values: list[Any] = []
+    for name, size in program.inputs:
+        segment = np.broadcast_to(np.asarray(inputs.get(name, np.zeros(size)), dtype=float), (*shape, size))
+        values += [segment[..., i] for i in range(size)]
+    values += program.constants
+    with np.errstate(all="ignore"):
+        for op, *args in program.statements:
+            values.append(FUNCTIONS[op](*(values[a] for a in args)))
+    results = [np.broadcast_to(np.asarray(values[r], dtype=float), shape) for r in program.results]
+    outputs, start = {}, 0
+    for name, size in program.outputs:
+        part = results[start : start + size]
+        outputs[name] = np.stack(part, axis=-1) if size else np.zeros((*shape, 0))
+        start += size
+    return outputs

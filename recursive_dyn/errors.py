@@ -1,0 +1,13 @@
+"""Typed errors: each message names the body, joint or coordinate and says what to do."""
+
+
+class ModelError(ValueError):
+    """A scene, body, shape or joint that cannot be turned into dynamics."""
+
+
+class StateError(ValueError):
+    """A state, input array or simulation step that is malformed or not finite."""
+
+
+class SceneFileError(ValueError):
+    """A scene or robot description file that cannot be read."""

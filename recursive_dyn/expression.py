@@ -1,0 +1,314 @@
+"""Hash-consed expression graph: every distinct value is one immutable node.
+
+A scalar is a Python ``float`` (a constant) or an :class:`Expression`. Construction folds constants, 0, 1 and signs,
+orders the operands of + and *, and returns the existing node when there is one, so common subexpressions cost nothing.
+Recursions are written once over scalars: given floats they compute, given expressions they record.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+
+Scalar = Any  # float | Expression: object arrays of either go through the same NumPy code
+
+
+class Expression:
+    """One node of a graph: an operation on earlier nodes or numbers. ``index`` is its place in creation order."""
+
+    __slots__ = ("args", "graph", "index", "op")
+
+    def __init__(self, graph: Graph, op: str, args: tuple[Any, ...], index: int) -> None:
+        self.graph, self.op, self.args, self.index = graph, op, args, index
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return self.graph.add(self, other)
+
+    def __radd__(self, other: Scalar) -> Scalar:
+        return self.graph.add(self, other)
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self.graph.sub(self, other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return self.graph.sub(other, self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return self.graph.mul(self, other)
+
+    def __rmul__(self, other: Scalar) -> Scalar:
+        return self.graph.mul(self, other)
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return self.graph.mul(self, reciprocal(other))
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return self.graph.mul(self.graph.reciprocal(self), other)
+
+    def __neg__(self) -> Scalar:
+        return self.graph.neg(self)
+
+    def __repr__(self) -> str:
+        return f"%{self.index}" if self.op != "input" else str(self.args[0])
+
+
+class Graph:
+    """Owner and factory of expressions; nodes of one graph may be combined with each other only."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[tuple[Any, ...], Expression] = {}
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def input(self, name: Any) -> Expression:
+        """The graph's input of that (hashable) name."""
+        return self._intern("input", name)
+
+    def inputs(self, name: str, size: int) -> np.ndarray:
+        """Vector of inputs ``(name, 0) ... (name, size - 1)``, an object array (size,)."""
+        return array([self.input((name, i)) for i in range(size)])
+
+    def _intern(self, op: str, *args: Any) -> Expression:
+        key = (op, *args)
+        node = self._nodes.get(key)
+        if node is None:
+            node = self._nodes[key] = Expression(self, op, args, len(self._nodes))
+        return node
+
+    def add(self, a: Scalar, b: Scalar) -> Scalar:
+        if type(b) is not Expression:
+            b = float(b)
+            if b == 0.0:
+                return a
+            if a.op == "add" and type(a.args[1]) is float:
+                return self.add(a.args[0], a.args[1] + b)
+            return self._intern("add", a, b)
+        if b.op == "neg":
+            return self.sub(a, b.args[0])
+        if a.op == "neg":
+            return self.sub(b, a.args[0])
+        if a is b:
+            return self.mul(a, 2.0)
+        if a.op == "sub" and a.args[1] is b:
+            return a.args[0]
+        if b.op == "sub" and b.args[1] is a:
+            return b.args[0]
+        return self._intern("add", a, b) if a.index < b.index else self._intern("add", b, a)
+
+    def sub(self, a: Scalar, b: Scalar) -> Scalar:
+        if type(b) is not Expression:
+            return self.add(a, -float(b))
+        if type(a) is not Expression:
+            return self.neg(self.add(b, -float(a)))
+        if a is b:
+            return 0.0
+        if b.op == "neg":
+            return self.add(a, b.args[0])
+        if a.op == "neg":
+            return self.neg(self.add(a.args[0], b))
+        if a.op == "add":
+            if a.args[0] is b:
+                return a.args[1]
+            if a.args[1] is b:
+                return a.args[0]
+        if a.index > b.index:
+            return self.neg(self._intern("sub", b, a))
+        return self._intern("sub", a, b)
+
+    def neg(self, a: Scalar) -> Scalar:
+        if type(a) is not Expression:
+            return -a
+        if a.op == "neg":
+            return a.args[0]
+        if a.op == "add" and type(a.args[1]) is float and a.args[0].op == "neg":
+            return self.add(a.args[0].args[0], -a.args[1])
+        return self._intern("neg", a)
+
+    def mul(self, a: Scalar, b: Scalar) -> Scalar:
+        if type(b) is not Expression:
+            b = float(b)
+            if b == 0.0:
+                return 0.0
+            if b < 0.0:
+                return self.neg(self.mul(a, -b))
+            if b == 1.0:
+                return a
+            if a.op == "neg":
+                return self.neg(self.mul(a.args[0], b))
+            if a.op == "mul" and type(a.args[1]) is float:
+                return self.mul(a.args[0], a.args[1] * b)
+            return self._intern("mul", a, b)
+        if a.op == "neg":
+            return self.neg(self.mul(a.args[0], b))
+        if b.op == "neg":
+            return self.neg(self.mul(a, b.args[0]))
+        if (a.op == "reciprocal" and a.args[0] is b) or (b.op == "reciprocal" and b.args[0] is a):
+            return 1.0
+        if a is b and a.op == "sqrt":
+            return a.args[0]
+        return self._intern("mul", a, b) if a.index <= b.index else self._intern("mul", b, a)
+
+    def reciprocal(self, a: Expression) -> Scalar:
+        if a.op == "reciprocal":
+            return a.args[0]
+        if a.op == "neg":
+            return self.neg(self.reciprocal(a.args[0]))
+        return self._intern("reciprocal", a)
+
+    def apply(self, op: str, *args: Scalar) -> Scalar:
+        """The function ``op`` of :data:`FUNCTIONS` on scalars, folded when every one is a number."""
+        if not any(type(a) is Expression for a in args):
+            return evaluate_number(op, *args)
+        if op in _ODD and args[0].op == "neg":
+            return self.neg(self.apply(op, args[0].args[0]))
+        if op in ("cos", "abs", "cosh") and args[0].op == "neg":
+            return self.apply(op, args[0].args[0])
+        return self._intern(op, *(a if type(a) is Expression else float(a) for a in args))
+
+
+_ODD = frozenset(("sin", "tan", "asin", "atan", "sinh", "tanh"))
+
+
+def _reciprocal_number(a: Any) -> Any:
+    return 1.0 / a
+
+
+# The definition of every operation, on floats or NumPy arrays. Comparisons give 1.0 or 0.0; select(c, a, b) is a if c
+# is not zero, else b.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "reciprocal": _reciprocal_number,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "pow": lambda a, b: np.power(a, b),
+    "abs": np.abs,
+    "min": np.minimum,
+    "max": np.maximum,
+    "less": lambda a, b: np.where(np.less(a, b), 1.0, 0.0),
+    "select": lambda c, a, b: np.where(np.not_equal(c, 0.0), a, b),
+}
+
+
+def evaluate_number(op: str, *args: float) -> float:
+    """``op`` on numbers; ModelError when the result is not finite (a constant of the model divides by zero)."""
+    with np.errstate(all="ignore"):
+        try:
+            value = float(FUNCTIONS[op](*(float(a) for a in args)))
+        except ZeroDivisionError:
+            value = math.inf
+    if not math.isfinite(value):
+        raise ModelError(
+            f"{op}({', '.join(map(repr, args))}) is not finite: a constant expression of the model is singular"
+        )
+    return value
+
+
+def _function(op: str) -> Callable[..., Scalar]:
+    def apply(*args: Scalar) -> Scalar:
+        for a in args:
+            if type(a) is Expression:
+                return a.graph.apply(op, *args)
+        return evaluate_number(op, *args)
+
+    apply.__name__ = op
+    apply.__doc__ = f"``{op}`` of scalars, numbers or expressions."
+    return apply
+
+
+sin, cos, sqrt = _function("sin"), _function("cos"), _function("sqrt")
+minimum, maximum, less, select = _function("min"), _function("max"), _function("less"), _function("select")
+
+
+def reciprocal(a: Scalar) -> Scalar:
+    """1 / a of a scalar."""
+    return a.graph.reciprocal(a) if type(a) is Expression else evaluate_number("reciprocal", a)
+
+
+def array(values: Any) -> np.ndarray:
+    """Object array of scalars: expressions are kept, every number becomes a Python float."""
+    source = np.asarray(values, dtype=object)
+    result = np.empty(source.shape, dtype=object)
+    result.flat = [v if type(v) is Expression else float(v) for v in source.flat]
+    return result
+
+
+def is_constant(value: Scalar) -> bool:
+    """True for a number, False for an expression."""
+    return type(value) is not Expression
+
+
+def reachable(outputs: Iterable[Scalar]) -> list[Expression]:
+    """Every node that the outputs depend on, in creation order (arguments before their users)."""
+    found: dict[int, Expression] = {}
+    stack = [o for o in outputs if type(o) is Expression]
+    while stack:
+        node = stack.pop()
+        if node.index in found:
+            continue
+        found[node.index] = node
+        if node.op != "input":
+            stack.extend(a for a in node.args if type(a) is Expression and a.index not in found)
+    return [found[i] for i in sorted(found)]
+
+
+def substitute(outputs: Sequence[Scalar], inputs: Mapping[Any, Scalar]) -> list[Scalar]:
+    """The outputs with every input replaced, by name, with a scalar (of another graph, or a number)."""
+    value: dict[int, Scalar] = {}
+    for node in reachable(outputs):
+        if node.op == "input":
+            value[node.index] = inputs[node.args[0]]
+        else:
+            value[node.index] = combine(node.op, [value[a.index] if type(a) is Expression else a for a in node.args])
+    return [value[o.index] if type(o) is Expression else o for o in outputs]
+
+
+def combine(op: str, args: Sequence[Scalar]) -> Scalar:
+    """Build ``op`` of scalars with all folding rules."""
+    if op == "add":
+        return args[0] + args[1]
+    if op == "sub":
+        return args[0] - args[1]
+    if op == "mul":
+        return args[0] * args[1]
+    if op == "neg":
+        return -args[0]
+    if op == "reciprocal":
+        return reciprocal(args[0])
+    for a in args:
+        if type(a) is Expression:
+            return a.graph.apply(op, *args)
+    return evaluate_number(op, *args)
+
+
+def evaluate(outputs: Sequence[Scalar], inputs: Mapping[Any, Any]) -> list[Any]:
+    """Numerical values of the outputs, node by node; inputs may be floats or equally shaped NumPy arrays."""
+    value: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        for node in reachable(outputs):
+            if node.op == "input":
+                value[node.index] = inputs[node.args[0]]
+            else:
+                value[node.index] = FUNCTIONS[node.op](
+                    *(value[a.index] if type(a) is Expression else a for a in node.args)
+                )
+    return [value[o.index] if type(o) is Expression else o for o in outputs]

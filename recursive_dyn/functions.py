@@ -1,0 +1,208 @@
+"""Every compiled function of a model: its inputs, the shape of its outputs and the recursion that builds it.
+
+One list serves the interpreter, LLVM, C and the printed equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Graph, Scalar, array, evaluate, reciprocal
+from recursive_dyn.model import Model
+from recursive_dyn.program import Program, schedule
+from recursive_dyn.recursion import energy, forward_dynamics, kinematics, lagrangian, manifold, passive
+from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.mass_matrix import mass_matrix
+
+Outputs = list[tuple[str, list[Scalar]]]
+RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of the contract: input segments by name, output shape, and the recursion behind it."""
+
+    inputs: tuple[str, ...]
+    shape: Callable[[Model], tuple[int, ...]]
+    build: Callable[[Context], Outputs]
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a builder works with: the tree over q (and v), the graph's other inputs, the chosen method."""
+
+    tree: Tree
+    model: Model
+    graph: Graph
+    method: str
+
+    def input(self, name: str) -> np.ndarray:
+        """The input segment of that name."""
+        return self.graph.inputs(name, segment_size(self.model, name))
+
+    def still(self) -> Tree:
+        """The same tree at rest."""
+        return Tree(self.model, self.graph, v=array(np.zeros(self.model.nv)))
+
+    def accelerations(self, tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None) -> list[Scalar]:
+        """Forward dynamics by the chosen method."""
+        solver = forward_dynamics if self.method == RECURSIVE else lagrangian
+        return solver.forward_dynamics(tree, tau, diagonal)
+
+
+def segment_size(model: Model, name: str) -> int:
+    """Length of an input segment."""
+    sizes = {
+        "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
+        "wrenches": 6 * len(model.bodies), "dt": 1, "parameters": len(model.parameters),
+    }  # fmt: skip
+    return sizes[name]
+
+
+def columns(model: Model) -> list[tuple[int, int]]:
+    """(link, velocity slot) of every column that the function ``screws`` puts out."""
+    return [(i, slot) for i, link in enumerate(model.links) for slot in link.dof]
+
+
+def _nv(model: Model) -> tuple[int, ...]:
+    return (model.nv,)
+
+
+def _wrenches(c: Context) -> np.ndarray:
+    return c.input("wrenches").reshape(len(c.model.bodies), 6)
+
+
+def _mass_matrix(c: Context) -> Outputs:
+    return [("M", list(mass_matrix(c.tree).flat))]
+
+
+def _forward_dynamics(c: Context) -> Outputs:
+    return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
+
+
+def _rates(c: Context) -> Outputs:
+    tau = [t + p for t, p in zip(c.input("tau"), passive.passive_forces(c.tree), strict=True)]
+    return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
+
+
+def _step(c: Context) -> Outputs:
+    """Semi-implicit Euler with implicit joint forces and stops at the limits."""
+    h = c.input("dt")[0]
+    forces, diagonal = passive.implicit_terms(c.tree, h)
+    stop_forces, stop_diagonal = passive.stops(c.tree, h, typical_inertia(c.model))
+    tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
+    diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
+    q, v = manifold.semi_implicit_step(c.tree, array(c.accelerations(c.tree, tau, diagonal)), h)
+    return [("q", q), ("v", v)]
+
+
+def _midpoint(c: Context) -> Outputs:
+    """One fixed-point sweep of the implicit midpoint rule: a better v_middle, the step it implies, its change."""
+    h = c.input("dt")[0]
+    half, start = h * 0.5, c.tree
+    guess = c.input("v_middle")
+    middle = Tree(c.model, c.graph, q=array(manifold.integrate(start, guess, half)), v=guess)
+    forces, diagonal = passive.implicit_terms(start, half)
+    stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
+    tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
+    diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
+    better = start.v + array(c.accelerations(middle, tau, diagonal)) * half
+    change: Scalar = 0.0
+    size: Scalar = 1.0
+    for x, y in zip(better, guess, strict=True):
+        change, size = change + (x - y) * (x - y), size + x * x
+    q = manifold.integrate(start, better, h)
+    v = list(better * 2.0 - start.v)
+    return [("q", q), ("v", v), ("v_middle", list(better)), ("error", [change * reciprocal(size)])]
+
+
+def typical_inertia(model: Model) -> np.ndarray:
+    """Diagonal of the mass matrix in the neutral configuration (nv,), at the parameters' initial values."""
+    graph = Graph()
+    tree = Tree(model, graph, q=array(neutral(model)), v=array(np.zeros(model.nv)))
+    values = {("parameters", k): value for k, (_, value) in enumerate(model.parameters)}
+    diagonal = np.array(evaluate(list(np.diag(mass_matrix(tree))), values), dtype=float)
+    return np.where(np.isfinite(diagonal) & (diagonal > 0.0), diagonal, 1.0)
+
+
+def neutral(model: Model) -> np.ndarray:
+    """The configuration (nq,) of zeros and unit quaternions, moved into the limits."""
+    q = np.zeros(model.nq)
+    for first in model.quaternions:
+        q[first + 3] = 1.0
+    for link in model.links:
+        for f in link.joint.factors:
+            if f.kind == "plain" and link.coupling is None:
+                for j in range(f.nv):
+                    low, high = model.coordinates[link.first_v + f.first_v + j].limits
+                    q[link.first_q + f.first_q + j] = min(max(0.0, low), high)
+    return q
+
+
+FUNCTIONS: dict[str, Function] = {
+    "forward_dynamics": Function(("q", "v", "tau"), _nv, _forward_dynamics),
+    "inverse_dynamics": Function(("q", "v", "a"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, c.input("a")))]),
+    "mass_matrix": Function(("q",), lambda m: (m.nv, m.nv), _mass_matrix),
+    "bias": Function(("q", "v"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, None))]),
+    "gravity": Function(("q",), _nv, lambda c: [("tau", inverse_dynamics(c.still(), None))]),
+    "passive_forces": Function(("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))]),
+    "poses": Function(("q",), lambda m: (len(m.bodies), 4, 4), lambda c: [("X", kinematics.poses(c.tree))]),
+    "velocities": Function(("q", "v"), lambda m: (len(m.bodies), 6), lambda c: [("V", kinematics.velocities(c.tree))]),
+    "screws": Function(("q",), lambda m: (len(columns(m)), 6), lambda c: [("S", kinematics.screws(c.tree))]),
+    "kinetic_energy": Function(("q", "v"), lambda m: (), lambda c: [("T", [energy.kinetic_energy(c.tree)])]),
+    "potential_energy": Function(("q",), lambda m: (), lambda c: [("U", [energy.potential_energy(c.tree)])]),
+    "elastic_energy": Function(("q",), lambda m: (), lambda c: [("U", [energy.elastic_energy(c.tree)])]),
+    "momentum": Function(("q", "v"), lambda m: (6,), lambda c: [("p", energy.momentum(c.tree))]),
+    "center_of_mass": Function(("q",), lambda m: (3,), lambda c: [("c", energy.center_of_mass(c.tree))]),
+    "integrate": Function(
+        ("q", "v", "dt"), lambda m: (m.nq,),
+        lambda c: [("q", manifold.integrate(c.tree, c.tree.v, c.input("dt")[0]))],
+    ),
+    "difference": Function(("q", "q_end"), _nv, lambda c: [("v", manifold.difference(c.tree, c.input("q_end")))]),
+    "external_forces": Function(
+        ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))]
+    ),
+    "generalized_forces": Function(
+        ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=True))]
+    ),
+    "cartesian_forces": Function(
+        ("q", "tau"), lambda m: (len(m.bodies), 6),
+        lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))],
+    ),
+    "rates": Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _rates),
+    "step": Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _step),
+    "midpoint": Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _midpoint),
+}  # fmt: skip
+SOLVING = frozenset(("forward_dynamics", "rates", "step", "midpoint"))
+
+
+def build_program(model: Model, name: str, method: str) -> Program:
+    """The program of one function; "auto" keeps the method with fewer operations."""
+    if name not in FUNCTIONS:
+        raise ModelError(f"unknown function '{name}'; choose one of {', '.join(FUNCTIONS)}")
+    if name in SOLVING and method == AUTO:
+        return _cheaper(model, name)
+    return _build(model, name, method)
+
+
+def _build(model: Model, name: str, method: str) -> Program:
+    function = FUNCTIONS[name]
+    graph = Graph()
+    outputs = function.build(Context(Tree(model, graph), model, graph, method))
+    inputs = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
+    return schedule(name, inputs, outputs)
+
+
+def _cheaper(model: Model, name: str) -> Program:
+    if any(link.coupling is not None for link in model.links):
+        return _build(model, name, LAGRANGIAN)
+    recursive = _build(model, name, RECURSIVE)
+    if lagrangian.minimum_operations(model) > recursive.operation_count().total:
+        return recursive
+    direct = _build(model, name, LAGRANGIAN)
+    return min((recursive, direct), key=lambda p: p.operation_count().total)

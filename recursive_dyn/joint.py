@@ -1,0 +1,274 @@
+"""A joint from its transform alone: motion subspace S, bias S-dot q-dot, kinematics q-dot = N(q) v, and its checks.
+
+Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ...; a factor is constant, has plain
+coordinates (q-dot = v), or lives on a manifold (a ball's quaternion, a free body's position and quaternion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn import expression as ex
+from recursive_dyn.differentiate import directional_derivative
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Expression, Graph, Scalar, array
+from recursive_dyn.program import content_hash
+from recursive_dyn.simplify import merge_identical
+from recursive_dyn.spatial import cross, dot, quaternion_rate
+
+CONSTANT, PLAIN, BALL, FREE = "constant", "plain", "ball", "free"
+_SIZES = {BALL: (4, 3), FREE: (7, 6)}
+_RIGID_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One factor of a joint: ``transform`` (4, 4) over the inputs ("q", first_q) ... of the joint's graph."""
+
+    kind: str
+    transform: np.ndarray
+    first_q: int
+    first_v: int
+    nq: int
+    nv: int
+
+
+@dataclass(frozen=True, eq=False)
+class JointProgram:
+    """A joint's factors over the inputs ("q", i), ("v", i) and ("parameter", name) of its own graph."""
+
+    graph: Graph
+    factors: tuple[Factor, ...]
+
+    @property
+    def nq(self) -> int:
+        return sum(f.nq for f in self.factors)
+
+    @property
+    def nv(self) -> int:
+        return sum(f.nv for f in self.factors)
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash of the transform: equal joints share their derivatives."""
+        shape = [f"{f.kind},{f.nq},{f.nv}" for f in self.factors]
+        return content_hash(";".join(shape), [x for f in self.factors for x in f.transform[:3].flat])
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """Names of the inputs that are not coordinates."""
+        nodes = ex.reachable(x for f in self.factors for x in f.transform.flat)
+        return frozenset(n.args[0][1] for n in nodes if n.op == "input" and n.args[0][0] == "parameter")
+
+    def kinematics(self) -> JointKinematics:
+        """Derived expressions of this joint, shared with every joint of the same content."""
+        return _derive(self.key, _Hashless(self))
+
+    def split(self) -> tuple[list[np.ndarray], JointProgram, list[np.ndarray]]:
+        """(leading constant poses, the moving core, trailing constant poses)."""
+        moving = [i for i, f in enumerate(self.factors) if f.kind != CONSTANT]
+        if not moving:
+            return [f.transform for f in self.factors], JointProgram(self.graph, ()), []
+        first, last = moving[0], moving[-1] + 1
+        return (
+            [f.transform for f in self.factors[:first]],
+            JointProgram(self.graph, self.factors[first:last]),
+            [f.transform for f in self.factors[last:]],
+        )
+
+
+class _Hashless:
+    """Carries a joint past the cache's key: the content hash alone identifies it."""
+
+    def __init__(self, joint: JointProgram) -> None:
+        self.joint = joint
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Hashless)
+
+
+@dataclass(frozen=True, eq=False)
+class JointKinematics:
+    """Factor poses, S (6, nv), c = S-dot q-dot (6,) and q-dot = N(q) v (nq,), in the joint's own graph."""
+
+    transforms: tuple[np.ndarray, ...]
+    subspace: np.ndarray
+    bias: np.ndarray
+    rate: np.ndarray
+
+    def instantiate(self, inputs: Mapping[Any, Scalar]) -> JointKinematics:
+        """The same expressions with the joint's inputs replaced by scalars of another graph."""
+        flat = [x for t in self.transforms for x in t.flat] + [*self.subspace.flat, *self.bias, *self.rate]
+        values = iter(ex.substitute(flat, inputs))
+
+        def take(shape: tuple[int, ...]) -> np.ndarray:
+            return array([next(values) for _ in range(int(np.prod(shape)))]).reshape(shape)
+
+        transforms = tuple(take((4, 4)) for _ in self.transforms)
+        return JointKinematics(transforms, take(self.subspace.shape), take((6,)), take(self.rate.shape))
+
+
+@lru_cache(maxsize=4096)
+def _derive(key: str, carrier: _Hashless) -> JointKinematics:
+    joint = carrier.joint
+    graph = joint.graph
+    v = graph.inputs("v", joint.nv)
+    columns: list[np.ndarray] = []
+    rate: list[Scalar] = []
+    for factor in joint.factors:
+        rotation, position = factor.transform[:3, :3], factor.transform[:3, 3]
+        columns = [_carry(column, rotation, position) for column in columns]
+        columns += _factor_subspace(graph, factor)
+        rate += _factor_rate(graph, factor, v)
+    subspace = array(columns).reshape(joint.nv, 6).T if columns else np.zeros((6, 0), dtype=object)
+    flat = [x for f in joint.factors for x in f.transform.flat] + list(subspace.flat)
+    merged = merge_identical(flat)
+    transforms = tuple(array(merged[16 * i : 16 * i + 16]).reshape(4, 4) for i in range(len(joint.factors)))
+    subspace = array(merged[16 * len(joint.factors) :]).reshape(6, joint.nv)
+    twist = [dot(row, v) for row in subspace]
+    along = {graph.input(("q", i)): r for i, r in enumerate(rate)}
+    bias = merge_identical(directional_derivative(twist, along))
+    return JointKinematics(transforms, subspace, array(bias), array(rate))
+
+
+def _carry(column: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Ad_{G^-1}: a twist column seen from the next factor's child frame (eq. 2)."""
+    omega, v = column[:3], column[3:]
+    return np.concatenate([rotation.T @ omega, rotation.T @ (v + cross(omega, position))])
+
+
+def _factor_subspace(graph: Graph, factor: Factor) -> list[np.ndarray]:
+    """Columns (G^-1 dG/dq_j)^vee of one factor (eq. 9); a manifold factor's velocity IS the child-frame twist."""
+    if factor.kind in (BALL, FREE):
+        return list(array(np.eye(6)[: factor.nv]))
+    columns = []
+    rotation = factor.transform[:3, :3]
+    for j in range(factor.nv):
+        along = {graph.input(("q", factor.first_q + j)): 1.0}
+        d = array(directional_derivative(list(factor.transform[:3].flat), along)).reshape(3, 4)
+        omega = [dot(rotation[:, a], d[:, b]) for a, b in ((2, 1), (0, 2), (1, 0))]
+        columns.append(np.concatenate([array(omega), rotation.T @ d[:, 3]]))
+    return columns
+
+
+def _factor_rate(graph: Graph, factor: Factor, v: np.ndarray) -> list[Scalar]:
+    own = v[factor.first_v : factor.first_v + factor.nv]
+    q = array([graph.input(("q", factor.first_q + i)) for i in range(factor.nq)])
+    if factor.kind == BALL:
+        return list(quaternion_rate(q, own))
+    if factor.kind == FREE:
+        return [*(factor.transform[:3, :3] @ own[3:]), *quaternion_rate(q[3:], own[:3])]
+    return list(own)
+
+
+def build(graph: Graph, kinds: Sequence[tuple[str, np.ndarray, int]]) -> JointProgram:
+    """A joint from (kind, transform (4, 4), number of plain coordinates) of each factor, coordinates in order."""
+    factors, q, v = [], 0, 0
+    for kind, transform, count in kinds:
+        nq, nv = _SIZES.get(kind, (count, count))
+        factors.append(Factor(kind, array(transform), q, v, nq, nv))
+        q, v = q + nq, v + nv
+    return JointProgram(graph, tuple(factors))
+
+
+def compose(a: JointProgram, b: JointProgram) -> JointProgram:
+    """The joint G_a G_b: b's coordinates follow a's."""
+    graph = Graph()
+    kinds = []
+    for joint, offset in ((a, 0), (b, a.nq)):
+        for f in joint.factors:
+            names = {n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"}
+            inputs = {n: graph.input(("q", n[1] + offset) if n[0] == "q" else n) for n in names}
+            transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
+            kinds.append((f.kind, transform, f.nv if f.kind == PLAIN else 0))
+    return build(graph, kinds)
+
+
+def check(
+    joint: JointProgram, name: str, labels: Sequence[str], parameters: Mapping[str, float], domain: np.ndarray
+) -> None:
+    """Refuse a joint that is not a rigid motion, does not use a coordinate, or whose S never has full rank.
+
+    labels: the coordinates' names (nq); parameters: value of every parameter it uses; domain (nq, 2): where plain
+    coordinates are sampled. Raises ModelError naming ``name`` and the coordinate. Equal joints are checked once.
+    """
+    used = ex.reachable(x for f in joint.factors for x in f.transform[:3].flat)
+    present = {n.args[0] for n in used if n.op == "input"}
+    for i, label in enumerate(labels):
+        if ("q", i) not in present:
+            raise ModelError(
+                f"joint of '{name}': its transform does not use the coordinate '{label}'; remove it or use it"
+            )
+    values = tuple(sorted((p, float(parameters[p])) for p in joint.parameters))
+    problem = _find_problem(joint.key, values, domain.tobytes(), _Hashless(joint))
+    if problem:
+        raise ModelError(f"joint of '{name}': {problem}")
+
+
+@lru_cache(maxsize=4096)
+def _find_problem(key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: _Hashless) -> str | None:
+    joint = carrier.joint
+    derived = joint.kinematics()
+    inputs: dict[Any, np.ndarray] = _samples(joint, np.frombuffer(domain).reshape(-1, 2))
+    inputs |= {("parameter", p): np.full(_POINTS, v) for p, v in parameters}
+    for factor in joint.factors:
+        G = _table(factor.transform, inputs)
+        good = np.all(np.isfinite(G), axis=(1, 2))
+        if not good.any():
+            return "its transform is not finite at any sampled point; a denominator or a tangent is zero everywhere"
+        G = G[good]
+        R = G[:, :3, :3]
+        error = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max()
+        if error > _RIGID_TOLERANCE or np.abs(G[:, 3] - [0, 0, 0, 1]).max() > _RIGID_TOLERANCE:
+            return (
+                f"its transform is not a rigid motion (R^T R differs from I by {error:.2g}, last row "
+                f"{G[0, 3].tolist()}); the upper left 3 x 3 block must be a rotation and the last row 0 0 0 1"
+            )
+        if np.linalg.det(R).min() < 0.0:
+            return "its transform is a reflection (det R = -1); flip one column, as in diag(1, -1, -1, 1)"
+    S = _table(derived.subspace, inputs)
+    S = S[np.all(np.isfinite(S), axis=(1, 2))]
+    if not len(S):
+        return "its motion subspace is not finite at any sampled point"
+    rank = max(np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S) if joint.nv else 0
+    if rank < joint.nv:
+        return (
+            f"its {joint.nv} coordinates move it in {rank} independent ways only, everywhere: two of them do the same;"
+            " drop one, or flip one frame by diag(1, -1, -1, 1) if two surfaces turn about the same axis"
+        )
+    return None
+
+
+_POINTS = 24
+
+
+def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
+    rng = np.random.default_rng(7)
+    inputs: dict[Any, np.ndarray] = {}
+    for factor in joint.factors:
+        for i in range(factor.first_q, factor.first_q + factor.nq):
+            low, high = domain[i]
+            inputs["q", i] = rng.uniform(low, high, _POINTS)
+        if factor.kind in (BALL, FREE):
+            names = [("q", factor.first_q + factor.nq - 4 + k) for k in range(4)]
+            norm = np.sqrt(sum(inputs[n] ** 2 for n in names))
+            inputs |= {n: inputs[n] / norm for n in names}
+    return inputs
+
+
+def _table(matrix: np.ndarray, inputs: Mapping[Any, np.ndarray]) -> np.ndarray:
+    values = ex.evaluate(list(matrix.flat), inputs)
+    return np.stack([np.broadcast_to(v, (_POINTS,)) for v in values], axis=-1).reshape(_POINTS, *matrix.shape)
+
+
+def plain_inputs(graph: Graph, count: int) -> list[Expression]:
+    """The first ``count`` coordinate inputs of a joint's graph."""
+    return [graph.input(("q", i)) for i in range(count)]

@@ -1,0 +1,41 @@
+"""Numbers that stay inputs of the compiled programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError, StateError
+
+
+class Parameters(Mapping[str, float]):
+    """Current values by name; assignment changes the next call, with no recompilation.
+
+    Raises ModelError for an unknown name, StateError for a value that is not a finite number.
+    """
+
+    def __init__(self, defaults: Sequence[tuple[str, float]]) -> None:
+        self._place = {name: i for i, (name, _) in enumerate(defaults)}
+        self.values_array = np.array([value for _, value in defaults], dtype=float)
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.values_array[self._index(name)])
+
+    def __setitem__(self, name: str, value: float) -> None:
+        index = self._index(name)
+        if not np.isscalar(value) or not np.isfinite(value):
+            raise StateError(f"parameter '{name}' needs a finite number, not {value!r}")
+        self.values_array[index] = value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._place)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def _index(self, name: str) -> int:
+        if name not in self._place:
+            known = ", ".join(self._place) or "none"
+            raise ModelError(f"unknown parameter '{name}'; the scene declares {known}")
+        return self._place[name]

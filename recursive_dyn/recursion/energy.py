@@ -1,0 +1,159 @@
+"""Energies, momentum and centre of mass, and the exchange of generalized and Cartesian forces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.expression import Scalar, array, reciprocal
+from recursive_dyn.joint import JointProgram
+from recursive_dyn.model import WORLD, Body
+from recursive_dyn.recursion.inverse_dynamics import project
+from recursive_dyn.recursion.kinematics import Tree, zeros
+from recursive_dyn.recursion.lagrangian import solve
+from recursive_dyn.spatial import cross, dot
+
+_LENGTH = 1.0  # metres: how a force is weighed against a moment where a pure couple cannot do
+
+
+def _link_momenta(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """(linear momentum, angular momentum about the centre of mass, centre of mass), all in world axes, per link."""
+    result = []
+    for i, k in enumerate(tree.links):
+        twist, R = tree.twists[i], tree.rotations[i]
+        omega = twist[:3]
+        linear = k.mass * (twist[3:] + cross(omega, k.center))
+        result.append((R @ linear, R @ (k.inertia @ omega), tree.positions[i] + R @ k.center))
+    return result
+
+
+def kinetic_energy(tree: Tree) -> Scalar:
+    """Sum over links of m v.v / 2 + omega.I omega / 2, and of the rotors' armature v^2 / 2."""
+    total: Scalar = 0.0
+    for i, k in enumerate(tree.links):
+        omega = tree.twists[i][:3]
+        velocity = tree.twists[i][3:] + cross(omega, k.center)
+        total = total + k.mass * dot(velocity, velocity) + dot(omega, k.inertia @ omega)
+    for slot, coordinate in enumerate(tree.model.coordinates):
+        total = total + coordinate.armature * (tree.v[slot] * tree.v[slot])
+    return total * 0.5
+
+
+def potential_energy(tree: Tree) -> Scalar:
+    """Gravity's potential, zero with every centre of mass at the world origin."""
+    total: Scalar = 0.0
+    gravity = array(tree.model.gravity)
+    for i, k in enumerate(tree.links):
+        total = total - k.mass * dot(gravity, tree.positions[i] + tree.rotations[i] @ k.center)
+    return total
+
+
+def elastic_energy(tree: Tree) -> Scalar:
+    """Energy of the joints' springs, stiffness (q - rest)^2 / 2."""
+    total: Scalar = 0.0
+    for slot, (q, coordinate) in enumerate(zip(plain_positions(tree), tree.model.coordinates, strict=True)):
+        if coordinate.stiffness:
+            stretch = q - coordinate.rest
+            total = total + coordinate.stiffness * stretch * stretch
+        del slot
+    return total * 0.5
+
+
+def plain_positions(tree: Tree) -> list[Scalar]:
+    """The position that belongs to each velocity slot; 0 for slots of a manifold factor, which carry no spring."""
+    result: list[Scalar] = [0.0] * tree.model.nv
+    for k in tree.links:
+        if k.link.coupling is None:
+            for f in k.link.joint.factors:
+                if f.kind == "plain":
+                    for j in range(f.nv):
+                        result[k.link.first_v + f.first_v + j] = tree.q[k.link.first_q + f.first_q + j]
+    return result
+
+
+def momentum(tree: Tree) -> list[Scalar]:
+    """[angular about the world origin; linear] (6,), world axes."""
+    angular, linear = zeros(3), zeros(3)
+    for p, spin, center in _link_momenta(tree):
+        linear = linear + p
+        angular = angular + spin + cross(center, p)
+    return [*angular, *linear]
+
+
+def center_of_mass(tree: Tree) -> list[Scalar]:
+    """World position (3,) of the centre of mass of everything that moves."""
+    total, moment = 0.0, zeros(3)
+    for i, k in enumerate(tree.links):
+        total = total + k.mass
+        moment = moment + k.mass * (tree.positions[i] + tree.rotations[i] @ k.center)
+    return list(moment * reciprocal(total))
+
+
+def forces_from_wrenches(tree: Tree, wrenches: np.ndarray, at_center: bool) -> list[Scalar]:
+    """tau = sum of J^T wrench (nb, 6), world axes, at each body's centre of mass or origin."""
+    local = [(zeros(3), zeros(3)) for _ in tree.links]
+    for wrench, body in zip(wrenches, tree.model.bodies, strict=True):
+        if body.link == WORLD:
+            continue
+        pose, RT = tree.scalars(body.pose), tree.rotations[body.link].T
+        point = pose[:3, 3] + (pose[:3, :3] @ tree.scalars(body.center) if at_center else zeros(3))
+        moment, force = RT @ wrench[:3], RT @ wrench[3:]
+        total = local[body.link]
+        local[body.link] = (total[0] + moment + cross(point, force), total[1] + force)
+    return project(tree, local)
+
+
+def wrenches_from_forces(tree: Tree, tau: np.ndarray) -> np.ndarray:
+    """Wrenches (nb, 6), world axes at each body's centre of mass, with exactly the generalized forces tau.
+
+    Liu & Jain section 6.2 for a general joint: a wrench F with S^T F = tau on the child and -F on the parent at the same
+    world point. F is the pure couple of least norm where S's angular rows have full column rank, else the wrench of
+    least norm with moments weighed by a length of 1 m.
+    """
+    model = tree.model
+    result = np.zeros((len(model.bodies), 6), dtype=object)
+    result[:] = 0.0
+    for index, body in enumerate(model.bodies):
+        if not body.jointed:
+            continue
+        k = tree.links[body.link]
+        if k.link.coupling is not None:
+            continue  # its share of tau acts through the leading joint
+        S = k.S
+        moment, force = _joint_wrench(S, tau[k.link.first_v : k.link.first_v + k.link.joint.nv], k.link.joint)
+        R, origin = tree.rotations[body.link], tree.positions[body.link]
+        moment, force = R @ moment, R @ force
+        _add(result[index], moment, force, origin - tree.body_center(body))
+        if body.parent != WORLD:
+            parent: Body = model.bodies[body.parent]
+            _add(result[body.parent], -moment, -force, origin - tree.body_center(parent))
+    return result
+
+
+def _add(wrench: np.ndarray, moment: np.ndarray, force: np.ndarray, arm: np.ndarray) -> None:
+    wrench[:3] = wrench[:3] + moment + cross(arm, force)
+    wrench[3:] = wrench[3:] + force
+
+
+def _joint_wrench(S: np.ndarray, tau: np.ndarray, joint: JointProgram) -> tuple[np.ndarray, np.ndarray]:
+    if turns_freely(joint):
+        angular = S[:3]
+        return angular @ array(solve(angular.T @ angular, list(tau))), zeros(3)
+    weight = array([_LENGTH**2] * 3 + [1.0] * 3)
+    weighted = S * weight[:, None]
+    wrench = weighted @ array(solve(S.T @ weighted, list(tau)))
+    return wrench[:3], wrench[3:]
+
+
+def turns_freely(joint: JointProgram) -> bool:
+    """True when S's angular rows have full column rank at a generic configuration: a couple can do any tau."""
+    if joint.nv > 3:
+        return False
+    angular = joint.kinematics().subspace[:3]
+    from recursive_dyn.expression import evaluate, reachable
+
+    names = {n.args[0] for n in reachable(angular.flat) if n.op == "input"}
+    rng = np.random.default_rng(11)
+    values = np.array(evaluate(list(angular.flat), {n: float(rng.uniform(0.3, 1.1)) for n in names}), dtype=float)
+    if not np.all(np.isfinite(values)):
+        return False
+    return bool(np.linalg.matrix_rank(values.reshape(3, -1), tol=1e-6) == joint.nv)

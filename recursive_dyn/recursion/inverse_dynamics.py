@@ -1,0 +1,97 @@
+"""Inverse dynamics, Si & Guenter (2011) eq. 6-15, in link axes.
+
+The linear part is carried as the acceleration of the link's origin (v-dot + omega x v), which removes linear velocities
+from eq. 8, 11 and 13: with W = [omega-dot] + [omega]^2 a point r of the link accelerates by a + W r, so a link needs
+the force m a + W m c and the moment sum r x (a + W r) = vee(W P) + m c x a, P the second moment of its mass.
+Gravity is the root accelerating by -g.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recursive_dyn.expression import Scalar, array
+from recursive_dyn.model import WORLD
+from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
+from recursive_dyn.spatial import cross, dot, vee_difference
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A link's angular velocity, W = [omega-dot] + [omega]^2, angular acceleration and origin's acceleration."""
+
+    omega: np.ndarray
+    alpha: np.ndarray
+    a: np.ndarray
+    W: np.ndarray
+
+
+def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[Motion]:
+    """Outward recursion (eq. 8, 11); ``acceleration`` (nv,) or None for zero."""
+    root = array([-g for g in tree.model.gravity]) if gravity else zeros(3)
+    result: list[Motion] = []
+    for k in tree.links:
+        out = k.displacement.outward
+        if k.link.parent == WORLD:
+            omega, alpha, a = zeros(3), zeros(3), out(root)
+        else:
+            parent = result[k.link.parent]
+            omega, alpha = out(parent.omega), out(parent.alpha)
+            a = out(parent.a + parent.W @ k.displacement.p)
+        omega_joint, v_joint = k.twist[:3], k.twist[3:]
+        alpha = alpha + cross(omega, omega_joint) + k.bias[:3]
+        a = a + cross(omega, v_joint) * 2.0 + cross(omega_joint, v_joint) + k.bias[3:]
+        if acceleration is not None:
+            scale = k.link.coupling[1] if k.link.coupling else 1.0
+            own = acceleration[k.link.first_v : k.link.first_v + k.link.joint.nv]
+            joint = array([dot(row, own) for row in k.S]) if scale == 1.0 else k.S[:, 0] * own[0]
+            alpha, a = alpha + joint[:3], a + joint[3:]
+        omega = omega + omega_joint
+        result.append(Motion(omega, alpha, a, _rotational_acceleration(omega, alpha)))
+    return result
+
+
+def _rotational_acceleration(omega: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    x, y, z = omega
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return array(
+        [
+            [-(yy + zz), xy - alpha[2], xz + alpha[1]],
+            [xy + alpha[2], -(xx + zz), yz - alpha[0]],
+            [xz - alpha[1], yz + alpha[0], -(xx + yy)],
+        ]
+    )
+
+
+def required_wrench(k: LinkKinematics, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Moment about the link's origin and force that give one link its motion (eq. 4)."""
+    moments = k.moments
+    force = moments.mass * motion.a + motion.W @ moments.first
+    moment = vee_difference(motion.W @ moments.second) + cross(moments.first, motion.a)
+    return moment, force
+
+
+def inverse_dynamics(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[Scalar]:
+    """Generalized forces tau (nv,) for accelerations (nv,), eq. 13-15, rotor inertia included."""
+    wrenches = [required_wrench(k, m) for k, m in zip(tree.links, motions(tree, acceleration, gravity), strict=True)]
+    tau = project(tree, wrenches)
+    if acceleration is not None:
+        for slot, coordinate in enumerate(tree.model.coordinates):
+            tau[slot] = tau[slot] + coordinate.armature * acceleration[slot]
+    return tau
+
+
+def project(tree: Tree, wrenches: list[tuple[np.ndarray, np.ndarray]]) -> list[Scalar]:
+    """Inward recursion: tau = S^T f with f summed over all descendants (eq. 13-15)."""
+    tau: list[Scalar] = [0.0] * tree.model.nv
+    total = [np.concatenate(w) for w in wrenches]
+    for i in reversed(range(len(tree.links))):
+        k = tree.links[i]
+        for slot, s in k.columns:
+            tau[slot] = tau[slot] + dot(s, total[i])
+        if k.link.parent != WORLD:
+            moment, force = k.displacement.wrench_inward(total[i][:3], total[i][3:])
+            total[k.link.parent] = total[k.link.parent] + np.concatenate([moment, force])
+    return tau

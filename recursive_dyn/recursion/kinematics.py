@@ -1,0 +1,203 @@
+"""Outward kinematics: displacement, S, S-dot q-dot and joint twist of every link; poses, velocities and Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from recursive_dyn.displacement import Displacement
+from recursive_dyn.expression import Graph, Scalar, array, is_constant, substitute
+from recursive_dyn.model import WORLD, Body, Link, MassMoments, Model
+from recursive_dyn.spatial import cross, dot
+
+
+@dataclass(frozen=True, eq=False)
+class LinkKinematics:
+    """One link against its parent: where it is, S (6, d), the joint's twist S q-dot, its bias S-dot q-dot, q-dot."""
+
+    link: Link
+    displacement: Displacement
+    S: np.ndarray
+    twist: np.ndarray
+    bias: np.ndarray
+    rate: np.ndarray
+    mass: Scalar
+    center: np.ndarray
+    inertia: np.ndarray
+    moments: MassMoments
+
+    @property
+    def columns(self) -> list[tuple[int, np.ndarray]]:
+        """(velocity slot, column of S) of each coordinate."""
+        return [(slot, self.S[:, j]) for j, slot in enumerate(self.link.dof)]
+
+
+class Tree:
+    """A model over the inputs ("q", i), ("v", i) and ("parameters", k) of one graph, parents before children.
+
+    ``q`` and ``v`` may be given as other scalars (zeros for a velocity-free quantity, numbers for a check).
+    """
+
+    def __init__(self, model: Model, graph: Graph, q: np.ndarray | None = None, v: np.ndarray | None = None) -> None:
+        self.model = model
+        self.graph = graph
+        self.q = graph.inputs("q", model.nq) if q is None else q
+        self.v = graph.inputs("v", model.nv) if v is None else v
+        self.parameters = {
+            ("parameter", name): graph.input(("parameters", k)) for k, (name, _) in enumerate(model.parameters)
+        }
+        self.links = [self._link(link) for link in model.links]
+
+    def scalars(self, values: np.ndarray) -> np.ndarray:
+        """Model scalars (over parameter inputs) in this graph, same shape."""
+        if all(is_constant(x) for x in values.flat):
+            return values
+        return array(substitute(list(values.flat), self.parameters)).reshape(values.shape)
+
+    def _link(self, link: Link) -> LinkKinematics:
+        q = list(self.q[link.first_q : link.first_q + link.joint.nq])
+        v = list(self.v[link.first_v : link.first_v + link.joint.nv])
+        scale = 1.0
+        if link.coupling is not None:
+            scale = link.coupling[1]
+            q, v = [q[0] * scale], [v[0] * scale]
+        if link.offset:
+            q = [q[0] + link.offset]
+        inputs = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)} | self.parameters
+        joint = link.joint.kinematics().instantiate(inputs)
+        displacement = Displacement.product([self.scalars(link.placement), *joint.transforms])
+        twist = array([dot(row, array(v)) for row in joint.subspace])
+        return LinkKinematics(
+            link,
+            displacement,
+            joint.subspace * scale,
+            twist,
+            joint.bias,
+            joint.rate,
+            self.scalar(link.mass),
+            self.scalars(link.center),
+            self.scalars(link.inertia),
+            self._moments(link),
+        )
+
+    def _moments(self, link: Link) -> MassMoments:
+        assert link.moments is not None
+        own = link.moments
+        return MassMoments(self.scalar(own.mass), self.scalars(own.first), self.scalars(own.second))
+
+    def scalar(self, value: Scalar) -> Scalar:
+        """One model scalar in this graph."""
+        return value if is_constant(value) else substitute([value], self.parameters)[0]
+
+    @cached_property
+    def rotations(self) -> list[np.ndarray]:
+        """World from link rotation (3, 3) of each link."""
+        result: list[np.ndarray] = []
+        for k in self.links:
+            R = k.displacement.matrix
+            result.append(R if k.link.parent == WORLD else result[k.link.parent] @ R)
+        return result
+
+    @cached_property
+    def positions(self) -> list[np.ndarray]:
+        """Origin (3,) of each link in world axes."""
+        result: list[np.ndarray] = []
+        for k in self.links:
+            parent = k.link.parent
+            p = k.displacement.p
+            result.append(p if parent == WORLD else result[parent] + self.rotations[parent] @ p)
+        return result
+
+    @cached_property
+    def twists(self) -> list[np.ndarray]:
+        """Spatial velocity (6,) of each link in its own axes at its origin (eq. 8)."""
+        result: list[np.ndarray] = []
+        for k in self.links:
+            twist = k.twist
+            if k.link.parent != WORLD:
+                carried = result[k.link.parent]
+                omega, v = carried[:3], carried[3:]
+                out = k.displacement.outward
+                twist = np.concatenate([out(omega), out(v + cross(omega, k.displacement.p))]) + twist
+            result.append(twist)
+        return result
+
+    def body_pose(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+        """World rotation (3, 3) and origin (3,) of a body."""
+        local = self.scalars(body.pose)
+        if body.link == WORLD:
+            return local[:3, :3], local[:3, 3]
+        R, p = self.rotations[body.link], self.positions[body.link]
+        return R @ local[:3, :3], p + R @ local[:3, 3]
+
+    def body_center(self, body: Body) -> np.ndarray:
+        """World position (3,) of a body's own centre of mass."""
+        R, p = self.body_pose(body)
+        return p + R @ self.scalars(body.center)
+
+
+def poses(tree: Tree) -> list[Scalar]:
+    """X_WB of every body, row-major 4 x 4 after one another."""
+    flat: list[Scalar] = []
+    for body in tree.model.bodies:
+        R, p = tree.body_pose(body)
+        for i in range(3):
+            flat += [*R[i], p[i]]
+        flat += [0.0, 0.0, 0.0, 1.0]
+    return flat
+
+
+def velocities(tree: Tree) -> list[Scalar]:
+    """Twist [omega; v] of every body at its origin, world axes."""
+    flat: list[Scalar] = []
+    for body in tree.model.bodies:
+        if body.link == WORLD:
+            flat += [0.0] * 6
+            continue
+        twist, R = tree.twists[body.link], tree.rotations[body.link]
+        omega, v = twist[:3], twist[3:]
+        offset = tree.scalars(body.pose)[:3, 3]
+        flat += [*(R @ omega), *(R @ (v + cross(omega, offset)))]
+    return flat
+
+
+def screws(tree: Tree) -> list[Scalar]:
+    """World-axes twist at the world origin of every link's column of S, column after column: the raw Jacobian."""
+    flat: list[Scalar] = []
+    for i, k in enumerate(tree.links):
+        R, p = tree.rotations[i], tree.positions[i]
+        for _, s in k.columns:
+            omega = R @ s[:3]
+            flat += [*omega, *(R @ s[3:] + cross(p, omega))]
+    return flat
+
+
+def rates(tree: Tree) -> list[Scalar]:
+    """q-dot = N(q) v."""
+    result: list[Scalar] = [0.0] * tree.model.nq
+    for k in tree.links:
+        if k.link.coupling is None:
+            result[k.link.first_q : k.link.first_q + k.link.joint.nq] = list(k.rate)
+    return result
+
+
+def children(model: Model) -> list[list[int]]:
+    """Child links of each link."""
+    result: list[list[int]] = [[] for _ in model.links]
+    for i, link in enumerate(model.links):
+        if link.parent != WORLD:
+            result[link.parent].append(i)
+    return result
+
+
+def zeros(size: int) -> np.ndarray:
+    """A scalar vector of zeros."""
+    return array(np.zeros(size))
+
+
+def segment(values: Sequence[Scalar]) -> list[Scalar]:
+    """A list of scalars as an output segment."""
+    return list(values)

@@ -1,0 +1,99 @@
+"""Merging of nodes that are numerically the same function.
+
+Rules such as sin^2 + cos^2 = 1 cannot all be listed, so identity is tested instead: every node is evaluated at random
+points together with a running bound of its rounding error, and nodes that agree at all points to within that bound are
+one value (the Schwartz-Zippel test, here for analytic functions). A revolute joint's S becomes its axis this way.
+Piecewise functions are not analytic: a graph that holds one is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recursive_dyn.expression import FUNCTIONS, Expression, Scalar, combine, reachable
+
+_SAMPLES = 6
+_PIECEWISE = frozenset(("abs", "min", "max", "less", "select"))
+_NICE = (0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
+
+
+def merge_identical(outputs: Sequence[Scalar]) -> list[Scalar]:
+    """The outputs rebuilt so that nodes with equal values at random points are one node or one constant."""
+    nodes = reachable(outputs)
+    if any(n.op in _PIECEWISE for n in nodes):
+        return list(outputs)
+    rng = np.random.default_rng(20110808)
+    values: dict[int, np.ndarray] = {}
+    errors: dict[int, np.ndarray] = {}
+    replacement: dict[int, Scalar] = {}
+    known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]] = {}
+    for node in nodes:
+        if node.op == "input":
+            value = rng.uniform(0.3, 1.1, _SAMPLES)
+            error = np.zeros(_SAMPLES)
+        else:
+            value, error = _evaluate(node, values, errors)
+        values[node.index], errors[node.index] = value, error
+        replacement[node.index] = _representative(node, value, error, replacement, known)
+    return [replacement[o.index] if type(o) is Expression else o for o in outputs]
+
+
+def _representative(
+    node: Expression,
+    value: np.ndarray,
+    error: np.ndarray,
+    replacement: dict[int, Scalar],
+    known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]],
+) -> Scalar:
+    rebuilt = node
+    if node.op != "input":
+        rebuilt = combine(node.op, [replacement[a.index] if type(a) is Expression else a for a in node.args])
+    if type(rebuilt) is not Expression or not np.all(np.isfinite(value)):
+        return rebuilt
+    tolerance = error + 4e-16 * np.abs(value)
+    if node.op != "input" and np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
+        return _nearest_nice(float(np.median(value)), float(tolerance.max()))
+    for sign in (1.0, -1.0):
+        bucket = round(float(sign * value[0]) * 1e6)
+        for key in (bucket, bucket - 1, bucket + 1):
+            for other, other_tolerance, scalar in known.get(key, ()):
+                if np.all(np.abs(sign * value - other) <= tolerance + other_tolerance):
+                    return scalar if sign > 0 else -scalar
+    known.setdefault(round(float(value[0]) * 1e6), []).append((value, tolerance, rebuilt))
+    return rebuilt
+
+
+def _nearest_nice(value: float, tolerance: float) -> float:
+    for nice in _NICE:
+        if abs(value - nice) <= max(8.0 * tolerance, 4e-16):
+            return nice
+    return value
+
+
+def _evaluate(
+    node: Expression, values: dict[int, np.ndarray], errors: dict[int, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Value and a first-order running error bound of one node at the sample points."""
+    args = [values[a.index] if type(a) is Expression else np.full(_SAMPLES, a) for a in node.args]
+    bounds = [errors[a.index] if type(a) is Expression else np.zeros(_SAMPLES) for a in node.args]
+    with np.errstate(all="ignore"):
+        value = np.asarray(FUNCTIONS[node.op](*args), dtype=float)
+        if node.op in ("add", "sub"):
+            carried = bounds[0] + bounds[1]
+        elif node.op == "mul":
+            carried = bounds[0] * np.abs(args[1]) + bounds[1] * np.abs(args[0])
+        elif node.op == "neg":
+            carried = bounds[0]
+        elif node.op == "reciprocal":
+            carried = bounds[0] * value * value
+        else:
+            carried = sum(
+                np.abs(np.asarray(FUNCTIONS[node.op](*_nudged(args, bounds, i))) - value) for i in range(len(args))
+            )
+    return value, carried + 3e-16 * np.abs(value)
+
+
+def _nudged(args: list[np.ndarray], bounds: list[np.ndarray], i: int) -> list[np.ndarray]:
+    return [a + b if k == i else a for k, (a, b) in enumerate(zip(args, bounds, strict=True))]

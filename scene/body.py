@@ -1,0 +1,145 @@
+"""Nodes of the scene: bodies hung on parametric joints."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from scene.checks import is_symbolic
+from scene.joints.base import Joint
+from scene.mass_properties import of_body
+from scene.shapes import Shape
+
+_order = itertools.count()
+
+
+class Node:
+    """Something that bodies can be attached to: the world or a body."""
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a body needs a name, not {name!r}")
+        self.name = name
+        self.parent: Node | None = None
+        self.children: list[Body] = []
+
+    def attach(self, child: Body, joint: Joint, at: Any = None) -> Body:
+        """Hang ``child`` on ``joint``, whose place in this body's frame is the pose ``at`` (4, 4); returns the child.
+
+        Raises ModelError when the child is attached already, is this body or one that carries it, or when a name occurs
+        twice in the scene.
+        """
+        if not isinstance(child, Body):
+            raise ModelError(f"'{self.name}'.attach takes a Body, not {type(child).__name__}")
+        if not isinstance(joint, Joint):
+            raise ModelError(f"body '{child.name}' needs a joint from scene.joints, not {type(joint).__name__}")
+        if child.parent is not None:
+            raise ModelError(f"body '{child.name}' is attached to '{child.parent.name}' already; detach it first")
+        if child in self.path():
+            raise ModelError(
+                f"body '{child.name}' cannot be attached to itself or to a body it carries ('{self.name}')"
+            )
+        pose = _placement(child.name, at)
+        taken = {node.name for node in self.root().walk()}
+        for node in child.walk():
+            if node.name in taken:
+                raise ModelError(f"two bodies are named '{node.name}'; give each body of a scene its own name")
+        child.parent, child.joint, child.placement, child.order = self, joint, pose, next(_order)
+        self.children.append(child)
+        return child
+
+    def path(self) -> list[Node]:
+        """This node and everything it hangs on, up to the root."""
+        nodes: list[Node] = [self]
+        while nodes[-1].parent is not None:
+            nodes.append(nodes[-1].parent)
+        return nodes
+
+    def root(self) -> Node:
+        """The world, or the body a loose subtree hangs on."""
+        return self.path()[-1]
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, parents first."""
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+
+class World(Node):
+    """The fixed frame that a scene's bodies hang on. Shapes given to it are static scenery."""
+
+    def __init__(self) -> None:
+        super().__init__("world")
+        self.shapes: list[Shape] = []
+
+
+class Body(Node):
+    """A rigid body.
+
+    shapes: its geometry, each at its own pose; mass (kg), center_of_mass (3,) in m, inertia (3, 3) about the centre of
+    mass in body axes, kg m^2: numbers or expressions of scene parameters; what is not given follows from the shapes and
+    density (kg/m^3, 1000 if not given). The body's frame is its joint's child frame. Raises ModelError naming the body.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shapes: Sequence[Shape] = (),
+        mass: Any = None,
+        density: Any = None,
+        center_of_mass: Any = None,
+        inertia: Any = None,
+    ) -> None:
+        super().__init__(name)
+        self.shapes = list(shapes)
+        self.properties = of_body(name, self.shapes, mass, density, center_of_mass, inertia)
+        self.joint: Joint | None = None
+        self.placement = np.eye(4)
+        self.order = -1
+
+    @property
+    def mass(self) -> Any:
+        """Mass, kg."""
+        return self.properties.mass
+
+    @property
+    def center_of_mass(self) -> Any:
+        """Centre of mass (3,) in the body frame, m."""
+        return self.properties.center_of_mass
+
+    @property
+    def inertia(self) -> Any:
+        """Moment of inertia (3, 3) about the centre of mass in body axes, kg m^2."""
+        return self.properties.inertia
+
+    def detach(self) -> Body:
+        """Take this body, with everything it carries, off its parent; returns it."""
+        if self.parent is None:
+            raise ModelError(f"body '{self.name}' is not attached to anything")
+        self.parent.children.remove(self)
+        self.parent, self.joint, self.placement = None, None, np.eye(4)
+        return self
+
+
+def _placement(name: str, at: Any) -> np.ndarray:
+    if at is None:
+        return np.eye(4)
+    pose = np.asarray(at)
+    if pose.shape != (4, 4):
+        raise ModelError(f"body '{name}': at needs a 4 x 4 pose (rd.pose makes one), not shape {pose.shape}")
+    if pose.dtype == object and any(is_symbolic(x) for x in pose.flat):
+        return pose
+    pose = pose.astype(float)
+    if not np.all(np.isfinite(pose)):
+        raise ModelError(f"body '{name}': the pose it is attached at holds a number that is not finite")
+    R = pose[:3, :3]
+    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(pose[3] - [0, 0, 0, 1]).max() > 1e-9:
+        raise ModelError(f"body '{name}': the pose it is attached at is not a rigid motion; use rd.pose(xyz, rpy)")
+    return pose

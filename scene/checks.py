@@ -1,0 +1,89 @@
+"""Numbers a person gives, checked: each error names the body or shape, the quantity and what it must be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recursive_dyn.errors import ModelError
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Array: TypeAlias = NDArray[Any]  # float64, or object where an entry is a SymPy expression of scene parameters
+Scalar: TypeAlias = Any  # a float or a SymPy expression of scene parameters
+
+POSE_TOLERANCE = 1e-6  # a rotation typed with six digits is accepted
+SIZE_RANGE = (1e-50, 1e50)  # metres; inertia grows with the fifth power of a size and must stay a finite double
+
+
+def is_symbolic(value: object) -> bool:
+    """Whether `value` depends on scene parameters, told without importing SymPy."""
+    return bool(getattr(value, "free_symbols", None))
+
+
+def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Array:
+    """A read-only copy of `value` in `shape`: float64, or object if an entry is symbolic.
+
+    NaN and infinity pass, so that the caller can name them better. Raises ModelError beginning with `where`.
+    """
+    wanted = "a number" if shape == () else f"an array of shape {shape}"
+    try:
+        array = np.asarray(value, dtype=object)
+        if array.shape != shape:
+            array = array.squeeze()  # SymPy's column vectors are (3, 1)
+        if array.shape != shape or any(isinstance(entry, (str, bytes)) for entry in array.flat):
+            raise ValueError(f"shape {array.shape}")
+        values = [entry if is_symbolic(entry) else float(entry) for entry in array.flat]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{where}: {what} must be {wanted} with real entries, not {value!r}") from error
+    result: Array = np.array(values, dtype=object if any(map(is_symbolic, values)) else np.float64).reshape(shape)
+    result.setflags(write=False)
+    return result
+
+
+def numbers(where: str, what: str, value: object, shape: tuple[int, ...]) -> FloatArray:
+    """A read-only float64 copy of `value` in `shape`. Raises ModelError unless all entries are finite numbers."""
+    array = entries(where, what, value, shape)
+    if any(map(is_symbolic, array.flat)):
+        raise ModelError(f"{where}: {what} cannot depend on scene parameters; give numbers")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{where}: {what} has an entry that is NaN or infinite: {value!r}")
+    return array
+
+
+def sizes(where: str, what: str, value: object, shape: tuple[int, ...]) -> FloatArray:
+    """Like `numbers`, for lengths in metres. Raises ModelError unless all are positive and within SIZE_RANGE."""
+    array = numbers(where, what, value, shape)
+    if (array <= 0.0).any():
+        raise ModelError(f"{where}: {what} must be positive, in metres, not {value!r}")
+    if (array < SIZE_RANGE[0]).any() or (array > SIZE_RANGE[1]).any():
+        raise ModelError(f"{where}: {what} {value!r} is out of range; sizes are in metres")
+    return array
+
+
+def positive(where: str, what: str, value: object) -> Scalar:
+    """`value` as a positive finite float; a symbolic value is returned as it is. Raises ModelError otherwise."""
+    number = entries(where, what, value, ()).item()
+    if not is_symbolic(number) and not 0.0 < number < math.inf:
+        raise ModelError(f"{where}: {what} must be positive and finite, not {value!r}")
+    return number
+
+
+def rigid_pose(where: str, what: str, value: object) -> FloatArray:
+    """A read-only 4x4 pose of finite numbers, its rotation orthonormalised. Raises ModelError beyond POSE_TOLERANCE."""
+    pose = numbers(where, what, value, (4, 4)).copy()
+    rotation = pose[:3, :3]
+    if np.abs(pose[3] - (0.0, 0.0, 0.0, 1.0)).max() > POSE_TOLERANCE:
+        raise ModelError(f"{where}: the last row of the pose {what}= must be 0, 0, 0, 1, not {pose[3]}")
+    # Entries of a rotation are at most 1; larger ones are refused before their squares can overflow.
+    orthonormal = np.abs(rotation).max() < 2.0 and np.abs(rotation.T @ rotation - np.eye(3)).max() <= POSE_TOLERANCE
+    if not orthonormal or np.linalg.det(rotation) < 0.0:
+        raise ModelError(f"{where}: the pose {what}= must hold an orthonormal, right-handed rotation, not\n{rotation}")
+    # One Newton step to the nearest rotation: a flat plate's inertia, turned by a slightly skewed matrix, would
+    # otherwise violate the triangle inequality. It leaves the identity exactly as it is.
+    pose[:3, :3] = rotation @ (3.0 * np.eye(3) - rotation.T @ rotation) * 0.5
+    pose[3] = (0.0, 0.0, 0.0, 1.0)
+    pose.setflags(write=False)
+    return pose

@@ -1,0 +1,178 @@
+"""The joint a person writes: any rigid 4 x 4 SymPy transform of up to six coordinates, and products of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn import joint as core
+from recursive_dyn.assemble import Coupling
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Graph, array
+from recursive_dyn.joint import JointProgram
+from recursive_dyn.model import Coordinate
+
+MAX_COORDINATES = 6
+
+
+class Joint:
+    """A parametric joint G(q).
+
+    transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates: one
+    symbol or up to six. Other symbols must be scene parameters. limits: (low, high) or one pair a coordinate, in the
+    coordinate's unit; damping, stiffness, rest, armature: a number, or one a coordinate (N m s/rad, N m/rad, rad,
+    kg m^2 for an angle). ``a @ b`` is the joint with transform G_a G_b. Errors: ModelError, at the latest when the scene
+    is compiled, naming the body.
+    """
+
+    program: JointProgram
+    coordinates: tuple[Coordinate, ...]
+    coupling: Coupling | None
+
+    def __init__(self, transform: Any, coordinates: Any = (), **settings: Any) -> None:
+        import sympy as sp
+
+        from recursive_dyn.symbolic import from_sympy
+
+        matrix = sp.Matrix(transform)
+        if matrix.shape != (4, 4):
+            raise ModelError(
+                f"a joint's transform is a 4 x 4 matrix, this one is {matrix.shape[0]} x {matrix.shape[1]}"
+            )
+        symbols = (coordinates,) if isinstance(coordinates, sp.Symbol) else tuple(coordinates)
+        graph = Graph()
+        reader = SymbolReader(graph, symbols)
+        label = f"joint of ({', '.join(map(str, symbols))})"
+        entries = [from_sympy(e, reader, label) for e in matrix]
+        kind = core.PLAIN if symbols else core.CONSTANT
+        program = core.build(graph, [(kind, array(entries).reshape(4, 4), len(symbols))])
+        self._setup(program, [str(s) for s in symbols], settings)
+
+    @classmethod
+    def from_program(cls, program: JointProgram, names: Sequence[str], settings: dict[str, Any]) -> Joint:
+        """A joint from graph expressions; ``names`` one a velocity coordinate."""
+        joint = cls.__new__(cls)
+        joint._setup(program, names, settings)
+        return joint
+
+    def _setup(self, program: JointProgram, names: Sequence[str], settings: dict[str, Any]) -> None:
+        if len(names) > MAX_COORDINATES:
+            raise ModelError(
+                f"a joint has at most {MAX_COORDINATES} coordinates, this one has {len(names)} ({', '.join(names)})"
+            )
+        if len(set(names)) != len(names):
+            raise ModelError(f"a joint names each coordinate once, this one has ({', '.join(names)})")
+        self.program = program
+        self.coordinates = _coordinates(names, settings)
+        self.coupling = None
+        _refuse_springs_on_manifolds(program, self.coordinates)
+
+    def __matmul__(self, other: Joint) -> Joint:
+        if not isinstance(other, Joint):
+            return NotImplemented
+        if self.coupling or other.coupling:
+            raise ModelError(
+                "a joint that follows another coordinate cannot be composed; attach it to a body of its own"
+            )
+        taken: list[str] = []
+        coordinates = []
+        for c in (*self.coordinates, *other.coordinates):
+            name, i = c.name, 2
+            while name in taken:
+                name, i = f"{c.name}_{i}", i + 1
+            taken.append(name)
+            coordinates.append(replace(c, name=name))
+        joint = Joint.from_program(core.compose(self.program, other.program), taken, {})
+        joint.coordinates = tuple(coordinates)
+        return joint
+
+    def follow(self, leader: str, multiplier: float = 1.0, offset: float = 0.0) -> Joint:
+        """This one-coordinate joint driven by the one coordinate of the body ``leader``: q = multiplier q_l + offset."""
+        if len(self.coordinates) != 1:
+            raise ModelError(
+                f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"
+            )
+        if not np.isfinite([multiplier, offset]).all() or multiplier == 0.0:
+            raise ModelError(
+                f"a joint that follows '{leader}' needs a finite multiplier other than 0 and a finite offset"
+            )
+        joint = Joint.from_program(self.program, [self.coordinates[0].name], {})
+        joint.coordinates = self.coordinates
+        joint.coupling = Coupling(leader, float(multiplier), float(offset))
+        return joint
+
+
+class SymbolReader:
+    """Maps SymPy symbols to graph inputs: a joint's own coordinates by position, every other symbol as a parameter."""
+
+    def __init__(self, graph: Graph, coordinates: Sequence[Any]) -> None:
+        self.graph = graph
+        self.place = {s: i for i, s in enumerate(coordinates)}
+        if len(self.place) != len(coordinates):
+            raise ModelError(f"a joint names each coordinate once, this one has {tuple(map(str, coordinates))}")
+
+    def __call__(self, symbol: Any) -> Any:
+        if symbol in self.place:
+            return self.graph.input(("q", self.place[symbol]))
+        return self.graph.input(("parameter", symbol.name))
+
+
+_DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0}
+
+
+def _coordinates(names: Sequence[str], settings: dict[str, Any]) -> tuple[Coordinate, ...]:
+    unknown = sorted(settings.keys() - _DEFAULTS.keys())
+    if unknown:
+        raise ModelError(f"a joint takes limits, damping, stiffness, rest and armature, not '{unknown[0]}'")
+    chosen = {**_DEFAULTS, **settings}
+    limits = _limits(names, chosen.pop("limits"))
+    columns = {key: _per_coordinate(names, key, value) for key, value in chosen.items()}
+    return tuple(
+        Coordinate(name, limits[i], **{key: column[i] for key, column in columns.items()})
+        for i, name in enumerate(names)
+    )
+
+
+def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
+    values = (
+        np.broadcast_to(np.asarray(value, dtype=float), (len(names),))
+        if np.ndim(value) == 0
+        else np.asarray(value, dtype=float)
+    )
+    if values.shape != (len(names),):
+        raise ModelError(f"{key} needs a number or one for each of the coordinates ({', '.join(names)})")
+    for name, x in zip(names, values, strict=True):
+        if not np.isfinite(x) or (key != "rest" and x < 0.0):
+            raise ModelError(
+                f"{key} of coordinate '{name}' is {x}; it must be finite"
+                + (" and not negative" if key != "rest" else "")
+            )
+    return [float(x) for x in values]
+
+
+def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
+    if limits is None:
+        return [(-np.inf, np.inf)] * len(names)
+    table = np.asarray(limits, dtype=float)
+    if table.shape == (2,):
+        table = np.tile(table, (len(names), 1))
+    if table.shape != (len(names), 2):
+        raise ModelError(f"limits need a pair (low, high), or one for each of the coordinates ({', '.join(names)})")
+    for name, (low, high) in zip(names, table, strict=True):
+        if not low < high:
+            raise ModelError(f"limits of coordinate '{name}' are ({low}, {high}); low must be less than high")
+    return [(float(low), float(high)) for low, high in table]
+
+
+def _refuse_springs_on_manifolds(program: JointProgram, coordinates: Sequence[Coordinate]) -> None:
+    for f in program.factors:
+        if f.kind in (core.BALL, core.FREE):
+            for c in coordinates[f.first_v : f.first_v + f.nv]:
+                if c.stiffness or np.isfinite(c.limits).any():
+                    raise ModelError(
+                        f"coordinate '{c.name}' belongs to a {f.kind} joint, whose position is a quaternion: stiffness"
+                        " and limits have no meaning there; use joints.euler or joints.universal"
+                    )

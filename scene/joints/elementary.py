@@ -1,0 +1,141 @@
+"""Fixed, revolute, prismatic, screw, cylindrical, universal, planar, euler, ball and free joints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn import joint as core
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Graph, array, cos, sin
+from recursive_dyn.spatial import quaternion_rotation
+from scene.joints.base import Joint
+
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def unit_axis(axis: Any) -> np.ndarray:
+    """Unit vector (3,) of "x", "y", "z" or any 3-vector that is not zero."""
+    if isinstance(axis, str):
+        if axis.lstrip("-") not in _AXES:
+            raise ModelError(f"axis {axis!r} is not 'x', 'y', 'z' or a 3-vector")
+        return np.array(_AXES[axis.lstrip("-")]) * (-1.0 if axis.startswith("-") else 1.0)
+    vector = np.asarray(axis, dtype=float)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)) or np.linalg.norm(vector) < 1e-12:
+        raise ModelError(f"axis {axis!r} must be 'x', 'y', 'z' or a finite 3-vector that is not zero")
+    return vector / np.linalg.norm(vector)
+
+
+def fixed(transform: Any = None) -> Joint:
+    """No motion: the child is welded to the parent, optionally at a 4 x 4 pose."""
+    pose = np.eye(4) if transform is None else np.asarray(transform, dtype=float)
+    if pose.shape != (4, 4):
+        raise ModelError(f"joints.fixed takes a 4 x 4 pose, not an array of shape {pose.shape}")
+    return Joint.from_program(core.build(Graph(), [(core.CONSTANT, pose, 0)]), [], {})
+
+
+def revolute(axis: Any, **settings: Any) -> Joint:
+    """Rotation about an axis through the origin; coordinate: angle, rad."""
+    return _about_axis(axis, lambda q: (q, 0.0), "angle", settings)
+
+
+def prismatic(axis: Any, **settings: Any) -> Joint:
+    """Translation along an axis; coordinate: distance, m."""
+    return _about_axis(axis, lambda q: (0.0, q), "distance", settings)
+
+
+def screw(axis: Any, pitch: float, **settings: Any) -> Joint:
+    """Rotation about an axis with ``pitch`` metres of advance along it a radian; coordinate: angle."""
+    if not np.isfinite(pitch):
+        raise ModelError(f"a screw's pitch must be finite (m/rad), not {pitch}")
+    return _about_axis(axis, lambda q: (q, q * float(pitch)), "angle", settings)
+
+
+def _about_axis(axis: Any, motion: Any, name: str, settings: dict[str, Any]) -> Joint:
+    graph = Graph()
+    angle, distance = motion(graph.input(("q", 0)))
+    to_axis, local = _coordinate_axis(unit_axis(axis))
+    moving = _elementary(local, angle, distance)
+    if to_axis is None:
+        return Joint.from_program(core.build(graph, [(core.PLAIN, moving, 1)]), [name], settings)
+    kinds = [(core.CONSTANT, to_axis, 0), (core.PLAIN, moving, 1), (core.CONSTANT, to_axis.T, 0)]
+    return Joint.from_program(core.build(graph, kinds), [name], settings)
+
+
+def _coordinate_axis(axis: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """(None, axis) for a coordinate axis, else (rotation (4, 4) that takes z to the axis, z)."""
+    if np.abs(axis).max() > 1.0 - 1e-15:
+        return None, np.round(axis)
+    helper = np.eye(3)[np.argmin(np.abs(axis))]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    rotation = np.eye(4)
+    rotation[:3, :3] = np.column_stack([x, np.cross(axis, x), axis])
+    return rotation, np.array([0.0, 0.0, 1.0])
+
+
+def _elementary(axis: np.ndarray, angle: Any, distance: Any) -> np.ndarray:
+    """Rotation by an angle and translation by a distance along a signed coordinate axis."""
+    k = int(np.argmax(np.abs(axis)))
+    i, j, sign = (k + 1) % 3, (k + 2) % 3, float(axis[k])
+    G = array(np.eye(4))
+    c, s = cos(angle), sin(angle) * sign
+    G[i, i], G[j, j], G[i, j], G[j, i] = c, c, -s, s
+    G[k, 3] = distance * sign
+    return G
+
+
+def cylindrical(axis: Any = "z", **settings: Any) -> Joint:
+    """Translation along an axis and rotation about it; coordinates: distance, angle."""
+    return _product([prismatic(axis), revolute(axis)], settings)
+
+
+def universal(first: Any = "x", second: Any = "y", **settings: Any) -> Joint:
+    """Rotation about ``first``, then about ``second`` carried along; coordinates: angle, angle_2."""
+    return _product([revolute(first), revolute(second)], settings)
+
+
+def planar(normal: Any = "z", **settings: Any) -> Joint:
+    """Two translations in a plane and the rotation about its normal; coordinates: distance, distance_2, angle."""
+    n = unit_axis(normal)
+    helper = np.eye(3)[(int(np.argmax(np.abs(n))) + 1) % 3]
+    x = helper - n * (helper @ n)
+    x /= np.linalg.norm(x)
+    return _product([prismatic(x), prismatic(np.cross(n, x)), revolute(n)], settings)
+
+
+def euler(order: str = "xyz", **settings: Any) -> Joint:
+    """Rotations about the moving axes named by ``order``, two or three letters, neighbours different."""
+    if (
+        not 2 <= len(order) <= 3
+        or set(order) - set("xyz")
+        or any(a == b for a, b in zip(order, order[1:], strict=False))
+    ):
+        raise ModelError(f"euler order {order!r} must be two or three of x, y, z with neighbours different, as 'zyx'")
+    return _product([revolute(a) for a in order], settings)
+
+
+def _product(joints: list[Joint], settings: dict[str, Any]) -> Joint:
+    total = joints[0]
+    for joint in joints[1:]:
+        total = total @ joint
+    return Joint.from_program(total.program, [c.name for c in total.coordinates], settings)
+
+
+def ball(**settings: Any) -> Joint:
+    """Any rotation, as a quaternion x, y, z, w; velocity: omega in child axes, rad/s."""
+    graph = Graph()
+    G = array(np.eye(4))
+    G[:3, :3] = quaternion_rotation(graph.inputs("q", 4))
+    return Joint.from_program(core.build(graph, [(core.BALL, G, 0)]), ["wx", "wy", "wz"], settings)
+
+
+def free(**settings: Any) -> Joint:
+    """Any motion, as position and quaternion x, y, z, w; velocity: [omega; v] in child axes."""
+    graph = Graph()
+    q = graph.inputs("q", 7)
+    G = array(np.eye(4))
+    G[:3, :3] = quaternion_rotation(q[3:])
+    G[:3, 3] = q[:3]
+    return Joint.from_program(core.build(graph, [(core.FREE, G, 0)]), ["wx", "wy", "wz", "vx", "vy", "vz"], settings)

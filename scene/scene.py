@@ -1,0 +1,90 @@
+"""The scene: a world, gravity, parameters; it lowers itself to a model and compiles."""
+
+from __future__ import annotations
+
+import keyword
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.errors import ModelError
+from recursive_dyn.model import Model
+from scene.body import Body, Node, World
+from scene.lower import lower
+
+
+class Scene:
+    """Bodies on parametric joints under ``gravity`` (3,), m/s^2."""
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        vector = np.asarray(gravity, dtype=float)
+        if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+            raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
+        self.gravity = vector
+        self.world = World()
+        self.parameters: dict[str, float] = {}
+
+    @property
+    def bodies(self) -> list[Body]:
+        """Every body hung on the world, in order of attachment, parents first."""
+        return ordered(self.world)
+
+    def __getitem__(self, name: str) -> Body:
+        for node in self.world.walk():
+            if node.name == name and isinstance(node, Body):
+                return node
+        raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies) or 'none'}")
+
+    def __contains__(self, name: str) -> bool:
+        return any(node.name == name for node in self.world.walk() if isinstance(node, Body))
+
+    def parameter(self, name: str, value: float) -> Any:
+        """A SymPy symbol that may stand in transforms, masses, inertias and placements and stays an input.
+
+        Raises ModelError when the name is taken or not an identifier, or the value is not finite.
+        """
+        import sympy
+
+        if not name.isidentifier() or keyword.iskeyword(name):
+            raise ModelError(f"parameter name '{name}' is not an identifier")
+        if name in self.parameters:
+            raise ModelError(f"parameter '{name}' is declared already; use another name")
+        if not np.isfinite(float(value)):
+            raise ModelError(f"parameter '{name}' needs a finite value, not {value}")
+        self.parameters[name] = float(value)
+        return sympy.Symbol(name, real=True)
+
+    def model(self) -> Model:
+        """The frozen tree this scene stands for."""
+        return lower(ordered(self.world), self.gravity, self.parameters)
+
+    def compile(self, method: str = "auto") -> Dynamics:
+        """Equations of motion; each function compiles at its first call. ``method``: "auto", "recursive", "lagrangian".
+
+        Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
+        """
+        return Dynamics(self.model(), method)
+
+    @classmethod
+    def from_urdf(cls, path: str | Path, fixed_base: bool = False, **options: Any) -> Scene:
+        """A scene from a URDF file; see :func:`scene.urdf.load`."""
+        from scene.urdf import load
+
+        return load(path, fixed_base=fixed_base, **options)
+
+
+def ordered(world: World) -> list[Body]:
+    """Bodies in order of attachment, each after its parent."""
+    ready: list[Body] = list(world.children)
+    result: list[Body] = []
+    while ready:
+        following = min(ready, key=lambda body: body.order)
+        ready.remove(following)
+        result.append(following)
+        ready.extend(following.children)
+    return result
+
+
+__all__ = ["Body", "Node", "Scene", "World", "ordered"]

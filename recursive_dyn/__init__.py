@@ -2,6 +2,7 @@
 
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, SceneFileError, StateError
+from recursive_dyn.simulation import Simulation
 from recursive_dyn.spatial import pose
 
-__all__ = ["Dynamics", "ModelError", "SceneFileError", "StateError", "pose"]
+__all__ = ["Dynamics", "ModelError", "SceneFileError", "Simulation", "StateError", "pose"]

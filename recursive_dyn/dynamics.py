@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
+from recursive_dyn.codegen import jit, steppers
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.functions import (
     AUTO,
@@ -239,8 +239,20 @@ class Dynamics:
                 report = (
                     None if self.progress is None else (lambda share: self.progress and self.progress(function, share))
                 )
-                self._kernels[function, width] = Kernel(key, lambda: self.program(function), width, report)
+                self._kernels[function, width] = Kernel(
+                    key, lambda: self.program(function), width, report, self._stepper(function)
+                )
             return self._kernels[function, width]
+
+    def _stepper(self, function: str) -> Callable[[str, Program], str] | None:
+        """The compiled run of sub-steps that belongs to a function, if it is an integrator's."""
+        m = self.model
+        makers: dict[str, Callable[[str, Program], str]] = {
+            "step": lambda entry, p: steppers.euler(entry, p.input_size, p.output_size, m.nq + m.nv),
+            "midpoint": lambda entry, p: steppers.midpoint(entry, p.input_size, p.output_size, m.nq, m.nv),
+            "rates": lambda entry, p: steppers.runge_kutta(entry, p.input_size, m.nq + m.nv, m.quaternions),
+        }
+        return makers.get(function)
 
     def call(self, function: str, *arguments: Any) -> Array:
         """Evaluate a function of the list in ``recursive_dyn.functions``; leading axes of the arguments broadcast."""

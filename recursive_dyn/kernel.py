@@ -28,11 +28,16 @@ class Kernel:
     """Machine code of one program at one vector width.
 
     key: cache key of everything the program depends on; build: makes the program when the cache has no entry;
-    progress: told the share compiled so far.
+    progress: told the share compiled so far; stepper: IR text of one more driver for the scalar kernel.
     """
 
     def __init__(
-        self, key: str, build: Callable[[], Program], width: int, progress: Callable[[float], None] | None = None
+        self,
+        key: str,
+        build: Callable[[], Program],
+        width: int,
+        progress: Callable[[float], None] | None = None,
+        stepper: Callable[[str, Program], str] | None = None,
     ) -> None:
         index = cache.key_of("index", key, width, jit.environment(), cache.source_fingerprint())
         name = cache.load(index)
@@ -40,7 +45,7 @@ class Kernel:
         if native is None:
             program = build()
             entry = cache.key_of("object", program.hash, width, jit.environment(), cache.source_fingerprint())
-            native = jit.cached(entry) or _compile(program, width, entry, progress)
+            native = jit.cached(entry) or _compile(program, width, entry, progress, stepper)
             cache.store(index, entry.encode())
         self.native = native
         self.width = width
@@ -60,12 +65,19 @@ class Kernel:
         return raw[shift : shift + count]
 
 
-def _compile(program: Program, width: int, entry: str, progress: Callable[[float], None] | None) -> jit.Native:
+def _compile(
+    program: Program,
+    width: int,
+    entry: str,
+    progress: Callable[[float], None] | None,
+    stepper: Callable[[str, Program], str] | None,
+) -> jit.Native:
     emission = llvm.emit(program, width)
     sizes_in, sizes_out = [s for _, s in program.inputs], [s for _, s in program.outputs]
     driver = drivers.batch_driver(emission.entry, sizes_in, sizes_out, width)
     if width == 1:
-        driver = drivers.merge(driver, drivers.call_driver(emission.entry, program.input_size, program.output_size))
+        call = drivers.call_driver(emission.entry, program.input_size, program.output_size)
+        driver = drivers.merge(driver, call, *([stepper(emission.entry, program)] if stepper else []))
     objects = jit.compile_modules([*emission.modules, driver], progress)
     facts = {
         "inputs": program.inputs,

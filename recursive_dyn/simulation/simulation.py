@@ -1,0 +1,187 @@
+"""A running simulation: state, time, forces, sub-steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.codegen import drivers
+from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.parameters import Parameters
+from recursive_dyn.simulation.integrators import Stepper
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Everything that determines what a simulation does next."""
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    time: float
+    remainder: float
+    parameters: np.ndarray
+    forces: tuple[tuple[int, np.ndarray, np.ndarray, np.ndarray], ...]
+
+
+class Simulation:
+    """Motion of compiled dynamics from a state.
+
+    q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time in s.
+    timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint". ``parameters`` are the dynamics' own.
+    A step whose result is not finite raises StateError naming the coordinate and leaves the last good state.
+    """
+
+    def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
+        if not (np.isscalar(timestep) and np.isfinite(timestep) and timestep > 0.0):
+            raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
+        self.dynamics = dynamics
+        self.timestep = float(timestep)
+        self.integrator = integrator
+        self.time = 0.0
+        self._q = dynamics.neutral()
+        self._v = np.zeros(dynamics.nv)
+        self._tau = np.zeros(dynamics.nv)
+        self._remainder = 0.0
+        self._forces: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._stepper = Stepper(dynamics, integrator)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,)."""
+        return self._q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self._q[:] = self._checked("q", value, self.dynamics.nq)
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity (nv,)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._v[:] = self._checked("v", value, self.dynamics.nv)
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Applied generalized forces (nv,); they act until changed."""
+        return self._tau
+
+    @tau.setter
+    def tau(self, value: Any) -> None:
+        self._tau[:] = self._checked("tau", value, self.dynamics.nv)
+
+    @property
+    def parameters(self) -> Parameters:
+        """The scene's parameters; assignment acts from the next step on."""
+        return self.dynamics.parameters
+
+    def step(self, count: int = 1) -> None:
+        """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
+        if count < 0:
+            raise StateError(f"step takes a number of steps that is not negative, not {count}")
+        try:
+            if self._forces:
+                for _ in range(count):
+                    self._run(self._tau + self._generalized(), 1)
+            elif count:
+                self._run(self._tau, count)
+        finally:
+            if count:
+                self._forces.clear()
+
+    def advance(self, frame_time: float) -> int:
+        """Advance by as many whole timesteps as fit into ``frame_time`` (s) and what earlier frames left; their number."""
+        if not np.isfinite(frame_time) or frame_time < 0.0:
+            raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
+        available = self._remainder + frame_time
+        count = int(available / self.timestep + 1e-9)
+        self._remainder = max(0.0, available - count * self.timestep)
+        self.step(count)
+        return count
+
+    def apply_force(self, body: str, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
+        """Push with ``force`` (3,), N, world axes, at ``point`` given in the body's frame, during the next step call."""
+        self._push(body, np.zeros(3), self._checked("force", force, 3), self._checked("point", point, 3))
+
+    def apply_torque(self, body: str, torque: Any) -> None:
+        """Turn with ``torque`` (3,), N m, world axes, during the next step call."""
+        self._push(body, self._checked("torque", torque, 3), np.zeros(3), np.zeros(3))
+
+    def _push(self, body: str, torque: np.ndarray, force: np.ndarray, point: np.ndarray) -> None:
+        self._forces.append((self.dynamics.model.body_index(body), torque, force, point))
+
+    def snapshot(self) -> Snapshot:
+        """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
+        return Snapshot(
+            self._q.copy(),
+            self._v.copy(),
+            self._tau.copy(),
+            self.time,
+            self._remainder,
+            self.parameters.values_array.copy(),
+            tuple(self._forces),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a snapshot of a simulation of the same scene."""
+        for name, target in (("q", self._q), ("v", self._v), ("tau", self._tau)):
+            source = getattr(snapshot, name)
+            if source.shape != target.shape:
+                raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
+            target[:] = source
+        self.time, self._remainder = snapshot.time, snapshot.remainder
+        self.parameters.values_array[:] = snapshot.parameters
+        self._forces = list(snapshot.forces)
+
+    def _generalized(self) -> np.ndarray:
+        poses = self.dynamics.poses(self._q)
+        wrenches = np.zeros((len(self.dynamics.bodies), 6))
+        for index, torque, force, point in self._forces:
+            wrenches[index, :3] += torque + np.cross(poses[index, :3, :3] @ point, force)
+            wrenches[index, 3:] += force
+        return self.dynamics.call("external_forces", self._q, wrenches.reshape(-1))
+
+    def _run(self, tau: np.ndarray, count: int) -> None:
+        done, code = self._stepper.run(self._q, self._v, tau, self.timestep, self.parameters.values_array, count)
+        self.time += done * self.timestep
+        if code != drivers.OK:
+            raise StateError(self._diagnose(code, tau))
+
+    def _diagnose(self, code: int, tau: np.ndarray) -> str:
+        label = self.dynamics.label
+        if code == drivers.BAD_INPUT:
+            for name, values in (("q", self._q), ("v", self._v), ("tau", tau)):
+                bad = np.flatnonzero(~np.isfinite(values))
+                if len(bad):
+                    return f"simulation at t = {self.time:.6g} s: {name} is not finite at {label(name, int(bad[0]))}"
+            return f"simulation at t = {self.time:.6g} s: a parameter is not finite"
+        if code == drivers.NOT_CONVERGED:
+            return (
+                f"simulation at t = {self.time:.6g} s: the implicit midpoint step did not converge; use a smaller"
+                f" timestep than {self.timestep:.3g} s. The last good state is kept"
+            )
+        nq, nv = self.dynamics.nq, self.dynamics.nv
+        bad_v = np.flatnonzero(~np.isfinite(self._stepper.output[nq : nq + nv]))
+        index = int(bad_v[np.argmax(np.abs(self._v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(self._v)))
+        return (
+            f"simulation at t = {self.time:.6g} s: the next state is not finite at {label('v', index)}, which moves at"
+            f" {self._v[index]:.4g}; use a smaller timestep, or look at its joint there. The last good state is kept"
+        )
+
+    def _checked(self, name: str, value: Any, size: int) -> np.ndarray:
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"'{name}' must be {size} numbers") from None
+        if array.shape != (size,):
+            raise StateError(f"'{name}' has shape {array.shape}, but {(size,)} is needed")
+        bad = np.flatnonzero(~np.isfinite(array))
+        if len(bad):
+            raise StateError(f"'{name}' is not finite at {self.dynamics.label(name, int(bad[0]))}")
+        return array

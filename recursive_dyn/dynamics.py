@@ -29,6 +29,7 @@ from recursive_dyn.parameters import Parameters
 from recursive_dyn.program import OperationCount, Program
 
 Array = np.ndarray
+_FLOAT = np.dtype(np.float64)
 
 
 class Dynamics:
@@ -58,6 +59,8 @@ class Dynamics:
         self._local = threading.local()
         self._lock = threading.RLock()
         self._columns = columns(model)
+        self._no_force = np.zeros(model.nv)
+        self._signatures: dict[str, tuple[tuple[tuple[str, tuple[int]], ...], tuple[int, ...]]] = {}
 
     @property
     def nq(self) -> int:
@@ -108,7 +111,7 @@ class Dynamics:
         """Accelerations (..., nv) under generalized forces tau and wrenches ``external`` (..., nb, 6), world axes at
         each body's origin. M a + bias = tau + sum J^T external; joint damping and springs are not included (see
         ``passive_forces``). Si & Guenter eq. 18-35, or Guenter & Lee eq. 14, by the method chosen."""
-        tau = np.zeros(self.nv) if tau is None else tau
+        tau = self._no_force if tau is None else tau
         if external is not None:
             tau = self._sized("tau", tau) + self.call("external_forces", q, self._wrenches(external))
         return self.call("forward_dynamics", q, v, tau)
@@ -182,8 +185,7 @@ class Dynamics:
 
     def integrate(self, q: Any, v: Any, dt: Any) -> Array:
         """The configuration after moving with constant velocity v for dt (a number, or one a batch row)."""
-        dt = np.asarray(dt, dtype=float)
-        return self.call("integrate", q, v, dt[..., None])
+        return self.call("integrate", q, v, np.asarray(dt, dtype=float)[..., None])
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of ``integrate``."""
@@ -256,17 +258,30 @@ class Dynamics:
 
     def call(self, function: str, *arguments: Any) -> Array:
         """Evaluate a function of the list in ``recursive_dyn.functions``; leading axes of the arguments broadcast."""
-        names = FUNCTIONS[function].inputs
-        arrays = [self._sized(n, a, segment_size(self.model, n)) for n, a in zip(names, arguments, strict=True)]
-        shape = FUNCTIONS[function].shape(self.model)
+        signature = self._signatures.get(function)
+        if signature is None:
+            segments = tuple((n, (segment_size(self.model, n),)) for n in FUNCTIONS[function].inputs)
+            signature = self._signatures[function] = (segments, FUNCTIONS[function].shape(self.model))
+        segments, shape = signature
+        arrays = []
+        single = True
+        for (name, size), value in zip(segments, arguments, strict=True):
+            if type(value) is not np.ndarray or value.dtype is not _FLOAT or value.shape != size:
+                value = self._sized(name, value, size[0])
+                single = single and value.ndim == 1
+            arrays.append(value)
         try:
-            if all(a.ndim == 1 for a in arrays):
-                result = self._single(function)([*arrays, self.parameters.values_array]).reshape(shape)
-                return result if shape else np.float64(result)
+            if single:
+                arrays.append(self.parameters.values_array)
+                result = self._single(function)(arrays)
+                if len(shape) == 1:
+                    return result
+                return result.reshape(shape) if shape else result[0]
             lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
             return self.batch(function, arrays, lead).reshape(*lead, *shape)
         except NotFinite as problem:
-            raise StateError(self._diagnose(function, names, arrays, problem)) from None
+            names = FUNCTIONS[function].inputs
+            raise StateError(self._diagnose(function, names, arrays[: len(names)], problem)) from None
 
     def batch(self, function: str, arrays: list[Array], lead: tuple[int, ...], threads: int | None = None) -> Array:
         """Rows of all outputs, (count, ...), for arrays (..., size) that broadcast to the batch shape ``lead``."""
@@ -285,9 +300,10 @@ class Dynamics:
 
     def _single(self, function: str) -> SingleCall:
         calls: dict[str, SingleCall] = self._local.__dict__
-        if function not in calls:
-            calls[function] = SingleCall(self.kernel(function))
-        return calls[function]
+        call = calls.get(function)
+        if call is None:
+            call = calls[function] = SingleCall(self.kernel(function))
+        return call
 
     def _sized(self, name: str, value: Any, size: int | None = None) -> Array:
         size = segment_size(self.model, name) if size is None else size

@@ -19,7 +19,10 @@ Scalar = Any  # float | Expression: object arrays of either go through the same 
 
 
 class Expression:
-    """One node of a graph: an operation on earlier nodes or numbers. ``index`` is its place in creation order."""
+    """One node of a graph: an operation on earlier nodes or numbers. ``index`` is its place in creation order.
+
+    Arithmetic with an array is the array's: element by element.
+    """
 
     __slots__ = ("args", "graph", "index", "op")
 
@@ -27,25 +30,25 @@ class Expression:
         self.graph, self.op, self.args, self.index = graph, op, args, index
 
     def __add__(self, other: Scalar) -> Scalar:
-        return self.graph.add(self, other)
+        return NotImplemented if type(other) is np.ndarray else self.graph.add(self, other)
 
     def __radd__(self, other: Scalar) -> Scalar:
         return self.graph.add(self, other)
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return self.graph.sub(self, other)
+        return NotImplemented if type(other) is np.ndarray else self.graph.sub(self, other)
 
     def __rsub__(self, other: Scalar) -> Scalar:
         return self.graph.sub(other, self)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return self.graph.mul(self, other)
+        return NotImplemented if type(other) is np.ndarray else self.graph.mul(self, other)
 
     def __rmul__(self, other: Scalar) -> Scalar:
         return self.graph.mul(self, other)
 
     def __truediv__(self, other: Scalar) -> Scalar:
-        return self.graph.mul(self, reciprocal(other))
+        return NotImplemented if type(other) is np.ndarray else self.graph.mul(self, reciprocal(other))
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
         return self.graph.mul(self.graph.reciprocal(self), other)

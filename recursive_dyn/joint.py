@@ -1,4 +1,4 @@
-"""A joint from its transform alone: motion subspace S, bias S-dot q-dot, kinematics q-dot = N(q) v, and its checks.
+"""A joint from its transform alone: motion subspace S, bias S-dot q-dot, kinematics q-dot = N(q) v.
 
 Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ...; a factor is constant, has plain
 coordinates (q-dot = v), or lives on a manifold (a ball's quaternion, a free body's position and quaternion).
@@ -15,15 +15,13 @@ import numpy as np
 
 from recursive_dyn import expression as ex
 from recursive_dyn.differentiate import directional_derivative
-from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Expression, Graph, Scalar, array
+from recursive_dyn.expression import Graph, Scalar, array
 from recursive_dyn.program import content_hash
 from recursive_dyn.simplify import merge_identical
 from recursive_dyn.spatial import cross, dot, quaternion_rate
 
 CONSTANT, PLAIN, BALL, FREE = "constant", "plain", "ball", "free"
 _SIZES = {BALL: (4, 3), FREE: (7, 6)}
-_RIGID_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,7 @@ class JointProgram:
 
     def kinematics(self) -> JointKinematics:
         """Derived expressions of this joint, shared with every joint of the same content."""
-        return _derive(self.key, _Hashless(self))
+        return _derive(self.key, Carried(self))
 
     def split(self) -> tuple[list[np.ndarray], JointProgram, list[np.ndarray]]:
         """(leading constant poses, the moving core, trailing constant poses)."""
@@ -82,7 +80,7 @@ class JointProgram:
         )
 
 
-class _Hashless:
+class Carried:
     """Carries a joint past the cache's key: the content hash alone identifies it."""
 
     def __init__(self, joint: JointProgram) -> None:
@@ -92,7 +90,7 @@ class _Hashless:
         return 0
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Hashless)
+        return isinstance(other, Carried)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +115,7 @@ class JointKinematics:
 
 
 @lru_cache(maxsize=4096)
-def _derive(key: str, carrier: _Hashless) -> JointKinematics:
+def _derive(key: str, carrier: Carried) -> JointKinematics:
     joint = carrier.joint
     graph = joint.graph
     v = graph.inputs("v", joint.nv)
@@ -190,85 +188,3 @@ def compose(a: JointProgram, b: JointProgram) -> JointProgram:
             transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
             kinds.append((f.kind, transform, f.nv if f.kind == PLAIN else 0))
     return build(graph, kinds)
-
-
-def check(
-    joint: JointProgram, name: str, labels: Sequence[str], parameters: Mapping[str, float], domain: np.ndarray
-) -> None:
-    """Refuse a joint that is not a rigid motion, does not use a coordinate, or whose S never has full rank.
-
-    labels: the coordinates' names (nq); parameters: value of every parameter it uses; domain (nq, 2): where plain
-    coordinates are sampled. Raises ModelError naming ``name`` and the coordinate. Equal joints are checked once.
-    """
-    used = ex.reachable(x for f in joint.factors for x in f.transform[:3].flat)
-    present = {n.args[0] for n in used if n.op == "input"}
-    for i, label in enumerate(labels):
-        if ("q", i) not in present:
-            raise ModelError(
-                f"joint of '{name}': its transform does not use the coordinate '{label}'; remove it or use it"
-            )
-    values = tuple(sorted((p, float(parameters[p])) for p in joint.parameters))
-    problem = _find_problem(joint.key, values, domain.tobytes(), _Hashless(joint))
-    if problem:
-        raise ModelError(f"joint of '{name}': {problem}")
-
-
-@lru_cache(maxsize=4096)
-def _find_problem(key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: _Hashless) -> str | None:
-    joint = carrier.joint
-    derived = joint.kinematics()
-    inputs: dict[Any, np.ndarray] = _samples(joint, np.frombuffer(domain).reshape(-1, 2))
-    inputs |= {("parameter", p): np.full(_POINTS, v) for p, v in parameters}
-    for factor in joint.factors:
-        G = _table(factor.transform, inputs)
-        good = np.all(np.isfinite(G), axis=(1, 2))
-        if not good.any():
-            return "its transform is not finite at any sampled point; a denominator or a tangent is zero everywhere"
-        G = G[good]
-        R = G[:, :3, :3]
-        error = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max()
-        if error > _RIGID_TOLERANCE or np.abs(G[:, 3] - [0, 0, 0, 1]).max() > _RIGID_TOLERANCE:
-            return (
-                f"its transform is not a rigid motion (R^T R differs from I by {error:.2g}, last row "
-                f"{G[0, 3].tolist()}); the upper left 3 x 3 block must be a rotation and the last row 0 0 0 1"
-            )
-        if np.linalg.det(R).min() < 0.0:
-            return "its transform is a reflection (det R = -1); flip one column, as in diag(1, -1, -1, 1)"
-    S = _table(derived.subspace, inputs)
-    S = S[np.all(np.isfinite(S), axis=(1, 2))]
-    if not len(S):
-        return "its motion subspace is not finite at any sampled point"
-    rank = max(np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S) if joint.nv else 0
-    if rank < joint.nv:
-        return (
-            f"its {joint.nv} coordinates move it in {rank} independent ways only, everywhere: two of them do the same;"
-            " drop one, or flip one frame by diag(1, -1, -1, 1) if two surfaces turn about the same axis"
-        )
-    return None
-
-
-_POINTS = 24
-
-
-def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
-    rng = np.random.default_rng(7)
-    inputs: dict[Any, np.ndarray] = {}
-    for factor in joint.factors:
-        for i in range(factor.first_q, factor.first_q + factor.nq):
-            low, high = domain[i]
-            inputs["q", i] = rng.uniform(low, high, _POINTS)
-        if factor.kind in (BALL, FREE):
-            names = [("q", factor.first_q + factor.nq - 4 + k) for k in range(4)]
-            norm = np.sqrt(sum(inputs[n] ** 2 for n in names))
-            inputs |= {n: inputs[n] / norm for n in names}
-    return inputs
-
-
-def _table(matrix: np.ndarray, inputs: Mapping[Any, np.ndarray]) -> np.ndarray:
-    values = ex.evaluate(list(matrix.flat), inputs)
-    return np.stack([np.broadcast_to(v, (_POINTS,)) for v in values], axis=-1).reshape(_POINTS, *matrix.shape)
-
-
-def plain_inputs(graph: Graph, count: int) -> list[Expression]:
-    """The first ``count`` coordinate inputs of a joint's graph."""
-    return [graph.input(("q", i)) for i in range(count)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -105,14 +106,13 @@ class SingleCall:
             start += size
         self.result = self._out[: kernel.output_size]
         call = jit.function(kernel.native, f"{kernel.entry}_call", 3, hold_gil=True)
-        self._call = call
-        self._pointers = tuple(ctypes.c_void_p(b.ctypes.data) for b in (self._in, self._out, self._scratch))
+        self._run = partial(call, *(ctypes.c_void_p(b.ctypes.data) for b in (self._in, self._out, self._scratch)))
 
     def __call__(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
         """Output vector (output_size,), a copy; raises NotFinite."""
         for segment, argument in zip(self.segments, arguments, strict=True):
             segment[:] = argument
-        code = self._call(*self._pointers)
+        code = self._run()
         if code:
             raise NotFinite("input" if code == drivers.BAD_INPUT else "output", 0)
         return self.result.copy()
@@ -124,6 +124,7 @@ class BatchCall:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self._call = jit.function(kernel.native, f"{kernel.entry}_batch", 8, hold_gil=False)
+        self._local = threading.local()
 
     def __call__(self, arguments: Sequence[np.ndarray], count: int, threads: int | None = None) -> list[np.ndarray]:
         """Output segments (count, size) for input segments (count, size) or (1, size), C-contiguous float64."""
@@ -134,8 +135,7 @@ class BatchCall:
         targets = (ctypes.c_void_p * len(results))(*(r.ctypes.data for r in results))
 
         def run(first: int, rows: int) -> int:
-            work = [kernel.buffer(n) for n in (kernel.input_size, kernel.output_size, kernel.scratch)]
-            return self._call(sources, strides, targets, first, rows, *(w.ctypes.data for w in work))
+            return self._call(sources, strides, targets, first, rows, *self._work())
 
         share = _threads(count, threads)
         if share == 1:
@@ -148,6 +148,13 @@ class BatchCall:
             if code:
                 raise NotFinite("input" if code & 1 else "output", (code - 1) // 2)
         return results
+
+    def _work(self) -> list[int]:
+        """Addresses of this thread's working memory."""
+        if not hasattr(self._local, "buffers"):
+            kernel = self.kernel
+            self._local.buffers = [kernel.buffer(n) for n in (kernel.input_size, kernel.output_size, kernel.scratch)]
+        return [buffer.ctypes.data for buffer in self._local.buffers]
 
 
 def _threads(count: int, chosen: int | None) -> int:

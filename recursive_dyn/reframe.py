@@ -44,15 +44,23 @@ def canonical_frames(links: Sequence[Link], bodies: Sequence[Body]) -> tuple[lis
     """The same links and bodies with turned and slid link frames."""
     result, moved = list(links), list(bodies)
     axes = [turning_axis(link) for link in result]
+    carried: list[list[int]] = [[] for _ in result]
+    for k, link in enumerate(result):
+        if link.parent != WORLD:
+            carried[link.parent].append(k)
+    fixed: list[list[int]] = [[] for _ in result]
+    for k, body in enumerate(moved):
+        if body.link != WORLD:
+            fixed[body.link].append(k)
     for i in range(len(result)):
         axis = axes[i]
         if axis is None or not _constant(result[i].placement):
             continue
-        children = [k for k, link in enumerate(result) if link.parent == i]
+        children = carried[i]
         before = _turn_before(result[i], axis, axes)
         after = _turn_after([(result[k], axes[k]) for k in children], axis)
         slide = _slide(result[i], [result[k] for k in children], axis)
-        _move(result, moved, i, axis, before, after, slide, children)
+        _move(result, moved, i, axis, before, after, slide, children, fixed[i])
     return result, moved
 
 
@@ -137,6 +145,7 @@ def _move(
     after: float,
     slide: float,
     children: Sequence[int],
+    own_bodies: Sequence[int],
 ) -> None:
     if before == after == slide == 0.0:
         return
@@ -157,9 +166,8 @@ def _move(
     )
     for k in children:
         links[k] = replace(links[k], placement=snap(inverse @ links[k].placement))
-    for k, body in enumerate(bodies):
-        if body.link == i:
-            bodies[k] = replace(body, pose=snap(inverse @ body.pose))
+    for k in own_bodies:
+        bodies[k] = replace(bodies[k], pose=snap(inverse @ bodies[k].pose))
 
 
 def _rotated(R: np.ndarray, inertia: np.ndarray) -> np.ndarray:

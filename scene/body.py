@@ -11,7 +11,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from scene.checks import is_symbolic
 from scene.joints.base import Joint
-from scene.mass_properties import of_body
+from scene.mass_properties import MassProperties, of_body
 from scene.shapes import Shape
 
 _order = itertools.count()
@@ -103,6 +103,17 @@ class Body(Node):
         self.joint: Joint | None = None
         self.placement = np.eye(4)
         self.order = -1
+
+    @classmethod
+    def of_properties(cls, name: str, shapes: Sequence[Shape], properties: MassProperties) -> Body:
+        """A body with exactly these mass properties, whatever its shapes weigh.
+
+        For files, whose rounded inertias often break the triangle inequality a little, and whose links may have shapes
+        and no mass: nothing is checked beyond what MassProperties checks itself.
+        """
+        body = cls(name)
+        body.shapes, body.properties = list(shapes), properties
+        return body
 
     @property
     def mass(self) -> Any:

@@ -16,7 +16,10 @@ from scene.lower import lower
 
 
 class Scene:
-    """Bodies on parametric joints under ``gravity`` (3,), m/s^2."""
+    """Bodies on parametric joints under ``gravity`` (3,), m/s^2.
+
+    joint_names: where the scene came from a robot file, the body that each joint of the file moves, by the joint's name.
+    """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
         vector = np.asarray(gravity, dtype=float)
@@ -25,6 +28,7 @@ class Scene:
         self.gravity = vector
         self.world = World()
         self.parameters: dict[str, float] = {}
+        self.joint_names: dict[str, str] = {}
 
     @property
     def bodies(self) -> list[Body]:

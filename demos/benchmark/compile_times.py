@@ -1,0 +1,64 @@
+"""Compile time, cold and from the cache, of one chain's forward dynamics, each measured in a process of its own.
+
+Run as a module it is that process: it prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from time import perf_counter
+
+
+def measure(n: int, axes: str = "xyz") -> dict[str, dict[str, float]]:
+    """{"cold": ..., "cached": ...} of one chain, with a cache folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"RECURSIVE_DYN_CACHE": folder}
+        command = [sys.executable, "-m", "demos.benchmark.compile_times", str(n), axes]
+
+        def once() -> dict[str, float]:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            return json.loads(done.stdout)
+
+        cold = once()
+        cached = min((once() for _ in range(3)), key=lambda r: r["seconds"])
+        return {"cold": cold, "cached": cached}
+
+
+def main(n: int, axes: str) -> None:
+    """Scene to first acceleration: lowering, graph, code generation or cache, first call."""
+    import numpy as np
+
+    from demos.benchmark.cases import hinge_chain, random_state
+    from demos.benchmark.ours import chain_scene
+
+    case = hinge_chain(n, axes)
+    q, v, tau = random_state(case)
+    scene = chain_scene(case)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = perf_counter()
+    dynamics = scene.compile()
+    a = dynamics.forward_dynamics(q, v, tau)
+    seconds = perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if not np.all(np.isfinite(a)):
+        raise SystemExit("the accelerations are not finite")
+    facts = dynamics.kernel("forward_dynamics").native.facts
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "memory_mb": (after - before) / 1024,
+                "process_mb": after / 1024,
+                "operations": sum(facts["count"][k] for k in ("add", "mul", "div", "sqrt", "trig", "other")),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

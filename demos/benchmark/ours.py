@@ -1,0 +1,91 @@
+"""This project on a case, in the three ways it is called: from Python, in a compiled loop, in batches of scenes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import recursive_dyn as rd
+from demos.benchmark.cases import GRAVITY, Case, ChainCase, to_urdf
+from recursive_dyn.codegen import jit
+from recursive_dyn.kernel import BatchCall
+from scene import Body, Scene, joints
+
+BLOCK = 256  # states per call of the compiled loop, as the peers' loops have it
+BATCH = 2048  # states per call of the vectorised batch
+
+
+def chain_scene(case: ChainCase) -> Scene:
+    """The hinge chain of a case."""
+    scene = Scene(gravity=GRAVITY)
+    node = scene.world
+    for i, name in enumerate(case.hinges):
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = case.rotations[i], case.offsets[i]
+        body = Body(name, mass=case.masses[i], center_of_mass=case.coms[i], inertia=case.inertias[i])
+        node = node.attach(body, joints.revolute(case.axes[i]), at=pose)
+    return scene
+
+
+def scene_of(case: Case) -> Scene:
+    """The scene of any case."""
+    if isinstance(case, ChainCase):
+        return chain_scene(case)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.urdf"
+        path.write_text(to_urdf(case))
+        return Scene.from_urdf(path, fixed_base=case.fixed_base)
+
+
+class Ours:
+    """Compiled dynamics of a case at one state; hinges in the case's order, everything else at rest."""
+
+    def __init__(self, case: Case, q: np.ndarray, v: np.ndarray, tau: np.ndarray, method: str = "auto") -> None:
+        self.dynamics = rd.Dynamics(scene_of(case).model(), method)
+        model = self.dynamics.model
+        slots = [link for link in model.links if link.joint.nv == 1 and link.coupling is None]
+        self.q, self.v, self.tau = self.dynamics.neutral(), np.zeros(model.nv), np.zeros(model.nv)
+        self.slots = [link.first_v for link in slots]
+        self.q[[link.first_q for link in slots]], self.v[self.slots], self.tau[self.slots] = q, v, tau
+        self.a = self.dynamics.forward_dynamics(self.q, self.v, self.tau)
+
+    def arguments(self, function: str) -> tuple[np.ndarray, ...]:
+        """The state that a function takes."""
+        return {
+            "forward_dynamics": (self.q, self.v, self.tau),
+            "inverse_dynamics": (self.q, self.v, self.a),
+            "mass_matrix": (self.q,),
+        }[function]
+
+    def call(self, function: str):
+        """One scene a call, from Python."""
+        method, arguments = getattr(self.dynamics, function), self.arguments(function)
+
+        def run(count: int) -> None:
+            for _ in range(count):
+                method(*arguments)
+
+        return run
+
+    def loop(self, function: str):
+        """One scene after another in a compiled loop."""
+        return self._rows(function, 1)
+
+    def batch(self, function: str):
+        """Whole vectors of scenes in a compiled loop, on one core; seconds are per scene."""
+        return self._rows(function, jit.vector_width())
+
+    def _rows(self, function: str, width: int):
+        call = BatchCall(self.dynamics.kernel(function, width))
+        size = BLOCK if width == 1 else BATCH
+        rows = [np.tile(x, (size, 1)) for x in self.arguments(function)]
+        parameters = self.dynamics.parameters.values_array.reshape(1, -1)
+
+        def run(count: int) -> None:
+            for done in range(0, count, size):
+                block = min(size, count - done)
+                call([*(x[:block] for x in rows), parameters], block, threads=1)
+
+        return run

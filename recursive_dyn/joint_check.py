@@ -1,0 +1,142 @@
+"""What a joint must be to have dynamics: rigid, in its declared symbols only, using every coordinate, not degenerate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn import expression as ex
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Expression
+from recursive_dyn.joint import BALL, FREE, PLAIN, Carried, JointProgram
+from recursive_dyn.model import Coordinate
+
+_RIGID_TOLERANCE = 1e-9
+_POINTS = 24
+
+
+def coordinate_labels(joint: JointProgram, coordinates: Sequence[Coordinate], body: str) -> list[str]:
+    """Names (nq,) of a joint's configuration coordinates."""
+    labels: list[str] = []
+    for f in joint.factors:
+        if f.kind == BALL:
+            names = ["qx", "qy", "qz", "qw"]
+        elif f.kind == FREE:
+            names = ["x", "y", "z", "qx", "qy", "qz", "qw"]
+        else:
+            names = [c.name for c in coordinates[f.first_v : f.first_v + f.nv]]
+        labels += [f"{body}.{name}" for name in names]
+    return labels
+
+
+def check_joint(
+    joint: JointProgram, body: str, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> None:
+    """Refuse a joint that is not a rigid motion, does not use a coordinate, or whose S never has full rank.
+
+    The transform is sampled within the coordinates' limits, else in [-2, 2], at the parameters' values. Raises
+    ModelError naming the body and the coordinate. The moving core of equal joints is checked once.
+    """
+    unknown = sorted(joint.parameters - parameters.keys())
+    if unknown:
+        raise ModelError(
+            f"joint of '{body}': its transform uses the symbol '{unknown[0]}', which is neither one of its"
+            " coordinates nor a scene.parameter; list it in the coordinates or declare it with scene.parameter"
+        )
+    leading, core, trailing = joint.split()
+    problem = next(filter(None, (_constant_problem(X, parameters) for X in (*leading, *trailing))), None)
+    if problem is None and core.factors:
+        _check_use(core, body, coordinate_labels(core, coordinates, body))
+        values = tuple(sorted((p, float(parameters[p])) for p in core.parameters))
+        problem = _core_problem(core.key, values, _domain(core, coordinates).tobytes(), Carried(core))
+    if problem:
+        raise ModelError(f"joint of '{body}': {problem}")
+
+
+def _check_use(core: JointProgram, body: str, labels: Sequence[str]) -> None:
+    nodes = ex.reachable(x for f in core.factors for x in f.transform[:3].flat)
+    present = {n.args[0] for n in nodes if n.op == "input"}
+    for i, label in enumerate(labels):
+        if ("q", i) not in present:
+            raise ModelError(
+                f"joint of '{body}': its transform does not use the coordinate '{label}'; remove it or use it"
+            )
+
+
+def _domain(core: JointProgram, coordinates: Sequence[Coordinate]) -> np.ndarray:
+    domain = np.tile([-2.0, 2.0], (core.nq, 1))
+    for f in core.factors:
+        if f.kind == PLAIN:
+            for k in range(f.nv):
+                limits = coordinates[f.first_v + k].limits
+                if np.isfinite(limits).all():
+                    domain[f.first_q + k] = limits
+    return domain
+
+
+def _constant_problem(X: np.ndarray, parameters: Mapping[str, float]) -> str | None:
+    if not any(type(x) is Expression for x in X.flat):
+        return _rigidity_problem(X.astype(float)[None])
+    values = ex.evaluate(list(X.flat), {("parameter", p): v for p, v in parameters.items()})
+    return _rigidity_problem(np.array(values, dtype=float).reshape(1, 4, 4))
+
+
+@lru_cache(maxsize=4096)
+def _core_problem(key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: Carried) -> str | None:
+    joint = carrier.joint
+    inputs = _samples(joint, np.frombuffer(domain).reshape(-1, 2))
+    inputs |= {("parameter", p): np.full(_POINTS, v) for p, v in parameters}
+    for factor in joint.factors:
+        problem = _rigidity_problem(_table(factor.transform, inputs))
+        if problem:
+            return problem
+    return _rank_problem(_table(joint.kinematics().subspace, inputs))
+
+
+def _rigidity_problem(G: np.ndarray) -> str | None:
+    """What keeps sampled (n, 4, 4) transforms from being rigid motions; points that are not finite are passed over."""
+    G = G[np.all(np.isfinite(G), axis=(1, 2))]
+    if not len(G):
+        return "its transform is not finite at any sampled point; a denominator or a tangent is zero everywhere"
+    R = G[:, :3, :3]
+    error = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max()
+    if error > _RIGID_TOLERANCE or np.abs(G[:, 3] - [0, 0, 0, 1]).max() > _RIGID_TOLERANCE:
+        return (
+            f"its transform is not a rigid motion (R^T R differs from I by {error:.2g}, last row {G[0, 3].tolist()});"
+            " the upper left 3 x 3 block must be a rotation and the last row 0 0 0 1"
+        )
+    if np.linalg.det(R).min() < 0.0:
+        return "its transform is a reflection (det R = -1); flip one column, as in diag(1, -1, -1, 1)"
+    return None
+
+
+def _rank_problem(S: np.ndarray) -> str | None:
+    S = S[np.all(np.isfinite(S), axis=(1, 2))]
+    if not len(S):
+        return "its motion subspace is not finite at any sampled point"
+    dof = S.shape[2]
+    rank = max(np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S)
+    if rank == dof:
+        return None
+    return (
+        f"its {dof} coordinates move it in {rank} independent ways only, everywhere: two of them do the same;"
+        " drop one, or flip one frame by diag(1, -1, -1, 1) if two surfaces turn about the same axis"
+    )
+
+
+def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
+    rng = np.random.default_rng(7)
+    inputs: dict[Any, np.ndarray] = {}
+    for factor in joint.factors:
+        for i in range(factor.first_q, factor.first_q + factor.nq):
+            inputs["q", i] = rng.uniform(*domain[i], _POINTS)
+    return inputs
+
+
+def _table(matrix: np.ndarray, inputs: Mapping[Any, np.ndarray]) -> np.ndarray:
+    """Values (points, rows, columns) of a matrix of scalars at the sampled points."""
+    values = ex.evaluate(list(matrix.flat), inputs)
+    return np.stack([np.broadcast_to(v, (_POINTS,)) for v in values], axis=-1).reshape(_POINTS, *matrix.shape)

@@ -41,7 +41,10 @@ class BodySpec:
 
 
 def build_model(
-    graph: Graph, specs: Sequence[BodySpec], gravity: Sequence[float], parameters: Sequence[tuple[str, float]]
+    graph: Graph,
+    specs: Sequence[BodySpec],
+    gravity: Sequence[float] | np.ndarray,
+    parameters: Sequence[tuple[str, float]],
 ) -> Model:
     """The model of bodies given parents first; ModelError names the body, joint or coordinate that is wrong."""
     assembly = _Assembly(graph, dict(parameters))
@@ -66,7 +69,7 @@ def build_model(
 
 
 class _Assembly:
-    """Links, bodies and coordinate slots as bodies are added; ``parts`` are the (spec, pose in the link) of each link."""
+    """Links, bodies and coordinate slots as bodies are added; ``parts``: (spec, pose in the link) of each link."""
 
     def __init__(self, graph: Graph, parameters: dict[str, float]) -> None:
         self.graph, self.parameters = graph, parameters

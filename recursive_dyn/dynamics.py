@@ -14,12 +14,12 @@ from recursive_dyn.codegen import jit, steppers
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.functions import (
     AUTO,
-    FUNCTIONS,
     LAGRANGIAN,
     RECURSIVE,
-    SOLVING,
     build_program,
     columns,
+    depends_on_method,
+    find,
     neutral,
     segment_size,
 )
@@ -52,7 +52,7 @@ class Dynamics:
         self.model = model
         self.method = method
         self.parameters = Parameters(model.parameters)
-        self.progress: Callable[[str, float], None] | None = None
+        self.progress: Callable[[str, float], None] | None = None  # told (function, share compiled) while it compiles
         self._programs: dict[str, Program] = {}
         self._kernels: dict[tuple[str, int], Kernel] = {}
         self._batches: dict[str, BatchCall] = {}
@@ -192,7 +192,7 @@ class Dynamics:
         return self.call("difference", q0, q1)
 
     def generalized_forces(self, q: Any, wrenches: Any) -> Array:
-        """tau (..., nv) = sum J^T W of wrenches (..., nb, 6), world axes at each body's centre of mass. Liu & Jain 6.2."""
+        """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
         return self.call("generalized_forces", q, self._wrenches(wrenches))
 
     def cartesian_forces(self, q: Any, tau: Any) -> Array:
@@ -202,6 +202,13 @@ class Dynamics:
         StateError where some tau cannot be reached, as at a gimbal lock. Liu & Jain 6.2.
         """
         return self.call("cartesian_forces", q, tau)
+
+    def parameter_derivative(self, function: str, parameter: str, *arguments: Any) -> Array:
+        """d function(*arguments) / d parameter, shaped like the function's result, from the same graph.
+
+        function: a name of the contract, as "forward_dynamics" with arguments q, v, tau.
+        """
+        return self.call(f"{function}/{parameter}", *arguments)
 
     def operation_count(self, function: str = "forward_dynamics") -> OperationCount:
         """Operations that one evaluation executes: .add .mul .div .sqrt .trig (.neg, .other, .total)."""
@@ -235,16 +242,16 @@ class Dynamics:
         """Machine code of a function for ``width`` scenes at once, compiled or taken from the cache."""
         with self._lock:
             if (function, width) not in self._kernels:
-                if function not in FUNCTIONS:
-                    raise ModelError(f"unknown function '{function}'; choose one of {', '.join(FUNCTIONS)}")
-                key = f"{self.model.key} {function} {self.method if function in SOLVING else ''}"
-                report = (
-                    None if self.progress is None else (lambda share: self.progress and self.progress(function, share))
-                )
+                find(self.model, function)
+                key = f"{self.model.key} {function} {self.method if depends_on_method(function) else ''}"
                 self._kernels[function, width] = Kernel(
-                    key, lambda: self.program(function), width, report, self._stepper(function)
+                    key, lambda: self.program(function), width, self._report(function), self._stepper(function)
                 )
             return self._kernels[function, width]
+
+    def _report(self, function: str) -> Callable[[float], None] | None:
+        progress = self.progress
+        return None if progress is None else lambda share: progress(function, share)
 
     def _stepper(self, function: str) -> Callable[[str, Program], str] | None:
         """The compiled run of sub-steps that belongs to a function, if it is an integrator's."""
@@ -260,8 +267,9 @@ class Dynamics:
         """Evaluate a function of the list in ``recursive_dyn.functions``; leading axes of the arguments broadcast."""
         signature = self._signatures.get(function)
         if signature is None:
-            segments = tuple((n, (segment_size(self.model, n),)) for n in FUNCTIONS[function].inputs)
-            signature = self._signatures[function] = (segments, FUNCTIONS[function].shape(self.model))
+            known = find(self.model, function)
+            segments = tuple((n, (segment_size(self.model, n),)) for n in known.inputs)
+            signature = self._signatures[function] = (segments, known.shape(self.model))
         segments, shape = signature
         arrays = []
         single = True
@@ -280,7 +288,7 @@ class Dynamics:
             lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
             return self.batch(function, arrays, lead).reshape(*lead, *shape)
         except NotFinite as problem:
-            names = FUNCTIONS[function].inputs
+            names = tuple(name for name, _ in segments)
             raise StateError(self._diagnose(function, names, arrays[: len(names)], problem)) from None
 
     def batch(self, function: str, arrays: list[Array], lead: tuple[int, ...], threads: int | None = None) -> Array:
@@ -334,8 +342,8 @@ class Dynamics:
                 return f"{function}: '{name}' is not finite at {label}{row}; pass finite numbers only"
         where = "" if all(a.ndim == 1 for a in arrays) else f" (first bad rows from {problem.row})"
         return (
-            f"{function}: the result is not finite{where}; the configuration is singular (a joint's frame, a gimbal lock, a"
-            " quaternion of zeros) or a number overflowed"
+            f"{function}: the result is not finite{where}; the configuration is singular (a joint's frame, a gimbal"
+            " lock, a quaternion of zeros) or a number overflowed"
         )
 
     def label(self, name: str, index: int) -> str:

@@ -251,7 +251,7 @@ def array(values: Any) -> np.ndarray:
     """Object array of scalars: expressions are kept, every number becomes a Python float."""
     source = np.asarray(values, dtype=object)
     result = np.empty(source.shape, dtype=object)
-    result.flat = [v if type(v) is Expression else float(v) for v in source.flat]
+    result.reshape(-1)[:] = [v if type(v) is Expression else float(v) for v in source.flat]
     return result
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, evaluate, reciprocal
 from recursive_dyn.model import Model
@@ -181,17 +182,39 @@ FUNCTIONS: dict[str, Function] = {
 SOLVING = frozenset(("forward_dynamics", "rates", "step", "midpoint"))
 
 
+def find(model: Model, name: str) -> Function:
+    """A function by name; "function/parameter" is its derivative with respect to a scene parameter."""
+    base, _, parameter = name.partition("/")
+    if base not in FUNCTIONS:
+        raise ModelError(f"unknown function '{base}'; choose one of {', '.join(FUNCTIONS)}")
+    if not parameter:
+        return FUNCTIONS[base]
+    names = [n for n, _ in model.parameters]
+    if parameter not in names:
+        raise ModelError(f"unknown parameter '{parameter}'; the scene declares {', '.join(names) or 'none'}")
+    function, place = FUNCTIONS[base], names.index(parameter)
+
+    def derivative(c: Context) -> Outputs:
+        along = {c.graph.input(("parameters", place)): 1.0}
+        return [(label, directional_derivative(values, along)) for label, values in function.build(c)]
+
+    return Function(function.inputs, function.shape, derivative)
+
+
+def depends_on_method(name: str) -> bool:
+    """True for functions that solve for accelerations."""
+    return name.partition("/")[0] in SOLVING
+
+
 def build_program(model: Model, name: str, method: str) -> Program:
     """The program of one function; "auto" keeps the method with fewer operations."""
-    if name not in FUNCTIONS:
-        raise ModelError(f"unknown function '{name}'; choose one of {', '.join(FUNCTIONS)}")
-    if name in SOLVING and method == AUTO:
+    if depends_on_method(name) and method == AUTO:
         return _cheaper(model, name)
     return _build(model, name, method)
 
 
 def _build(model: Model, name: str, method: str) -> Program:
-    function = FUNCTIONS[name]
+    function = find(model, name)
     graph = Graph()
     outputs = function.build(Context(Tree(model, graph), model, graph, method))
     inputs = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]

@@ -1,4 +1,4 @@
-"""What a joint must be to have dynamics: rigid, in its declared symbols only, using every coordinate, not degenerate."""
+"""What a joint must be to have dynamics: rigid, in declared symbols only, using every coordinate, not degenerate."""
 
 from __future__ import annotations
 
@@ -132,7 +132,8 @@ def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
     inputs: dict[Any, np.ndarray] = {}
     for factor in joint.factors:
         for i in range(factor.first_q, factor.first_q + factor.nq):
-            inputs["q", i] = rng.uniform(*domain[i], _POINTS)
+            low, high = domain[i]
+            inputs["q", i] = rng.uniform(low, high, _POINTS)
     return inputs
 
 

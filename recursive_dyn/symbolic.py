@@ -1,14 +1,14 @@
-"""SymPy in and out: expressions become graph nodes, node by node, and graph nodes become SymPy expressions."""
+"""SymPy expressions become graph nodes, node by node; codegen/equations.py is the way back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Expression, Scalar, combine, cos, reachable, reciprocal, sin, sqrt
+from recursive_dyn.expression import Scalar, combine, cos, reciprocal, sin, sqrt
 
 _UNARY = {
     sp.tan: "tan",
@@ -26,7 +26,11 @@ _UNARY = {
 
 def from_sympy(expression: Any, symbols: Callable[[sp.Symbol], Scalar], where: str) -> Scalar:
     """Graph scalar of a SymPy expression; ``symbols`` maps each symbol. ModelError names ``where`` and the function."""
-    return _Reader(symbols, where).read(sp.sympify(expression))
+    try:
+        expression = sp.sympify(expression, strict=True)  # strict: a string would be executed
+    except sp.SympifyError:
+        raise ModelError(f"{where}: {expression!r} is neither a number nor a SymPy expression") from None
+    return _Reader(symbols, where).read(expression)
 
 
 class _Reader:
@@ -65,7 +69,8 @@ class _Reader:
             op = "min" if isinstance(e, sp.Min) else "max"
             return self._fold(e.args, lambda a, b: combine(op, [a, b]))
         if isinstance(e, sp.sign):
-            return combine("select", [combine("less", [self.read(e.args[0]), 0.0]), -1.0, 1.0])
+            x = self.read(e.args[0])
+            return combine("less", [0.0, x]) - combine("less", [x, 0.0])
         if isinstance(e, sp.Piecewise):
             return self._piecewise(e)
         raise ModelError(
@@ -106,10 +111,10 @@ class _Reader:
         return result
 
     def _condition(self, c: Any) -> Scalar:
-        if isinstance(c, (sp.Lt, sp.Le)):
-            return combine("less", [self.read(c.lhs), self.read(c.rhs)])
-        if isinstance(c, (sp.Gt, sp.Ge)):
-            return combine("less", [self.read(c.rhs), self.read(c.lhs)])
+        if isinstance(c, (sp.Lt, sp.Gt)):
+            return combine("less", [self.read(c.lts), self.read(c.gts)])
+        if isinstance(c, (sp.Le, sp.Ge)):
+            return 1.0 - combine("less", [self.read(c.gts), self.read(c.lts)])
         if isinstance(c, sp.And):
             return self._fold_conditions(c.args)
         raise ModelError(f"{self.where}: the condition {c} is not supported; use <, <=, >, >= and And")
@@ -130,59 +135,3 @@ def _integer_power(base: Scalar, exponent: int) -> Scalar:
             result = result * base
         base, exponent = base * base, exponent >> 1
     return result
-
-
-_TO_SYMPY: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-    "reciprocal": lambda a: 1 / a,
-    "sqrt": sp.sqrt,
-    "sin": sp.sin,
-    "cos": sp.cos,
-    "tan": sp.tan,
-    "asin": sp.asin,
-    "acos": sp.acos,
-    "atan": sp.atan,
-    "atan2": sp.atan2,
-    "sinh": sp.sinh,
-    "cosh": sp.cosh,
-    "tanh": sp.tanh,
-    "exp": sp.exp,
-    "log": sp.log,
-    "pow": lambda a, b: a**b,
-    "abs": sp.Abs,
-    "min": sp.Min,
-    "max": sp.Max,
-    "less": lambda a, b: sp.Piecewise((1, a < b), (0, True)),
-    "select": lambda c, a, b: sp.Piecewise((a, sp.Ne(c, 0)), (b, True)),
-}
-
-
-def to_sympy(op: str, args: Sequence[Any]) -> Any:
-    """One graph operation on SymPy arguments."""
-    return _TO_SYMPY[op](*args)
-
-
-def number(value: float) -> Any:
-    """A float as SymPy prints it best: an integer where it is one."""
-    return sp.Integer(int(value)) if value == int(value) and abs(value) < 1e6 else sp.Float(value, 17)
-
-
-def expand(outputs: Sequence[Scalar], inputs: Mapping[Any, Any], limit: int) -> list[Any] | None:
-    """Outputs as nested SymPy expressions, or None when they would hold more than ``limit`` operations."""
-    nodes = reachable(outputs)
-    size: dict[int, int] = {}
-    for n in nodes:
-        size[n.index] = 1 + (0 if n.op == "input" else sum(size[a.index] for a in n.args if type(a) is Expression))
-    if sum(size[o.index] for o in outputs if type(o) is Expression) > limit:
-        return None
-    value: dict[int, Any] = {}
-    for n in nodes:
-        value[n.index] = (
-            inputs[n.args[0]]
-            if n.op == "input"
-            else to_sympy(n.op, [value[a.index] if type(a) is Expression else number(a) for a in n.args])
-        )
-    return [value[o.index] if type(o) is Expression else number(o) for o in outputs]

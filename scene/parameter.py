@@ -23,8 +23,7 @@ def to_scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> n
 
     result = array([from_sympy(x, parameter, what) if is_symbolic(x) else float(x) for x in source.flat])
     for node in reachable(result):
-        if node.op == "input" and node.args[0][1] not in known:
-            raise ModelError(
-                f"{what} uses the symbol '{node.args[0][1]}'; declare it with scene.parameter('{node.args[0][1]}', value)"
-            )
+        name = node.args[0][1] if node.op == "input" else None
+        if name is not None and name not in known:
+            raise ModelError(f"{what} uses the symbol '{name}'; declare it with scene.parameter('{name}', value)")
     return result.reshape(source.shape)

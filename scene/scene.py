@@ -18,7 +18,7 @@ from scene.lower import lower
 class Scene:
     """Bodies on parametric joints under ``gravity`` (3,), m/s^2.
 
-    joint_names: where the scene came from a robot file, the body that each joint of the file moves, by the joint's name.
+    joint_names: in a scene from a robot file, the name of the body that each joint moves, by the joint's name there.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:

@@ -49,11 +49,13 @@ _REQUIRED = {
     "child": ("link",),
     "mimic": ("joint",),
 }
-_READ = {  # what is passed on of each element of the robot; the rest (effort, sensors, contact settings) is not modelled
+_READ = {  # what is passed on of each element; the rest (sensors, transmissions, contact settings) is not modelled
     "link": ("inertial", "visual", "collision"),
     "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
     "material": ("color",),
 }
+
+_EXPAND = "expand them first: xacro FILE > robot.urdf"
 
 
 @contextmanager
@@ -88,10 +90,10 @@ def read(path: str | os.PathLike[str]) -> Any:
         raise SceneFileError(f"{path}: yourdfpy cannot read it ({error}); check it with check_urdf") from error
 
 
-def foreign_shape(filename: str) -> tuple[str, list[float]] | None:
+def foreign_shape(filename: str) -> tuple[str, str] | None:
     """(kind, its numbers) for a mesh that stands for one of FOREIGN_SHAPES, else None."""
-    kind, _, numbers = filename.partition(":")
-    return (kind, [float(x) for x in numbers.split()]) if kind in FOREIGN_SHAPES else None
+    kind, colon, numbers = filename.partition(":")
+    return (kind, numbers) if colon and kind in FOREIGN_SHAPES else None
 
 
 def _parse(path: str | os.PathLike[str]) -> ET.Element:
@@ -110,8 +112,8 @@ def _parse(path: str | os.PathLike[str]) -> ET.Element:
         robot = ET.fromstring(text.strip(" \t\r\n\0"))
     except (ET.ParseError, ValueError) as error:
         raise SceneFileError(f"{path}: is not well-formed XML ({error}); correct it there") from error
-    if any("xacro" in str(e.tag) or any("${" in value or "$(" in value for value in e.attrib.values()) for e in robot.iter()):
-        raise SceneFileError(f"{path}: holds xacro macros; expand it first: xacro FILE > robot.urdf")
+    if any("xacro" in element.tag for element in robot.iter()):
+        raise SceneFileError(f"{path}: holds xacro macros; {_EXPAND}")
     if robot.tag != "robot":
         raise SceneFileError(f"{path}: its root element is <{robot.tag}>, not the <robot> of a URDF file")
     return robot
@@ -144,9 +146,14 @@ def _check(path: object, robot: ET.Element, element: ET.Element) -> None:
             tags = ", ".join(f"<{shape.tag}>" for shape in geometry) or "nothing"
             raise SceneFileError(f"{where}: its <geometry> holds {tags}; it needs one of {', '.join(SHAPES)}")
         geometry[:] = known
+        if foreign_shape(known[0].get("filename", "")):
+            raise SceneFileError(f"{where}: '{known[0].get('filename')}' is not a mesh file; correct the filename")
 
 
 def _check_attributes(where: str, item: ET.Element) -> None:
+    for value in item.attrib.values():
+        if "${" in value or "$(" in value:
+            raise SceneFileError(f"{where}: <{item.tag}> holds xacro expressions such as {value!r}; {_EXPAND}")
     for attribute in _REQUIRED.get(item.tag, ()):
         if not item.get(attribute, "").strip():
             raise SceneFileError(f"{where}: <{item.tag}> has no {attribute}=; add it")

@@ -66,7 +66,7 @@ class Geometry:
                 return shapes.Cylinder(geometry.cylinder.radius, geometry.cylinder.length, **settings)
             foreign = foreign_shape(geometry.mesh.filename)
             if foreign is not None:
-                kind, numbers = foreign
+                kind, numbers = foreign[0], [float(x) for x in foreign[1].split()]
                 if kind == "plane":
                     return shapes.Plane(numbers or (0.0, 0.0, 1.0), **settings)
                 return shapes.Capsule(*numbers, **settings)

@@ -68,9 +68,10 @@ def rows() -> list[list[str]]:
     table = []
     for kind, (inverse, forward) in PLAIN.items():
         model = six_revolute(kind).model()
-        counts = [rd.Dynamics(model, method).operation_count(name) for name, method in (
-            ("inverse_dynamics", "auto"), ("forward_dynamics", "lagrangian"), ("forward_dynamics", "recursive"))]  # fmt: skip
-        cells = [f"{c.add}+ {c.mul}*" for c in counts]
+        cells = []
+        for name, method in (("inverse", "auto"), ("forward", "lagrangian"), ("forward", "recursive")):
+            count = rd.Dynamics(model, method).operation_count(f"{name}_dynamics")
+            cells.append(f"{count.add}+ {count.mul}*")
         table.append(
             [kind, cells[0], f"{inverse[0]}+ {inverse[1]}*", cells[1], cells[2], f"{forward[0]}+ {forward[1]}*"]
         )

@@ -106,7 +106,8 @@ def scaling(lengths: Sequence[int], seconds: float) -> None:
         cold, cached = built["cold"], built["cached"]
         rows.append([
             str(n), f"{cold['operations']}", f"{cold['operations'] / n:.0f}",
-            f"{1e6 * times['loop'].best:.3g}", f"{1e9 * times['loop'].best / n:.1f}", f"{1e6 * times['batch'].best:.3g}",
+            f"{1e6 * times['loop'].best:.3g}", f"{1e9 * times['loop'].best / n:.1f}",
+            f"{1e6 * times['batch'].best:.3g}",
             f"{cold['seconds']:.2f}", f"{1e3 * cold['seconds'] / n:.1f}", f"{1e3 * cached['seconds']:.0f}",
             f"{cold['memory_mb']:.0f}", f"{cached['memory_mb']:.0f}",
         ])  # fmt: skip

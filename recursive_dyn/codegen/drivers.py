@@ -9,6 +9,7 @@ from __future__ import annotations
 from recursive_dyn.codegen.llvm import attributes
 
 PAD = 8
+_BATCH_ARGUMENTS = "ptr %sources, ptr %strides, ptr %targets, i64 %first, i64 %count, ptr %in, ptr %out, ptr %scratch"
 OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED = 0, 1, 2, 3
 
 _FINITE = f"""
@@ -108,8 +109,8 @@ def batch_driver(entry: str, segments: list[int], outputs: list[int], width: int
             f"declare void @{entry}(ptr, ptr, ptr)",
             *reads,
             *writes,
-            f"""define i64 @{entry}_batch(ptr %sources, ptr %strides, ptr %targets, i64 %first, i64 %count, ptr %in, ptr %out, ptr %scratch) {{
-entry:
+            f"define i64 @{entry}_batch({_BATCH_ARGUMENTS}) {{",
+            """entry:
   %stop = add i64 %first, %count
   %last = sub i64 %stop, 1
   br label %head
@@ -215,7 +216,10 @@ def _transposing(name: str, arguments: str, size: int, width: int, lanes: str, r
     single = []
     for l in reversed(range(width)):
         row = f"  %p{l} = getelementptr double, ptr %b{l}, i64 %i\n"
-        packed = f"  %x{l} = mul i64 %i, {width}\n  %y{l} = add i64 %x{l}, {l}\n  %z{l} = getelementptr double, ptr %d, i64 %y{l}\n"
+        packed = (
+            f"  %x{l} = mul i64 %i, {width}\n  %y{l} = add i64 %x{l}, {l}\n"
+            f"  %z{l} = getelementptr double, ptr %d, i64 %y{l}\n"
+        )
         source, target = (f"%p{l}", f"%z{l}") if reading else (f"%z{l}", f"%p{l}")
         single.append(row + packed + f"  %v{l} = load double, ptr {source}\n  store double %v{l}, ptr {target}")
     rest = "\n".join(single)
@@ -268,9 +272,8 @@ def _shuffle_block(width: int, reading: bool) -> str:
             for target, mask in ((i, low), (i + distance, high)):
                 name = f"%bs{stage}_{target}"
                 indices = ", ".join(f"i32 {m}" for m in mask)
-                lines.append(
-                    f"  {name} = shufflevector {kind} {rows[i]}, {kind} {rows[i + distance]}, <{width} x i32> <{indices}>"
-                )
+                pair = f"{kind} {rows[i]}, {kind} {rows[i + distance]}"
+                lines.append(f"  {name} = shufflevector {pair}, <{width} x i32> <{indices}>")
                 following[target] = name
         rows, distance, stage = following, distance * 2, stage + 1
     for l in reversed(range(width)):

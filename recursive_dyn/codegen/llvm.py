@@ -2,8 +2,8 @@
 
 The statement list is cut into functions of bounded size, because instruction selection and register allocation are
 superlinear in a function's size; a value used beyond its own function crosses once through a scratch array.
-Every kernel has the signature void(double* in, double* out, double* scratch); with vector width W each of their elements
-is W doubles wide. ``contract`` lets products and sums fuse; no flag that would drop NaN is used.
+Every kernel has the signature void(double* in, double* out, double* scratch); with vector width W each of their
+elements is W doubles wide. ``contract`` lets products and sums fuse; no flag that would drop NaN is used.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ class _Function:
         for place, value in enumerate(program.results):
             if cuts.part_of(value) == self.part:
                 self.store("out", place, self.value(value))
-        head = f"define void @{name}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch) nounwind{attributes(self.width)}"
+        arguments = "ptr noalias %in, ptr noalias %out, ptr noalias %scratch"
+        head = f"define void @{name}({arguments}) nounwind{attributes(self.width)}"
         return "\n".join([head + " {", *self.lines, "  ret void", "}"])
 
     def let(self, instruction: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from recursive_dyn.codegen.drivers import BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED
 from recursive_dyn.codegen.llvm import scalar_literal
 
-_TOLERANCE = 1e-28  # squared relative change of the midpoint velocity at which its iteration has converged
+_TOLERANCE = 1e-24  # squared relative change of the midpoint velocity at which its iteration has converged
 _ITERATIONS = 100
 
 

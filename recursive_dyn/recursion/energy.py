@@ -105,9 +105,9 @@ def forces_from_wrenches(tree: Tree, wrenches: np.ndarray, at_center: bool) -> l
 def wrenches_from_forces(tree: Tree, tau: np.ndarray) -> np.ndarray:
     """Wrenches (nb, 6), world axes at each body's centre of mass, with exactly the generalized forces tau.
 
-    Liu & Jain section 6.2 for a general joint: a wrench F with S^T F = tau on the child and -F on the parent at the same
-    world point. F is the pure couple of least norm where S's angular rows have full column rank, else the wrench of
-    least norm with moments weighed by a length of 1 m.
+    Liu & Jain section 6.2 for a general joint: a wrench F with S^T F = tau on the child and -F on the parent at the
+    same world point. F is the pure couple of least norm where S's angular rows have full column rank, else the wrench
+    of least norm with moments weighed by a length of 1 m.
     """
     model = tree.model
     result = np.zeros((len(model.bodies), 6), dtype=object)

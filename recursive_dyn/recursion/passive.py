@@ -47,8 +47,8 @@ def implicit_terms(tree: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
 def stops(tree: Tree, h: Scalar, inertia: np.ndarray, solved: float = 1.0) -> tuple[list[Scalar], list[Scalar]]:
     """(tau, diagonal) of stops at the limits, for a coordinate that would pass one within the step h.
 
-    They ask for the velocity that ends the step at the limit. inertia (nv,): a typical inertia of each coordinate, which
-    only sets how hard "hard" is; solved: the share of the step over which the acceleration that is solved for acts.
+    They ask for the velocity that ends the step at the limit. inertia (nv,): a typical inertia of each coordinate,
+    which only sets how hard "hard" is; solved: the share of the step over which the acceleration solved for acts.
     """
     inverse_h = reciprocal(h)
     tau: list[Scalar] = [0.0] * tree.model.nv

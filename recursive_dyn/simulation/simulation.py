@@ -13,6 +13,8 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.parameters import Parameters
 from recursive_dyn.simulation.integrators import Stepper
 
+_SPLITS = 6  # how often a midpoint step that does not converge may be halved
+
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
@@ -36,7 +38,7 @@ class Simulation:
     """
 
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
-        if not (np.isscalar(timestep) and np.isfinite(timestep) and timestep > 0.0):
+        if not isinstance(timestep, (int, float)) or not 0.0 < timestep < np.inf:
             raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
         self.dynamics = dynamics
         self.timestep = float(timestep)
@@ -96,7 +98,7 @@ class Simulation:
                 self._forces.clear()
 
     def advance(self, frame_time: float) -> int:
-        """Advance by as many whole timesteps as fit into ``frame_time`` (s) and what earlier frames left; their number."""
+        """Advance by the whole timesteps in ``frame_time`` (s) and what earlier frames left; returns their number."""
         if not np.isfinite(frame_time) or frame_time < 0.0:
             raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
         available = self._remainder + frame_time
@@ -106,7 +108,7 @@ class Simulation:
         return count
 
     def apply_force(self, body: str, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
-        """Push with ``force`` (3,), N, world axes, at ``point`` given in the body's frame, during the next step call."""
+        """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""
         self._push(body, np.zeros(3), self._checked("force", force, 3), self._checked("point", point, 3))
 
     def apply_torque(self, body: str, torque: Any) -> None:
@@ -148,10 +150,29 @@ class Simulation:
         return self.dynamics.call("external_forces", self._q, wrenches.reshape(-1))
 
     def _run(self, tau: np.ndarray, count: int) -> None:
-        done, code = self._stepper.run(self._q, self._v, tau, self.timestep, self.parameters.values_array, count)
-        self.time += done * self.timestep
-        if code != drivers.OK:
-            raise StateError(self._diagnose(code, tau))
+        while count:
+            done, code = self._stepper.run(self._q, self._v, tau, self.timestep, self.parameters.values_array, count)
+            self.time += done * self.timestep
+            count -= done
+            if code == drivers.NOT_CONVERGED:
+                code = self._split(tau, self.timestep, _SPLITS)
+                if code == drivers.OK:
+                    count -= 1
+                    self.time += self.timestep
+            if code != drivers.OK:
+                raise StateError(self._diagnose(code, tau))
+
+    def _split(self, tau: np.ndarray, h: float, splits: int) -> int:
+        """One step of length h as two halves, or, where a half does not converge either, as four quarters, ..."""
+        start = self._q.copy(), self._v.copy()
+        for _ in range(2):
+            _, code = self._stepper.run(self._q, self._v, tau, h / 2, self.parameters.values_array, 1)
+            if code == drivers.NOT_CONVERGED and splits > 1:
+                code = self._split(tau, h / 2, splits - 1)
+            if code != drivers.OK:
+                self._q[:], self._v[:] = start
+                return code
+        return drivers.OK
 
     def _diagnose(self, code: int, tau: np.ndarray) -> str:
         label = self.dynamics.label

@@ -21,11 +21,11 @@ MAX_COORDINATES = 6
 class Joint:
     """A parametric joint G(q).
 
-    transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates: one
-    symbol or up to six. Other symbols must be scene parameters. limits: (low, high) or one pair a coordinate, in the
-    coordinate's unit; damping, stiffness, rest, armature: a number, or one a coordinate (N m s/rad, N m/rad, rad,
-    kg m^2 for an angle). ``a @ b`` is the joint with transform G_a G_b. Errors: ModelError, at the latest when the scene
-    is compiled, naming the body.
+    transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates:
+    one symbol or up to six. Other symbols must be scene parameters. limits: (low, high) or one pair a coordinate, in
+    the coordinate's unit; damping, stiffness, rest, armature: a number, or one a coordinate (N m s/rad, N m/rad, rad,
+    kg m^2 for an angle). ``a @ b`` is the joint with transform G_a G_b. Errors: ModelError, at the latest when the
+    scene is compiled, naming the body.
     """
 
     program: JointProgram
@@ -90,7 +90,7 @@ class Joint:
         return joint
 
     def follow(self, leader: str, multiplier: float = 1.0, offset: float = 0.0) -> Joint:
-        """This one-coordinate joint driven by the one coordinate of the body ``leader``: q = multiplier q_l + offset."""
+        """This one-coordinate joint driven by the coordinate of the body ``leader``: q = multiplier q_l + offset."""
         if len(self.coordinates) != 1:
             raise ModelError(
                 f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,11 +108,7 @@ def planar(normal: Any = "z", **settings: Any) -> Joint:
 
 def euler(order: str = "xyz", **settings: Any) -> Joint:
     """Rotations about the moving axes named by ``order``, two or three letters, neighbours different."""
-    if (
-        not 2 <= len(order) <= 3
-        or set(order) - set("xyz")
-        or any(a == b for a, b in zip(order, order[1:], strict=False))
-    ):
+    if not 2 <= len(order) <= 3 or set(order) - set("xyz") or any(a == b for a, b in pairwise(order)):
         raise ModelError(f"euler order {order!r} must be two or three of x, y, z with neighbours different, as 'zyx'")
     return _product([revolute(a) for a in order], settings)
 

@@ -34,15 +34,22 @@ def surface(f: Any, coordinates: Any, **settings: Any) -> Joint:
     return Joint.from_program(core.build(graph, [(core.PLAIN, G, 2)]), [str(u), str(v)], settings)
 
 
-def surface_on_surface(f1: Any, c1: Any, f2: Any, c2: Any, flip: bool = True, **settings: Any) -> Joint:
-    """The child's surface f2 touching the parent's f1, tangent frames aligned: S1 S2^-1, four coordinates.
+def surface_on_surface(
+    f1: Any, c1: Any, f2: Any, c2: Any, flip: bool = True, turn: float = 0.0, **settings: Any
+) -> Joint:
+    """The child's surface f2 touching the parent's f1, tangent frames aligned: S1 F S2^-1, four coordinates.
 
-    flip: turn the child's normal over with diag(1, -1, -1, 1), so that two outward normals oppose each other.
+    flip: turn the child's normal over with diag(1, -1, -1, 1), so that two outward normals oppose each other; turn:
+    angle about the common normal between the two u directions, rad: pi/2 interlocks rings.
     """
     graph = Graph()
     symbols = [*c1, *c2]
     first = read_point(f1, symbols, graph, f"surface of {tuple(map(str, c1))}")
     second = read_point(f2, symbols, graph, f"surface of {tuple(map(str, c2))}")
-    turn = array(np.diag([1.0, -1.0, -1.0, 1.0] if flip else [1.0] * 4))
-    G = _tangent_frame(graph, first, 0, 1) @ turn @ inverse_pose(_tangent_frame(graph, second, 2, 3))
+    between = np.eye(4)
+    between[:2, :2] = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    if flip:
+        between = between @ np.diag([1.0, -1.0, -1.0, 1.0])
+    second_frame = inverse_pose(_tangent_frame(graph, second, 2, 3))
+    G = _tangent_frame(graph, first, 0, 1) @ array(between.round(15)) @ second_frame
     return Joint.from_program(core.build(graph, [(core.PLAIN, G, 4)]), [str(s) for s in symbols], settings)

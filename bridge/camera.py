@@ -1,0 +1,78 @@
+"""Where a picture is taken from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recursive_dyn.errors import ModelError
+
+Array = NDArray[Any]
+
+MARGIN = 1.15  # the scene keeps this far from the picture's edge
+VERTICAL = 89.0  # degrees of pitch beyond which the horizon's direction is lost
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera that looks at ``target`` (3,) from ``distance`` m; world z is up.
+
+    yaw and pitch in DEGREES, as in PyBullet's resetDebugVisualizerCamera: at yaw 0 it looks along +y, a positive yaw
+    turns it counterclockwise seen from above, a negative pitch looks down. fov: the vertical field of view in degrees.
+    distance and target that are None are chosen so that the scene fills the picture. Raises ModelError for numbers
+    that make no camera.
+    """
+
+    distance: float | None = None
+    yaw: float = 35.0
+    pitch: float = -22.0
+    target: Sequence[float] | None = None
+    fov: float = 40.0
+
+    def __post_init__(self) -> None:
+        numbers = [self.yaw, self.pitch, self.fov, *(self.target or (0.0, 0.0, 0.0))]
+        if len(numbers) != 6 or not np.isfinite(numbers).all():
+            raise ModelError("a camera's yaw, pitch, fov and the three numbers of its target must be finite")
+        if self.distance is not None and not 0.0 < self.distance < math.inf:
+            raise ModelError(f"a camera's distance must be positive, in metres, not {self.distance!r}")
+        if not 0.0 < self.fov < 170.0:
+            raise ModelError(f"a camera's fov must be between 0 and 170 degrees, not {self.fov!r}")
+
+    def rotation(self) -> Array:
+        """R (3, 3) whose rows are the camera's right, up and backward directions in world axes."""
+        yaw, pitch = math.radians(self.yaw), math.radians(max(-VERTICAL, min(VERTICAL, self.pitch)))
+        right = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+        back = np.array([math.sin(yaw) * math.cos(pitch), -math.cos(yaw) * math.cos(pitch), -math.sin(pitch)])
+        return np.stack([right, np.cross(back, right), back])
+
+    def framed(self, box: Array, aspect: float) -> Camera:
+        """This camera with its target and distance chosen for a box (2, 3) where they are open."""
+        target = box.mean(axis=0) if self.target is None else np.asarray(self.target, dtype=float)
+        distance = self.distance
+        if distance is None:
+            corners = np.array(np.meshgrid(*(box - target).T)).reshape(3, -1)
+            x, y, z = self.rotation() @ corners
+            tangent = math.tan(math.radians(self.fov) / 2.0)
+            # A corner is seen if |x| <= (distance - z) tan(half of the field of view), and likewise for y.
+            distance = float(max((np.abs(x) / (tangent * aspect) + z).max(), (np.abs(y) / tangent + z).max())) * MARGIN
+            distance = max(distance, 1e-3)
+        return Camera(distance, self.yaw, self.pitch, tuple(target.tolist()), self.fov)
+
+    def view(self) -> Array:
+        """View matrix (4, 4) of a camera whose target and distance are given."""
+        if self.target is None or self.distance is None:
+            raise ModelError("this camera has no target or distance; call framed first")
+        V = np.eye(4)
+        V[:3, :3] = self.rotation()
+        V[:3, 3] = -V[:3, :3] @ np.asarray(self.target, dtype=float) - (0.0, 0.0, self.distance)
+        return V
+
+    def depths(self) -> tuple[float, float]:
+        """Distances in m of the nearest and the farthest thing drawn."""
+        distance = 1.0 if self.distance is None else self.distance
+        return 0.05 * distance, 60.0 * distance

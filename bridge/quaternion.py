@@ -1,0 +1,49 @@
+"""Quaternions x, y, z, w, PyBullet's order, of many rotations at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def from_rotations(R: Array) -> Array:
+    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3). Shepperd (1978), J. Guidance and Control 1 (3).
+
+    Each row of K = 4 q q^T is the quaternion times one of its components; the largest component's row keeps all digits.
+    """
+    m = np.moveaxis(R, 0, -1)
+    trace = m[0, 0] + m[1, 1] + m[2, 2]
+    K = np.empty((len(R), 4, 4))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        K[:, i, i] = 1.0 + 2.0 * m[i, i] - trace
+        K[:, j, k] = K[:, k, j] = m[k, j] + m[j, k]
+        K[:, i, 3] = K[:, 3, i] = m[k, j] - m[j, k]
+    K[:, 3, 3] = 1.0 + trace
+    largest = np.einsum("nii->ni", K).argmax(axis=1)
+    q: Array = K[np.arange(len(R)), largest]
+    return q / np.sqrt(np.einsum("ni,ni->n", q, q))[:, None]
+
+
+def to_rotation(q: Any) -> Array:
+    """Rotation matrix (3, 3) of one unit quaternion."""
+    x, y, z, w = q
+    return np.array(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+def to_pose(position: Any, q: Any) -> Array:
+    """Pose (4, 4) of a position (3,) and a unit quaternion."""
+    X = np.eye(4)
+    X[:3, :3] = to_rotation(q)
+    X[:3, 3] = position
+    return X

@@ -1,0 +1,139 @@
+"""Pictures without a window: Bullet's EGL renderer where it loads, else its software renderer."""
+
+from __future__ import annotations
+
+import atexit
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pybullet
+
+from bridge import egl
+from bridge.camera import Array, Camera
+from bridge.shapes import Visual, create_body, visual_shape
+from recursive_dyn.errors import StateError
+
+TILE = (1024, 768)  # EGL's surface: a larger picture would be a smaller one, enlarged
+LIGHT = (0.45, -0.65, 1.0)  # towards the light, in the camera's horizontal axes: from the right, behind the viewer
+SKY = np.array([[0.80, 0.87, 0.95], [0.965, 0.975, 0.985]])  # above, and at the horizon
+FACES = 4_000_000  # drawn and dropped since the renderer was made: it frees none, so it is made anew beyond
+
+# Within a pixel; four are a rotated grid, whose rows and columns all differ.
+OFFSETS = {1: ((0.0, 0.0),), 4: ((-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125))}
+
+
+class Studio:
+    """The process's one place for pictures, shared by all mirrors: with two EGL contexts only the latest would draw.
+
+    It holds the bodies of one owner at a time.
+    """
+
+    def __init__(self, hardware: bool) -> None:
+        self.hardware = hardware
+        self.owner: object = None
+        self.bodies: list[int] = []
+        self._faces = 0
+        self._client = -1
+        self._open()
+        atexit.register(self._close)
+
+    def _open(self) -> None:
+        self._client = pybullet.connect(pybullet.DIRECT)
+        if self._client < 0:
+            raise StateError("Bullet has no connection left to draw pictures with; close some mirrors")
+        self.hardware = self.hardware and egl.load(self._client)
+
+    def _close(self) -> None:
+        if pybullet.isConnected(self._client):
+            with egl.silence():
+                pybullet.disconnect(self._client)
+
+    def clear(self, owner: object) -> None:
+        """Take away everything and let ``owner`` build anew."""
+        if self._faces > FACES:
+            self._close()
+            self._open()
+            self._faces = 0
+        else:
+            for body in self.bodies:
+                pybullet.removeBody(body, physicsClientId=self._client)
+        self.owner, self.bodies = owner, []
+
+    def add(self, visual: Visual) -> int:
+        """Put a mesh on stage; its number."""
+        shape = visual_shape([visual], self._client)
+        self.bodies.append(create_body(-1, shape, self._client))
+        self._faces += visual.mesh.faces
+        return len(self.bodies) - 1
+
+    def place(self, positions: Sequence[Sequence[float]], quaternions: Sequence[Sequence[float]]) -> None:
+        """Move every mesh's frame, given in the order of their numbers."""
+        for body, position, quaternion in zip(self.bodies, positions, quaternions, strict=True):
+            pybullet.resetBasePositionAndOrientation(body, position, quaternion, self._client)
+
+    def picture(self, camera: Camera, width: int, height: int, samples: int, shadows: bool) -> Array:
+        """Red, green, blue (height, width, 3), uint8; ``samples`` a pixel, 1 or 4."""
+        total = np.zeros((height, width, 3), dtype=np.float32)
+        for offset in OFFSETS[samples]:
+            for top in range(0, height, TILE[1]):
+                for left in range(0, width, TILE[0]):
+                    window = (left, top, min(TILE[0], width - left), min(TILE[1], height - top))
+                    x, y, w, h = window
+                    total[y : y + h, x : x + w] += self._tile(camera, width, height, window, offset, shadows)
+        picture: Array = np.clip(total * (255.0 / samples) + 0.5, 0.0, 255.0).astype(np.uint8)
+        return picture
+
+    def _tile(
+        self,
+        camera: Camera,
+        width: int,
+        height: int,
+        window: tuple[int, int, int, int],
+        offset: tuple[float, float],
+        shadows: bool,
+    ) -> Array:
+        """Colours from 0 to 1 of a part of the picture, (h, w, 3), background and haze included."""
+        x, y, w, h = window
+        near, far = camera.depths()
+        half_height = near * math.tan(math.radians(camera.fov) / 2.0)
+        pixel = 2.0 * half_height / height
+        left = (x + offset[0] - width / 2.0) * pixel
+        top = (height / 2.0 - y - offset[1]) * pixel
+        projection = pybullet.computeProjectionMatrix(left, left + w * pixel, top - h * pixel, top, near, far)
+        right, _, back = camera.rotation()
+        level = np.array([back[0], back[1], 0.0]) / math.hypot(back[0], back[1])
+        light = LIGHT[0] * right - LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
+        image = pybullet.getCameraImage(
+            w,
+            h,
+            viewMatrix=camera.view().T.ravel().tolist(),
+            projectionMatrix=projection,
+            shadow=int(shadows),
+            lightDirection=(20.0 * light).tolist(),
+            renderer=pybullet.ER_BULLET_HARDWARE_OPENGL if self.hardware else pybullet.ER_TINY_RENDERER,
+            flags=pybullet.ER_NO_SEGMENTATION_MASK,
+            physicsClientId=self._client,
+        )
+        color = np.reshape(image[2], (h, w, 4))[..., :3].astype(np.float32) * np.float32(1.0 / 255.0)
+        depth = np.reshape(image[3], (h, w)).astype(np.float32)
+        distance = far * near / (far - (far - near) * depth)
+        return _with_sky(color, depth >= 0.99999, distance, camera, (y, height))
+
+
+def _with_sky(color: Array, empty: Array, distance: Array, camera: Camera, rows: tuple[int, int]) -> Array:
+    """Fill what nothing covers with a gradient, and let the ground fade into it far behind the scene."""
+    first, height = rows
+    share = (np.arange(first, first + len(color), dtype=np.float32)[:, None] + 0.5) / height
+    sky = (SKY[0] + (SKY[1] - SKY[0]) * np.minimum(1.0, share * 1.6)[..., None]).astype(np.float32)
+    scale = 1.0 if camera.distance is None else camera.distance
+    haze = np.clip((distance / np.float32(scale) - 1.5) / 4.0, 0.0, 1.0).astype(np.float32)
+    haze[empty] = 1.0
+    return color + (sky.reshape(len(color), 1, 3) - color) * haze[..., None]
+
+
+@cache
+def studio(hardware: bool | None = None) -> Studio:
+    """The process's studio, made at its first use; ``hardware=False`` gives the software renderer's."""
+    return Studio(egl.usable() if hardware is None else hardware)

@@ -1,0 +1,54 @@
+"""``python -m demos``: list the gallery, or run one demo in a window or into a picture."""
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from demos.stage import run_headless, run_window, total_energy
+
+GALLERY = ("showcase", "kuka", "humanoid", "wire", "surface_board")
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m demos", description="Without a name: list the demos.")
+    parser.add_argument("name", nargs="?", choices=GALLERY, metavar="NAME")
+    parser.add_argument("--headless", type=Path, metavar="OUT.gif|OUT.png", help="render into a file, no window")
+    parser.add_argument("--seconds", type=float, help="how long to run")
+    chosen = parser.parse_args()
+    if chosen.name is None:
+        for name in GALLERY:
+            summary = (importlib.import_module(f"demos.{name}").__doc__ or "").strip().splitlines()[0]
+            print(f"{name:15} {summary}")
+        return
+    if chosen.headless is not None and chosen.headless.suffix.lower() not in (".gif", ".png"):
+        parser.error(f"--headless writes .gif or .png, not '{chosen.headless}'")
+    if chosen.seconds is not None and not chosen.seconds > 0:
+        parser.error("--seconds must be positive")
+    stage = importlib.import_module(f"demos.{chosen.name}").build()
+    start = total_energy(stage.simulation)
+    output = chosen.headless
+    if output is None and not _has_display():
+        output = Path(f"{chosen.name}.gif")
+        print(f"no display: rendering into {output}", file=sys.stderr)
+    if output is None:
+        run_window(stage, chosen.seconds)
+    else:
+        run_headless(stage, output, chosen.seconds)
+        print(f"wrote {output}")
+    simulation = stage.simulation
+    print(
+        f"{simulation.dynamics.nv} coordinates, {len(simulation.dynamics.bodies)} bodies, t = {simulation.time:.2f} s,"
+        f" {simulation.integrator} at {simulation.timestep * 1e3:.3g} ms;"
+        f" energy {start:.6g} J at the start, {total_energy(simulation):.6g} J now"
+    )
+
+
+def _has_display() -> bool:
+    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""What a demo is made of, and how one is run: in a window in real time, or frame by frame into a GIF or PNG."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+import recursive_dyn as rd
+from bridge import PyBulletMirror, save_animation
+from scene import Scene
+
+FRAMES_PER_SECOND = 25
+SIZE = (480, 360)
+PICTURE = (960, 720)
+
+
+@dataclass
+class Stage:
+    """A scene ready to run.
+
+    decorate: draws what is not a body (wires, surfaces) once; control: called before every frame, may set tau or push;
+    camera: target, distance, yaw, pitch of the view; seconds: how long the demo lasts.
+    """
+
+    scene: Scene
+    simulation: rd.Simulation
+    seconds: float = 6.0
+    ground: bool = True
+    camera: dict[str, Any] = field(default_factory=dict)
+    decorate: Callable[[PyBulletMirror], None] | None = None
+    control: Callable[[rd.Simulation], None] | None = None
+    follow: str | None = None
+
+
+def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:
+    """A simulation of the scene, with a progress bar while its machine code is made."""
+    dynamics = scene.compile()
+    with tqdm(total=100, unit="%", desc="compiling", leave=False) as bar:
+
+        def report(function: str, share: float) -> None:
+            bar.set_description(f"compiling {function}")
+            bar.n = round(100 * share)
+            bar.refresh()
+
+        dynamics.progress = report
+        simulation = rd.Simulation(dynamics, timestep, integrator)
+        dynamics.poses(simulation.q)
+        dynamics.velocities(simulation.q, simulation.v)
+        dynamics.progress = None
+    return simulation
+
+
+def total_energy(simulation: rd.Simulation) -> float:
+    """Kinetic, gravity's and the springs' energy, J."""
+    d, q, v = simulation.dynamics, simulation.q, simulation.v
+    return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
+
+
+def run_window(stage: Stage, seconds: float | None) -> None:
+    """Real time in PyBullet's window, until it is closed or ``seconds`` are over."""
+    with PyBulletMirror(stage.scene, stage.simulation, gui=True, ground=stage.ground) as mirror:
+        if stage.decorate:
+            stage.decorate(mirror)
+        mirror.look(**stage.camera)
+        last = start = time.perf_counter()
+        while mirror.connected and (seconds is None or last - start < seconds):
+            now = time.perf_counter()
+            _frame(stage, min(now - last, 0.1))
+            last = now
+            mirror.sync()
+            time.sleep(max(0.0, 1 / 60 - (time.perf_counter() - now)))
+
+
+def run_headless(stage: Stage, output: Path, seconds: float | None) -> None:
+    """Into a GIF, or into a PNG of the last moment."""
+    seconds = stage.seconds if seconds is None else seconds
+    moving = output.suffix.lower() == ".gif"
+    with PyBulletMirror(stage.scene, stage.simulation, gui=False, ground=stage.ground) as mirror:
+        if stage.decorate:
+            stage.decorate(mirror)
+        frames: list[np.ndarray] = []
+        for _ in tqdm(range(max(1, round(seconds * FRAMES_PER_SECOND))), desc="rendering", unit="frame"):
+            _frame(stage, 1 / FRAMES_PER_SECOND)
+            if moving:
+                frames.append(_picture(stage, mirror, SIZE))
+        if not moving:
+            frames.append(_picture(stage, mirror, PICTURE))
+    save_animation(output, frames, FRAMES_PER_SECOND)
+
+
+def _picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.ndarray:
+    mirror.sync()
+    camera = dict(stage.camera)
+    if stage.follow:
+        index = stage.simulation.dynamics.bodies.index(stage.follow)
+        camera["target"] = stage.simulation.dynamics.poses(stage.simulation.q)[index, :3, 3]
+    mirror.look(**camera)
+    return mirror.image(*size)
+
+
+def _frame(stage: Stage, duration: float) -> None:
+    if stage.control:
+        stage.control(stage.simulation)
+    stage.simulation.advance(duration)

@@ -184,7 +184,8 @@ def _darker(color: Color) -> Color:
 def _facing(normal: Array) -> Array:
     """A pose at the origin whose z axis is ``normal``; the identity for a level plane."""
     X = np.eye(4)
-    side = np.cross(np.eye(3)[np.abs(normal[:2]).argmin() if abs(normal[2]) < 0.999 else 1], normal)
+    side = np.eye(3)[np.abs(normal).argmin()]
+    side = side - normal * (normal @ side)
     side /= np.linalg.norm(side)
     X[:3, :3] = np.stack([side, np.cross(normal, side), normal], axis=1)
     return X

@@ -107,6 +107,8 @@ class _Assembly:
             leader = self._leader(spec, spec.coupling, core)
             lead = self.links[leader]
             coupling = (leader, spec.coupling.multiplier)
+            slot = lead.first_v
+            self.coordinates[slot] = _with_follower(self.coordinates[slot], spec.coordinates[0], spec.coupling)
             return replace(
                 link, first_q=lead.first_q, first_v=lead.first_v, coupling=coupling, offset=spec.coupling.offset
             )
@@ -134,6 +136,20 @@ class _Assembly:
             inputs = {name: self.graph.input(name) for name in names}
             total = total @ (array(substitute(list(pose.flat), inputs)).reshape(4, 4) if names else pose)
         return snap(total)
+
+
+def _with_follower(leader: Coordinate, own: Coordinate, coupling: Coupling) -> Coordinate:
+    """The leading coordinate with a follower's damping, spring and rotor, which act through q = m q_l + offset."""
+    m = coupling.multiplier
+    stiffness = leader.stiffness + m * m * own.stiffness
+    pull = leader.stiffness * leader.rest + m * own.stiffness * (own.rest - coupling.offset)
+    return replace(
+        leader,
+        damping=leader.damping + m * m * own.damping,
+        armature=leader.armature + m * m * own.armature,
+        stiffness=stiffness,
+        rest=pull / stiffness if stiffness else leader.rest,
+    )
 
 
 def _lump(link: Link, parts: Sequence[tuple[BodySpec, np.ndarray]]) -> Link:

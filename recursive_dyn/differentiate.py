@@ -17,12 +17,12 @@ def directional_derivative(outputs: Sequence[Scalar], direction: Mapping[Express
     for node in reachable(outputs):
         if node.index in tangent or node.op == "input":
             continue
-        args = node.args
+        rates = [tangent.get(a.index, 0.0) if type(a) is Expression else 0.0 for a in node.args]
+        if node.op in _CHOICES:
+            tangent[node.index] = _choice(node, rates)
+            continue
         total: Scalar = 0.0
-        for position, argument in enumerate(args):
-            if type(argument) is not Expression:
-                continue
-            rate = tangent.get(argument.index, 0.0)
+        for position, rate in enumerate(rates):
             if type(rate) is Expression or rate != 0.0:
                 total = total + rate * _partial(node, position)
         tangent[node.index] = total
@@ -36,8 +36,18 @@ def _partial(node: Expression, position: int) -> Scalar:
     return rule(node, position)
 
 
-def _choice(node: Expression, position: int, chosen: Scalar) -> Scalar:
-    return select(chosen, 1.0, 0.0) if position == 0 else select(chosen, 0.0, 1.0)
+def _choice(node: Expression, rates: list[Scalar]) -> Scalar:
+    """The rate of the argument that is chosen. The other one's need not be finite, so it is not multiplied by 0."""
+    chosen, first, second = _CHOICES[node.op](node.args, rates)
+    same = type(first) is float and type(second) is float and first == second
+    return first if same else select(chosen, first, second)
+
+
+_CHOICES: dict[str, Callable[[Sequence[Scalar], list[Scalar]], tuple[Scalar, Scalar, Scalar]]] = {
+    "select": lambda args, rates: (args[0], rates[1], rates[2]),
+    "min": lambda args, rates: (combine("less", [args[0], args[1]]), rates[0], rates[1]),
+    "max": lambda args, rates: (combine("less", [args[1], args[0]]), rates[0], rates[1]),
+}
 
 
 def _sign(a: Scalar) -> Scalar:
@@ -78,8 +88,5 @@ _RULES: dict[str, Callable[[Expression, int], Scalar]] = {
     "log": lambda n, i: reciprocal(n.args[0]),
     "pow": _power,
     "abs": lambda n, i: _sign(n.args[0]),
-    "min": lambda n, i: _choice(n, i, combine("less", [n.args[0], n.args[1]])),
-    "max": lambda n, i: _choice(n, i, combine("less", [n.args[1], n.args[0]])),
     "less": lambda n, i: 0.0,
-    "select": lambda n, i: 0.0 if i == 0 else select(n.args[0], 1.0, 0.0) if i == 1 else select(n.args[0], 0.0, 1.0),
 }

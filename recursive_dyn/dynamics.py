@@ -23,6 +23,7 @@ from recursive_dyn.functions import (
     neutral,
     segment_size,
 )
+from recursive_dyn.joint_check import FAR
 from recursive_dyn.kernel import BatchCall, Kernel, NotFinite, SingleCall
 from recursive_dyn.model import Model
 from recursive_dyn.parameters import Parameters
@@ -103,7 +104,7 @@ class Dynamics:
                 if f.kind == "plain" and link.coupling is None:
                     for j in range(f.nv):
                         low, high = self.model.coordinates[link.first_v + f.first_v + j].limits
-                        if np.isfinite(low) and np.isfinite(high):
+                        if max(-low, high) < FAR:
                             q[link.first_q + f.first_q + j] = rng.uniform(low, high)
         return q
 

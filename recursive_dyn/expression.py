@@ -178,10 +178,6 @@ class Graph:
 _ODD = frozenset(("sin", "tan", "asin", "atan", "sinh", "tanh"))
 
 
-def _reciprocal_number(a: Any) -> Any:
-    return 1.0 / a
-
-
 # The definition of every operation, on floats or NumPy arrays. Comparisons give 1.0 or 0.0; select(c, a, b) is a if c
 # is not zero, else b.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -189,7 +185,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "neg": lambda a: -a,
-    "reciprocal": _reciprocal_number,
+    "reciprocal": lambda a: np.divide(1.0, a),  # infinite at 0 for plain floats as well
     "sqrt": np.sqrt,
     "sin": np.sin,
     "cos": np.cos,
@@ -215,10 +211,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def evaluate_number(op: str, *args: float) -> float:
     """``op`` on numbers; ModelError when the result is not finite (a constant of the model divides by zero)."""
     with np.errstate(all="ignore"):
-        try:
-            value = float(FUNCTIONS[op](*(float(a) for a in args)))
-        except ZeroDivisionError:
-            value = math.inf
+        value = float(FUNCTIONS[op](*(float(a) for a in args)))
     if not math.isfinite(value):
         raise ModelError(
             f"{op}({', '.join(map(repr, args))}) is not finite: a constant expression of the model is singular"

@@ -16,6 +16,7 @@ from recursive_dyn.model import Coordinate
 
 _RIGID_TOLERANCE = 1e-9
 _POINTS = 24
+FAR = 1e9  # limits beyond this are none for the purpose of sampling
 
 
 def coordinate_labels(joint: JointProgram, coordinates: Sequence[Coordinate], body: str) -> list[str]:
@@ -72,7 +73,7 @@ def _domain(core: JointProgram, coordinates: Sequence[Coordinate]) -> np.ndarray
         if f.kind == PLAIN:
             for k in range(f.nv):
                 limits = coordinates[f.first_v + k].limits
-                if np.isfinite(limits).all():
+                if max(map(abs, limits)) < FAR:
                     domain[f.first_q + k] = limits
     return domain
 

@@ -18,6 +18,8 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import FUNCTIONS, Expression, Scalar, reachable
 
 OPCODES = {op: code for code, op in enumerate(FUNCTIONS)}
+_BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less"))
+ARGUMENTS = {op: 3 if op == "select" else 2 if op in _BINARY else 1 for op in FUNCTIONS}
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"))
 Statement = tuple[Any, ...]  # (op, value number, ...)
 
@@ -88,15 +90,19 @@ class Program:
         )
 
     def verify(self) -> None:
-        """Check single assignment, known operations and argument order; ModelError names the statement."""
+        """Check operations, the number and order of their arguments, and results; ModelError names the statement."""
         number = self.first_statement
         for statement in self.statements:
             if statement[0] not in OPCODES:
                 raise ModelError(f"program '{self.name}': statement {number} has unknown operation {statement[0]!r}")
+            if len(statement) != 1 + ARGUMENTS[statement[0]]:
+                raise ModelError(
+                    f"program '{self.name}': statement {number}, {statement}, has a wrong number of arguments"
+                )
             if max(statement[1:]) >= number or min(statement[1:]) < 0:
                 raise ModelError(f"program '{self.name}': statement {number} uses a value before it is computed")
             number += 1
-        if len(self.results) != self.output_size or (self.results and max(self.results) >= number):
+        if len(self.results) != self.output_size or any(not 0 <= r < number for r in self.results):
             raise ModelError(f"program '{self.name}': its results do not match its outputs")
 
 

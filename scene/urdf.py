@@ -82,9 +82,7 @@ def _body(path: object, link: Any, geometry: Geometry) -> Body:
 
 def _joint(joint: Any, couplings: dict[str, Coupling]) -> Joint:
     own = couplings.get(joint.name)
-    # power balance: d_f v_f^2 = d_f m^2 v_l^2
-    follows = [c for c in couplings.values() if c.leader is joint]
-    damping = _damping(joint) + sum(c.multiplier**2 * _damping(c.follower) for c in follows)
+    damping = _damping(joint)
     match joint.type:
         case "revolute":
             motion = joints.revolute(joint.axis, limits=_limits(joint), damping=damping)

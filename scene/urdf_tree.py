@@ -22,7 +22,7 @@ class Coupling:
 
 
 def root_of(path: object, robot: Any) -> str:
-    """Name of the one link that is no joint's child. SceneFileError: names that are not links, several parents or roots."""
+    """Name of the one link that is no joint's child. SceneFileError for unknown links, two parents or several roots."""
     parents: dict[str, str] = {}
     links = {link.name for link in robot.links}
     for joint in robot.joints:

@@ -37,10 +37,9 @@ def equations(dynamics: Dynamics, function: str, nested: bool) -> Any:
     if not nested:
         assignments, outputs = _assignments(program, inputs)
         return assignments, _shaped(outputs, shape)
-    size = _nested_size(program)
-    if size > MOST_NESTED:
+    if _nested_size(program) > MOST_NESTED:
         raise ModelError(
-            f"{function} would be {size:.2g} operations as nested expressions, more than {MOST_NESTED}; ask for"
+            f"{function} would be more than {MOST_NESTED} operations as nested expressions; ask for"
             f" equations('{function}', nested=False), which gives one symbol an operation"
         )
     outputs = [_with_plain_numbers(e) for e in _nested(program, inputs)]
@@ -54,7 +53,7 @@ def symbols(model: Model) -> dict[str, list[Any]]:
     """The real symbols of every input segment.
 
     The coordinate "arm.angle" is arm_angle, its velocity arm_angle_dot, its acceleration arm_angle_ddot, its force
-    tau_arm_angle; velocities without a coordinate, as "hip.wx" of a ball, are named like themselves: hip_wx, hip_wx_dot,
+    tau_arm_angle. A velocity without a coordinate, as "hip.wx" of a ball, is hip_wx, its rate hip_wx_dot, its force
     tau_hip_wx. Parameters keep their names. A name that is taken already, or starts with a digit, gets the segment's
     name in front.
     """
@@ -100,10 +99,10 @@ def _shaped(outputs: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 
 def _nested_size(program: Program) -> int:
-    """Operations of the outputs written out in full: a value counts wherever it is used."""
+    """Operations of the outputs written out in full, a value wherever it is used; counted no further than needed."""
     size = [0] * program.first_statement
     for _, *args in program.statements:
-        size.append(1 + sum(size[a] for a in args))
+        size.append(min(1 + sum(size[a] for a in args), MOST_NESTED + 1))
     return sum(size[r] for r in program.results)
 
 
@@ -129,7 +128,8 @@ def number(value: float) -> Any:
     """A float as a person writes it: integers, halves, quarters and eighths as such, within rounding; else as it is."""
     for factor in (1, 2, 4, 8):
         whole = round(value * factor)
-        if abs(value * factor - whole) <= 4e-16 * abs(whole) and (factor == 1 and abs(whole) < 1e6 or abs(whole) == 1):
+        simple = abs(whole) < 1e6 if factor == 1 else abs(whole) == 1
+        if simple and abs(value * factor - whole) <= 4e-16 * abs(whole):
             return sp.Rational(whole, factor)
     return sp.Float(value)
 
@@ -155,9 +155,11 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _truth(value: Any) -> Any:
-    """The condition behind a value that is 1 or 0: a comparison, or a product of comparisons."""
+    """The condition behind a value that is 1 or 0: a comparison, 1 less that, or a product of those."""
     if isinstance(value, sp.Mul):
         return sp.And(*map(_truth, value.args))
+    if isinstance(value, sp.Add) and isinstance(1 - value, sp.Piecewise):
+        return sp.Not(_truth(1 - value))
     if isinstance(value, sp.Piecewise) and value.args[0][0] == 1 and value.args[1:] == ((0, True),):
         return value.args[0][1]
     return sp.Ne(value, 0)

@@ -1,0 +1,202 @@
+"""The mirror: a scene's bodies as Bullet bodies that follow a simulation, their contacts, and pictures of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+import pybullet
+
+from bridge import contacts, quaternion
+from bridge.bodies import Bodies
+from bridge.camera import Array, Camera
+from bridge.connection import Connection
+from bridge.contacts import Contact
+from bridge.meshes import MeshFiles, Triangles, checked, tube
+from bridge.renderer import check_picture, studio
+from bridge.shapes import PALETTE, SCENERY, TILES, Visual, colliders, placed, rgba, visuals
+from bridge.stage import Stage
+from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.errors import ModelError
+from recursive_dyn.spatial import pose
+from scene import Scene, shapes
+
+
+class Moving(Protocol):
+    """What a mirror needs of a simulation."""
+
+    @property
+    def dynamics(self) -> Dynamics: ...
+
+    @property
+    def q(self) -> Array: ...
+
+    @property
+    def v(self) -> Array: ...
+
+    def step(self, count: int = 1) -> None: ...
+
+
+class PyBulletMirror:
+    """Bullet bodies without mass at the poses and velocities of a simulation's bodies.
+
+    client: a Bullet connection, which stays the caller's; without one the mirror opens a window if there is a display
+    (``gui`` decides otherwise), else a connection without one, and closes it itself. ground: a checkered plane at
+    z = 0, or at the height given in m; False, or a Plane among scene.world.shapes, for none. renderer: "egl" or "tiny"
+    for ``image``; the first that works if None.
+
+    Scenery meets all bodies, also those hung on the world; parent and child never touch, nor scenery and scenery. Mesh
+    scenery is hollow, a moving mesh collides as the convex hull of each of its OBJ groups. Raises ModelError for shapes
+    that Bullet cannot take, StateError once the connection is gone.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        sim: Moving,
+        client: int | None = None,
+        ground: bool | float = True,
+        gui: bool | None = None,
+        renderer: str | None = None,
+    ) -> None:
+        names = sim.dynamics.bodies
+        if sorted(names) != sorted(body.name for body in scene.bodies):
+            raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
+        check_picture(renderer)
+        self.scene, self.sim = scene, sim
+        self._renderer = renderer
+        self._scenery = _scenery(scene, ground)
+        self._ranks = {name: k for k, name in enumerate(names)}
+        self._poses = np.asarray(sim.dynamics.poses(sim.q))
+        self._contacts: tuple[Contact, ...] | None = None
+        self._files = MeshFiles()
+        self._connection = Connection(client, gui)
+        # Nobody looks into a connection of our own without a window, and ``image`` has its own meshes.
+        self._shown = self._connection.window or not self._connection.owned
+        self._bodies = Bodies(self.client, self._files, self._shown)
+        try:
+            with self._connection.guard(), self._connection.paused():
+                self._create()
+                self.sync()
+                if self._connection.window and self._connection.owned:
+                    self._connection.aim(Camera().framed(self._stage.box(self._poses), 4 / 3))
+        except Exception:
+            self.close()
+            raise
+
+    @property
+    def client(self) -> int:
+        """Bullet's connection, the physicsClientId of its functions."""
+        return self._connection.id
+
+    @property
+    def bullet_bodies(self) -> dict[str, tuple[int, ...]]:
+        """Bullet's ids of each body: several for one with more shapes or colours than Bullet lets a body have."""
+        return dict(self._bodies.of)
+
+    def sync(self) -> None:
+        """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before."""
+        dynamics, q = self.sim.dynamics, self.sim.q
+        X, V = dynamics.poses(q), dynamics.velocities(q, self.sim.v)
+        states = zip(
+            self._bodies.of.values(),
+            X[:, :3, 3].tolist(),
+            quaternion.from_rotations(X[:, :3, :3]).tolist(),
+            V[:, 3:].tolist(),
+            V[:, :3].tolist(),
+            strict=True,
+        )
+        client = self.client
+        with self._connection.guard():
+            for bodies, position, orientation, velocity, omega in states:
+                for body in bodies:
+                    pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
+                    pybullet.resetBaseVelocity(body, velocity, omega, client)  # after the pose, which zeroes it
+        self._poses, self._contacts = X, None
+
+    def step(self, count: int = 1) -> None:
+        """Advance the simulation by ``count`` timesteps and mirror where it got to; ``contacts`` are then new."""
+        self.sim.step(count)
+        self.sync()
+
+    @property
+    def contacts(self) -> tuple[Contact, ...]:
+        """Contacts of the scene's bodies at the last ``sync``, found when first asked for."""
+        if self._contacts is None:
+            with self._connection.guard():
+                self._contacts = contacts.detect(self.client, self._bodies.names, self._ranks)
+        return self._contacts
+
+    def image(
+        self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1, shadows: bool = True
+    ) -> Array:
+        """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.
+
+        A camera that leaves its target and distance open frames the scene as it was at the first picture, so that a
+        film does not shake. ``samples=4`` smooths edges and takes four times as long.
+        """
+        check_picture(self._renderer, width, height, samples)
+        with self._connection.guard():
+            place = studio(self._renderer)
+            view = Camera() if camera is None else camera
+            return self._stage.picture(place, self._poses, view, (int(width), int(height)), samples, shadows)
+
+    def add_polyline(
+        self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01
+    ) -> None:
+        """Draw a tube of ``radius`` m along points (n, 3) in the world; it collides with nothing."""
+        self._draw(tube(points, radius), color)
+
+    def add_surface(self, vertices: Any, faces: Any, color: Sequence[float] = SCENERY) -> None:
+        """Draw triangles in the world, seen from both sides: vertices (n, 3) in m, faces (m, 3). Nothing hits them."""
+        self._draw(Triangles.shaded(*checked(vertices, faces)).two_sided(), color)
+
+    def close(self) -> None:
+        """Remove the mirror's bodies and files, and the connection if the mirror opened it; harmless when repeated."""
+        if self._connection.close(list(self._bodies.names)):
+            if "_stage" in vars(self):
+                self._stage.leave()
+            self._files.close()
+
+    def __enter__(self) -> PyBulletMirror:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _create(self) -> None:
+        known = {body.name: body for body in self.scene.bodies}
+        for k, name in enumerate(self._ranks):
+            seen = self._visuals(k, name) if self._shown else []
+            self._bodies.add(name, placed(known[name].shapes, self._files), seen)
+        for name, body in known.items():
+            if body.parent is not None and body.parent.name in known:
+                self._bodies.ignore(name, body.parent.name)
+        for shape in self._scenery:
+            for part in colliders(shape, self._files) if shape.collision else ():
+                self._bodies.add_scenery(part, shape.at @ part.at)
+        if self._shown:
+            for visual in self._stage.scenery:
+                self._bodies.draw(visual)
+
+    @cached_property
+    def _stage(self) -> Stage:
+        """What pictures show; made when first needed, as its meshes take a moment."""
+        stage = Stage(self.client, self._bodies.names, self._files)
+        for k, name in enumerate(self._ranks):
+            for visual in self._visuals(k, name):
+                stage.add(visual, k)
+        solid = [shape for shape in self._scenery if not isinstance(shape, shapes.Plane)]
+        for visual in (v for shape in solid for v in visuals(shape, SCENERY, self._files)):
+            stage.add(visual)
+        box = stage.box(self._poses)
+        for plane in (shape for shape in self._scenery if isinstance(shape, shapes.Plane)):
+            for visual in visuals(plane, SCENERY, self._files, tile):
+                stage.add_ground(visual)
+        return stage

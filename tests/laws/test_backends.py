@@ -1,0 +1,102 @@
+"""One program, three ways to run it: the reference interpreter, LLVM one scene at a time, LLVM in vectors."""
+
+import numpy as np
+import pytest
+from joint_cases import KINDS
+from trees import assert_close, mechanism, named
+
+from recursive_dyn.codegen import jit, reference
+from recursive_dyn.functions import FUNCTIONS, segment_size
+from recursive_dyn.kernel import BatchCall, SingleCall
+
+# The same operations in the same order; LLVM fuses a * b + c into one rounding and has its own sine and cosine, so that
+# results differ by a few roundings, magnified by the condition number where a system is solved.
+ROUNDING, SOLVED = 1e-13, 1e-12
+SOLVING = {"forward_dynamics", "rates", "step", "midpoint"}
+
+
+def arguments(m, function, count):
+    """Rows of every input segment of a function, at configurations in the joints' domains."""
+    d = m.dynamics()
+    q, v = m.states(count, 1)
+    rng = np.random.default_rng(2)
+    given = {"q": q, "v": v, "q_end": m.states(count, 3)[0], "v_middle": v, "dt": np.full((count, 1), 0.01)}
+    names = FUNCTIONS[function].inputs
+    return {n: given.get(n, rng.normal(size=(count, segment_size(d.model, n)))) for n in names}
+
+
+def interpreted(d, function, rows):
+    inputs = rows | {"parameters": d.parameters.values_array}
+    return np.concatenate(list(reference.run(d.program(function), inputs).values()), axis=-1)
+
+
+def assert_same(function, actual, expected):
+    assert_close(actual, expected, SOLVED if function in SOLVING else ROUNDING)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("tree", [(5, 5), (13, 13)], ids=["5 bodies", "13 bodies"])
+def test_every_function_on_every_backend(tree, function):
+    m = mechanism(*tree, kinds=tuple(k for k in KINDS if not (function == "cartesian_forces" and k == "euler")))
+    d = m.dynamics()
+    rows = arguments(m, function, 11)  # no multiple of a vector's width
+    expected = interpreted(d, function, rows)
+    single = SingleCall(d.kernel(function))
+    one_by_one = [single([*(r[i] for r in rows.values()), d.parameters.values_array]) for i in range(11)]
+    assert_same(function, np.array(one_by_one), expected)
+    assert_same(function, d.batch(function, list(rows.values()), (11,)), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_joint_type_on_every_backend(kind):
+    m = named(kind)
+    d = m.dynamics()
+    for function in ("forward_dynamics", "velocities"):
+        rows = arguments(m, function, 3)
+        expected = interpreted(d, function, rows)
+        assert_same(
+            function,
+            np.array([d.call(function, *(r[i] for r in rows.values())) for i in range(3)]).reshape(3, -1),
+            expected,
+        )
+        assert_same(function, d.call(function, *rows.values()).reshape(3, -1), expected)
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+def test_every_vector_width_and_every_remainder_of_rows(width):
+    m = named("telescope")
+    d = m.dynamics()
+    rows = arguments(m, "forward_dynamics", 2 * width + 1)
+    expected = interpreted(d, "forward_dynamics", rows)
+    call = BatchCall(d.kernel("forward_dynamics", width))
+    for count in range(1, 2 * width + 2):
+        given = [np.ascontiguousarray(r[:count]) for r in rows.values()]
+        (result,) = call([*given, d.parameters.values_array.reshape(1, -1)], count)
+        assert_same("forward_dynamics", result, expected[:count])
+
+
+def test_threads_do_not_change_a_batch():
+    m = named("carried_ball")
+    d = m.dynamics()
+    rows = list(arguments(m, "forward_dynamics", 1001).values())
+    one = d.batch("forward_dynamics", rows, (1001,), threads=1)
+    np.testing.assert_array_equal(d.batch("forward_dynamics", rows, (1001,), threads=3), one)
+
+
+def test_leading_axes_broadcast():
+    m = named("tree of 5")
+    d = m.dynamics()
+    q, v = m.states(6, 1)
+    q, v = q.reshape(2, 3, -1), v[:3]
+    many = d.forward_dynamics(q, v)
+    assert many.shape == (2, 3, d.nv)
+    for i in np.ndindex(2, 3):
+        assert_close(many[i], d.forward_dynamics(q[i], v[i[1]]), SOLVED)
+    assert d.poses(q).shape == (2, 3, 5, 4, 4)
+    assert d.jacobian(q, d.bodies[-1]).shape == (2, 3, 6, d.nv)
+    assert d.kinetic_energy(q, v).shape == (2, 3)
+    assert d.momentum(q[:, :0], v[:0]).shape == (2, 0, 6)
+
+
+def test_the_vector_width_of_this_machine_is_one_that_is_tested():
+    assert jit.vector_width() in (1, 2, 4, 8)

@@ -50,18 +50,22 @@ class Camera:
         back = np.array([math.sin(yaw) * math.cos(pitch), -math.cos(yaw) * math.cos(pitch), -math.sin(pitch)])
         return np.stack([right, np.cross(back, right), back])
 
-    def framed(self, box: Array, aspect: float) -> Camera:
-        """This camera with its target and distance chosen for a box (2, 3) where they are open."""
-        target = box.mean(axis=0) if self.target is None else np.asarray(self.target, dtype=float)
+    def framed(self, points: Array, aspect: float) -> Camera:
+        """This camera with what is open of its target and distance chosen so that points (n, 3) are in the picture."""
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
+        target = middle if self.target is None else np.asarray(self.target, dtype=float)
         distance = self.distance
         if distance is None:
-            corners = np.array(np.meshgrid(*(box - target).T)).reshape(3, -1)
-            x, y, z = self.rotation() @ corners
+            x, y, z = self.rotation() @ (points - target).T
             tangent = math.tan(math.radians(self.fov) / 2.0)
-            # A corner is seen if |x| <= (distance - z) tan(half of the field of view), and likewise for y.
-            distance = float(max((np.abs(x) / (tangent * aspect) + z).max(), (np.abs(y) / tangent + z).max())) * MARGIN
-            distance = max(distance, 1e-3)
+            # A point is seen if |x| <= (distance - z) tan(half of the field of view), and likewise for y.
+            distance = float(max((np.abs(x) / (tangent * aspect) + z).max(), (np.abs(y) / tangent + z).max()))
+            distance = max(MARGIN * distance, 1e-3)
         return Camera(distance, self.yaw, self.pitch, tuple(target.tolist()), self.fov)
+
+    def moved(self, target: tuple[float, float, float], scale: float) -> Camera:
+        """The same look at another place, from ``scale`` times as far; the distance must be given."""
+        return Camera(None if self.distance is None else scale * self.distance, self.yaw, self.pitch, target, self.fov)
 
     def view(self) -> Array:
         """View matrix (4, 4) of a camera whose target and distance are given."""

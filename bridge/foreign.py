@@ -6,7 +6,7 @@ import pybullet
 
 from bridge import quaternion
 from bridge.meshes import MeshFiles
-from bridge.shapes import Array, Visual, visuals
+from bridge.shapes import Array, Visual, rgba, visuals
 from recursive_dyn.errors import ModelError
 from recursive_dyn.spatial import inverse_pose
 from scene import shapes
@@ -24,7 +24,7 @@ def appearance(body: int, client: int, files: MeshFiles) -> list[tuple[int, Visu
         if shape is not None:
             try:
                 at = quaternion.to_pose(position, orientation)
-                for visual in visuals(shape, tuple(color), files, tile=1.0):
+                for visual in visuals(shape, rgba(color), files):
                     result.append((link, Visual(visual.mesh, visual.color, at)))
             except ModelError:  # a file that only Bullet's own readers understand
                 continue

@@ -40,15 +40,25 @@ class Triangles:
         return cls(points, faces, corner_normals(points, faces))
 
     @property
-    def bounds(self) -> Array:
-        """Lowest and highest corner, (2, 3)."""
-        return np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+    def outline(self) -> Array:
+        """The vertices (26, 3) that lie furthest out in 26 directions: enough to tell where a mesh reaches."""
+        grid = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3)).reshape(3, -1).T
+        directions = grid[np.abs(grid).max(axis=1) > 0.0]
+        reach: Array = self.vertices[(self.vertices @ directions.T).argmax(axis=0)]
+        return reach
 
     def two_sided(self) -> Triangles:
-        """The same surface with a back: renderers leave out what is seen from behind."""
+        """The same surface with a back: renderers leave out what is seen from behind.
+
+        The back lies a thousandth of the surface's extent behind the front, else each would shade the other.
+        """
+        apart = 1e-3 * float(np.ptp(self.vertices, axis=0).max())
+        outward = np.zeros_like(self.vertices)
+        outward[self.faces.reshape(-1)] = self.normals.reshape(-1, 3)
+        count = len(self.vertices)
         return Triangles(
-            self.vertices,
-            np.concatenate([self.faces, self.faces[:, ::-1]]),
+            np.concatenate([self.vertices, self.vertices - apart * outward]),
+            np.concatenate([self.faces, self.faces[:, ::-1] + count]),
             np.concatenate([self.normals, -self.normals[:, ::-1]]),
         )
 
@@ -177,10 +187,10 @@ def checker(tile: float, tiles: int, odd: int) -> Triangles:
 
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """A mesh written for Bullet: its path, bounds (2, 3) in m and number of faces."""
+    """A mesh written for Bullet: its path, outermost vertices (26, 3) in m, and number of faces."""
 
     path: str
-    bounds: Array
+    outline: Array
     faces: int
 
 
@@ -190,15 +200,20 @@ class MeshFiles:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="recursive_dyn_")
         self._files: dict[Hashable, MeshFile] = {}
+        self._count = 0
 
     def get(self, key: Hashable, make: Callable[[], Triangles]) -> MeshFile:
         """The file of the mesh that ``key`` stands for, made and written at its first use."""
         if key not in self._files:
-            mesh = make()
-            path = Path(self._folder.name) / f"{len(self._files)}.obj"
-            mesh.write(path)
-            self._files[key] = MeshFile(str(path), mesh.bounds, len(mesh.faces))
+            self._files[key] = self.add(make())
         return self._files[key]
+
+    def add(self, mesh: Triangles) -> MeshFile:
+        """A new file."""
+        path = Path(self._folder.name) / f"{self._count}.obj"
+        self._count += 1
+        mesh.write(path)
+        return MeshFile(str(path), mesh.outline, len(mesh.faces))
 
     def close(self) -> None:
         """Remove the folder."""

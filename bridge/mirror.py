@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Protocol
@@ -18,7 +17,7 @@ from bridge.connection import Connection
 from bridge.contacts import Contact
 from bridge.meshes import MeshFiles, Triangles, checked, tube
 from bridge.renderer import check_picture, studio
-from bridge.shapes import PALETTE, SCENERY, TILES, Visual, colliders, placed, rgba, visuals
+from bridge.shapes import PALETTE, SCENERY, Visual, checkered, colliders, placed, rgba, visuals
 from bridge.stage import Stage
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
@@ -83,7 +82,7 @@ class PyBulletMirror:
                 self._create()
                 self.sync()
                 if self._connection.window and self._connection.owned:
-                    self._connection.aim(Camera().framed(self._stage.box(self._poses), 4 / 3))
+                    self._connection.aim(Camera().framed(self._stage.outline(self._poses), 4 / 3))
         except Exception:
             self.close()
             raise
@@ -182,7 +181,7 @@ class PyBulletMirror:
             for part in colliders(shape, self._files) if shape.collision else ():
                 self._bodies.add_scenery(part, shape.at @ part.at)
         if self._shown:
-            for visual in self._stage.scenery:
+            for visual in self._stage.scenery():
                 self._bodies.draw(visual)
 
     @cached_property
@@ -192,11 +191,33 @@ class PyBulletMirror:
         for k, name in enumerate(self._ranks):
             for visual in self._visuals(k, name):
                 stage.add(visual, k)
-        solid = [shape for shape in self._scenery if not isinstance(shape, shapes.Plane)]
-        for visual in (v for shape in solid for v in visuals(shape, SCENERY, self._files)):
-            stage.add(visual)
-        box = stage.box(self._poses)
-        for plane in (shape for shape in self._scenery if isinstance(shape, shapes.Plane)):
-            for visual in visuals(plane, SCENERY, self._files, tile):
-                stage.add_ground(visual)
+        for shape in self._scenery:
+            if not isinstance(shape, shapes.Plane):
+                for visual in visuals(shape, SCENERY, self._files):
+                    stage.add(visual)
+        around = stage.outline(self._poses)
+        for shape in self._scenery:
+            if isinstance(shape, shapes.Plane):
+                for visual in checkered(shape, around, self._files):
+                    stage.add_ground(visual)
         return stage
+
+    def _visuals(self, index: int, name: str) -> list[Visual]:
+        color = PALETTE[index % len(PALETTE)]
+        return [visual for shape in self.scene[name].shapes for visual in visuals(shape, color, self._files)]
+
+    def _draw(self, mesh: Triangles, color: Sequence[float]) -> None:
+        visual = Visual(self._files.add(mesh), rgba(color))
+        with self._connection.guard():
+            self._bodies.draw(visual)
+            self._stage.add(visual)
+
+
+def _scenery(scene: Scene, ground: bool | float) -> list[shapes.Shape]:
+    result = list(scene.world.shapes)
+    if ground is True and any(isinstance(shape, shapes.Plane) for shape in result):
+        return result
+    if ground is not False:
+        height = 0.0 if ground is True else float(ground)
+        result.append(shapes.Plane(at=pose(xyz=(0.0, 0.0, height))))
+    return result

@@ -13,10 +13,14 @@ import pybullet
 from bridge import egl
 from bridge.camera import Array, Camera
 from bridge.shapes import Visual, create_body, visual_shape
-from recursive_dyn.errors import StateError
+from recursive_dyn.errors import ModelError, StateError
 
 TILE = (1024, 768)  # EGL's surface: a larger picture would be a smaller one, enlarged
-LIGHT = (0.45, -0.65, 1.0)  # towards the light, in the camera's horizontal axes: from the right, behind the viewer
+LIGHT = (0.45, 0.65, 1.0)  # towards the light: to the camera's right, behind it, up
+LIGHT_DISTANCE = 40.0  # m
+# Bullet computes highlights for a viewer who never moves from here. Scenes stand so far behind, seen from the light, that
+# this viewer is at the light: highlights then lie where surfaces face the light, and the ground has none.
+BEHIND = 15.0  # m
 SKY = np.array([[0.80, 0.87, 0.95], [0.965, 0.975, 0.985]])  # above, and at the horizon
 FACES = 4_000_000  # drawn and dropped since the renderer was made: it frees none, so it is made anew beyond
 
@@ -61,12 +65,11 @@ class Studio:
                 pybullet.removeBody(body, physicsClientId=self._client)
         self.owner, self.bodies = owner, []
 
-    def add(self, visual: Visual) -> int:
-        """Put a mesh on stage; its number."""
-        shape = visual_shape([visual], self._client)
+    def add(self, visual: Visual, scale: float) -> None:
+        """Put a mesh on stage, ``scale`` times as large; all of an owner's by the same, as meshes are kept by file."""
+        shape = visual_shape([visual], self._client, scale)
         self.bodies.append(create_body(-1, shape, self._client))
         self._faces += visual.mesh.faces
-        return len(self.bodies) - 1
 
     def place(self, positions: Sequence[Sequence[float]], quaternions: Sequence[Sequence[float]]) -> None:
         """Move every mesh's frame, given in the order of their numbers."""
@@ -102,16 +105,13 @@ class Studio:
         left = (x + offset[0] - width / 2.0) * pixel
         top = (height / 2.0 - y - offset[1]) * pixel
         projection = pybullet.computeProjectionMatrix(left, left + w * pixel, top - h * pixel, top, near, far)
-        right, _, back = camera.rotation()
-        level = np.array([back[0], back[1], 0.0]) / math.hypot(back[0], back[1])
-        light = LIGHT[0] * right - LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
         image = pybullet.getCameraImage(
             w,
             h,
             viewMatrix=camera.view().T.ravel().tolist(),
             projectionMatrix=projection,
-            shadow=int(shadows),
-            lightDirection=(20.0 * light).tolist(),
+            shadow=int(shadows and self.hardware),  # the software renderer's are blotches on the ground
+            lightDirection=(LIGHT_DISTANCE * towards_light(camera)).tolist(),
             renderer=pybullet.ER_BULLET_HARDWARE_OPENGL if self.hardware else pybullet.ER_TINY_RENDERER,
             flags=pybullet.ER_NO_SEGMENTATION_MASK,
             physicsClientId=self._client,
@@ -122,18 +122,45 @@ class Studio:
         return _with_sky(color, depth >= 0.99999, distance, camera, (y, height))
 
 
+def towards_light(camera: Camera) -> Array:
+    """The direction (3,) of the light in world axes."""
+    right, _, back = camera.rotation()
+    level = np.array([back[0], back[1], 0.0]) / math.hypot(back[0], back[1])
+    direction: Array = LIGHT[0] * right + LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
+    return direction / np.linalg.norm(direction)
+
+
 def _with_sky(color: Array, empty: Array, distance: Array, camera: Camera, rows: tuple[int, int]) -> Array:
     """Fill what nothing covers with a gradient, and let the ground fade into it far behind the scene."""
     first, height = rows
     share = (np.arange(first, first + len(color), dtype=np.float32)[:, None] + 0.5) / height
     sky = (SKY[0] + (SKY[1] - SKY[0]) * np.minimum(1.0, share * 1.6)[..., None]).astype(np.float32)
     scale = 1.0 if camera.distance is None else camera.distance
-    haze = np.clip((distance / np.float32(scale) - 1.5) / 4.0, 0.0, 1.0).astype(np.float32)
+    haze = np.clip((distance / np.float32(scale) - 1.4) / 3.0, 0.0, 1.0).astype(np.float32)
     haze[empty] = 1.0
     return color + (sky.reshape(len(color), 1, 3) - color) * haze[..., None]
 
 
+def check_picture(renderer: str | None, width: int = 1, height: int = 1, samples: int = 1) -> None:
+    """Raise ModelError for a renderer, size or number of samples that there is not, StateError where EGL fails."""
+    if renderer not in (None, "egl", "tiny"):
+        raise ModelError(f"unknown renderer {renderer!r}; choose 'egl' or 'tiny'")
+    if renderer == "egl" and not egl.usable():
+        raise StateError(
+            "Bullet's EGL renderer does not work here; install EGL and OpenGL drivers (on Debian libegl1, libgl1,"
+            " libgl1-mesa-dri), or use renderer='tiny'"
+        )
+    if samples not in OFFSETS:
+        raise ModelError(f"samples must be one of {', '.join(map(str, OFFSETS))}, not {samples!r}")
+    if width < 1 or height < 1:
+        raise ModelError(f"a picture is at least 1 pixel wide and high, not {width} x {height}")
+
+
+def studio(renderer: str | None) -> Studio:
+    """The process's studio, made at its first use; "tiny" asks for the software renderer's."""
+    return _studio(renderer != "tiny" and egl.usable())
+
+
 @cache
-def studio(hardware: bool | None = None) -> Studio:
-    """The process's studio, made at its first use; ``hardware=False`` gives the software renderer's."""
-    return Studio(egl.usable() if hardware is None else hardware)
+def _studio(hardware: bool) -> Studio:
+    return Studio(hardware)

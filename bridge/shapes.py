@@ -24,7 +24,7 @@ Color = tuple[float, float, float, float]
 COMPOUND = 16  # Bullet drops, without a word, whatever a shape array holds beyond this
 RING = 32  # capsules of a torus: their straight axes leave its circle by 0.24 % of the major radius at most
 TURN = 48  # edges around a full turn of what is drawn: no corners are seen at 640 x 480
-TILES = 60  # of the ground, a side
+TILES = 80  # of the ground, a side
 
 PALETTE: tuple[Color, ...] = (
     (0.22, 0.49, 0.78, 1.0),
@@ -140,16 +140,44 @@ def placed(body_shapes: Iterable[shapes.Shape], files: MeshFiles) -> list[Collid
     return result
 
 
-def visuals(shape: shapes.Shape, default: Color, files: MeshFiles, tile: float) -> list[Visual]:
-    """What is drawn of a shape, in its body's frame; a Plane is a checkered square of tiles of ``tile`` m."""
-    color = default if shape.color is None else (shape.color[0], shape.color[1], shape.color[2], shape.color[3])
+def visuals(shape: shapes.Shape, default: Color, files: MeshFiles) -> list[Visual]:
+    """What is drawn of a shape other than a Plane, in its body's frame; ``default`` colours one without a colour."""
     if not shape.visual:
         return []
-    if isinstance(shape, shapes.Plane):
-        at = shape.at @ _facing(np.asarray(shape.normal))
-        pair = GROUND if shape.color is None else (color, _darker(color))
-        return [Visual(files.get(("checker", tile, k), lambda k=k: checker(tile, TILES, k)), pair[k], at) for k in (0, 1)]
-    return [Visual(_drawn(shape, files), color, shape.at)]
+    return [Visual(_drawn(shape, files), default if shape.color is None else rgba(shape.color), shape.at)]
+
+
+def checkered(plane: shapes.Plane, around: Array, files: MeshFiles) -> list[Visual]:
+    """What is drawn of a plane in the world, in two colours: a board far beyond points (n, 3)."""
+    if not plane.visual:
+        return []
+    light, dark = GROUND
+    if plane.color is not None:
+        light = rgba(plane.color)
+        dark = (0.8 * light[0], 0.8 * light[1], 0.8 * light[2], light[3])
+    low, high = around.min(axis=0), around.max(axis=0)
+    radius = max(float(np.linalg.norm(high - low)) / 2.0, 1e-3)
+    decade = 10.0 ** math.floor(math.log10(radius / 2.0))
+    tile = decade * max(step for step in (1.0, 2.0, 5.0) if step * decade <= radius / 2.0)
+    at = plane.at @ _facing(np.asarray(plane.normal))
+    # Whole pairs of tiles away from the plane's origin, so that the pattern stays where it is in the world.
+    middle = at[:3, :3].T @ ((low + high) / 2.0 - at[:3, 3])
+    at[:3, 3] += at[:3, :2] @ (np.round(middle[:2] / (2.0 * tile)) * 2.0 * tile)
+    boards = [files.get(("checker", tile, odd), lambda odd=odd: checker(tile, TILES, odd)) for odd in (0, 1)]
+    return [Visual(board, color, at) for board, color in zip(boards, (light, dark), strict=True)]
+
+
+def unseen(files: MeshFiles) -> Visual:
+    """Something that is drawn but not visible."""
+    return Visual(files.get("unseen", lambda: checker(1e-3, 1, 0)), (0.0, 0.0, 0.0, 0.0))
+
+
+def rgba(color: Sequence[float]) -> Color:
+    """A colour as four numbers from 0 to 1, opaque if there are three. Raises ModelError for anything else."""
+    if len(color) not in (3, 4) or not all(0.0 <= float(c) <= 1.0 for c in color):
+        raise ModelError(f"a color is red, green, blue and maybe alpha from 0 to 1, not {color!r}")
+    red, green, blue, *alpha = (float(c) for c in color)
+    return red, green, blue, alpha[0] if alpha else 1.0
 
 
 def _drawn(shape: shapes.Shape, files: MeshFiles) -> MeshFile:
@@ -175,10 +203,6 @@ def _scale(shape: shapes.Mesh) -> tuple[float, float, float]:
 def _tessellated(shape: shapes.Shape, sections: int) -> Triangles:
     mesh = shapes.to_trimesh(shape, sections)
     return Triangles.shaded(mesh.vertices, mesh.faces)
-
-
-def _darker(color: Color) -> Color:
-    return 0.8 * color[0], 0.8 * color[1], 0.8 * color[2], color[3]
 
 
 def _facing(normal: Array) -> Array:
@@ -217,16 +241,16 @@ def collision_shape(parts: Sequence[Collider], client: int, concave: bool = Fals
     return shape
 
 
-def visual_shape(parts: Sequence[Visual], client: int) -> int:
-    """One Bullet visual shape of at most COMPOUND meshes; -1 for none."""
+def visual_shape(parts: Sequence[Visual], client: int, scale: float = 1.0) -> int:
+    """One Bullet visual shape of at most COMPOUND meshes, all enlarged by ``scale``; -1 for none."""
     if not parts:
         return -1
     shape: int = pybullet.createVisualShapeArray(
         shapeTypes=[pybullet.GEOM_MESH] * len(parts),
         fileNames=[v.mesh.path for v in parts],
-        meshScales=[[1.0, 1.0, 1.0]] * len(parts),
+        meshScales=[[scale] * 3] * len(parts),
         rgbaColors=[list(v.color) for v in parts],
-        visualFramePositions=[v.at[:3, 3].tolist() for v in parts],
+        visualFramePositions=[(scale * v.at[:3, 3]).tolist() for v in parts],
         visualFrameOrientations=_frames([v.at for v in parts]),
         physicsClientId=client,
     )

@@ -10,10 +10,11 @@ import pybullet
 from bridge import foreign, quaternion
 from bridge.camera import Array, Camera
 from bridge.meshes import MeshFiles
-from bridge.renderer import Studio
+from bridge.renderer import BEHIND, Studio, towards_light
 from bridge.shapes import Visual
 
 WORLD = -1
+REACH = 3.0  # half the size in m at which every scene stands in the studio, where Bullet's shadows and lights fit
 Frame = int | tuple[int, int]  # a body of the scene or WORLD; a foreign body's id and link
 
 
@@ -26,61 +27,78 @@ class Stage:
     def __init__(self, client: int, own: Container[int], files: MeshFiles) -> None:
         self._client, self._own, self._files = client, own, files
         self._items: list[tuple[Visual, Frame]] = []
-        self._standing: list[tuple[Visual, Frame]] = []  # in the order of the studio's bodies
-        self._foreign: tuple[int, ...] = ()
-        self._box: Array | None = None
+        self._grounds: list[Visual] = []
+        self._standing: list[Frame] = []  # in the order of the studio's bodies
+        self._strangers: tuple[int, ...] = ()
+        self._outline: Array | None = None
+        self._added = 0
+        self._scale = 1.0
+        self._studio: Studio | None = None
 
     def add(self, visual: Visual, frame: int = WORLD) -> None:
         """Show a mesh from now on."""
         self._items.append((visual, frame))
 
-    def box(self, poses: Array) -> Array:
-        """Lowest and highest corner (2, 3), in the world, of all that was added, bodies at X_WB ``poses``."""
-        if not self._items:
-            return np.array([[-0.5, -0.5, -0.5], [0.5, 0.5, 0.5]])
-        corners = []
+    def add_ground(self, visual: Visual) -> None:
+        """Show a mesh that reaches beyond the scene, before the first picture is taken."""
+        self._grounds.append(visual)
+
+    def scenery(self) -> list[Visual]:
+        """All that stands in the world."""
+        return self._grounds + [visual for visual, frame in self._items if frame == WORLD]
+
+    def outline(self, poses: Array) -> Array:
+        """Outermost points (n, 3), in the world, of all but the ground, bodies at X_WB ``poses``."""
+        points = [np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])] if not self._items else []
         for visual, frame in self._items:
             X = visual.at if frame == WORLD else poses[frame] @ visual.at
-            box = np.array(np.meshgrid(*visual.mesh.bounds.T)).reshape(3, -1)
-            corners.append(X[:3, :3] @ box + X[:3, 3:])
-        points = np.concatenate(corners, axis=1)
-        return np.array([points.min(axis=1), points.max(axis=1)])
-
-    def frame(self, box: Array) -> None:
-        """Let cameras that leave it open look at this box (2, 3) from now on."""
-        self._box = box
+            points.append(visual.mesh.outline @ X[:3, :3].T + X[:3, 3])
+        return np.concatenate(points)
 
     def picture(
         self, studio: Studio, poses: Array, camera: Camera, size: tuple[int, int], samples: int, shadows: bool
     ) -> Array:
         """Red, green, blue (height, width, 3), uint8, with the scene's bodies at X_WB ``poses`` (nb, 4, 4)."""
+        if self._outline is None:
+            self._outline = self.outline(poses)
+            reach = np.linalg.norm(self._outline.max(axis=0) - self._outline.min(axis=0)) / 2.0
+            self._scale = float(REACH / max(reach, 1e-6))
         self._set(studio)
-        frames = [self._pose(frame, poses) for _, frame in self._standing]
-        if frames:
-            X = np.array(frames)
-            studio.place(X[:, :3, 3].tolist(), quaternion.from_rotations(X[:, :3, :3]).tolist())
         width, height = size
-        box = self.box(poses) if self._box is None else self._box
-        return studio.picture(camera.framed(box, width / height), width, height, samples, shadows)
+        camera = camera.framed(self._outline, width / height)
+        target, middle, scale = np.asarray(camera.target), -BEHIND * towards_light(camera), self._scale
+        if self._standing:
+            X = np.array([self._pose(frame, poses) for frame in self._standing])
+            places = scale * (X[:, :3, 3] - target) + middle
+            studio.place(places.tolist(), quaternion.from_rotations(X[:, :3, :3]).tolist())
+        return studio.picture(camera.moved(tuple(middle.tolist()), scale), width, height, samples, shadows)
+
+    def leave(self) -> None:
+        """Clear the studio if this stage stands in it."""
+        if self._studio is not None and self._studio.owner is self:
+            self._studio.clear(None)
 
     def _set(self, studio: Studio) -> None:
-        """Bring the studio up to date with what is to be seen."""
+        """Bring the studio up to date with what is to be seen: Bullet's other bodies first, then what was added."""
         ids = (pybullet.getBodyUniqueId(k, self._client) for k in range(pybullet.getNumBodies(self._client)))
         strangers = tuple(body for body in ids if body not in self._own)
-        if studio.owner is not self or strangers != self._foreign:
+        if studio.owner is not self or strangers != self._strangers:
             studio.clear(self)
-            self._foreign = strangers
-            self._standing = [
-                (visual, (body, link))
-                for body in strangers
-                for link, visual in foreign.appearance(body, self._client, self._files)
-            ]
-            for visual, _ in self._standing:
-                studio.add(visual)
-        there = len(self._standing) - sum(isinstance(frame, tuple) for _, frame in self._standing)
-        for visual, frame in self._items[there:]:
-            studio.add(visual)
-            self._standing.append((visual, frame))
+            self._studio, self._strangers, self._standing = studio, strangers, []
+            for body in strangers:
+                for link, visual in foreign.appearance(body, self._client, self._files):
+                    self._show(visual, (body, link))
+            for visual in self._grounds:
+                self._show(visual, WORLD)
+            self._added = 0
+        for visual, frame in self._items[self._added :]:
+            self._show(visual, frame)
+        self._added = len(self._items)
+
+    def _show(self, visual: Visual, frame: Frame) -> None:
+        assert self._studio is not None
+        self._studio.add(visual, self._scale)
+        self._standing.append(frame)
 
     def _pose(self, frame: Frame, poses: Array) -> Array:
         if isinstance(frame, tuple):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import pybullet
 from tqdm import tqdm
 
 import recursive_dyn as rd
-from bridge import PyBulletMirror, save_animation
+from bridge import Camera, PyBulletMirror, save_animation
 from scene import Scene
 
 FRAMES_PER_SECOND = 25
+CONTROL_PERIOD = 0.01  # s
 SIZE = (480, 360)
 PICTURE = (960, 720)
 
@@ -24,15 +25,15 @@ PICTURE = (960, 720)
 class Stage:
     """A scene ready to run.
 
-    decorate: draws what is not a body (wires, surfaces) once; control: called before every frame, may set tau or push;
-    camera: target, distance, yaw, pitch of the view; seconds: how long the demo lasts.
+    decorate: draws what is not a body (wires, surfaces) once; control: called a hundred times a second, may set tau or push; follow: the body the camera stays on;
+    camera: the view; seconds: how long the demo lasts.
     """
 
     scene: Scene
     simulation: rd.Simulation
     seconds: float = 6.0
-    ground: bool = True
-    camera: dict[str, Any] = field(default_factory=dict)
+    ground: bool | float = True
+    camera: Camera = field(default_factory=Camera)
     decorate: Callable[[PyBulletMirror], None] | None = None
     control: Callable[[rd.Simulation], None] | None = None
     follow: str | None = None
@@ -67,9 +68,8 @@ def run_window(stage: Stage, seconds: float | None) -> None:
     with PyBulletMirror(stage.scene, stage.simulation, gui=True, ground=stage.ground) as mirror:
         if stage.decorate:
             stage.decorate(mirror)
-        mirror.look(**stage.camera)
         last = start = time.perf_counter()
-        while mirror.connected and (seconds is None or last - start < seconds):
+        while pybullet.isConnected(mirror.client) and (seconds is None or last - start < seconds):
             now = time.perf_counter()
             _frame(stage, min(now - last, 0.1))
             last = now
@@ -96,15 +96,18 @@ def run_headless(stage: Stage, output: Path, seconds: float | None) -> None:
 
 def _picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.ndarray:
     mirror.sync()
-    camera = dict(stage.camera)
+    camera = stage.camera
     if stage.follow:
         index = stage.simulation.dynamics.bodies.index(stage.follow)
-        camera["target"] = stage.simulation.dynamics.poses(stage.simulation.q)[index, :3, 3]
-    mirror.look(**camera)
-    return mirror.image(*size)
+        camera = replace(
+            camera, target=tuple(stage.simulation.dynamics.poses(stage.simulation.q)[index, :3, 3].tolist())
+        )
+    return mirror.image(*size, camera=camera, samples=4)
 
 
 def _frame(stage: Stage, duration: float) -> None:
-    if stage.control:
-        stage.control(stage.simulation)
-    stage.simulation.advance(duration)
+    slices = max(1, round(duration / CONTROL_PERIOD)) if stage.control else 1
+    for _ in range(slices):
+        if stage.control:
+            stage.control(stage.simulation)
+        stage.simulation.advance(duration / slices)

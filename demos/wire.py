@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 import recursive_dyn as rd
-from bridge import PyBulletMirror
+from bridge import Camera, PyBulletMirror
 from demos.stage import Stage, compiled
 from scene import Body, Scene, joints, shapes
 
@@ -46,4 +46,4 @@ def build() -> Stage:
         mirror.add_polyline(points, color=(0.25, 0.27, 0.3, 1), radius=0.014)
 
     return Stage(scene, simulation, seconds=8.0, decorate=decorate,
-                 camera={"target": (0, 0, HEIGHT - 0.15), "distance": 3.4, "yaw": 30, "pitch": -24})  # fmt: skip
+                 camera=Camera(target=(0, 0, HEIGHT - 0.15), distance=3.4, yaw=30, pitch=-24))  # fmt: skip

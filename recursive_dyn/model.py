@@ -89,8 +89,8 @@ class Model:
 
     @cached_property
     def key(self) -> str:
-        """Content hash of everything that enters generated code."""
-        shape: list[Any] = [self.gravity, tuple(name for name, _ in self.parameters), self.nq, self.nv]
+        """Content hash of everything that enters generated code; parameters' initial values scale the limits' stops."""
+        shape: list[Any] = [self.gravity, self.parameters, self.nq, self.nv]
         shape += [(c.damping, c.stiffness, c.rest, c.armature, c.limits) for c in self.coordinates]
         scalars: list[Scalar] = []
         for link in self.links:

@@ -69,7 +69,7 @@ class Program:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the whole content, independent of how the graph was built."""
+        """SHA-256 of the whole content; the name and what the graph holds besides do not enter."""
         digest = hashlib.sha256(repr((self.inputs, self.outputs)).encode())
         digest.update(struct.pack(f"{len(self.constants)}d", *self.constants))
         codes = typed_array("i")

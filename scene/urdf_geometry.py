@@ -45,7 +45,8 @@ class Geometry:
             flags = {"visual": True, "collision": False, "color": self._color(item.material)}
             result.append(self._shape(link.name, item, flags))
         for item in link.collisions:
-            result.append(self._shape(link.name, item, {"visual": False, "collision": True}))
+            # A link without visuals shows what it collides with, as PyBullet's own reader has it.
+            result.append(self._shape(link.name, item, {"visual": not link.visuals, "collision": True}))
         return [shape for shape in result if shape is not None]
 
     def _color(self, material: Any) -> Any:

@@ -1,6 +1,6 @@
 """On-disk cache of compiled objects: written atomically, checked before use, rebuilt when damaged.
 
-An entry is a SHA-256 digest and the bytes it covers. Entries are named by a key that covers everything the bytes
+An entry is a SHA-256 digest of its key and its bytes, and the bytes. The key, its name, covers everything the bytes
 depend on. The folder is ``$RECURSIVE_DYN_CACHE``, or ``recursive-dyn`` under the user's cache folder; the value "off"
 (or a folder that cannot be written) turns the cache off.
 """
@@ -33,6 +33,10 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 
+def _digest(key: str, payload: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + payload).digest()
+
+
 def load(key: str) -> bytes | None:
     """The entry's bytes, or None when there is none or it is damaged."""
     place = folder()
@@ -43,7 +47,7 @@ def load(key: str) -> bytes | None:
     except OSError:
         return None
     digest, payload = content[:_DIGEST], content[_DIGEST:]
-    return payload if len(digest) == _DIGEST and hashlib.sha256(payload).digest() == digest else None
+    return payload if digest == _digest(key, payload) else None
 
 
 def store(key: str, payload: bytes) -> None:
@@ -57,7 +61,7 @@ def store(key: str, payload: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=target, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(payload).digest() + payload)
+                file.write(_digest(key, payload) + payload)
             os.replace(name, target / key)
         except OSError:
             os.unlink(name)

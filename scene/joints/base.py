@@ -89,6 +89,14 @@ class Joint:
         joint.coordinates = tuple(coordinates)
         return joint
 
+    def adjusted(self, **settings: Any) -> Joint:
+        """This joint with other limits, damping, stiffness, rest or armature; what is not given stays."""
+        names = [c.name for c in self.coordinates]
+        kept = {key: [getattr(c, key) for c in self.coordinates] for key in _DEFAULTS} if names else {}
+        joint = Joint.from_program(self.program, names, {**kept, **settings})
+        joint.coupling = self.coupling
+        return joint
+
     def follow(self, leader: str, multiplier: float = 1.0, offset: float = 0.0) -> Joint:
         """This one-coordinate joint driven by the coordinate of the body ``leader``: q = multiplier q_l + offset."""
         if len(self.coordinates) != 1:

@@ -73,12 +73,6 @@ def load(client: int) -> bool:
         return False
     with silence():
         plugin: int = pybullet.loadPlugin(spec.origin, "_eglRendererPlugin", physicsClientId=client)
-        if plugin >= 0:  # its first picture of anything says more, and lacks its shadows
-            shape = pybullet.createVisualShape(pybullet.GEOM_SPHERE, radius=0.01, physicsClientId=client)
-            body = pybullet.createMultiBody(0, -1, shape, physicsClientId=client)
-            hardware = pybullet.ER_BULLET_HARDWARE_OPENGL
-            pybullet.getCameraImage(16, 16, shadow=1, renderer=hardware, physicsClientId=client)
-            pybullet.removeBody(body, physicsClientId=client)
     return plugin >= 0
 
 

@@ -40,6 +40,7 @@ class Studio:
         self.bodies: list[int] = []
         self._faces = 0
         self._client = -1
+        self._fresh = hardware
         self._open()
         atexit.register(self._close)
 
@@ -47,7 +48,7 @@ class Studio:
         self._client = pybullet.connect(pybullet.DIRECT)
         if self._client < 0:
             raise StateError("Bullet has no connection left to draw pictures with; close some mirrors")
-        self.hardware = self.hardware and egl.load(self._client)
+        self.hardware = self._fresh = self.hardware and egl.load(self._client)
 
     def _close(self) -> None:
         if pybullet.isConnected(self._client):
@@ -78,6 +79,10 @@ class Studio:
 
     def picture(self, camera: Camera, width: int, height: int, samples: int, shadows: bool) -> Array:
         """Red, green, blue (height, width, 3), uint8; ``samples`` a pixel, 1 or 4."""
+        if self._fresh:  # EGL's first picture lacks shadows, and its shaders report what they run on
+            self._fresh = False
+            with egl.silence():
+                self._tile(camera, 64, 48, (0, 0, 64, 48), (0.0, 0.0), shadows)
         total = np.zeros((height, width, 3), dtype=np.float32)
         for offset in OFFSETS[samples]:
             for top in range(0, height, TILE[1]):

@@ -130,9 +130,7 @@ class PyBulletMirror:
                 self._contacts = contacts.detect(self.client, self._bodies.names, self._ranks)
         return self._contacts
 
-    def image(
-        self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1, shadows: bool = True
-    ) -> Array:
+    def image(self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1) -> Array:
         """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.
 
         A camera that leaves its target and distance open frames the scene as it was at the first picture, so that a
@@ -142,7 +140,7 @@ class PyBulletMirror:
         with self._connection.guard():
             place = studio(self._renderer)
             view = Camera() if camera is None else camera
-            return self._stage.picture(place, self._poses, view, (int(width), int(height)), samples, shadows)
+            return self._stage.picture(place, self._poses, view, (int(width), int(height)), samples)
 
     def add_polyline(
         self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01

@@ -77,19 +77,20 @@ class Studio:
         for body, position, quaternion in zip(self.bodies, positions, quaternions, strict=True):
             pybullet.resetBasePositionAndOrientation(body, position, quaternion, self._client)
 
-    def picture(self, camera: Camera, width: int, height: int, samples: int, shadows: bool) -> Array:
+    def picture(self, camera: Camera, width: int, height: int, samples: int) -> Array:
         """Red, green, blue (height, width, 3), uint8; ``samples`` a pixel, 1 or 4."""
-        if self._fresh:  # EGL's first picture lacks shadows, and its shaders report what they run on
+        if self._fresh:  # EGL's first pictures lack shadows, and its shaders report what they run on
             self._fresh = False
             with egl.silence():
-                self._tile(camera, 64, 48, (0, 0, 64, 48), (0.0, 0.0), shadows)
+                for _ in range(2):
+                    self._tile(camera, 64, 48, (0, 0, 64, 48), (0.0, 0.0))
         total = np.zeros((height, width, 3), dtype=np.float32)
         for offset in OFFSETS[samples]:
             for top in range(0, height, TILE[1]):
                 for left in range(0, width, TILE[0]):
                     window = (left, top, min(TILE[0], width - left), min(TILE[1], height - top))
                     x, y, w, h = window
-                    total[y : y + h, x : x + w] += self._tile(camera, width, height, window, offset, shadows)
+                    total[y : y + h, x : x + w] += self._tile(camera, width, height, window, offset)
         picture: Array = np.clip(total * (255.0 / samples) + 0.5, 0.0, 255.0).astype(np.uint8)
         return picture
 
@@ -100,7 +101,6 @@ class Studio:
         height: int,
         window: tuple[int, int, int, int],
         offset: tuple[float, float],
-        shadows: bool,
     ) -> Array:
         """Colours from 0 to 1 of a part of the picture, (h, w, 3), background and haze included."""
         x, y, w, h = window
@@ -115,7 +115,7 @@ class Studio:
             h,
             viewMatrix=camera.view().T.ravel().tolist(),
             projectionMatrix=projection,
-            shadow=int(shadows and self.hardware),  # the software renderer's are blotches on the ground
+            shadow=int(self.hardware),  # the software renderer's are blotches on the ground
             lightDirection=(LIGHT_DISTANCE * towards_light(camera)).tolist(),
             renderer=pybullet.ER_BULLET_HARDWARE_OPENGL if self.hardware else pybullet.ER_TINY_RENDERER,
             flags=pybullet.ER_NO_SEGMENTATION_MASK,

@@ -23,7 +23,7 @@ Color = tuple[float, float, float, float]
 
 COMPOUND = 16  # Bullet drops, without a word, whatever a shape array holds beyond this
 RING = 32  # capsules of a torus: their straight axes leave its circle by 0.24 % of the major radius at most
-TURN = 48  # edges around a full turn of what is drawn: no corners are seen at 640 x 480
+TURN = 36  # edges around a full turn of what is drawn: few corners are seen at 640 x 480
 TILES = 80  # of the ground, a side
 
 PALETTE: tuple[Color, ...] = (

@@ -55,9 +55,7 @@ class Stage:
             points.append(visual.mesh.outline @ X[:3, :3].T + X[:3, 3])
         return np.concatenate(points)
 
-    def picture(
-        self, studio: Studio, poses: Array, camera: Camera, size: tuple[int, int], samples: int, shadows: bool
-    ) -> Array:
+    def picture(self, studio: Studio, poses: Array, camera: Camera, size: tuple[int, int], samples: int) -> Array:
         """Red, green, blue (height, width, 3), uint8, with the scene's bodies at X_WB ``poses`` (nb, 4, 4)."""
         if self._outline is None:
             self._outline = self.outline(poses)
@@ -71,7 +69,7 @@ class Stage:
             X = np.array([self._pose(frame, poses) for frame in self._standing])
             places = scale * (X[:, :3, 3] - target) + middle
             studio.place(places.tolist(), quaternion.from_rotations(X[:, :3, :3]).tolist())
-        return studio.picture(camera.moved(tuple(middle.tolist()), scale), width, height, samples, shadows)
+        return studio.picture(camera.moved(tuple(middle.tolist()), scale), width, height, samples)
 
     def leave(self) -> None:
         """Clear the studio if this stage stands in it."""

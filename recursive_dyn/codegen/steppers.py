@@ -57,7 +57,10 @@ accept:
 
 
 def midpoint(entry: str, inputs: int, outputs: int, nq: int, nv: int) -> str:
-    """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, error] is iterated until v_middle stands still."""
+    """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, error] is iterated until v_middle stands still.
+
+    An iteration that runs away to infinity has not converged either.
+    """
     guess, error = nq + 2 * nv + 1, nq + 2 * nv
     return f"""{_open(entry, inputs)}
 step:
@@ -69,7 +72,7 @@ sweep:
   %k = phi i64 [ 0, %step ], [ %k1, %again ]
   call void @{entry}(ptr %in, ptr %out, ptr %scratch)
   %good = call i1 @rd.finite(ptr %out, i64 {outputs})
-  br i1 %good, label %measure, label %fail
+  br i1 %good, label %measure, label %lost
 measure:
   %ep = getelementptr double, ptr %out, i64 {error}
   %e = load double, ptr %ep

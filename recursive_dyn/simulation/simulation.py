@@ -182,7 +182,7 @@ class Simulation:
                 if len(bad):
                     return f"simulation at t = {self.time:.6g} s: {name} is not finite at {label(name, int(bad[0]))}"
             return f"simulation at t = {self.time:.6g} s: a parameter is not finite"
-        if code == drivers.NOT_CONVERGED:
+        if code == drivers.NOT_CONVERGED and np.isfinite(self._stepper.output).all():
             return (
                 f"simulation at t = {self.time:.6g} s: the implicit midpoint step did not converge; use a smaller"
                 f" timestep than {self.timestep:.3g} s. The last good state is kept"

@@ -1,0 +1,107 @@
+"""Every demo of the gallery runs: a second without a window, and in a window where there can be one."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from demos.__main__ import GALLERY
+from demos.stage import total_energy
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def run(*arguments: str, wrapper: tuple[str, ...] = (), **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [*wrapper, sys.executable, "-m", "demos", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_the_gallery_lists_every_demo() -> None:
+    listing = run().stdout
+    assert all(name in listing for name in GALLERY)
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_demo_draws_a_picture(name: str, tmp_path: Path) -> None:
+    picture = tmp_path / f"{name}.png"
+    done = run(name, "--headless", str(picture), "--seconds", "1")
+    assert done.returncode == 0, done.stderr[-2000:]
+    pixels = np.asarray(Image.open(picture).convert("RGB"), dtype=float)
+    assert pixels.shape[0] >= 360 and pixels.std() > 10  # something is drawn, and not in one colour
+
+
+def test_demo_draws_a_film(tmp_path: Path) -> None:
+    film = tmp_path / "kuka.gif"
+    done = run("kuka", "--headless", str(film), "--seconds", "0.4")
+    assert done.returncode == 0, done.stderr[-2000:]
+    with Image.open(film) as frames:
+        assert frames.n_frames == 10
+
+
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
+def test_demo_runs_in_a_window() -> None:
+    done = run("wire", "--seconds", "1", wrapper=("xvfb-run", "-a"))
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "no display" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nothing",), "invalid choice"),
+        (("kuka", "--headless", "x.mp4"), ".gif or .png"),
+        (("kuka", "--seconds", "-1"), "positive"),
+    ],
+)
+def test_bad_command_lines_are_refused(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_humanoid_flies_on_its_parabola_and_keeps_its_energy() -> None:
+    """No contact, no friction in ball joints of this file: energy is conserved and the centre of mass falls freely."""
+    stage = import_module("demos.humanoid").build()
+    simulation, dynamics = stage.simulation, stage.simulation.dynamics
+    energy, start = total_energy(simulation), dynamics.center_of_mass(simulation.q)
+    velocity = dynamics.momentum(simulation.q, simulation.v)[3:] / _mass(simulation)
+    simulation.step(240)
+    expected = start + velocity * 1.0 + np.array([0.0, 0.0, -0.5 * 9.81])
+    # the implicit midpoint rule is of second order: (h omega)^2 with spins of some rad/s
+    np.testing.assert_allclose(dynamics.center_of_mass(simulation.q), expected, atol=2e-3)
+    assert abs(total_energy(simulation) - energy) < 2e-3 * abs(energy)
+
+
+def _mass(simulation) -> float:
+    """Total mass from the momentum of a pure translation."""
+    dynamics = simulation.dynamics
+    v = np.zeros(dynamics.nv)
+    v[3:6] = 1.0, 0.0, 0.0
+    return float(np.linalg.norm(dynamics.momentum(simulation.q, v)[3:]))
+
+
+def test_beads_stay_on_the_wire_at_any_time_step() -> None:
+    """Guenter & Lee figure 8: the step is taken along the curve, so that even 1/10 s leaves the bead on it."""
+    import recursive_dyn as rd
+
+    stage = import_module("demos.wire").build()
+    dynamics = stage.simulation.dynamics
+    simulation = rd.Simulation(dynamics, 1 / 10, "implicit_midpoint")
+    simulation.q = stage.simulation.q
+    from demos.wire import HEIGHT, SCALE
+
+    for _ in range(20):
+        simulation.step()
+        for index, name in enumerate(dynamics.bodies):
+            if name.startswith("bead"):
+                s = simulation.q[dynamics.coordinates.index(f"{name}.s")]
+                reach = SCALE * (2 + np.cos(3 * s))
+                point = [reach * np.cos(2 * s), reach * np.sin(2 * s), SCALE * 1.4 * np.sin(3 * s) + HEIGHT]
+                np.testing.assert_allclose(dynamics.poses(simulation.q)[index, :3, 3], point, atol=1e-12)

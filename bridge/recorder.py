@@ -39,8 +39,8 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
         Image.fromarray(film[-1]).save(path, optimize=True)
         return path
     # One palette and no dithering: what stands still keeps its very colours, and takes no room in the file.
-    samples = np.concatenate([film[k] for k in np.linspace(0, len(film) - 1, min(SAMPLED, len(film))).astype(int)])
-    palette = Image.fromarray(samples).quantize(COLORS, Image.Quantize.MEDIANCUT)
+    chosen = np.stack([film[k] for k in np.linspace(0, len(film) - 1, min(SAMPLED, len(film))).astype(int)])
+    palette = Image.fromarray(_balanced(chosen.reshape(-1, 3))[None]).quantize(COLORS, Image.Quantize.MEDIANCUT)
     pictures = [Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in film]
     ends = [round(100.0 * k / fps) for k in range(len(film) + 1)]
     durations = [10 * (end - start) for start, end in zip(ends, ends[1:], strict=False)]
@@ -48,3 +48,11 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
         path, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False, disposal=1
     )
     return path
+
+
+def _balanced(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Pixels (n, 3) thinned to the square root of each colour's number, so that small things keep their colours."""
+    key = (pixels >> 3).astype(np.int32) @ np.array([1, 32, 1024], dtype=np.int32)
+    _, first, count = np.unique(key, return_index=True, return_counts=True)
+    result: NDArray[Any] = np.repeat(pixels[first], np.ceil(np.sqrt(count)).astype(int), axis=0)
+    return result

@@ -25,8 +25,8 @@ PICTURE = (960, 720)
 class Stage:
     """A scene ready to run.
 
-    decorate: draws what is not a body (wires, surfaces) once; control: called a hundred times a second, may set tau or push; follow: the body the camera stays on;
-    camera: the view; seconds: how long the demo lasts.
+    decorate: draws what is not a body (wires, surfaces) once; control: called a hundred times a second, may set tau or
+    push; camera: the view; follow: the body the camera stays on; seconds: how long the demo lasts.
     """
 
     scene: Scene

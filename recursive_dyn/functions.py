@@ -136,12 +136,9 @@ def neutral(model: Model) -> np.ndarray:
     q = np.zeros(model.nq)
     for first in model.quaternions:
         q[first + 3] = 1.0
-    for link in model.links:
-        for f in link.joint.factors:
-            if f.kind == "plain" and link.coupling is None:
-                for j in range(f.nv):
-                    low, high = model.coordinates[link.first_v + f.first_v + j].limits
-                    q[link.first_q + f.first_q + j] = min(max(0.0, low), high)
+    for place, slot in model.plain_slots:
+        low, high = model.coordinates[slot].limits
+        q[place] = min(max(0.0, low), high)
     return q
 
 

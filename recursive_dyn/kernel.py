@@ -110,7 +110,7 @@ class SingleCall:
 
     def __call__(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
         """Output vector (output_size,), a copy; raises NotFinite."""
-        for segment, argument in zip(self.segments, arguments, strict=True):
+        for segment, argument in zip(self.segments, arguments, strict=False):  # parameters, the last, may be none
             segment[:] = argument
         code = self._run()
         if code:

@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar
-from recursive_dyn.joint import JointProgram
+from recursive_dyn.joint import PLAIN, JointProgram
 from recursive_dyn.program import content_hash
 
 WORLD = -1
@@ -108,6 +108,18 @@ class Model:
         for i, link in enumerate(self.links):
             chains.append((i, *(chains[link.parent] if link.parent != WORLD else ())))
         return tuple(chains)
+
+    @cached_property
+    def plain_slots(self) -> tuple[tuple[int, int], ...]:
+        """(q slot, v slot) of every coordinate whose velocity is its time derivative."""
+        return tuple(
+            (link.first_q + f.first_q + j, link.first_v + f.first_v + j)
+            for link in self.links
+            if link.coupling is None
+            for f in link.joint.factors
+            if f.kind == PLAIN
+            for j in range(f.nv)
+        )
 
     def body_index(self, name: str) -> int:
         """Index of a body by name; ModelError lists the known ones."""

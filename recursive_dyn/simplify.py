@@ -3,7 +3,8 @@
 Rules such as sin^2 + cos^2 = 1 cannot all be listed, so identity is tested instead: every node is evaluated at random
 points together with a running bound of its rounding error, and nodes that agree at all points to within that bound are
 one value (the Schwartz-Zippel test, here for analytic functions). A revolute joint's S becomes its axis this way.
-Piecewise functions are not analytic: a graph that holds one is left as it is.
+Piecewise functions are not analytic: a graph that holds one is left as it is. Roots and inverse functions have branches:
+points of either sign, near and far, tell sqrt(q^2) from q, and two nodes must be finite at the same points.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 
 from recursive_dyn.expression import FUNCTIONS, Expression, Scalar, combine, reachable
 
-_SAMPLES = 6
+_SAMPLES = 12
+_FINITE = 4  # points at which two nodes must have values to be compared at all
 _PIECEWISE = frozenset(("abs", "min", "max", "less", "select"))
 _NICE = (0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
 
@@ -31,7 +33,8 @@ def merge_identical(outputs: Sequence[Scalar]) -> list[Scalar]:
     known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]] = {}
     for node in nodes:
         if node.op == "input":
-            value = rng.uniform(0.3, 1.1, _SAMPLES)
+            near, far = rng.uniform(0.2, 0.9, _SAMPLES // 2), rng.uniform(1.0, 4.0, _SAMPLES // 2)
+            value = np.concatenate([near, far]) * rng.permutation(np.resize([1.0, -1.0], _SAMPLES))
             error = np.zeros(_SAMPLES)
         else:
             value, error = _evaluate(node, values, errors)
@@ -50,18 +53,22 @@ def _representative(
     rebuilt = node
     if node.op != "input":
         rebuilt = combine(node.op, [replacement[a.index] if type(a) is Expression else a for a in node.args])
-    if type(rebuilt) is not Expression or not np.all(np.isfinite(value)):
+    finite = np.isfinite(value)
+    if type(rebuilt) is not Expression or finite.sum() < _FINITE:
         return rebuilt
     tolerance = error + 4e-16 * np.abs(value)
-    if node.op != "input" and np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
-        return _nearest_nice(float(np.median(value)), float(tolerance.max()))
+    if node.op != "input" and finite.all():
+        if np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
+            return _nearest_nice(float(np.median(value)), float(tolerance.max()))
+    first = int(np.argmax(finite))
     for sign in (1.0, -1.0):
-        bucket = round(float(sign * value[0]) * 1e6)
+        bucket = round(float(sign * value[first]) * 1e6)
         for key in (bucket, bucket - 1, bucket + 1):
             for other, other_tolerance, scalar in known.get(key, ()):
-                if np.all(np.abs(sign * value - other) <= tolerance + other_tolerance):
+                same = np.array_equal(finite, np.isfinite(other))
+                if same and np.all(np.abs(sign * value - other)[finite] <= (tolerance + other_tolerance)[finite]):
                     return scalar if sign > 0 else -scalar
-    known.setdefault(round(float(value[0]) * 1e6), []).append((value, tolerance, rebuilt))
+    known.setdefault(round(float(value[first]) * 1e6), []).append((value, tolerance, rebuilt))
     return rebuilt
 
 

@@ -123,11 +123,13 @@ def c_source(program: Program, name: str, statements_per_function: int = STATEME
     head = printer.doprint(_prototype(name, (_IN, _OUT)))
     lines = [f"/* in: {_layout(program.inputs)}; out: {_layout(program.outputs)} */", "#include <math.h>", ""]
     if parts == 1:
-        return "\n".join([*lines, f"{head};", "", _function(printer, head, _Part(program, 0, count, {}))])
+        whole = _Part(program, 0, count, {})
+        return "\n".join([*lines, f"{head};", "", _function(printer, head, whole, (_IN, _OUT))])
     slots = _crossing(program, size)
     for k, (start, stop) in enumerate(cuts):
         part_head = printer.doprint(_prototype(f"{name}_{k}", (_IN, _OUT, _SCRATCH)))
-        lines += [_function(printer, f"static {part_head}", _Part(program, start, stop, slots)), ""]
+        part = _Part(program, start, stop, slots)
+        lines += [_function(printer, f"static {part_head}", part, (_IN, _OUT, _SCRATCH)), ""]
     calls = [f"   {name}_{k}(in, out, s);" for k in range(parts)]
     body = [f"   double s[{max(1, len(slots))}];", *calls]
     return "\n".join([*lines, f"{head};", "", f"{head} {{", *body, "}", ""])
@@ -198,9 +200,8 @@ class _Part:
         return self.declare(number, "t", self.load(_SCRATCH, self.slots[number]))
 
 
-def _function(printer: _Printer, head: str, part: _Part) -> str:
-    declared = (_IN, _OUT, _SCRATCH) if part.slots else (_IN, _OUT)
-    unused = [f"   (void){a};" for a in declared if a not in part.arrays]
+def _function(printer: _Printer, head: str, part: _Part, arrays: Sequence[Any]) -> str:
+    unused = [f"   (void){a};" for a in arrays if a not in part.arrays]
     code = printer.doprint(CodeBlock(*part.code)).splitlines() if part.code else []
     return "\n".join([f"{head} {{", *unused, *(f"   {line}" for line in code), "}", ""])
 

@@ -145,7 +145,7 @@ done:
     )
 
 
-def _loop(name: str, arguments: str, size: int, body: str) -> str:
+def counted_loop(name: str, arguments: str, size: int, body: str) -> str:
     """A function with a loop over i = 0 .. size - 1."""
     return f"""define internal void @{name}({arguments}) nounwind{attributes(8)} {{
 entry:

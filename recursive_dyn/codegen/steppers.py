@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recursive_dyn.codegen.drivers import BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED
+from recursive_dyn.codegen.drivers import BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED, counted_loop
 from recursive_dyn.codegen.llvm import scalar_literal
 
 _TOLERANCE = 1e-24  # squared relative change of the midpoint velocity at which its iteration has converged
@@ -134,24 +134,6 @@ accept:
 
 def _vector_helpers(state: int) -> str:
     """sum = keep * sum + w * x; y = x0 + s * x; and x /= |x| of four."""
-
-    def loop(name: str, arguments: str, body: str) -> str:
-        return f"""define internal void @{name}({arguments}) {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %n, %body ]
-  %m = icmp ult i64 %i, {state}
-  br i1 %m, label %body, label %done
-body:
-{body}
-  %n = add i64 %i, 1
-  br label %head
-done:
-  ret void
-}}
-"""
-
     accumulate = """  %sp = getelementptr double, ptr %sum, i64 %i
   %xp = getelementptr double, ptr %x, i64 %i
   %s = load double, ptr %sp
@@ -185,7 +167,7 @@ declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)
 declare double @llvm.sqrt.f64(double)
 """
     return (
-        loop("accumulate", "ptr %sum, ptr %x, double %w, i64 %keep", accumulate)
-        + loop("advance", "ptr %y, ptr %x0, double %s, ptr %x", advance)
+        counted_loop("accumulate", "ptr %sum, ptr %x, double %w, i64 %keep", state, accumulate)
+        + counted_loop("advance", "ptr %y, ptr %x0, double %s, ptr %x", state, advance)
         + unit
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.expression import Scalar, array, reciprocal
+from recursive_dyn.expression import Scalar, array, evaluate, reachable, reciprocal
 from recursive_dyn.joint import JointProgram
 from recursive_dyn.model import WORLD, Body
 from recursive_dyn.recursion.inverse_dynamics import project
@@ -50,23 +50,18 @@ def potential_energy(tree: Tree) -> Scalar:
 def elastic_energy(tree: Tree) -> Scalar:
     """Energy of the joints' springs, stiffness (q - rest)^2 / 2."""
     total: Scalar = 0.0
-    for slot, (q, coordinate) in enumerate(zip(plain_positions(tree), tree.model.coordinates, strict=True)):
+    for q, coordinate in zip(plain_positions(tree), tree.model.coordinates, strict=True):
         if coordinate.stiffness:
             stretch = q - coordinate.rest
             total = total + coordinate.stiffness * stretch * stretch
-        del slot
     return total * 0.5
 
 
 def plain_positions(tree: Tree) -> list[Scalar]:
     """The position that belongs to each velocity slot; 0 for slots of a manifold factor, which carry no spring."""
     result: list[Scalar] = [0.0] * tree.model.nv
-    for k in tree.links:
-        if k.link.coupling is None:
-            for f in k.link.joint.factors:
-                if f.kind == "plain":
-                    for j in range(f.nv):
-                        result[k.link.first_v + f.first_v + j] = tree.q[k.link.first_q + f.first_q + j]
+    for place, slot in tree.model.plain_slots:
+        result[slot] = tree.q[place]
     return result
 
 
@@ -149,8 +144,6 @@ def turns_freely(joint: JointProgram) -> bool:
     if joint.nv > 3:
         return False
     angular = joint.kinematics().subspace[:3]
-    from recursive_dyn.expression import evaluate, reachable
-
     names = {n.args[0] for n in reachable(angular.flat) if n.op == "input"}
     rng = np.random.default_rng(11)
     values = np.array(evaluate(list(angular.flat), {n: float(rng.uniform(0.3, 1.1)) for n in names}), dtype=float)

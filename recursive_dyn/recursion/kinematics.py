@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -184,20 +183,6 @@ def rates(tree: Tree) -> list[Scalar]:
     return result
 
 
-def children(model: Model) -> list[list[int]]:
-    """Child links of each link."""
-    result: list[list[int]] = [[] for _ in model.links]
-    for i, link in enumerate(model.links):
-        if link.parent != WORLD:
-            result[link.parent].append(i)
-    return result
-
-
 def zeros(size: int) -> np.ndarray:
     """A scalar vector of zeros."""
     return array(np.zeros(size))
-
-
-def segment(values: Sequence[Scalar]) -> list[Scalar]:
-    """A list of scalars as an output segment."""
-    return list(values)

@@ -1,0 +1,296 @@
+"""Exported C against the machine code and the interpreter, on every joint type and every operation."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+from joint_cases import KINDS, random_pose
+from trees import GRAVITY, Mechanism, assert_close, random_body
+
+import recursive_dyn as rd
+from recursive_dyn.codegen import jit, reference
+from recursive_dyn.codegen.c import EXPORTED, HEADER, c_source
+from recursive_dyn.expression import FUNCTIONS, Graph, combine
+from recursive_dyn.functions import FUNCTIONS as CONTRACT
+from recursive_dyn.kernel import BatchCall, Kernel, SingleCall
+from recursive_dyn.program import ARGUMENTS, Program, schedule
+from scene import Body, Scene, joints
+
+COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+STRICT = "-std=c99 -pedantic -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -O0 -shared -fPIC".split()
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc or clang) on this machine")
+
+GROUPS = {
+    "one axis": ["revolute", "prismatic", "screw", "cylindrical"],
+    "several axes": ["universal", "planar", "euler"],
+    "quaternions": ["free", "ball", "carried_ball"],
+    "curves": ["helix", "parabola", "twisted_cubic", "spinning_bead"],
+    "surfaces": ["ellipsoid", "torus", "paraboloid"],
+    "contact": ["torus_on_torus"],
+    "symbolic": ["wandering_hinge", "gibbs_six", "rocking_pair"],
+}
+MACHINE_CODE = ("forward_dynamics", "step", "difference", "cartesian_forces")
+
+
+@cache
+def mechanism(group: str) -> Mechanism:
+    """A chain of one joint of each kind, with rotors, damping and, where there can be, a limit and a parameter."""
+    rng = np.random.default_rng(len(group))
+    scene = Scene(gravity=GRAVITY)
+    mass = scene.parameter("tip_mass", 0.7)
+    node, cases = scene.world, []
+    for i, kind in enumerate(GROUPS[group]):
+        settings = {"armature": 0.1, "damping": 0.2}
+        if kind in ("revolute", "euler", "torus"):
+            settings |= {"limits": (-1.0, 1.0), "stiffness": 0.3, "rest": 0.1}
+        case = KINDS[kind](rng, settings)
+        given = {"mass": mass} if i == len(GROUPS[group]) - 1 else {}
+        node = node.attach(random_body(rng, f"b{i}", **given), case.joint, at=random_pose(rng))
+        cases.append(case)
+    return Mechanism(scene, tuple(cases), {})
+
+
+def arguments(mechanism: Mechanism, rows: int) -> dict[str, np.ndarray]:
+    """Rows of every input segment; the motion is slow enough for limits to be met and left."""
+    dynamics = mechanism.dynamics()
+    rng = np.random.default_rng(3)
+    q, v = mechanism.states(rows, seed=5)
+    q_end, a = mechanism.states(rows, seed=6)
+    wrenches = rng.normal(size=(rows, 6 * len(dynamics.bodies)))
+    parameters = np.tile(dynamics.parameters.values_array, (rows, 1))
+    return {"q": q, "v": v, "a": a, "tau": rng.normal(size=v.shape), "q_end": q_end, "wrenches": wrenches,
+            "dt": np.full((rows, 1), 0.01), "parameters": parameters}  # fmt: skip
+
+
+def build(folder, *options: str) -> ctypes.CDLL:
+    library = folder / "model.so"
+    sources = sorted(map(str, folder.glob("*.c")))
+    done = subprocess.run([COMPILER, *STRICT, *options, *sources, "-o", str(library), "-lm"],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr[:3000]
+    return ctypes.CDLL(str(library))
+
+
+def run(library: ctypes.CDLL, name: str, program: Program, inputs: dict[str, np.ndarray]) -> np.ndarray:
+    """Outputs (rows, ...) of a C function called row by row."""
+    function = getattr(library, name)
+    function.restype, function.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
+    rows = np.ascontiguousarray(np.hstack([inputs[n] for n, size in program.inputs if size]))
+    results = np.full((len(rows), program.output_size + 1), np.nan)
+    for row, result in zip(rows, results, strict=True):
+        function(row.ctypes.data, result.ctypes.data)
+    assert np.isnan(results[:, -1]).all(), "it wrote past its output"
+    return results[:, :-1]
+
+
+def interpreted(program: Program, inputs: dict[str, np.ndarray]) -> np.ndarray:
+    return np.concatenate(list(reference.run(program, inputs).values()), axis=-1)
+
+
+@needs_compiler
+@pytest.mark.parametrize("group", GROUPS)
+def test_exported_functions_agree_with_interpreter_and_machine_code(group, tmp_path):
+    """1e-12: rounding, times the condition of the mass matrix, which is below 1e3 here."""
+    chain = mechanism(group)
+    dynamics = chain.dynamics()
+    assert dynamics.export_c(tmp_path / "model") == tmp_path / "model"
+    library = build(tmp_path / "model")
+    inputs = arguments(chain, rows=5)
+    for name in EXPORTED:
+        program = dynamics.program(name)
+        expected = interpreted(program, inputs)
+        assert_close(run(library, name, program, inputs), expected, 1e-12)
+        if name in MACHINE_CODE:
+            given = [inputs[n] for n in CONTRACT[name].inputs]
+            batch = dynamics.call(name, *given)
+            assert_close(batch.reshape(5, -1), expected, 1e-12)
+            assert_close(dynamics.call(name, *(a[2] for a in given)).ravel(), expected[2], 1e-12)
+
+
+def every_operation() -> Program:
+    """Every operation on inputs from its domain, on numbers in either place, and on the results of others."""
+    graph = Graph()
+    unit, positive, any_, other, zero = graph.inputs("x", 5)
+    domains = {"asin": [unit], "acos": [unit], "sqrt": [positive], "log": [positive], "pow": [positive, any_],
+               "select": [zero, any_, other], "reciprocal": [any_]}  # fmt: skip
+    values = []
+    for op, count in ARGUMENTS.items():
+        own = domains.get(op, [any_, other][:count])
+        values += [combine(op, own), combine(op, [combine("sin", [own[0]]) + 1.5 if op in domains else own[0], *own[1:]])
+                   if op not in ("asin", "acos", "select") else combine(op, own)]  # fmt: skip
+        if count == 2:
+            values += [combine(op, [own[0], 0.75]), combine(op, [0.75, own[1]]), combine(op, [own[0], own[0]])]
+    values += [combine("select", [c, any_, other]) for c in (unit, combine("less", [any_, other]))]
+    values += [combine("select", [zero, 2.0, any_]), combine("select", [unit, any_, -3.0]), any_ * any_, 7.0, any_]
+    values += [(any_ + other) * (any_ - other) - unit * 1e-300, combine("less", [zero, 0.0]), -zero * 2.0 + 1.0]
+    return schedule("every", [("x", 5)], [("y", values)])
+
+
+def operands(rows: int) -> np.ndarray:
+    rng = np.random.default_rng(2)
+    x = np.column_stack(
+        [rng.uniform(-1, 1, rows), rng.uniform(1e-3, 5, rows), *rng.uniform(-4, 4, (2, rows)), np.zeros(rows)]
+    )
+    x[::5, 3] = x[::5, 2]  # ties of less, min and max
+    x[1::5, 3] = -x[1::5, 2]
+    x[2::5, 4] = x[2::5, 2]  # both ways through select
+    return x
+
+
+def test_every_operation_on_scalars_and_vectors():
+    program = every_operation()
+    assert {s[0] for s in program.statements} == set(FUNCTIONS)
+    inputs = {"x": operands(83)}
+    expected = interpreted(program, inputs)
+    for width in (1, 2, 4, 8):
+        kernel = Kernel(f"every operation {width}", lambda: program, width)
+        (batch,) = BatchCall(kernel)([inputs["x"]], 83)
+        assert_close(batch / np.maximum(1.0, np.abs(expected)), expected / np.maximum(1.0, np.abs(expected)), 1e-14)
+        if width == 1:
+            single = np.array([SingleCall(kernel)([row]) for row in inputs["x"]])
+            np.testing.assert_array_equal(single, batch)
+    assert jit.vector_width() in (2, 4, 8)
+
+
+@needs_compiler
+@pytest.mark.parametrize("statements", [2000, 7, 1])
+def test_every_operation_in_c(statements, tmp_path):
+    """Also cut into functions of 7 statements and of one."""
+    program = every_operation()
+    (tmp_path / "every.c").write_text(c_source(program, "every", statements))
+    inputs = {"x": operands(83)}
+    expected = interpreted(program, inputs)
+    actual = run(build(tmp_path), "every", program, inputs)
+    assert_close(actual / np.maximum(1.0, np.abs(expected)), expected / np.maximum(1.0, np.abs(expected)), 1e-14)
+
+
+@needs_compiler
+@pytest.mark.parametrize("option", ["-O2", "-O0"])
+def test_long_programs_are_cut(option, tmp_path):
+    chain = mechanism("surfaces")
+    program = chain.dynamics().program("forward_dynamics")
+    inputs = arguments(chain, rows=3)
+    text = c_source(program, "whole")
+    (tmp_path / "whole.c").write_text(text)
+    (tmp_path / "cut.c").write_text(c_source(program, "cut", 150))
+    assert text.count("static void") == 0
+    assert (tmp_path / "cut.c").read_text().count("static void") == -(-len(program.statements) // 150)
+    library = build(tmp_path, option)
+    assert_close(run(library, "cut", program, inputs), run(library, "whole", program, inputs), 1e-12)
+
+
+@needs_compiler
+def test_constants_arrive_to_the_last_bit(tmp_path):
+    values = [0.1, 1 / 3, -0.1, 1e-300, 5e-324, 1.7976931348623157e308, 123456789.123456789, -2.0, 1e22, 0.0]
+    (tmp_path / "f.c").write_text(c_source(schedule("f", [], [("y", values)]), "f"))
+    library, out = build(tmp_path), np.empty(len(values))
+    library.f(None, ctypes.c_void_p(out.ctypes.data))
+    np.testing.assert_array_equal(out, values)
+
+
+@needs_compiler
+def test_programs_without_inputs_or_outputs(tmp_path):
+    (tmp_path / "f.c").write_text(c_source(schedule("f", [("x", 1)], [("y", [])]), "f"))
+    (tmp_path / "g.c").write_text(c_source(schedule("g", [("x", 1)], [("y", [2.0])]), "g"))
+    build(tmp_path)
+
+
+HOSTILE = [
+    "*/ int x; /*",
+    "a\n#error b\r\n",
+    '"; system("x"); //',
+    "\\",
+    "??/",
+    "tab\tbell\a",
+    "né\u2028\u202e",
+    "main",
+]
+
+
+@needs_compiler
+def test_names_of_the_scene_stay_in_comments(tmp_path):
+    scene = Scene()
+    node, symbols = scene.world, [sp.Symbol(name, real=True) for name in HOSTILE]
+    for name, s in zip(HOSTILE, symbols, strict=True):
+        G = sp.eye(4)
+        G[2, 3] = s
+        node = node.attach(Body(name, mass=1.0, inertia=np.eye(3)), joints.Joint(G, s))
+    folder = scene.compile().export_c(tmp_path)
+    build(folder)
+    text = "\n".join(p.read_text(encoding="utf-8") for p in folder.glob("*.[ch]"))
+    (tmp_path / "use.c").write_text(f'#include "{HEADER}"\nint use(void);\nint use(void) {{ return NQ; }}\n')
+    assert build(folder).use() == len(HOSTILE)
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    known = {"include", "math", "h", "void", "const", "double", "in", "out", "ifndef", "ifdef", "endif", "define",
+             "extern", "C", "__cplusplus", "RECURSIVE_DYN_MODEL_H", "NQ", "NV", "NB", "NP", "e", "sqrt", "fmin", "fmax",
+             *EXPORTED, *(f"{n.upper()}_{end}" for n in EXPORTED for end in ("IN", "OUT"))}  # fmt: skip
+    words = set(re.findall(r"[^\W\d]\w*", code)) - known
+    assert all(re.fullmatch(r"[xct]\d+", word) for word in words), words
+    for mark in ("main", "system", "error b"):
+        assert mark in text and mark not in code
+
+
+def test_time_to_print_five_thousand_statements():
+    graph = Graph()
+    x = graph.inputs("x", 4)
+    values = list(x)
+    rng = np.random.default_rng(0)
+    for op in rng.choice(["add", "sub", "mul", "sin", "min", "less"], 5000):
+        i, j = rng.integers(len(values), size=2)
+        values.append(combine(op, [values[i], values[j]][: ARGUMENTS[op]]))
+    program = schedule("f", [("x", 4)], [("y", values)])
+    assert len(program.statements) > 4500
+    start = time.process_time()
+    c_source(program, "f")
+    assert time.process_time() - start < 2.0
+
+
+def listing(header: str, title: str) -> list[str]:
+    """Entries of one of the header's lists."""
+    block = re.search(rf"/\*\n \* {title}.*?\n(.*?) \*/", header, flags=re.DOTALL)
+    return [re.sub(r"^ \*   \d+ ", "", line) for line in block[1].splitlines()]
+
+
+@needs_compiler
+def test_header_tells_sizes_orders_and_how_to_make_a_jacobian(tmp_path):
+    scene = Scene()
+    L = scene.parameter("L", 0.4)
+    rng = np.random.default_rng(8)
+    base = scene.world.attach(random_body(rng, "base"), joints.free())
+    arm = base.attach(random_body(rng, "arm"), joints.universal(), at=rd.pose(xyz=(L, 0, 0)))
+    arm.attach(random_body(rng, "plate"), joints.fixed(), at=rd.pose(xyz=(0, 0.3, 0), rpy=(0.1, 0.2, 0.3)))
+    base.attach(random_body(rng, "other arm"), joints.revolute("z"), at=rd.pose(xyz=(0, L, 0)))
+    dynamics = scene.compile()
+    header = (dynamics.export_c(tmp_path) / HEADER).read_text()
+    for line in ("NQ 10", "NV 9", "NB 4", "NP 1", "FORWARD_DYNAMICS_IN 29", "FORWARD_DYNAMICS_OUT 9", "POSES_OUT 64"):
+        assert f"#define {line}\n" in header
+    assert listing(header, "q:") == list(dynamics.coordinates)
+    assert listing(header, "v, a, tau:") == list(dynamics.velocity_coordinates)
+    assert [b.split(":")[0] for b in listing(header, "bodies")] == list(dynamics.bodies)
+    assert listing(header, "parameters") == ["L: 0.4"]
+    assert "in: q[10], v[9], tau[9], parameters[1]\n * out: a[9]" in header
+    for name in EXPORTED:
+        assert f"void {name}(const double * in, double * out);" in header
+
+    link_of = dict(b.split(": link ") for b in listing(header, "bodies"))
+    parent_of = [k.split(": ")[1].removeprefix("link ") for k in listing(header, "links")]
+    columns = [re.match(r"link (\d+), slot (\d+)", c).groups() for c in listing(header, "columns")]
+    q, point = dynamics.random(rng), np.array([0.1, -0.2, 0.3])
+    library = build(tmp_path)
+    inputs = {"q": q[None], "parameters": dynamics.parameters.values_array[None]}
+    screws = run(library, "screws", dynamics.program("screws"), inputs).reshape(-1, 6)
+    poses = run(library, "poses", dynamics.program("poses"), inputs).reshape(-1, 4, 4)
+    for body, X in zip(dynamics.bodies, poses, strict=True):
+        p, J, path = X[:3, :3] @ point + X[:3, 3], np.zeros((6, 9)), [link_of[body]]
+        while parent_of[int(path[-1])] != "world":
+            path.append(parent_of[int(path[-1])])
+        for (link, slot), screw in zip(columns, screws, strict=True):
+            if link in path:
+                J[:, int(slot)] += np.concatenate([screw[:3], screw[3:] + np.cross(screw[:3], p)])
+        assert_close(J, dynamics.jacobian(q, body, point), 1e-14)

@@ -7,10 +7,11 @@ from itertools import combinations, product, zip_longest
 
 import pybullet
 
-from bridge.camera import Array
 from bridge.contacts import WORLD
 from bridge.meshes import MeshFiles
-from bridge.shapes import COMPOUND, Collider, Visual, collision_shape, create_body, unseen, visual_shape
+from bridge.quaternion import Array
+from bridge.shapes import COMPOUND, Collider, collision_shape, create_body
+from bridge.visuals import Visual, unseen, visual_shape
 
 MIRRORS = 4  # collision group: in Bullet's own for static bodies, where mass 0 belongs, they would never meet
 
@@ -35,8 +36,8 @@ class Bodies:
             ids.append(body)
             if solid:
                 pybullet.setCollisionFilterGroupMask(body, -1, MIRRORS, -1, physicsClientId=self._client)
-                if any(part.kind == pybullet.GEOM_MESH for part in solid):
-                    # Hulls would touch a millimetre early.
+                if any(part.kind in (pybullet.GEOM_MESH, pybullet.GEOM_CYLINDER) for part in solid):
+                    # Hulls would touch a millimetre early, cylinders have rims rounded by as much.
                     pybullet.changeDynamics(body, -1, collisionMargin=0.0, physicsClientId=self._client)
         for a, b in combinations(ids, 2):
             self._separate(a, b)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bridge.quaternion import Array
 from recursive_dyn.errors import ModelError
-
-Array = NDArray[Any]
 
 MARGIN = 1.15  # the scene keeps this far from the picture's edge
 VERTICAL = 89.0  # degrees of pitch beyond which the horizon's direction is lost
@@ -62,6 +59,10 @@ class Camera:
             distance = float(max((np.abs(x) / (tangent * aspect) + z).max(), (np.abs(y) / tangent + z).max()))
             distance = max(MARGIN * distance, 1e-3)
         return Camera(distance, self.yaw, self.pitch, tuple(target.tolist()), self.fov)
+
+    def reach(self) -> float:
+        """Half the height in m of what the picture shows at the target; the distance must be given."""
+        return (1.0 if self.distance is None else self.distance) * math.tan(math.radians(self.fov) / 2.0)
 
     def moved(self, target: tuple[float, float, float], scale: float) -> Camera:
         """The same look at another place, from ``scale`` times as far; the distance must be given."""

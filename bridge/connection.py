@@ -33,15 +33,20 @@ class Connection:
         """Turn Bullet's errors, once the connection is gone, into StateError."""
         if self._closed:
             raise StateError("this mirror is closed; create a new PyBulletMirror")
+        if not pybullet.isConnected(self.id):
+            raise StateError(self._lost())
         try:
             yield
         except pybullet.error as problem:
             if pybullet.isConnected(self.id):
                 raise
-            raise StateError(
-                f"Bullet's connection {self.id} was disconnected or its window closed; close this mirror and create a"
-                " new PyBulletMirror"
-            ) from problem
+            raise StateError(self._lost()) from problem
+
+    def _lost(self) -> str:
+        return (
+            f"Bullet's connection {self.id} was disconnected or its window closed; close this mirror and create a new"
+            " PyBulletMirror"
+        )
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -56,8 +61,8 @@ class Connection:
 
     def aim(self, camera: Camera) -> None:
         """Show a window's view from a camera whose target and distance are given, without Bullet's side panels."""
-        for panel in (pybullet.COV_ENABLE_GUI, pybullet.COV_ENABLE_TINY_RENDERER):
-            pybullet.configureDebugVisualizer(panel, 0, physicsClientId=self.id)
+        pybullet.configureDebugVisualizer(pybullet.COV_ENABLE_GUI, 0, physicsClientId=self.id)
+        pybullet.configureDebugVisualizer(rgbBackground=[0.88, 0.92, 0.97], physicsClientId=self.id)
         pybullet.resetDebugVisualizerCamera(
             camera.distance, camera.yaw, camera.pitch, camera.target, physicsClientId=self.id
         )
@@ -83,7 +88,9 @@ def _opened(gui: bool | None) -> int:
             window: int = pybullet.connect(pybullet.GUI)
         except pybullet.error as problem:  # there is one window a process
             if gui:
-                raise StateError(f"Bullet opened no window: {problem}; close the other one, or pass gui=False") from None
+                raise StateError(
+                    f"Bullet opened no window ({problem}); close the other one, or pass gui=False"
+                ) from None
         else:
             if window >= 0:
                 return window

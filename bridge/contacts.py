@@ -18,7 +18,8 @@ class Contact:
 
     body_a is always a body of the scene, the one attached earlier if both are; body_b another one, "world" for scenery
     and ground, or "bullet:<id>" for a body that Bullet has from elsewhere. normal (3,), a unit vector, points from B to
-    A; distance is that of the surfaces along it, negative where they overlap; Bullet reports up to about +0.02.
+    A; distance is that of the surfaces along it, negative where they overlap. Bullet reports surfaces that are apart by
+    up to 2 % of the smaller body's radius.
     """
 
     body_a: str

@@ -6,7 +6,8 @@ import pybullet
 
 from bridge import quaternion
 from bridge.meshes import MeshFiles
-from bridge.shapes import Array, Visual, rgba, visuals
+from bridge.quaternion import Array
+from bridge.visuals import Visual, rgba, visuals
 from recursive_dyn.errors import ModelError
 from recursive_dyn.spatial import inverse_pose
 from scene import shapes
@@ -55,4 +56,5 @@ def pose(body: int, link: int, client: int) -> Array:
         return quaternion.to_pose(state[4], state[5])
     X_WC = quaternion.to_pose(*pybullet.getBasePositionAndOrientation(body, physicsClientId=client))
     X_LC = quaternion.to_pose(*pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[3:5])
-    return X_WC @ inverse_pose(X_LC)
+    X_WL: Array = X_WC @ inverse_pose(X_LC)
+    return X_WL

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bridge.quaternion import Array
 from recursive_dyn.errors import ModelError
-
-Array = NDArray[Any]
 
 SHARP = math.cos(math.radians(40.0))  # faces that meet at a larger angle keep their edge
 
@@ -29,7 +27,7 @@ class Triangles:
 
     @classmethod
     def shaded(cls, vertices: Any, faces: Any) -> Triangles:
-        """Triangles with normals from their shape; ones without area are left out. Raises ModelError if none is left."""
+        """Triangles with normals from their shape; those without area are dropped. ModelError if none is left."""
         vertices, faces = checked(vertices, faces)
         points, index = np.unique(vertices, axis=0, return_inverse=True)  # seams of a file's texture shade smoothly
         faces = index.reshape(-1)[faces]
@@ -48,17 +46,23 @@ class Triangles:
         return reach
 
     def two_sided(self) -> Triangles:
-        """The same surface with a back: renderers leave out what is seen from behind.
+        """The same surface with a back, as renderers leave out what is seen from behind.
 
-        The back lies a thousandth of the surface's extent behind the front, else each would shade the other.
+        Front and back are a thousandth of its size apart, or they would cast shadows on one another.
         """
-        apart = 1e-3 * float(np.ptp(self.vertices, axis=0).max())
-        outward = np.zeros_like(self.vertices)
-        outward[self.faces.reshape(-1)] = self.normals.reshape(-1, 3)
-        count = len(self.vertices)
+        normals = np.stack(
+            [
+                np.bincount(self.faces.reshape(-1), self.normals[..., k].reshape(-1), len(self.vertices))
+                for k in range(3)
+            ],
+            axis=1,
+        )
+        length = np.linalg.norm(normals, axis=1)
+        size = np.linalg.norm(self.vertices.max(axis=0) - self.vertices.min(axis=0))
+        shift = normals * (0.5e-3 * size / np.maximum(length, 1e-9))[:, None]
         return Triangles(
-            np.concatenate([self.vertices, self.vertices - apart * outward]),
-            np.concatenate([self.faces, self.faces[:, ::-1] + count]),
+            np.concatenate([self.vertices + shift, self.vertices - shift]),
+            np.concatenate([self.faces, self.faces[:, ::-1] + len(self.vertices)]),
             np.concatenate([self.normals, -self.normals[:, ::-1]]),
         )
 

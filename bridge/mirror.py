@@ -12,17 +12,21 @@ import pybullet
 
 from bridge import contacts, quaternion
 from bridge.bodies import Bodies
-from bridge.camera import Array, Camera
+from bridge.camera import Camera
 from bridge.connection import Connection
 from bridge.contacts import Contact
 from bridge.meshes import MeshFiles, Triangles, checked, tube
+from bridge.quaternion import Array
 from bridge.renderer import check_picture, studio
-from bridge.shapes import PALETTE, SCENERY, Visual, checkered, colliders, placed, rgba, visuals
+from bridge.shapes import colliders, placed
 from bridge.stage import Stage
+from bridge.visuals import PALETTE, SCENERY, Visual, checkered, rgba, tile_size, visuals
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.spatial import pose
 from scene import Scene, shapes
+
+WINDOW = 90.0  # degrees: the vertical field of view of Bullet's window, which cannot be changed
 
 
 class Moving(Protocol):
@@ -82,7 +86,7 @@ class PyBulletMirror:
                 self._create()
                 self.sync()
                 if self._connection.window and self._connection.owned:
-                    self._connection.aim(Camera().framed(self._stage.outline(self._poses), 4 / 3))
+                    self._connection.aim(Camera(fov=WINDOW).framed(self._stage.outline(self._poses), 4 / 3))
         except Exception:
             self.close()
             raise
@@ -142,9 +146,7 @@ class PyBulletMirror:
             view = Camera() if camera is None else camera
             return self._stage.picture(place, self._poses, view, (int(width), int(height)), samples)
 
-    def add_polyline(
-        self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01
-    ) -> None:
+    def add_polyline(self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01) -> None:
         """Draw a tube of ``radius`` m along points (n, 3) in the world; it collides with nothing."""
         self._draw(tube(points, radius), color)
 
@@ -171,7 +173,11 @@ class PyBulletMirror:
         known = {body.name: body for body in self.scene.bodies}
         for k, name in enumerate(self._ranks):
             seen = self._visuals(k, name) if self._shown else []
-            self._bodies.add(name, placed(known[name].shapes, self._files), seen)
+            try:
+                solid = placed(known[name].shapes, self._files)
+            except ModelError as problem:
+                raise ModelError(f"body '{name}': {problem}") from None
+            self._bodies.add(name, solid, seen)
         for name, body in known.items():
             if body.parent is not None and body.parent.name in known:
                 self._bodies.ignore(name, body.parent.name)
@@ -193,11 +199,11 @@ class PyBulletMirror:
             if not isinstance(shape, shapes.Plane):
                 for visual in visuals(shape, SCENERY, self._files):
                     stage.add(visual)
-        around = stage.outline(self._poses)
+        tile = tile_size(stage.outline(self._poses))
         for shape in self._scenery:
             if isinstance(shape, shapes.Plane):
-                for visual in checkered(shape, around, self._files):
-                    stage.add_ground(visual)
+                for visual in checkered(shape, tile, self._files):
+                    stage.add_ground(visual, 2.0 * tile)
         return stage
 
     def _visuals(self, index: int, name: str) -> list[Visual]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,15 @@ def from_rotations(R: Array) -> Array:
         K[:, i, 3] = K[:, 3, i] = m[k, j] - m[j, k]
     K[:, 3, 3] = 1.0 + trace
     largest = np.einsum("nii->ni", K).argmax(axis=1)
-    q: Array = K[np.arange(len(R)), largest]
-    return q / np.sqrt(np.einsum("ni,ni->n", q, q))[:, None]
+    q = K[np.arange(len(R)), largest]
+    unit: Array = q / np.sqrt(np.einsum("ni,ni->n", q, q))[:, None]
+    return unit
+
+
+def of_poses(poses: Sequence[Array]) -> list[list[float]]:
+    """Unit quaternions of poses (4, 4), as lists, which Bullet takes much faster than arrays."""
+    result: list[list[float]] = from_rotations(np.array(poses)[:, :3, :3]).tolist()
+    return result
 
 
 def to_rotation(q: Any) -> Array:

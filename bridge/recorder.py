@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
     palette = Image.fromarray(_balanced(chosen.reshape(-1, 3))[None]).quantize(COLORS, Image.Quantize.MEDIANCUT)
     pictures = [Image.fromarray(frame).quantize(palette=palette, dither=Image.Dither.NONE) for frame in film]
     ends = [round(100.0 * k / fps) for k in range(len(film) + 1)]
-    durations = [10 * (end - start) for start, end in zip(ends, ends[1:], strict=False)]
+    durations = [10 * (end - start) for start, end in pairwise(ends)]
     pictures[0].save(
         path, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False, disposal=1
     )

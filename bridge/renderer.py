@@ -11,16 +11,18 @@ import numpy as np
 import pybullet
 
 from bridge import egl
-from bridge.camera import Array, Camera
-from bridge.shapes import Visual, create_body, visual_shape
+from bridge.camera import Camera
+from bridge.quaternion import Array
+from bridge.shapes import create_body
+from bridge.visuals import Visual, visual_shape
 from recursive_dyn.errors import ModelError, StateError
 
 TILE = (1024, 768)  # EGL's surface: a larger picture would be a smaller one, enlarged
 LIGHT = (0.45, 0.65, 1.0)  # towards the light: to the camera's right, behind it, up
-LIGHT_DISTANCE = 40.0  # m
-# Bullet computes highlights for a viewer who never moves from here. Scenes stand so far behind, seen from the light, that
-# this viewer is at the light: highlights then lie where surfaces face the light, and the ground has none.
-BEHIND = 15.0  # m
+LIGHT_DISTANCE = 60.0  # m
+# Bullet computes highlights for a viewer who never moves from the origin. Seen from the light, scenes stand so far
+# behind it that this viewer is as good as at the light: highlights lie where surfaces face it, and the ground has none.
+BEHIND = 25.0  # m
 SKY = np.array([[0.80, 0.87, 0.95], [0.965, 0.975, 0.985]])  # above, and at the horizon
 FACES = 4_000_000  # drawn and dropped since the renderer was made: it frees none, so it is made anew beyond
 
@@ -36,46 +38,46 @@ class Studio:
 
     def __init__(self, hardware: bool) -> None:
         self.hardware = hardware
+        self.client = -1
         self.owner: object = None
         self.bodies: list[int] = []
         self._faces = 0
-        self._client = -1
         self._fresh = hardware
         self._open()
         atexit.register(self._close)
 
     def _open(self) -> None:
-        self._client = pybullet.connect(pybullet.DIRECT)
-        if self._client < 0:
+        self.client = pybullet.connect(pybullet.DIRECT)
+        if self.client < 0:
             raise StateError("Bullet has no connection left to draw pictures with; close some mirrors")
-        self.hardware = self._fresh = self.hardware and egl.load(self._client)
+        self.hardware = self._fresh = self.hardware and egl.load(self.client)
 
     def _close(self) -> None:
-        if pybullet.isConnected(self._client):
+        if pybullet.isConnected(self.client):
             with egl.silence():
-                pybullet.disconnect(self._client)
+                pybullet.disconnect(self.client)
 
     def clear(self, owner: object) -> None:
         """Take away everything and let ``owner`` build anew."""
-        if self._faces > FACES:
+        if self._faces > FACES or not pybullet.isConnected(self.client):
             self._close()
             self._open()
             self._faces = 0
         else:
             for body in self.bodies:
-                pybullet.removeBody(body, physicsClientId=self._client)
+                pybullet.removeBody(body, physicsClientId=self.client)
         self.owner, self.bodies = owner, []
 
     def add(self, visual: Visual, scale: float) -> None:
         """Put a mesh on stage, ``scale`` times as large; all of an owner's by the same, as meshes are kept by file."""
-        shape = visual_shape([visual], self._client, scale)
-        self.bodies.append(create_body(-1, shape, self._client))
+        shape = visual_shape([visual], self.client, scale)
+        self.bodies.append(create_body(-1, shape, self.client))
         self._faces += visual.mesh.faces
 
     def place(self, positions: Sequence[Sequence[float]], quaternions: Sequence[Sequence[float]]) -> None:
         """Move every mesh's frame, given in the order of their numbers."""
         for body, position, quaternion in zip(self.bodies, positions, quaternions, strict=True):
-            pybullet.resetBasePositionAndOrientation(body, position, quaternion, self._client)
+            pybullet.resetBasePositionAndOrientation(body, position, quaternion, self.client)
 
     def picture(self, camera: Camera, width: int, height: int, samples: int) -> Array:
         """Red, green, blue (height, width, 3), uint8; ``samples`` a pixel, 1 or 4."""
@@ -119,7 +121,7 @@ class Studio:
             lightDirection=(LIGHT_DISTANCE * towards_light(camera)).tolist(),
             renderer=pybullet.ER_BULLET_HARDWARE_OPENGL if self.hardware else pybullet.ER_TINY_RENDERER,
             flags=pybullet.ER_NO_SEGMENTATION_MASK,
-            physicsClientId=self._client,
+            physicsClientId=self.client,
         )
         color = np.reshape(image[2], (h, w, 4))[..., :3].astype(np.float32) * np.float32(1.0 / 255.0)
         depth = np.reshape(image[3], (h, w)).astype(np.float32)
@@ -132,7 +134,8 @@ def towards_light(camera: Camera) -> Array:
     right, _, back = camera.rotation()
     level = np.array([back[0], back[1], 0.0]) / math.hypot(back[0], back[1])
     direction: Array = LIGHT[0] * right + LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
-    return direction / np.linalg.norm(direction)
+    unit: Array = direction / np.linalg.norm(direction)
+    return unit
 
 
 def _with_sky(color: Array, empty: Array, distance: Array, camera: Camera, rows: tuple[int, int]) -> Array:
@@ -143,7 +146,8 @@ def _with_sky(color: Array, empty: Array, distance: Array, camera: Camera, rows:
     scale = 1.0 if camera.distance is None else camera.distance
     haze = np.clip((distance / np.float32(scale) - 1.4) / 3.0, 0.0, 1.0).astype(np.float32)
     haze[empty] = 1.0
-    return color + (sky.reshape(len(color), 1, 3) - color) * haze[..., None]
+    result: Array = color + (sky.reshape(len(color), 1, 3) - color) * haze[..., None]
+    return result
 
 
 def check_picture(renderer: str | None, width: int = 1, height: int = 1, samples: int = 1) -> None:
@@ -163,7 +167,10 @@ def check_picture(renderer: str | None, width: int = 1, height: int = 1, samples
 
 def studio(renderer: str | None) -> Studio:
     """The process's studio, made at its first use; "tiny" asks for the software renderer's."""
-    return _studio(renderer != "tiny" and egl.usable())
+    place = _studio(renderer != "tiny" and egl.usable())
+    if not pybullet.isConnected(place.client):  # somebody disconnected all there was
+        place.clear(None)
+    return place
 
 
 @cache

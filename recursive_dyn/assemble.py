@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, is_constant, reachable, substitute
 from recursive_dyn.joint import BALL, FREE, JointProgram
-from recursive_dyn.joint_check import check_joint, coordinate_labels
+from recursive_dyn.joint_check import check_joint, check_placement, coordinate_labels
 from recursive_dyn.model import WORLD, Body, Coordinate, Link, Model
 from recursive_dyn.reframe import canonical_frames, mass_moments, snap
 
@@ -83,6 +83,7 @@ class _Assembly:
     def add(self, spec: BodySpec) -> None:
         """One more body: a link of its own, or a part of the link it is fixed to."""
         check_joint(spec.joint, spec.name, spec.coordinates, self.parameters)
+        check_placement(spec.placement, spec.name, self.parameters)
         carrier = self.bodies[spec.parent] if spec.parent != WORLD else None
         parent = carrier.link if carrier else WORLD
         leading, core, trailing = spec.joint.split()

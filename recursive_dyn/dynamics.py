@@ -70,14 +70,20 @@ class Dynamics(Evaluator):
         ``passive_forces``). Si & Guenter eq. 18-35, or Guenter & Lee eq. 14, by the method chosen."""
         tau = self._no_forces if tau is None else tau
         if external is not None:
-            tau = self._sized("tau", tau) + self.call("external_forces", q, self._wrenches(external))
+            tau, applied = self._sized("tau", tau), self.call("external_forces", q, self._wrenches(external))
+            self._lead(["tau", "external"], [tau, applied])
+            tau = tau + applied
         return self.call("forward_dynamics", q, v, tau)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, external: Any = None) -> Array:
         """Generalized forces (..., nv) for accelerations a, less what ``external`` (..., nb, 6) supplies. Si & Guenter
         eq. 6-15."""
         tau = self.call("inverse_dynamics", q, v, a)
-        return tau if external is None else tau - self.call("external_forces", q, self._wrenches(external))
+        if external is None:
+            return tau
+        applied = self.call("external_forces", q, self._wrenches(external))
+        self._lead(["tau", "external"], [tau, applied])
+        return tau - applied
 
     def mass_matrix(self, q: Any) -> Array:
         """M(q), (..., nv, nv), symmetric positive definite, rotor inertias included."""
@@ -107,6 +113,8 @@ class Dynamics(Evaluator):
         """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` given in the body's frame."""
         index = self.model.body_index(body)
         point = self._sized("point", point, 3)
+        if not np.isfinite(point).all():
+            raise StateError(f"'point' is not finite: {point}; pass finite numbers only")
         S = self.call("screws", q)
         X = self.poses(q)[..., index, :, :]
         place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
@@ -142,7 +150,11 @@ class Dynamics(Evaluator):
 
     def integrate(self, q: Any, v: Any, dt: Any) -> Array:
         """The configuration after moving with constant velocity v for dt (a number, or one a batch row)."""
-        return self.call("integrate", q, v, np.asarray(dt, dtype=float)[..., None])
+        try:
+            steps = np.asarray(dt, dtype=float)[..., None]
+        except (TypeError, ValueError):
+            raise StateError(f"'dt' must be a number of seconds, or one a batch row, not {dt!r}") from None
+        return self.call("integrate", q, v, steps)
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of ``integrate``."""
@@ -197,7 +209,10 @@ class Dynamics(Evaluator):
 
     def _wrenches(self, value: Any) -> Array:
         count = len(self.model.bodies)
-        wrenches = np.asarray(value, dtype=float)
+        try:
+            wrenches = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"wrenches must be an array of numbers of shape (..., {count}, 6), one a body") from None
         if wrenches.ndim < 2 or wrenches.shape[-2:] != (count, 6):
             raise StateError(
                 f"wrenches have shape {wrenches.shape}, but this scene needs (..., {count}, 6), one a body"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -112,7 +112,7 @@ class Evaluator:
                 if len(shape) == 1:
                     return result
                 return result.reshape(shape) if shape else result[0]
-            lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+            lead = self._lead([name for name, _ in segments], arrays)
             return self.batch(function, arrays, lead).reshape(*lead, *shape)
         except NotFinite as problem:
             names = tuple(name for name, _ in segments)
@@ -126,12 +126,22 @@ class Evaluator:
                 self._batches[function] = BatchCall(self.kernel(function, jit.vector_width()))
         rows = [
             np.ascontiguousarray(
-                a.reshape(1, -1) if a.ndim == 1 else np.broadcast_to(a, (*lead, a.shape[-1])).reshape(count, -1)
+                a.reshape(1, -1)
+                if a.ndim == 1
+                else np.broadcast_to(a, (*lead, a.shape[-1])).reshape(count, a.shape[-1])
             )
             for a in arrays
         ]
         results = self._batches[function]([*rows, self.parameters.values_array.reshape(1, -1)], count, threads)
         return results[0] if len(results) == 1 else np.concatenate(results, axis=-1)
+
+    def _lead(self, names: Sequence[str], arrays: Sequence[Array]) -> tuple[int, ...]:
+        """The batch shape to which the leading axes of the arguments broadcast."""
+        try:
+            return np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        except ValueError:
+            shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
+            raise StateError(f"the leading axes do not broadcast to one batch: {shapes}") from None
 
     def _single(self, function: str) -> SingleCall:
         calls: dict[str, SingleCall] = self._local.__dict__

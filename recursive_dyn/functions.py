@@ -107,19 +107,18 @@ def _midpoint(c: Context) -> Outputs:
     h = c.input("dt")[0]
     half, start = h * 0.5, c.tree
     guess = c.input("v_middle")
-    middle = Tree(c.model, c.graph, q=array(manifold.integrate(start, guess, half)), v=guess)
+    middle = Tree(c.model, c.graph, q=array(manifold.midpoint(start, guess, h)), v=guess)
     forces, diagonal = passive.implicit_terms(start, half)
     stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
     tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
     diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
-    better = start.v + array(c.accelerations(middle, tau, diagonal)) * half
+    acceleration = array(c.accelerations(middle, tau, diagonal))
+    q, v, better = manifold.midpoint_step(start, guess, acceleration, h)
     change: Scalar = 0.0
     size: Scalar = 1.0
     for x, y in zip(better, guess, strict=True):
         change, size = change + (x - y) * (x - y), size + x * x
-    q = manifold.integrate(start, better, h)
-    v = list(better * 2.0 - start.v)
-    return [("q", q), ("v", v), ("v_middle", list(better)), ("error", [change * reciprocal(size)])]
+    return [("q", q), ("v", v), ("v_middle", better), ("error", [change * reciprocal(size)])]
 
 
 def typical_inertia(model: Model) -> np.ndarray:

@@ -55,7 +55,7 @@ class JointProgram:
     def key(self) -> str:
         """Content hash of the transform: equal joints share their derivatives."""
         shape = [f"{f.kind},{f.nq},{f.nv}" for f in self.factors]
-        return content_hash(";".join(shape), [x for f in self.factors for x in f.transform[:3].flat])
+        return content_hash(";".join(shape), [x for f in self.factors for x in f.transform.flat])
 
     @cached_property
     def parameters(self) -> frozenset[str]:

@@ -52,9 +52,19 @@ def check_joint(
     if problem is None and core.factors:
         _check_use(core, body, coordinate_labels(core, coordinates, body))
         values = tuple(sorted((p, float(parameters[p])) for p in core.parameters))
-        problem = _core_problem(core.key, values, _domain(core, coordinates).tobytes(), Carried(core))
+        try:
+            problem = _core_problem(core.key, values, _domain(core, coordinates).tobytes(), Carried(core))
+        except ModelError as error:  # a constant that is not finite turned up while the derivatives were made
+            problem = str(error)
     if problem:
         raise ModelError(f"joint of '{body}': {problem}")
+
+
+def check_placement(X: np.ndarray, body: str, parameters: Mapping[str, float]) -> None:
+    """Refuse a place in the parent (4, 4) that is not a rigid motion at the parameters' values."""
+    problem = _constant_problem(X, parameters)
+    if problem:
+        raise ModelError(f"the placement of body '{body}': {problem}")
 
 
 def _check_use(core: JointProgram, body: str, labels: Sequence[str]) -> None:

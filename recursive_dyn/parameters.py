@@ -24,9 +24,13 @@ class Parameters(Mapping[str, float]):
 
     def __setitem__(self, name: str, value: float) -> None:
         index = self._index(name)
-        if not np.isscalar(value) or not np.isfinite(value):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number):
             raise StateError(f"parameter '{name}' needs a finite number, not {value!r}")
-        self.values_array[index] = value
+        self.values_array[index] = number
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._place)

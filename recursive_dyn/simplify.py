@@ -3,8 +3,8 @@
 Rules such as sin^2 + cos^2 = 1 cannot all be listed, so identity is tested instead: every node is evaluated at random
 points together with a running bound of its rounding error, and nodes that agree at all points to within that bound are
 one value (the Schwartz-Zippel test, here for analytic functions). A revolute joint's S becomes its axis this way.
-Piecewise functions are not analytic: a graph that holds one is left as it is. Roots and inverse functions have branches:
-points of either sign, near and far, tell sqrt(q^2) from q, and two nodes must be finite at the same points.
+Piecewise functions are not analytic: a graph that holds one is left as it is. Roots and inverse functions have
+branches: points of either sign, near and far, tell sqrt(q^2) from q, and nodes must be finite at the same points.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def _representative(
     if type(rebuilt) is not Expression or finite.sum() < _FINITE:
         return rebuilt
     tolerance = error + 4e-16 * np.abs(value)
-    if node.op != "input" and finite.all():
-        if np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
-            return _nearest_nice(float(np.median(value)), float(tolerance.max()))
+    constant = node.op != "input" and finite.all()
+    if constant and np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
+        return _nearest_nice(float(np.median(value)), float(tolerance.max()))
     first = int(np.argmax(finite))
     for sign in (1.0, -1.0):
         bucket = round(float(sign * value[first]) * 1e6)

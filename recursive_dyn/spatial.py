@@ -32,6 +32,8 @@ def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.n
         result[:] = 0
     else:
         cos, sin, result = math.cos, math.sin, np.zeros((4, 4))
+        if not np.all(np.isfinite([*xyz, *rpy])):
+            raise ModelError("pose(xyz, rpy) got a number that is not finite")
     (cr, cp, cy), (sr, sp, sy) = ([f(a) for a in rpy] for f in (cos, sin))
     result[:3, :3] = [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -40,8 +42,6 @@ def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.n
     ]
     result[:3, 3] = list(xyz)
     result[3, 3] = 1
-    if result.dtype != object and not np.all(np.isfinite(result)):
-        raise ModelError("pose(xyz, rpy) got a number that is not finite")
     return result
 
 

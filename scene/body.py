@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.checks import is_symbolic
+from scene.checks import is_symbolic, rigid_pose
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties, of_body
 from scene.shapes import Shape
@@ -147,10 +147,4 @@ def _placement(name: str, at: Any) -> np.ndarray:
         raise ModelError(f"body '{name}': at needs a 4 x 4 pose (rd.pose makes one), not shape {pose.shape}")
     if pose.dtype == object and any(is_symbolic(x) for x in pose.flat):
         return pose
-    pose = pose.astype(float)
-    if not np.all(np.isfinite(pose)):
-        raise ModelError(f"body '{name}': the pose it is attached at holds a number that is not finite")
-    R = pose[:3, :3]
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or np.abs(pose[3] - [0, 0, 0, 1]).max() > 1e-9:
-        raise ModelError(f"body '{name}': the pose it is attached at is not a rigid motion; use rd.pose(xyz, rpy)")
-    return pose
+    return rigid_pose(f"body '{name}'", "at", at)

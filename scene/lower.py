@@ -8,9 +8,11 @@ import numpy as np
 
 from recursive_dyn.assemble import BodySpec, build_model
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph
+from recursive_dyn.expression import Graph, evaluate
 from recursive_dyn.model import WORLD, Model
 from scene.body import Body
+from scene.checks import is_symbolic, positive
+from scene.mass_properties import MassProperties
 from scene.parameter import to_scalars
 
 
@@ -25,17 +27,26 @@ def lower(bodies: Sequence[Body], gravity: np.ndarray, parameters: Mapping[str, 
         if joint is None:
             raise ModelError(f"body '{body.name}' has no joint; attach it")
         what = f"body '{body.name}'"
-        specs.append(
-            BodySpec(
-                name=body.name,
-                parent=place.get(id(body.parent), WORLD),
-                placement=to_scalars(body.placement, graph, known, f"the placement of {what}"),
-                joint=joint.program,
-                coordinates=joint.coordinates,
-                mass=to_scalars([body.mass], graph, known, f"the mass of {what}")[0],
-                center=to_scalars(body.center_of_mass, graph, known, f"the centre of mass of {what}"),
-                inertia=to_scalars(body.inertia, graph, known, f"the inertia of {what}"),
-                coupling=joint.coupling,
-            )
+        spec = BodySpec(
+            name=body.name,
+            parent=place.get(id(body.parent), WORLD),
+            placement=to_scalars(body.placement, graph, known, f"the placement of {what}"),
+            joint=joint.program,
+            coordinates=joint.coordinates,
+            mass=to_scalars([body.mass], graph, known, f"the mass of {what}")[0],
+            center=to_scalars(body.center_of_mass, graph, known, f"the centre of mass of {what}"),
+            inertia=to_scalars(body.inertia, graph, known, f"the inertia of {what}"),
+            coupling=joint.coupling,
         )
+        if any(map(is_symbolic, (body.mass, *body.center_of_mass, *body.inertia.flat))):
+            _check_values(spec, parameters)
+        specs.append(spec)
     return build_model(graph, specs, gravity, list(parameters.items()))
+
+
+def _check_values(spec: BodySpec, parameters: Mapping[str, float]) -> None:
+    """Refuse mass properties that no body has at the parameters' initial values."""
+    scalars = [spec.mass, *spec.center, *spec.inertia.flat]
+    values = np.array(evaluate(scalars, {("parameter", n): x for n, x in parameters.items()}), dtype=float)
+    positive(f"body '{spec.name}'", "mass at the parameters' values", values[0])
+    MassProperties(values[0], values[1:4], values[4:].reshape(3, 3)).check(spec.name)

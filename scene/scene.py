@@ -6,12 +6,11 @@ import keyword
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model import Model
 from scene.body import Body, Node, World
+from scene.checks import numbers
 from scene.lower import lower
 
 
@@ -22,10 +21,7 @@ class Scene:
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        vector = np.asarray(gravity, dtype=float)
-        if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-            raise ModelError(f"gravity must be three finite numbers, not {gravity!r}")
-        self.gravity = vector
+        self.gravity = numbers("scene", "gravity", gravity, (3,)).copy()
         self.world = World()
         self.parameters: dict[str, float] = {}
         self.joint_names: dict[str, str] = {}
@@ -51,13 +47,11 @@ class Scene:
         """
         import sympy
 
-        if not name.isidentifier() or keyword.iskeyword(name):
-            raise ModelError(f"parameter name '{name}' is not an identifier")
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise ModelError(f"parameter name {name!r} is not an identifier")
         if name in self.parameters:
             raise ModelError(f"parameter '{name}' is declared already; use another name")
-        if not np.isfinite(float(value)):
-            raise ModelError(f"parameter '{name}' needs a finite value, not {value}")
-        self.parameters[name] = float(value)
+        self.parameters[name] = numbers(f"parameter '{name}'", "value", value, ()).item()
         return sympy.Symbol(name, real=True)
 
     def model(self) -> Model:
@@ -77,6 +71,26 @@ class Scene:
         from scene.urdf import load
 
         return load(path, fixed_base=fixed_base, **options)
+
+    def save(self, path: str | Path) -> None:
+        """Write the scene to a file; see :func:`scene.file.save`."""
+        from scene.file import save
+
+        save(self, path, _sympy)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scene:
+        """A scene from a file that :meth:`save` wrote; see :func:`scene.file.load`."""
+        from scene.file import load
+
+        return load(path, _sympy)
+
+
+def _sympy() -> Any:
+    """The module, for the few files that need it."""
+    import sympy
+
+    return sympy
 
 
 def ordered(world: World) -> list[Body]:

@@ -311,6 +311,25 @@ def test_merging_keeps_what_is_only_nearly_equal():
     assert tiny is not none and evaluate([tiny], {"x": 2.0}) == [2e-200]
 
 
+_any = sp.Symbol("x")  # not known to be real: SymPy leaves sqrt(x^2) alone
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [sp.acos(sp.cos(_any)), sp.asin(sp.sin(_any)), sp.atan2(sp.sin(_any), sp.cos(_any)), sp.sqrt(sp.sin(_any) ** 2)],
+    ids=str,
+)
+def test_merging_keeps_branches_apart(expression):
+    """These are x or sin x where an inverse function's or a root's branch is, and something else beyond."""
+    graph = Graph()
+    x = graph.input(("q", 0))
+    scalar = from_sympy(expression, lambda symbol: x, "this test")
+    merged = merge_identical([x, combine("sin", [x]), scalar])[2]
+    for value in (0.5, -0.5, 2.0, 4.0, -7.0):
+        at = {("q", 0): value}
+        np.testing.assert_allclose(evaluate([merged], at), evaluate([scalar], at), rtol=1e-14)
+
+
 def test_merging_leaves_piecewise_functions_alone():
     graph = Graph()
     x = graph.input("x")

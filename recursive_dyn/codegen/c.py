@@ -26,6 +26,7 @@ from sympy.codegen.ast import (
 from sympy.codegen.cnodes import void
 from sympy.printing.c import C99CodePrinter
 
+from recursive_dyn.errors import ModelError
 from recursive_dyn.functions import FUNCTIONS, columns
 from recursive_dyn.model import WORLD
 from recursive_dyn.program import Program
@@ -207,7 +208,14 @@ def _function(printer: _Printer, head: str, part: _Part, arrays: Sequence[Any]) 
 
 
 def export(dynamics: Dynamics, folder: str | Path) -> Path:
-    """Write each function of :data:`EXPORTED` as a file, and the header; returns the folder."""
+    """Write each function of :data:`EXPORTED` as a file, and the header; returns the folder.
+
+    ModelError for a scene in which nothing moves.
+    """
+    if not dynamics.model.nv:
+        raise ModelError(
+            "nothing moves in this scene, so that there is no C to export; attach a body by a moving joint"
+        )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name in EXPORTED:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.functions import FUNCTIONS
+from recursive_dyn.functions import find
 from recursive_dyn.model import Model
 from recursive_dyn.program import Program
 
@@ -33,7 +33,7 @@ def equations(dynamics: Dynamics, function: str, nested: bool) -> Any:
     """
     program = dynamics.program(function)
     inputs = [s for name, _ in program.inputs for s in symbols(dynamics.model)[name]]
-    shape = FUNCTIONS[function].shape(dynamics.model)
+    shape = find(dynamics.model, function).shape(dynamics.model)
     if not nested:
         assignments, outputs = _assignments(program, inputs)
         return assignments, _shaped(outputs, shape)

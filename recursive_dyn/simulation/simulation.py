@@ -11,6 +11,7 @@ from recursive_dyn.codegen import drivers
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.parameters import Parameters
+from recursive_dyn.simulation.diagnosis import culprit
 from recursive_dyn.simulation.integrators import Stepper
 
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
@@ -186,6 +187,13 @@ class Simulation:
             return (
                 f"simulation at t = {self.time:.6g} s: the implicit midpoint step did not converge; use a smaller"
                 f" timestep than {self.timestep:.3g} s. The last good state is kept"
+            )
+        joint = culprit(self.dynamics.model, self._q, self._v, self.timestep, self.parameters.values_array)
+        if joint is not None:
+            return (
+                f"simulation at t = {self.time:.6g} s: the joint of coordinate '{joint}' has no finite frame where it goes;"
+                " keep it away with limits, use a smaller timestep, or write the joint so that it exists there. The last"
+                " good state is kept"
             )
         nq, nv = self.dynamics.nq, self.dynamics.nv
         bad_v = np.flatnonzero(~np.isfinite(self._stepper.output[nq : nq + nv]))

@@ -144,12 +144,18 @@ def _coordinates(names: Sequence[str], settings: dict[str, Any]) -> tuple[Coordi
     )
 
 
+def as_floats(value: Any) -> np.ndarray:
+    """``value`` as a float array; what holds no numbers becomes an array of no size, whose shape fits nothing."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return np.zeros((0, 0))
+
+
 def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
-    values = (
-        np.broadcast_to(np.asarray(value, dtype=float), (len(names),))
-        if np.ndim(value) == 0
-        else np.asarray(value, dtype=float)
-    )
+    values = as_floats(value)
+    if values.ndim == 0:
+        values = np.broadcast_to(values, (len(names),))
     if values.shape != (len(names),):
         raise ModelError(f"{key} needs a number or one for each of the coordinates ({', '.join(names)})")
     for name, x in zip(names, values, strict=True):
@@ -164,7 +170,7 @@ def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
 def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
     if limits is None:
         return [(-np.inf, np.inf)] * len(names)
-    table = np.asarray(limits, dtype=float)
+    table = as_floats(limits)
     if table.shape == (2,):
         table = np.tile(table, (len(names), 1))
     if table.shape != (len(names), 2):

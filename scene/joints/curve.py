@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn import joint as core
 from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, array, reciprocal, sqrt
+from recursive_dyn.expression import Graph, array, is_constant, reciprocal, sqrt
 from recursive_dyn.spatial import cross, dot
 from scene.joints.base import Joint, SymbolReader
 
@@ -26,9 +26,12 @@ def read_point(f: Any, symbols: Sequence[Any], graph: Graph, what: str) -> np.nd
     return array([from_sympy(e, reader, what) for e in entries])
 
 
-def unit(v: np.ndarray) -> np.ndarray:
-    """v / |v|."""
-    return v * reciprocal(sqrt(dot(v, v)))
+def unit(v: np.ndarray, what: str) -> np.ndarray:
+    """v / |v|; ModelError beginning with ``what`` where v is zero everywhere."""
+    square = dot(v, v)
+    if is_constant(square) and square == 0.0:
+        raise ModelError(f"{what} vanishes everywhere, so that there is no frame; use another curve, surface or joint")
+    return v * reciprocal(sqrt(square))
 
 
 def frame(x: np.ndarray, y: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:
@@ -50,7 +53,7 @@ def curve(f: Any, q: Any, **settings: Any) -> Joint:
     along = {graph.input(("q", 0)): 1.0}
     velocity = array(directional_derivative(list(point), along))
     bend = array(directional_derivative(list(velocity), along))
-    tangent = unit(velocity)
-    binormal = unit(cross(tangent, bend))
+    tangent = unit(velocity, f"curve of {q}: its tangent")
+    binormal = unit(cross(tangent, bend), f"curve of {q}: its curvature")
     G = frame(tangent, cross(binormal, tangent), binormal, point)
     return Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [str(q)], settings)

@@ -11,7 +11,7 @@ from recursive_dyn import joint as core
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, array, cos, sin
 from recursive_dyn.spatial import quaternion_rotation
-from scene.joints.base import Joint
+from scene.joints.base import Joint, as_floats
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -22,7 +22,7 @@ def unit_axis(axis: Any) -> np.ndarray:
         if axis.lstrip("-") not in _AXES:
             raise ModelError(f"axis {axis!r} is not 'x', 'y', 'z' or a 3-vector")
         return np.array(_AXES[axis.lstrip("-")]) * (-1.0 if axis.startswith("-") else 1.0)
-    vector = np.asarray(axis, dtype=float)
+    vector = as_floats(axis)
     if vector.shape != (3,) or not np.all(np.isfinite(vector)) or np.linalg.norm(vector) < 1e-12:
         raise ModelError(f"axis {axis!r} must be 'x', 'y', 'z' or a finite 3-vector that is not zero")
     return vector / np.linalg.norm(vector)
@@ -30,7 +30,7 @@ def unit_axis(axis: Any) -> np.ndarray:
 
 def fixed(transform: Any = None) -> Joint:
     """No motion: the child is welded to the parent, optionally at a 4 x 4 pose."""
-    pose = np.eye(4) if transform is None else np.asarray(transform, dtype=float)
+    pose = np.eye(4) if transform is None else as_floats(transform)
     if pose.shape != (4, 4):
         raise ModelError(f"joints.fixed takes a 4 x 4 pose, not an array of shape {pose.shape}")
     return Joint.from_program(core.build(Graph(), [(core.CONSTANT, pose, 0)]), [], {})
@@ -48,7 +48,7 @@ def prismatic(axis: Any, **settings: Any) -> Joint:
 
 def screw(axis: Any, pitch: float, **settings: Any) -> Joint:
     """Rotation about an axis with ``pitch`` metres of advance along it a radian; coordinate: angle."""
-    if not np.isfinite(pitch):
+    if as_floats(pitch).shape != () or not np.isfinite(as_floats(pitch)):
         raise ModelError(f"a screw's pitch must be finite (m/rad), not {pitch}")
     return _about_axis(axis, lambda q: (q, q * float(pitch)), "angle", settings)
 
@@ -108,7 +108,8 @@ def planar(normal: Any = "z", **settings: Any) -> Joint:
 
 def euler(order: str = "xyz", **settings: Any) -> Joint:
     """Rotations about the moving axes named by ``order``, two or three letters, neighbours different."""
-    if not 2 <= len(order) <= 3 or set(order) - set("xyz") or any(a == b for a, b in pairwise(order)):
+    letters = order if isinstance(order, str) else ""
+    if not 2 <= len(letters) <= 3 or set(letters) - set("xyz") or any(a == b for a, b in pairwise(letters)):
         raise ModelError(f"euler order {order!r} must be two or three of x, y, z with neighbours different, as 'zyx'")
     return _product([revolute(a) for a in order], settings)
 

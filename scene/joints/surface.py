@@ -17,8 +17,8 @@ from scene.joints.curve import frame, read_point, unit
 def _tangent_frame(graph: Graph, point: np.ndarray, u: int, v: int) -> np.ndarray:
     du = array(directional_derivative(list(point), {graph.input(("q", u)): 1.0}))
     dv = array(directional_derivative(list(point), {graph.input(("q", v)): 1.0}))
-    x = unit(du)
-    normal = unit(cross(x, dv))
+    x = unit(du, "surface: its first tangent")
+    normal = unit(cross(x, dv), "surface: its normal")
     return frame(x, cross(normal, x), normal, point)
 
 

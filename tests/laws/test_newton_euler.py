@@ -41,6 +41,21 @@ class Bodies:
         return spin, linear
 
 
+def rotors(m):
+    """Rotor inertia (nv,) of each coordinate, its followers' by the square of their ratio (equal kinetic energy)."""
+    labels = m.dynamics().velocity_coordinates
+    total = np.zeros(len(labels))
+    for body in m.scene.bodies:
+        coupling = body.joint.coupling
+        for c in body.joint.coordinates:
+            if coupling is None:
+                total[labels.index(f"{body.name}.{c.name}")] += c.armature
+            else:
+                lead = next(i for i, x in enumerate(labels) if x.startswith(coupling.leader + "."))
+                total[lead] += c.armature * coupling.multiplier**2
+    return total
+
+
 def rates_of_momenta(d, bodies, q, v, a):
     """Rates of spin and linear momentum (2, count, nb, 3) on the motion through q, v, a."""
 
@@ -63,8 +78,7 @@ def check(m, seed, count=3):
     arm = bodies.centers(X) - X[..., :3, 3]
     force = linear_rate - bodies.mass[:, None] * np.array(m.scene.gravity) - external[..., 3:]
     moment = spin_rate - (external[..., :3] + np.cross(-arm, external[..., 3:]))
-    armature = np.array([c.armature for b in m.scene.bodies if not b.joint.coupling for c in b.joint.coordinates])
-    needed, largest = armature * a, 0.0
+    needed, largest = rotors(m) * a, 0.0
     for k, body in enumerate(d.bodies):
         J = d.jacobian(q, body, bodies.center[k])
         terms = np.einsum("nij,ni->nj", J, np.concatenate([moment[:, k], force[:, k]], axis=-1))
@@ -83,6 +97,13 @@ def test_newton_and_euler_hold_on_any_tree(seed, bodies):
     check(random_scene(seed, bodies), seed, count=2)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_newton_and_euler_hold_with_followers(seed):
+    m = mechanism(seed, 9, couplings=True, kinds=("revolute", "prismatic", "helix", "screw", "ball", "fixed"))
+    assert m.coupled
+    check(m, seed)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_energy_momentum_and_centre_of_mass_are_sums_over_bodies(name):
     m = named(name)
@@ -91,8 +112,7 @@ def test_energy_momentum_and_centre_of_mass_are_sums_over_bodies(name):
     X, V = d.poses(q), d.velocities(q, v)
     spin, linear = bodies.momenta(X, V)
     centers, weight = bodies.centers(X), bodies.mass * bodies.moves
-    armature = np.array([c.armature for b in m.scene.bodies for c in b.joint.coordinates])
-    kinetic = np.einsum("nbi,nbi,b->n", linear, linear, 0.5 / bodies.mass) + 0.5 * (v * v) @ armature
+    kinetic = np.einsum("nbi,nbi,b->n", linear, linear, 0.5 / bodies.mass) + 0.5 * (v * v) @ rotors(m)
     kinetic += 0.5 * np.einsum("nbi,nbi->n", V[..., :3], spin)
     assert_close(d.kinetic_energy(q, v), kinetic, 1e-13)
     assert_close(d.kinetic_energy(q, v), 0.5 * np.einsum("ni,nij,nj->n", v, d.mass_matrix(q), v), 1e-13)

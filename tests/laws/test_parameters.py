@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import assert_close, derivative
+from trees import assert_close, curve, derivative
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
@@ -18,21 +18,18 @@ s, q = sp.symbols("s q", real=True)
 def build(values, symbolic):
     """A mechanism with parameters, or with the numbers in their place."""
     scene = Scene(gravity=(0.3, 0.0, -9.81))
-    p = (
-        {n: scene.parameter(n, x) for n, x in values.items()}
-        if symbolic
-        else {n: sp.Float(x, 17) for n, x in values.items()}
-    )
-    if not symbolic:
-        p = {n: float(x) for n, x in p.items()}
+    p = {n: scene.parameter(n, x) if symbolic else x for n, x in values.items()}
     ring = [p["radius"] * sp.cos(s), p["radius"] * sp.sin(s), s / 5]
     inertia = np.array([[0.1, 0, 0], [0, 0.11, 0], [0, 0, p["roll"]]])
     bead = scene.world.attach(
         Body("bead", mass=p["weight"], center_of_mass=(0.1, 0, 0.05), inertia=inertia), joints.curve(ring, s)
     )
     at = rd.pose(xyz=(p["reach"], 0, 0.1), rpy=(0.1, p["tilt"], 0))
-    arm = bead.attach(Body("arm", mass=p["weight"] * 2, center_of_mass=(0, p["reach"], -0.2), inertia=np.diag([0.1, 0.11, 0.12])),
-                      joints.revolute("y"), at=at)  # fmt: skip
+    arm = bead.attach(
+        Body("arm", mass=p["weight"] * 2, center_of_mass=(0, p["reach"], -0.2), inertia=np.diag([0.1, 0.11, 0.12])),
+        joints.revolute("y"),
+        at=at,
+    )
     arm.attach(Body("lamp", mass=0.4, inertia=np.eye(3) * 0.01), joints.fixed(), at=rd.pose((p["reach"] / 2, 0, 0)))
     turn = sp.Matrix(
         [[sp.cos(q), -sp.sin(q), 0, p["speed"] * q], [sp.sin(q), sp.cos(q), 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
@@ -93,10 +90,11 @@ def test_energy_is_kept_at_any_parameter_values(symbolic, radius, weight, reach)
     rng = np.random.default_rng(3)
     q, v = rng.normal(size=(2, d.nv))
     a = d.forward_dynamics(q, v)
-    energy = lambda t: (
-        d.kinetic_energy(q + t[:, None] * (v + t[:, None] * a / 2), v + t[:, None] * a)
-        + d.potential_energy(q + t[:, None] * (v + t[:, None] * a / 2))
-    )
+
+    def energy(t):
+        q_t, v_t = curve(d, q, v, a, t)
+        return d.kinetic_energy(q_t, v_t) + d.potential_energy(q_t)
+
     scale = (
         abs(d.potential_energy(q))
         + d.kinetic_energy(q, v)
@@ -135,6 +133,30 @@ def test_every_integrator_reads_the_parameters(integrator):
     sim.step(50)
     other.step(50)
     assert_close(sim.q, other.q, 1e-12)
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_derivatives_with_respect_to_a_parameter(name):
+    d = build(FIRST, symbolic=True).compile()
+    rng = np.random.default_rng(5)
+    q, v, tau = rng.normal(size=(3, d.nv))
+    for function, arguments in {
+        "forward_dynamics": (q, v, tau),
+        "inverse_dynamics": (q, v, tau),
+        "poses": (q,),
+    }.items():
+
+        def values(t, function=function, arguments=arguments):
+            rows = []
+            for x in t:
+                d.parameters[name] = FIRST[name] + x
+                rows.append(getattr(d, function)(*arguments))
+            d.parameters[name] = FIRST[name]
+            return np.array(rows)
+
+        slope = derivative(values)
+        scale = np.abs(values(np.zeros(1))).max() + np.abs(slope).max()
+        assert_close(d.parameter_derivative(function, name, *arguments), slope, 1e-10, scale)
 
 
 def test_unknown_parameters_and_bad_values_are_refused(symbolic):

@@ -1,6 +1,6 @@
 """Motions known in closed form or to a dozen digits by quadrature, from the joints of this package.
 
-RK4 at 0.25 ms errs by about (rate h)^4 / 120 a radian of motion: 1e-14 to 1e-13 at the rates of 3 to 20 per second here.
+RK4 at 0.25 ms errs by about (rate h)^4 / 120 a radian of motion: 1e-14 to 1e-13 at the rates of 3 to 20 per second.
 Rounding adds up to 1e-16 a step over some ten thousand steps. 1e-10 covers both; the reference numbers have 12 digits.
 """
 

@@ -1,0 +1,184 @@
+"""JSON documents: strictly read, legibly written, replaced in one step, with every field of every object accounted for.
+
+Errors are ModelErrors that name the field; who knows the file and the element puts their names in front.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError, SceneFileError
+
+_WIDTH = 120
+_ROUNDING = 1e-14  # constructors make poses orthonormal and normals unit; what is so already keeps its every bit
+
+
+def read(path: Path) -> Any:
+    """The value in a JSON file. SceneFileError when it is missing, is not JSON, or names a field twice."""
+    try:
+        return decode(path.read_bytes())
+    except ModelError as error:
+        raise SceneFileError(f"{path}: {error}") from error
+    except (OSError, ValueError) as error:
+        raise SceneFileError(f"{path}: cannot be read ({_reason(error)}); check the path") from error
+
+
+def decode(data: bytes) -> Any:
+    """The value that UTF-8 JSON stands for. Raises ModelError."""
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_refuse)
+    except ModelError:
+        raise
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ModelError(
+            f"is not JSON ({error.msg}, {where}); it may be cut off or damaged: save the scene again"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"is not a JSON text that can be read ({error}); save the scene again") from error
+
+
+def encode(value: Any) -> bytes:
+    """JSON with what fits on one line on one line. ModelError for a text that UTF-8 cannot hold."""
+    try:
+        return (_formatted(value, 0) + "\n").encode()
+    except UnicodeEncodeError as error:
+        text = str(error.object)[max(0, error.start - 20) : error.end + 20]
+        raise ModelError(f"{text!a} holds a character that cannot be written; rename it") from error
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file so that at every moment there is the old one or the new one. SceneFileError if it cannot be."""
+    try:
+        target = Path(os.path.realpath(path))
+        draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+        try:
+            with draft.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise SceneFileError(f"{path}: cannot be written ({_reason(error)}); check its folder") from error
+
+
+def _reason(error: OSError | ValueError) -> object:
+    return error.strerror if isinstance(error, OSError) else error
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in result:
+            raise ModelError(f"the field '{name}' occurs twice in one object; remove one")
+        result[name] = value
+    return result
+
+
+def _refuse(name: str) -> None:
+    raise ModelError(f"holds the number {name}; every number must be finite")
+
+
+def _formatted(value: Any, indent: int, before: int = 0) -> str:
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if indent + before + len(line) < _WIDTH or not value or not isinstance(value, (dict, list)):
+        return line
+    inner = indent + 2
+    if isinstance(value, dict):
+        names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
+        parts = [n + _formatted(v, inner, len(n)) for n, v in zip(names, value.values(), strict=True)]
+    else:
+        parts = [_formatted(v, inner) for v in value]
+    space = "\n" + " " * inner
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}{space}{(',' + space).join(parts)}\n{' ' * indent}{closing}"
+
+
+def mapping(what: str, value: Any) -> dict[str, Any]:
+    """An object. Raises ModelError."""
+    if not isinstance(value, dict):
+        raise ModelError(f"{what} must be an object {{...}}, not {brief(value)}")
+    return value
+
+
+def fields(what: str, value: Any, required: Collection[str], optional: Collection[str] = ()) -> dict[str, Any]:
+    """An object that has all required fields and no others but optional ones. Raises ModelError."""
+    mapping(what, value)
+    missing = [name for name in required if name not in value]
+    if missing:
+        raise ModelError(f"{what} has no field '{missing[0]}'; add it")
+    unknown = [name for name in value if name not in required and name not in optional]
+    if unknown:
+        raise ModelError(
+            f"{what} has the unknown field '{unknown[0]}'; it may have {', '.join((*required, *optional))}"
+        )
+    return value
+
+
+def number(what: str, value: Any) -> float:
+    """A finite float. Raises ModelError."""
+    try:
+        result = float(value) if type(value) in (int, float) else math.nan
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        raise ModelError(f"{what} must be a finite number, not {brief(value)}")
+    return result
+
+
+def text(what: str, value: Any) -> str:
+    """A string that is not empty. Raises ModelError."""
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{what} must be a text, not {brief(value)}")
+    return value
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or false. Raises ModelError."""
+    if not isinstance(value, bool):
+        raise ModelError(f"{what} must be true or false, not {brief(value)}")
+    return value
+
+
+def items(what: str, value: Any) -> list[Any]:
+    """A list. Raises ModelError."""
+    if not isinstance(value, list):
+        raise ModelError(f"{what} must be a list [...], not {brief(value)}")
+    return value
+
+
+def table(what: str, value: Any, shape: tuple[int, ...], entry: Callable[[str, Any], Any] = number) -> np.ndarray:
+    """Nested lists as an object array of that shape, each entry read by ``entry``. Raises ModelError."""
+    flat = [value]
+    for size in shape:
+        if not all(isinstance(row, list) and len(row) == size for row in flat):
+            raise ModelError(f"{what} must be {' x '.join(map(str, shape))} entries, not {brief(value)}")
+        flat = [x for row in flat for x in row]
+    result = np.empty(shape, dtype=object)
+    result.reshape(-1)[:] = [entry(what, x) for x in flat]
+    return result
+
+
+def as_given(made: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """What was given, to the last bit, if what a constructor made of it differs by its rounding only; else that."""
+    if made.dtype == object or np.abs(made - given).max() > _ROUNDING:
+        return made
+    result = given.copy()
+    result.setflags(write=False)
+    return result
+
+
+def brief(value: Any) -> str:
+    """A value as errors show it, shortened."""
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]} ..."

@@ -1,0 +1,125 @@
+"""Scene files: readable, versioned JSON that holds all a scene does, and of which nothing is ever executed.
+
+format, version: what the file is; gravity: three numbers, m/s^2; parameters: values by name; scenery: the world's
+shapes; joint_names: in a robot's scene, the bodies that its joints move; bodies: in order of attachment, each with
+name, parent, placement, mass, center_of_mass, inertia, shapes and joint.
+
+Numbers keep every bit. A number of a placement or of mass properties may be a text instead, an expression of
+parameters (parameter_text.py); a joint is the text of its expression graph (joint_text.py). A scene read back compiles
+to the same model.
+"""
+
+from __future__ import annotations
+
+import keyword
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from recursive_dyn.errors import ModelError, SceneFileError
+from scene import body_fields, document, joint_fields, shape_fields
+from scene.body import Body, Node
+from scene.document import as_given, brief, fields, items, mapping, number, table, text
+from scene.scene import Scene
+from scene.urdf_file import blame
+
+FORMAT, VERSION = "recursive-dyn scene", 1
+
+
+def save(scene: Scene, path: str | os.PathLike[str], sympy: Callable[[], Any]) -> None:
+    """Write a scene; ``sympy`` returns the module, which only masses and placements with parameters need.
+
+    What is to be written is read first, and only then takes the old file's place. SceneFileError, naming the body, when
+    the scene holds something that a file cannot, or the file cannot be written.
+    """
+    place = Path(path)
+    with blame(path, "the scene"):
+        data = document.encode(_fields_of(scene, place))
+        again = document.encode(_fields_of(_scene_of(document.decode(data), place, sympy), place))
+    if again != data:
+        lines = zip(data.decode().splitlines(), again.decode().splitlines(), strict=False)
+        old, new = next(((a.strip(), b.strip()) for a, b in lines if a != b), ("its end", "another"))
+        raise SceneFileError(
+            f"{path}: nothing was written: {brief(old)} would be read back as {brief(new)}; write that part of the"
+            " scene in another way"
+        )
+    document.replace(place, data)
+
+
+def load(path: str | os.PathLike[str], sympy: Callable[[], Any]) -> Scene:
+    """The scene in a file; ``sympy`` returns the module, which only masses and placements with parameters need.
+
+    SceneFileError names the file, the body, joint or line, and what to do.
+    """
+    place = Path(path)
+    return _scene_of(document.read(place), place, sympy)
+
+
+def _fields_of(scene: Scene, path: Path) -> dict[str, Any]:
+    folder = path.absolute().parent
+    result: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+    with blame(path, "the world"):
+        result["gravity"] = [number("gravity", float(x)) for x in scene.gravity]
+        result["parameters"] = {name: number(f"parameter '{name}'", x) for name, x in scene.parameters.items()}
+        result["scenery"] = [shape_fields.write(shape, folder) for shape in scene.world.shapes]
+        result["joint_names"] = dict(scene.joint_names)
+    return result | {"bodies": [_body_fields(body, path, folder) for body in scene.bodies]}
+
+
+def _body_fields(body: Body, path: Path, folder: Path) -> dict[str, Any]:
+    with blame(path, f"body '{body.name}'"):
+        result = body_fields.write(body, folder)
+    with blame(path, f"joint of '{body.name}'"):
+        return result | {"joint": joint_fields.write(body.joint)}
+
+
+def _scene_of(content: Any, path: Path, sympy: Callable[[], Any]) -> Scene:
+    folder = path.absolute().parent
+    with blame(path, "the file"):
+        content = _checked(content)
+    with blame(path, "the world"):
+        scene = Scene(table("gravity", content["gravity"], (3,)).astype(float))
+        for name, value in mapping("parameters", content.get("parameters", {})).items():
+            if not name.isidentifier() or keyword.iskeyword(name):
+                raise ModelError(f"parameter name '{name}' is not an identifier; rename it")
+            scene.parameters[name] = number(f"parameter '{name}'", value)
+        for name, value in mapping("joint_names", content.get("joint_names", {})).items():
+            scene.joint_names[name] = text(f"joint_names '{name}'", value)
+        scene.world.shapes += [shape_fields.read(s, folder) for s in items("scenery", content.get("scenery", []))]
+    reader = body_fields.Reader(folder, frozenset(scene.parameters), sympy)
+    nodes: dict[str, Node] = {scene.world.name: scene.world}
+    for i, value in enumerate(content["bodies"]):
+        with blame(path, f"body {i + 1}"):
+            name = text("name", mapping("it", value).get("name"))
+        _attach(path, name, value, nodes, reader)
+    return scene
+
+
+def _checked(content: Any) -> dict[str, Any]:
+    """The document, whose format, version and fields are those of this program."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelError(f'it is no scene file, in which "format" is "{FORMAT}"; write one with scene.save')
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ModelError(
+            f"its version is {brief(version)} and this program reads {VERSION}; use the program that wrote it"
+        )
+    fields("it", content, ("format", "version", "gravity", "bodies"), ("parameters", "scenery", "joint_names"))
+    items("bodies", content["bodies"])
+    return content
+
+
+def _attach(path: Path, name: str, value: dict[str, Any], nodes: dict[str, Node], reader: body_fields.Reader) -> None:
+    """Hang one more body on the nodes so far."""
+    with blame(path, f"body '{name}'"):
+        given = fields("it", value, ("name", "parent", *body_fields.MASS, "joint"), ("placement", "shapes"))
+        parent = nodes.get(text("parent", given["parent"]))
+        if parent is None:
+            raise ModelError(f"unknown parent '{given['parent']}'; list a body after its parent, the first on 'world'")
+        body, placement = reader.body(name, given), reader.placement(given)
+    with blame(path, f"joint of '{name}'"):
+        joint = joint_fields.read(given["joint"], reader.parameters, frozenset(nodes))
+    with blame(path, f"body '{name}'"):
+        nodes[name] = parent.attach(body, joint, at=placement)
+        body.placement = as_given(body.placement, placement)

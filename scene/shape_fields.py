@@ -1,0 +1,123 @@
+"""Shapes as fields of a scene file and back, to the last bit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from scene import shapes
+from scene.document import as_given, fields, flag, table, text
+from scene.shapes import Mesh, Shape
+
+_SIZES: dict[type[Shape], dict[str, tuple[int, ...]]] = {
+    shapes.Box: {"size": (3,)},
+    shapes.Sphere: {"radius": ()},
+    shapes.Cylinder: {"radius": (), "length": ()},
+    shapes.Capsule: {"radius": (), "length": ()},
+    shapes.Ellipsoid: {"radii": (3,)},
+    shapes.Torus: {"major": (), "minor": ()},
+    shapes.Plane: {"normal": (3,)},
+    shapes.Mesh: {"scale": (3,)},
+}
+_KINDS = {kind.__name__: kind for kind in _SIZES}
+_SHARED = ("at", "color", "collision", "visual")
+_MESH = ("file", "vertices", "faces")
+_FIELDS = list(dict.fromkeys((*(name for sizes in _SIZES.values() for name in sizes), *_MESH, *_SHARED)))
+
+
+def write(shape: Shape, folder: Path) -> dict[str, Any]:
+    """The fields of a shape; a mesh file's path is relative to ``folder``. ModelError for what no field can hold."""
+    kind = type(shape)
+    if kind not in _SIZES:
+        raise ModelError(f"a shape of kind {kind.__name__} cannot be saved; use one of {', '.join(_KINDS)}")
+    result: dict[str, Any] = {"kind": kind.__name__}
+    if isinstance(shape, Mesh):
+        result |= _mesh_fields(shape, folder)
+    for name in _SIZES[kind]:
+        result[name] = np.asarray(getattr(shape, name), dtype=float).tolist()
+    if shape.at.tobytes() != np.eye(4).tobytes():
+        result["at"] = shape.at.tolist()
+    if shape.color is not None:
+        result["color"] = list(shape.color)
+    return result | {name: False for name in ("collision", "visual") if not getattr(shape, name)}
+
+
+def read(value: Any, folder: Path) -> Shape:
+    """The shape of such fields. Raises ModelError naming the kind of shape and the field."""
+    name = text("kind of a shape", fields("a shape", value, ("kind",), _FIELDS)["kind"])
+    if name not in _KINDS:
+        raise ModelError(f"unknown kind of shape '{name}'; use one of {', '.join(_KINDS)}")
+    kind, sizes = _KINDS[name], _SIZES[_KINDS[name]]
+    if kind is Mesh:
+        given = fields(name, value, ("kind", "scale"), (*_MESH, *_SHARED))
+    else:
+        given = fields(name, value, ("kind", *sizes), _SHARED)
+    settings: dict[str, Any] = {}
+    for field, shape in sizes.items():
+        settings[field] = table(f"{field} of {name}", given[field], shape).astype(float)
+    if "at" in given:
+        settings["at"] = table(f"at of {name}", given["at"], (4, 4)).astype(float)
+    if "color" in given:
+        settings["color"] = table(f"color of {name}", given["color"], (4,)).astype(float)
+    for field in ("collision", "visual"):
+        settings[field] = flag(f"{field} of {name}", given.get(field, True))
+    if kind is Mesh:
+        settings["source"] = _mesh_source(given, folder)
+    return _as_given(kind(**settings), settings)
+
+
+def _as_given(shape: Shape, settings: dict[str, Any]) -> Shape:
+    for name in {"at", "normal"} & settings.keys():
+        kept = as_given(np.asarray(getattr(shape, name)), settings[name])
+        shape._store(**{name: kept if name == "at" else tuple(kept.tolist())})
+    return shape
+
+
+def _mesh_fields(shape: Mesh, folder: Path) -> dict[str, Any]:
+    source = shape.source
+    if isinstance(source, Path):
+        try:
+            path = os.path.relpath(source, folder)
+        except ValueError:  # on another drive
+            path = os.path.abspath(source)
+        return {"file": Path(path).as_posix()}
+    look = getattr(source, "visual", None)
+    if look is not None and getattr(look, "defined", False):
+        raise ModelError(
+            "an embedded mesh keeps its triangles only, and this one has colours or a texture of its own; export it to"
+            " a file and give the file's path, or drop them and give the shape a color"
+        )
+    vertices, faces = np.asarray(source.vertices, dtype=float), np.asarray(source.faces)
+    _check_triangles(vertices, faces)
+    return {"vertices": vertices.tolist(), "faces": faces.tolist()}
+
+
+def _mesh_source(given: dict[str, Any], folder: Path) -> Any:
+    embedded = "vertices" in given and "faces" in given
+    if ("file" in given) == embedded or ("vertices" in given) != ("faces" in given):
+        raise ModelError("Mesh: give either its file or its vertices and faces")
+    if not embedded:
+        return Path(os.path.normpath(folder / text("file of Mesh", given["file"])))
+    try:
+        vertices, faces = np.asarray(given["vertices"]), np.asarray(given["faces"])
+    except (ValueError, OverflowError) as error:
+        raise ModelError("Mesh: vertices and faces must be lists of three numbers each") from error
+    _check_triangles(vertices, faces)
+    import trimesh
+
+    return trimesh.Trimesh(vertices.astype(float), faces, process=False)
+
+
+def _check_triangles(vertices: np.ndarray, faces: np.ndarray) -> None:
+    if vertices.dtype.kind not in "if" or vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise ModelError(f"Mesh: vertices must be n x 3 numbers, not {vertices.dtype} of shape {vertices.shape}")
+    if faces.dtype.kind not in "iu" or faces.ndim != 2 or faces.shape[1] != 3:
+        raise ModelError(f"Mesh: faces must be n x 3 integers, not {faces.dtype} of shape {faces.shape}")
+    if not np.isfinite(vertices).all():
+        raise ModelError("Mesh: a vertex is not finite; correct it")
+    if len(faces) == 0 or faces.min() < 0 or faces.max() >= len(vertices):
+        raise ModelError(f"Mesh: needs triangles, each of three of its {len(vertices)} vertices, counted from 0")

@@ -1,0 +1,341 @@
+"""Joints as a person writes them, and every way in which one can be wrong: the error names the body it carries."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+q, u, v, s = sp.symbols("q u v s", real=True)
+c, t, r, w = sp.symbols("c t r w", real=True)
+NAN = float("nan")
+
+
+def scene_with(joint, **given):
+    scene = Scene()
+    scene.world.attach(Body("knee", **{"mass": 1.0, "inertia": np.eye(3), **given}), joint)
+    return scene
+
+
+def refused(joint, pattern):
+    with pytest.raises(rd.ModelError, match=rf"(?s)joint of 'knee'.*{pattern}"):
+        scene_with(joint).compile()
+
+
+def turning(x=0, y=0, z=0, angle=q):
+    G = sp.eye(4)
+    G[:2, :2] = sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
+    G[:3, 3] = sp.Matrix([x, y, z])
+    return G
+
+
+# Not a rigid motion
+
+
+def test_a_transform_that_stretches_is_refused():
+    G = turning()
+    G[2, 2] = 2
+    refused(joints.Joint(G, q), "not a rigid motion")
+
+
+def test_a_transform_that_shears_as_it_turns_is_refused():
+    G = turning()
+    G[0, 2] = sp.sin(q) / 10
+    refused(joints.Joint(G, q), "not a rigid motion")
+
+
+def test_a_transform_that_is_rigid_at_zero_only_is_refused():
+    G = turning()
+    G[0, 1] = -q  # sin q to first order
+    refused(joints.Joint(G, q), "not a rigid motion")
+
+
+def test_a_transform_that_is_rigid_to_six_digits_only_is_refused():
+    G = turning()
+    G[0, 0] = sp.cos(q) + sp.Float("1e-6")
+    refused(joints.Joint(G, q), "not a rigid motion")
+
+
+def test_a_reflection_is_refused():
+    refused(joints.Joint(turning() * sp.diag(1, 1, -1, 1), q), "reflection.*flip")
+
+
+def test_a_last_row_that_is_not_0_0_0_1_is_refused():
+    for column, entry in ((0, q), (3, 2), (2, 0.5)):
+        G = turning()
+        G[3, column] = entry
+        refused(joints.Joint(G, q), "last row")
+
+
+def test_a_constant_part_that_is_not_rigid_is_refused_wherever_it_stands():
+    stretched = joints.fixed(np.diag([2.0, 1, 1, 1]))
+    for joint in (stretched, stretched @ joints.revolute("x"), joints.revolute("x") @ stretched,
+                  joints.revolute("x") @ stretched @ joints.revolute("y")):  # fmt: skip
+        refused(joint, "not a rigid motion")
+    refused(joints.fixed(np.full((4, 4), NAN)), "not finite")
+
+
+def test_a_transform_that_is_rigid_to_rounding_only_compiles():
+    """Columns of measured numbers, normed in floating point; and a frame whose orthonormality SymPy cannot show."""
+    rng = np.random.default_rng(1)
+    A = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    A *= np.sign(np.linalg.det(A))
+    G = sp.Matrix(np.block([[A, np.zeros((3, 1))], [np.zeros((1, 3)), np.eye(1)]])) * turning(z=q / 3)
+    d = scene_with(joints.Joint(G, q)).compile()
+    expected = np.array(G.subs(q, 0.7).evalf(), dtype=float)
+    np.testing.assert_allclose(d.poses([0.7])[0], expected, atol=1e-15)
+    angle = sp.Float(2.0) * sp.atan(sp.sqrt(q**2 + 1)) + sp.Float(0.1) * q
+    scene_with(joints.Joint(turning(angle=angle), q)).compile()
+
+
+def test_a_transform_without_a_value_anywhere_is_refused():
+    refused(joints.Joint(turning(x=sp.sqrt(-1 - q**2)), q), "not finite")
+
+
+def test_a_transform_with_a_value_on_part_of_the_line_compiles():
+    d = scene_with(joints.Joint(turning(x=sp.sqrt(1 - q**2)), q)).compile()
+    assert np.isfinite(d.poses([0.5])).all()
+    with pytest.raises(rd.StateError, match="not finite"):
+        d.poses([1.5])
+
+
+# Coordinates and symbols
+
+
+def test_a_coordinate_that_is_not_used_is_named():
+    refused(joints.Joint(turning(), (q, u)), r"does not use the coordinate 'knee\.u'")
+
+
+def test_a_coordinate_that_cancels_is_named():
+    refused(joints.Joint(turning(x=u - u), (q, u)), r"'knee\.u'")
+
+
+def test_a_symbol_that_is_not_declared_is_named():
+    refused(joints.Joint(turning(z=r * q), q), r"symbol 'r'.*scene\.parameter")
+    refused(joints.curve([r * sp.cos(s), sp.sin(s), s], s), "symbol 'r'")
+    refused(joints.surface([u, v, r * u**2 + v**2], (u, v)), "symbol 'r'")
+    refused(joints.Joint(turning(x=r, angle=sp.Rational(1, 3)), ()), "symbol 'r'")
+
+
+def test_a_declared_symbol_is_a_parameter():
+    scene = Scene()
+    pitch = scene.parameter("pitch", 0.3)
+    scene.world.attach(Body("nut", mass=1.0, inertia=np.eye(3)), joints.Joint(turning(z=pitch * q), q))
+    d = scene.compile()
+    assert d.poses([2.0])[0, 2, 3] == pytest.approx(0.6)
+    d.parameters["pitch"] = -1.0
+    assert d.poses([2.0])[0, 2, 3] == pytest.approx(-2.0)
+
+
+def test_coordinates_are_at_most_six_and_named_once():
+    symbols = sp.symbols("a:7", real=True)
+    with pytest.raises(rd.ModelError, match="at most 6 coordinates, this one has 7"):
+        joints.Joint(turning(x=sum(symbols)), symbols)
+    with pytest.raises(rd.ModelError, match="names each coordinate once"):
+        joints.Joint(turning(), (q, q))
+    with pytest.raises(rd.ModelError, match="at most 6 coordinates"):
+        joints.free() @ joints.revolute("x")
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (1, 16)])
+def test_a_transform_is_four_by_four(shape):
+    with pytest.raises(rd.ModelError, match=rf"4 x 4 matrix, this one is {shape[0]} x {shape[1]}"):
+        joints.Joint(sp.zeros(*shape), q)
+
+
+@pytest.mark.parametrize(
+    "f", [sp.gamma(q), sp.Function("f")(q), sp.Derivative(sp.Function("f")(q), q), sp.I * q, sp.oo * q]
+)
+def test_functions_without_machine_code_are_named(f):
+    with pytest.raises(rd.ModelError):
+        scene_with(joints.Joint(turning(x=f), q)).compile()
+
+
+# Rank
+
+
+def torus(a, b, R=1.0, r=0.25):
+    return [(R + r * sp.cos(b)) * sp.cos(a), (R + r * sp.cos(b)) * sp.sin(a), r * sp.sin(b)]
+
+
+def test_two_equal_tori_with_their_normals_the_same_way_are_refused():
+    """Two of the coordinates turn about one and the same tube: rank 3 everywhere, though no two columns of S agree."""
+    refused(joints.surface_on_surface(torus(u, v), (u, v), torus(c, t), (c, t), flip=False), "3 independent ways.*flip")
+    d = scene_with(joints.surface_on_surface(torus(u, v), (u, v), torus(c, t), (c, t))).compile()
+    assert np.linalg.matrix_rank(d.jacobian([0.3, 0.4, 0.5, 0.6], "knee")) == 4
+
+
+def test_coordinates_that_do_the_same_are_refused():
+    refused(joints.Joint(turning(angle=q + u), (q, u)), "1 independent way")
+    refused(joints.revolute("z") @ joints.prismatic("x") @ joints.prismatic("x"), "2 independent ways")
+    refused(
+        joints.revolute((1, 2, 3)) @ joints.screw((1, 2, 3), 0.2) @ joints.prismatic((1, 2, 3)), "2 independent ways"
+    )
+    refused(joints.ball() @ joints.revolute("y"), "3 independent ways")
+
+
+def test_a_joint_that_is_singular_at_points_only_compiles():
+    scene_with(joints.euler("zyx")).compile()
+    scene_with(joints.surface([sp.cos(u) * sp.cos(v), sp.sin(u) * sp.cos(v), sp.sin(v)], (u, v))).compile()
+
+
+def test_a_curve_or_surface_without_a_frame_is_refused():
+    with pytest.raises(rd.ModelError, match="curve of s: its curvature vanishes"):
+        joints.curve([s, 2 * s, 3 * s], s)
+    with pytest.raises(rd.ModelError, match="curve of s: its tangent vanishes"):
+        joints.curve([1, 2, 3], s)
+    with pytest.raises(rd.ModelError, match="surface: its normal vanishes"):
+        joints.surface([u + v, u + v, u + v], (u, v))
+    refused(joints.curve([s**2, 2 * s**2, 3 * s**2], s), "not finite")  # straight too, though less plainly
+
+
+# Branches of roots and inverse functions
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        sp.sqrt(sp.Symbol("q") ** 2),
+        sp.Abs(q),
+        sp.sqrt(1 - sp.cos(q) ** 2),
+        sp.asin(sp.sin(q)),
+        sp.acos(sp.cos(q)),
+        sp.atan(sp.tan(q)),
+        sp.atan2(sp.sin(q), sp.cos(q)),
+        sp.log(sp.exp(q)),
+        sp.Max(q, sp.sin(q)),
+        sp.Piecewise((q, q < 1), (sp.sin(q), True)),
+        (q**2) ** sp.Rational(1, 4),
+        sp.sign(q) * q,
+    ],
+    ids=str,
+)
+def test_a_function_has_its_own_branch_on_every_side(f):
+    """sqrt(q^2) is not q, though it is for all positive q; sin q and q themselves stand by to be confused with it."""
+    symbol = next(iter(f.free_symbols))
+    G = turning(x=f, y=symbol, z=sp.sin(symbol), angle=symbol)
+    d = scene_with(joints.Joint(G, symbol)).compile()
+    for x in (-3.5, -2.0, -0.6, 0.4, 1.2, 2.0, 4.0):
+        number = float(f.subs(symbol, x))
+        slope = float((f.subs(symbol, x + sp.Float(1e-6)) - f.subs(symbol, x - sp.Float(1e-6))) / 2e-6)
+        assert d.poses([x])[0, 0, 3] == pytest.approx(number, abs=1e-14)
+        assert d.velocities([x], [1.0])[0, 3] == pytest.approx(slope, abs=1e-8)  # rounding of the difference: 1e-10
+
+
+def test_a_surface_keeps_the_side_of_its_normal():
+    """The plane in polar coordinates: du x dv changes side where the radius changes sign."""
+    d = scene_with(joints.surface([u * sp.cos(v), u * sp.sin(v), 0], (u, v))).compile()
+    assert d.poses([0.5, 0.3])[0, 2, 2] == pytest.approx(1.0)
+    assert d.poses([-0.5, 0.3])[0, 2, 2] == pytest.approx(-1.0)
+
+
+# Axes, settings, compositions
+
+
+@pytest.mark.parametrize(
+    "axis", ["w", "xy", "", (0, 0, 0), (1, 0), (NAN, 0, 1), None, 3.0, ("a", "b", "c"), (1e-300, 0, 0)]
+)
+@pytest.mark.parametrize("make", [joints.revolute, joints.prismatic, lambda a: joints.screw(a, 0.1), joints.planar])
+def test_an_axis_is_a_letter_or_a_vector(make, axis):
+    with pytest.raises(rd.ModelError, match="axis"):
+        make(axis)
+
+
+def test_an_axis_may_have_any_length():
+    a, b = (scene_with(joints.revolute(axis)).compile() for axis in ((1, 2, 3), (1e8, 2e8, 3e8)))
+    np.testing.assert_allclose(a.poses([0.7]), b.poses([0.7]), atol=1e-15)
+
+
+@pytest.mark.parametrize("order", ["", "x", "xx", "xyzx", "abc", "xyy", 3, None])
+def test_an_euler_order_is_two_or_three_letters(order):
+    with pytest.raises(rd.ModelError, match="euler order"):
+        joints.euler(order)
+
+
+@pytest.mark.parametrize("pitch", [NAN, float("inf"), "steep", None])
+def test_a_pitch_is_a_finite_number(pitch):
+    with pytest.raises(rd.ModelError, match="pitch"):
+        joints.screw("x", pitch)
+
+
+@pytest.mark.parametrize(
+    ("settings", "pattern"),
+    [
+        ({"damping": -1.0}, "damping of coordinate 'angle'"),
+        ({"stiffness": NAN}, "stiffness of coordinate 'angle'"),
+        ({"armature": -0.1}, "armature of coordinate 'angle'"),
+        ({"rest": float("inf")}, "rest of coordinate 'angle'"),
+        ({"damping": (1.0, 2.0)}, "damping needs a number or one for each"),
+        ({"damping": "much"}, "damping"),
+        ({"limits": (1.0, 1.0)}, "limits of coordinate 'angle'.*low must be less than high"),
+        ({"limits": (2.0, 1.0)}, "low must be less than high"),
+        ({"limits": (NAN, 1.0)}, "limits"),
+        ({"limits": 1.0}, "limits need a pair"),
+        ({"limits": [(0, 1), (0, 1)]}, "limits need a pair"),
+        ({"limits": "tight"}, "limits"),
+        ({"friction": 1.0}, "not 'friction'"),
+    ],
+)
+def test_bad_settings_are_refused(settings, pattern):
+    with pytest.raises(rd.ModelError, match=pattern):
+        joints.revolute("x", **settings)
+
+
+def test_settings_go_to_each_coordinate_or_to_all():
+    joint = joints.universal(limits=[(-1, 1), (-2, 2)], damping=(0.1, 0.2), armature=0.3)
+    assert [c.limits for c in joint.coordinates] == [(-1, 1), (-2, 2)]
+    assert [c.damping for c in joint.coordinates] == [0.1, 0.2]
+    assert [c.armature for c in joint.coordinates] == [0.3, 0.3]
+
+
+@pytest.mark.parametrize("make", [joints.ball, joints.free])
+@pytest.mark.parametrize("settings", [{"stiffness": 1.0}, {"limits": (-1.0, 1.0)}])
+def test_a_quaternion_has_no_springs_and_no_limits(make, settings):
+    with pytest.raises(rd.ModelError, match=r"quaternion.*joints\.euler"):
+        make(**settings)
+
+
+def test_a_composition_is_the_product_of_the_transforms_and_names_its_coordinates():
+    joint = joints.revolute("x", damping=0.1) @ joints.fixed(rd.pose((0, 0, 1))) @ joints.revolute("y", limits=(-1, 1))
+    assert [c.name for c in joint.coordinates] == ["angle", "angle_2"]
+    assert joint.coordinates[0].damping == 0.1 and joint.coordinates[1].limits == (-1, 1)
+    d = scene_with(joint).compile()
+    one, two = (scene_with(joints.revolute(a)).compile().poses([x])[0] for a, x in (("x", 0.4), ("y", -0.7)))
+    np.testing.assert_allclose(d.poses([0.4, -0.7])[0], one @ rd.pose((0, 0, 1)) @ two, atol=1e-15)
+    with pytest.raises(TypeError):
+        joints.revolute("x") @ 3.0
+
+
+# Followers
+
+
+def follower(joint, leader="lead", leading=None, **how):
+    scene = Scene()
+    lead = scene.world.attach(Body("lead", mass=1.0, inertia=np.eye(3)), leading or joints.revolute("x"))
+    lead.attach(Body("knee", mass=1.0, inertia=np.eye(3)), joint.follow(leader, **how))
+    return scene
+
+
+def test_only_one_coordinate_can_follow_one_coordinate():
+    with pytest.raises(rd.ModelError, match="only a joint of one coordinate can follow"):
+        joints.universal().follow("lead")
+    with pytest.raises(rd.ModelError, match=r"joint of 'knee' follows 'lead': both need exactly one"):
+        follower(joints.revolute("x"), leading=joints.universal()).compile()
+    with pytest.raises(rd.ModelError, match=r"joint of 'knee' follows 'leed'.*not a moving body"):
+        follower(joints.revolute("x"), "leed").compile()
+    with pytest.raises(rd.ModelError, match=r"joint of 'knee' follows 'lead'"):
+        follower(joints.revolute("x"), leading=joints.fixed()).compile()
+    with pytest.raises(rd.ModelError, match=r"joint of 'knee' follows 'knee'"):
+        follower(joints.revolute("x"), "knee").compile()
+
+
+@pytest.mark.parametrize("how", [{"multiplier": 0.0}, {"multiplier": NAN}, {"offset": float("inf")}])
+def test_a_follower_needs_a_finite_ratio(how):
+    with pytest.raises(rd.ModelError, match="follows 'lead' needs a finite multiplier"):
+        follower(joints.revolute("x"), **how)
+
+
+def test_a_follower_stands_alone():
+    with pytest.raises(rd.ModelError, match="cannot be composed"):
+        joints.revolute("x").follow("lead") @ joints.revolute("y")

@@ -68,7 +68,8 @@ class _Writer:
     """Nodes in creation order as lines.
 
     A value used once is nested into its user's text if reading that text makes the nodes in the same order: ``waiting``
-    holds the nodes without a line yet, in order, and a user may take over those at its end only.
+    holds the nodes without a line yet, in order, and a user may take over those at its end only. An input needs no line
+    of its own unless reading would meet it out of order.
     """
 
     def __init__(self, outputs: Sequence[Scalar]) -> None:
@@ -77,7 +78,7 @@ class _Writer:
         self.waiting: list[Expression] = []
         self.assigned = 0
         nodes = reachable(outputs)
-        uses = Counter(x.index for x in outputs if type(x) is Expression)
+        self.uses = uses = Counter(x.index for x in outputs if type(x) is Expression)
         uses.update(a.index for n in nodes if n.op != "input" for a in n.args if type(a) is Expression)
         for node in nodes:
             if node.op == "input":
@@ -88,25 +89,40 @@ class _Writer:
             self.texts[node.index] = self._operation(node)
             self.waiting.append(node)
             if uses[node.index] > 1 or len(self.texts[node.index][0]) > _WIDTH:
-                self._give_lines()
-        self._take(outputs, everything=True)
+                self._give_lines(len(self.waiting))
+        self._take_all(outputs)
 
     def output(self, x: Scalar) -> float | str:
         return self.texts[x.index][0] if type(x) is Expression else float(x)
 
-    def _take(self, args: Sequence[Scalar], everything: bool = False) -> None:
-        """Let the text of these arguments' user stand for them, else give every waiting node its line."""
+    def _waiting_of(self, args: Sequence[Scalar]) -> list[Expression]:
+        """Those of the arguments that wait, in the order in which their text is read."""
         waiting = {n.index for n in self.waiting}
-        wanted = list(dict.fromkeys(a.index for a in args if type(a) is Expression and a.index in waiting))
-        start = 0 if everything else len(self.waiting) - len(wanted)
-        if [n.index for n in self.waiting[start:]] == wanted:
-            del self.waiting[start:]
-        else:
-            self._give_lines()
+        found = {a.index: a for a in args if type(a) is Expression and a.index in waiting}
+        return list(found.values())
 
-    def _give_lines(self) -> None:
+    def _take(self, args: Sequence[Scalar]) -> None:
+        """Let the text of these arguments' user stand for them, else give every waiting node its line."""
+        wanted = self._waiting_of(args)
+        start = len(self.waiting) - len(wanted)
+        # Other texts that are read before the user's may name an input too: nothing older may be waiting then.
+        shared = [n for n in wanted if n.op == "input" and self.uses[n.index] > 1]
+        if self.waiting[start:] != wanted or (shared and len(wanted) > 1):
+            self._give_lines(len(self.waiting))
+            return
+        if shared:
+            self._give_lines(start)
+        del self.waiting[len(self.waiting) - len(wanted) :]
+
+    def _take_all(self, outputs: Sequence[Scalar]) -> None:
+        """Let the outputs' texts stand for every waiting node, else give each its line."""
+        if self._waiting_of(outputs) != self.waiting:
+            self._give_lines(len(self.waiting))
+
+    def _give_lines(self, count: int) -> None:
+        """Lines for the oldest waiting nodes."""
         named: list[str] = []
-        for node in self.waiting:
+        for node in self.waiting[:count]:
             text = self.texts[node.index][0]
             if node.op == "input":
                 named.append(text)
@@ -116,7 +132,7 @@ class _Writer:
             self.texts[node.index] = (f"t{self.assigned}", ATOM)
             self.assigned += 1
         self._name(named)
-        self.waiting.clear()
+        del self.waiting[:count]
 
     def _name(self, inputs: list[str]) -> None:
         if inputs:

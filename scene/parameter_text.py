@@ -24,7 +24,7 @@ _ADVICE = "write it with + - * /, powers, sqrt, sin, cos, tan, their inverses, e
 _SYMPY_NAMES = {name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")}
 _SYMPY_NAMES |= {"exp": "exp", "log": "log", "abs": "Abs", "min": "Min", "max": "Max"}
 _NAMES = {sympy_name: name for name, sympy_name in _SYMPY_NAMES.items()}
-_MANY = ("min", "max")  # SymPy's take any number of arguments
+_MANY = ("min", "max")  # SymPy's take any number of arguments, which it sorts
 _NUMBERS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -74,6 +74,8 @@ class _Writer:
         if name is None:
             raise ModelError(f"the function {e.func.__name__} in {e} cannot be written to a file; {_ADVICE}")
         args = [self.write(a)[0] for a in e.args]
+        if name in _MANY and not _is_decimal(e):
+            raise ModelError(f"{e} cannot be written to a file: write the constants in it as decimal numbers")
         while name in _MANY and len(args) > 2:
             args[:2] = [f"{name}({args[0]}, {args[1]})"]
         return f"{name}({', '.join(args)})", ATOM
@@ -82,8 +84,8 @@ class _Writer:
         (text, _), rest = self._start(terms, operator.add)
         for term in rest:
             part = wrapped(*self.write(term), PRODUCT)
-            negative = term.is_Mul and len(term.args) == 2 and term.args[0].is_Number and part.startswith("-")
-            text += f" - {part[1:]}" if negative else f" + {part}"
+            pair = term.is_Mul and len(self._start(term.args, operator.mul)[1]) == 1
+            text += f" - {part[1:]}" if pair and part.startswith("-") else f" + {part}"
         return text
 
     def _product(self, factors: Any) -> str:
@@ -116,6 +118,11 @@ class _Writer:
 
 def _is_inverse(e: Any) -> bool:
     return bool(e.is_Pow and e.exp.is_Integer and e.exp == -1 and not e.is_number)
+
+
+def _is_decimal(e: Any) -> bool:
+    """Whether no constant, such as sqrt(2), is replaced by its value in the text: SymPy sorts it differently then."""
+    return bool(e.is_Number or (not e.is_number and all(map(_is_decimal, e.args))))
 
 
 def _number(e: Any) -> tuple[str, int]:
@@ -167,16 +174,16 @@ class _Reader:
         args = [_to_sympy(sp, a) for a in args]
         match op:
             case "add":
-                return sp.Add(*args, evaluate=False)
+                return _chain(sp.Add, *args)
             case "sub":
-                return sp.Add(args[0], _negative(sp, args[1]), evaluate=False)
+                return _chain(sp.Add, args[0], _negative(sp, args[1]))
             case "mul":
-                return sp.Mul(*args, evaluate=False)
+                return _chain(sp.Mul, *args)
             case "neg":
                 return sp.Mul(sp.Integer(-1), *args, evaluate=False)
             case "divide":
                 inverse = sp.Pow(args[1], sp.Integer(-1), evaluate=False)
-                return inverse if args[0] == 1 else sp.Mul(args[0], inverse, evaluate=False)
+                return inverse if args[0] == 1 else _chain(sp.Mul, args[0], inverse)
             case "reciprocal":
                 return sp.Pow(args[0], sp.Integer(-1), evaluate=False)
             case "sqrt":
@@ -185,7 +192,8 @@ class _Reader:
                 return sp.Pow(*args, evaluate=False)
         if op not in _SYMPY_NAMES:
             raise ModelError(f"the function '{op}' is not allowed on parameters; use {', '.join(_SYMPY_NAMES)}")
-        return getattr(sp, _SYMPY_NAMES[op])(*args, evaluate=False)
+        function = getattr(sp, _SYMPY_NAMES[op])
+        return _chain(function, *args) if op in _MANY else function(*args, evaluate=False)
 
     def _calculated(self, op: str, args: list[Any]) -> Any:
         """Numbers among themselves: fractions stay exact, since powers of them mean other operations."""
@@ -203,6 +211,11 @@ def _to_sympy(sp: Any, value: Any) -> Any:
     if isinstance(value, Fraction):
         return sp.Rational(value.numerator, value.denominator)
     return sp.Integer(value) if isinstance(value, int) else sp.Float(value) if isinstance(value, float) else value
+
+
+def _chain(operation: Any, first: Any, second: Any) -> Any:
+    """a + b + c as one sum, not a sum in a sum: it is written and read from left to right."""
+    return operation(*(first.args if isinstance(first, operation) else (first,)), second, evaluate=False)
 
 
 def _negative(sp: Any, e: Any) -> Any:

@@ -100,8 +100,8 @@ def _uncarried(omega: np.ndarray, way: np.ndarray) -> np.ndarray:
 def semi_implicit_step(tree: Tree, acceleration: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
     """(q, v) after v += h a, q moved with the new v.
 
-    A body that turns freely is stepped in its momenta, carried in world axes: its frame turns during the step, and adding
-    h times -omega x v or the gyroscopic moment in body axes would make a tumbling body gain energy at every step.
+    A body that turns freely is stepped in its momenta, carried in world axes. Its frame turns during the step: adding
+    -omega x v and the gyroscopic moment in body axes would make a tumbling body gain energy at every step.
     """
     q_next: list[Scalar] = list(tree.q)
     v_next: list[Scalar] = list(tree.v + acceleration * h)
@@ -132,7 +132,7 @@ def semi_implicit_step(tree: Tree, acceleration: np.ndarray, h: Scalar) -> tuple
 
 
 def _about(k: LinkKinematics, factor: Factor, at_center: bool) -> tuple[np.ndarray, np.ndarray | None]:
-    """(point, inertia about it) whose momenta a freely turning link is stepped in; (origin, None) for a frame of none."""
+    """(point, inertia about it) in whose momenta a freely turning link is stepped; (origin, None) where it has none."""
     massless = any(is_constant(x) and x == 0.0 for x in (k.mass, *np.diag(k.inertia)))
     if massless or len(k.link.joint.factors) > 1:
         return zeros(3), None

@@ -9,11 +9,12 @@ from recursive_dyn.model import Model
 
 
 def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np.ndarray) -> str | None:
-    """The coordinate of the first joint, root first, that is not finite at q (nq,) or where v leads within h; else None.
+    """The coordinate of the first joint, root first, that is not finite at q (nq,) or where v leads in h; else None.
 
     The joint's own expressions are evaluated by the interpreter; q and v are finite.
     """
-    values = {("parameter", name): x for (name, _), x in zip(model.parameters, parameters, strict=True)}
+    names = [("parameter", name) for name, _ in model.parameters]
+    values: dict[tuple[str, str | int], float] = dict(zip(names, parameters.tolist(), strict=True))
     ahead = q.copy()
     for place, slot in model.plain_slots:
         ahead[place] += h * v[slot]
@@ -21,10 +22,10 @@ def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np
         joint = link.joint.kinematics()
         scale = link.coupling[1] if link.coupling else 1.0
         flat = [*(x for t in joint.transforms for x in t.flat), *joint.subspace.flat, *joint.bias]
-        rates = {("v", i): scale * v[link.first_v + i] for i in range(link.joint.nv)}
+        values |= {("v", i): scale * v[link.first_v + i] for i in range(link.joint.nv)}
         for state in (q, ahead):
             own = state[link.first_q : link.first_q + link.joint.nq]
-            place = {("q", i): scale * x + link.offset for i, x in enumerate(own)}
-            if not all(np.isfinite(x) for x in ex.evaluate(flat, {**values, **rates, **place})):
+            values |= {("q", i): scale * x + link.offset for i, x in enumerate(own)}
+            if not all(np.isfinite(x) for x in ex.evaluate(flat, values)):
                 return model.coordinates[link.first_v].name
     return None

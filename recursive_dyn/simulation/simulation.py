@@ -191,9 +191,9 @@ class Simulation:
         joint = culprit(self.dynamics.model, self._q, self._v, self.timestep, self.parameters.values_array)
         if joint is not None:
             return (
-                f"simulation at t = {self.time:.6g} s: the joint of coordinate '{joint}' has no finite frame where it goes;"
-                " keep it away with limits, use a smaller timestep, or write the joint so that it exists there. The last"
-                " good state is kept"
+                f"simulation at t = {self.time:.6g} s: the joint of coordinate '{joint}' has no finite frame where it"
+                " goes; keep it away with limits, use a smaller timestep, or write the joint so that it exists there."
+                " The last good state is kept"
             )
         nq, nv = self.dynamics.nq, self.dynamics.nv
         bad_v = np.flatnonzero(~np.isfinite(self._stepper.output[nq : nq + nv]))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import sympy as sp
-from trees import assert_close, mechanism
+from joint_cases import KINDS
+from trees import assert_close, mechanism, named
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
@@ -60,6 +61,28 @@ def test_all_integrators_tend_to_the_same_motion(dynamics):
     exact = final(dynamics, "rk4", 3200)
     for integrator, tolerance in (("semi_implicit_euler", 5e-3), ("implicit_midpoint", 1e-6)):
         assert_close(final(dynamics, integrator, 3200).q, exact.q, tolerance)
+
+
+@pytest.mark.parametrize("name", [*KINDS, "tree of 8"])
+def test_every_joint_type_is_stepped_with_the_integrators_order(name):
+    m = named(name)
+    d = m.dynamics()
+    q, v = (x[0] for x in m.states(1, 1))
+
+    def end(integrator, steps):
+        sim = rd.Simulation(d, 4e-3 / steps, integrator)
+        sim.q, sim.v, sim.tau = q, v, np.linspace(-1, 1, d.nv)
+        sim.step(steps)
+        return sim
+
+    exact = end("rk4", 64)
+    for integrator, order in (("semi_implicit_euler", 1), ("implicit_midpoint", 2)):
+        errors = []
+        for steps in (8, 16):
+            sim = end(integrator, steps)
+            errors.append(np.linalg.norm([*d.difference(exact.q, sim.q), *(sim.v - exact.v)]))
+        # errors of 1e-7 and more, where RK4 with a quarter of the step has some 1e-12
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)
 
 
 @pytest.mark.parametrize("integrator", ORDERS)
@@ -147,6 +170,23 @@ def test_a_tumbling_body_keeps_its_linear_momentum_at_frame_rate(integrator, mom
         assert_close(sim.dynamics.momentum(sim.q, sim.v)[3:], start, tolerance)
 
 
+@pytest.mark.parametrize("offset", [(0.0, 0.0, 0.0), (0.2, -0.1, 0.15)], ids=["centred", "off centre"])
+@pytest.mark.parametrize("moments", [BRICK, CUBE, DISC], ids=["brick", "cube", "disc"])
+def test_a_tumbling_body_keeps_all_its_momentum_for_ten_seconds_at_frame_rate(moments, offset):
+    sim = thrown("semi_implicit_euler", 1 / 60, moments, offset)
+    start = sim.dynamics.momentum(sim.q, sim.v)
+    sim.step(600)
+    end = sim.dynamics.momentum(sim.q, sim.v)
+    # carried exactly: rounding of 600 steps; the angular part is about the world's origin, 40 m away in the end
+    assert_close(end[3:], start[3:], 1e-12)
+    assert_close(end[:3], start[:3], 1e-12, 40 * np.abs(start).max())
+
+
+OFF_CENTRE = pytest.mark.xfail(
+    strict=True, reason="implicit_midpoint carries the velocity of a free body's origin, not of its centre of mass"
+)
+
+
 @pytest.mark.parametrize(
     ("integrator", "timestep", "moments"),
     [
@@ -164,3 +204,13 @@ def test_a_tumbling_body_does_not_gain_energy(integrator, timestep, moments):
     start = sim.dynamics.kinetic_energy(sim.q, sim.v)
     sim.step(round(10.0 / timestep))
     assert sim.dynamics.kinetic_energy(sim.q, sim.v) <= 1.01 * start
+
+
+@pytest.mark.parametrize(
+    "integrator", ["semi_implicit_euler", "rk4", pytest.param("implicit_midpoint", marks=OFF_CENTRE)]
+)
+def test_a_tumbling_body_whose_frame_is_off_its_centre_does_not_gain_energy(integrator):
+    sim = thrown(integrator, 1 / 60, BRICK, (0.2, -0.1, 0.15))
+    start = sim.dynamics.kinetic_energy(sim.q, sim.v)
+    sim.step(600)
+    assert sim.dynamics.kinetic_energy(sim.q, sim.v) <= 1.02 * start

@@ -63,6 +63,8 @@ class _Reader:
             return combine(_UNARY[type(e)], [self.read(e.args[0])])
         if isinstance(e, (sp.sec, sp.csc, sp.cot)):
             return self.read(e.rewrite(sp.cos if isinstance(e, sp.sec) else sp.sin))
+        if isinstance(e, (sp.asinh, sp.acosh, sp.atanh)):
+            return self.read(e.rewrite(sp.log))
         if isinstance(e, sp.atan2):
             return combine("atan2", [self.read(a) for a in e.args])
         if isinstance(e, (sp.Min, sp.Max)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Scalar, array, evaluate, reachable, reciprocal
 from recursive_dyn.joint import JointProgram
 from recursive_dyn.model import WORLD, Body
@@ -76,6 +77,8 @@ def momentum(tree: Tree) -> list[Scalar]:
 
 def center_of_mass(tree: Tree) -> list[Scalar]:
     """World position (3,) of the centre of mass of everything that moves."""
+    if not tree.links:
+        raise ModelError("nothing in this scene moves, so that it has no centre of mass of what moves; attach a joint")
     total, moment = 0.0, zeros(3)
     for i, k in enumerate(tree.links):
         total = total + k.mass

@@ -37,12 +37,19 @@ class Joint:
 
         from recursive_dyn.symbolic import from_sympy
 
+        if not isinstance(transform, sp.MatrixBase):
+            transform = np.asarray(transform, dtype=object)
+            if any(isinstance(entry, str) for entry in transform.flat):  # SymPy would execute text
+                raise ModelError("a joint's transform is made of SymPy expressions and numbers, not of text")
         matrix = sp.Matrix(transform)
         if matrix.shape != (4, 4):
             raise ModelError(
                 f"a joint's transform is a 4 x 4 matrix, this one is {matrix.shape[0]} x {matrix.shape[1]}"
             )
-        symbols = (coordinates,) if isinstance(coordinates, sp.Symbol) else tuple(coordinates)
+        symbols = (coordinates,) if isinstance(coordinates, (sp.Symbol, str)) else tuple(coordinates)
+        for symbol in symbols:
+            if not isinstance(symbol, sp.Symbol):
+                raise ModelError(f"a joint's coordinate is a SymPy symbol, not {symbol!r}; make one with sympy.Symbol")
         graph = Graph()
         reader = SymbolReader(graph, symbols)
         label = f"joint of ({', '.join(map(str, symbols))})"

@@ -1,0 +1,41 @@
+"""What a person may hand to joints.Joint besides a proper matrix of expressions."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+q = sp.Symbol("q", real=True)
+
+
+def test_text_is_never_executed(tmp_path):
+    mark = tmp_path / "mark"
+    text = f"__import__('pathlib').Path({str(mark)!r}).touch()"
+    transform = [[1, 0, 0, text], [0, 1, 0, 0], [0, 0, 1, q], [0, 0, 0, 1]]
+    with pytest.raises(rd.ModelError, match="not of text"):
+        joints.Joint(transform, q)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("coordinate", ["q", 1.0, q + 1])
+def test_a_coordinate_is_a_symbol(coordinate):
+    with pytest.raises(rd.ModelError, match="SymPy symbol"):
+        joints.Joint(sp.eye(4), [coordinate])
+
+
+def test_inverse_hyperbolic_functions_are_read():
+    transform = sp.eye(4)
+    transform[0, 3], transform[1, 3], transform[2, 3] = sp.asinh(q), sp.atanh(q / 4), sp.acosh(q + 3)
+    scene = Scene()
+    scene.world.attach(Body("slider", mass=1.0), joints.Joint(transform, q, limits=(-1, 1)))
+    pose = scene.compile().poses([0.5])[0]
+    np.testing.assert_allclose(pose[:3, 3], [np.arcsinh(0.5), np.arctanh(0.125), np.arccosh(3.5)], rtol=1e-14)
+
+
+def test_a_scene_in_which_nothing_moves_has_no_moving_centre_of_mass():
+    scene = Scene()
+    scene.world.attach(Body("rock", mass=1.0), joints.fixed())
+    with pytest.raises(rd.ModelError, match="nothing in this scene moves"):
+        scene.compile().center_of_mass([])

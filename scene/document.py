@@ -18,6 +18,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError, SceneFileError
 
 _WIDTH = 120
+_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ROUNDING = 1e-14  # constructors make poses orthonormal and normals unit; what is so already keeps its every bit
 
 
@@ -90,18 +91,41 @@ def _refuse(name: str) -> None:
 
 
 def _formatted(value: Any, indent: int, before: int = 0) -> str:
-    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    if indent + before + len(line) < _WIDTH or not value or not isinstance(value, (dict, list)):
-        return line
-    inner = indent + 2
+    """The value as JSON in lines that start at ``indent``, the first of them ``before`` characters later."""
+    if not value or not isinstance(value, (dict, list)):
+        return _line(value)
+    if not _is_large(value):
+        line = _line(value)
+        if indent + before + len(line) < _WIDTH:
+            return line
+    inner, space = indent + 2, "\n" + " " * (indent + 2)
     if isinstance(value, dict):
-        names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
+        names = [f"{_line(name)}: " for name in value]
         parts = [n + _formatted(v, inner, len(n)) for n, v in zip(names, value.values(), strict=True)]
+    elif (
+        isinstance(value[0], list)
+        and value[0]
+        and isinstance(value[0][0], (int, float))
+        and '"' not in (line := _line(value))
+    ):
+        parts = [line[1:-1].replace("], [", f"],{space}[")]  # a table of numbers, a mesh's of thousands of rows
     else:
         parts = [_formatted(v, inner) for v in value]
-    space = "\n" + " " * inner
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     return f"{opening}{space}{(',' + space).join(parts)}\n{' ' * indent}{closing}"
+
+
+def _is_large(value: Any) -> bool:
+    """Whether a value surely does not fit on a line, told without writing it."""
+    waiting, count = [value], 0
+    while waiting and count < _WIDTH:
+        part = waiting.pop()
+        count += 1
+        if isinstance(part, (dict, list)):
+            if len(part) > _WIDTH:
+                return True
+            waiting.extend(part.values() if isinstance(part, dict) else part)
+    return bool(waiting)
 
 
 def mapping(what: str, value: Any) -> dict[str, Any]:
@@ -139,7 +163,7 @@ def number(what: str, value: Any) -> float:
 def text(what: str, value: Any) -> str:
     """A string that is not empty. Raises ModelError."""
     if not isinstance(value, str) or not value:
-        raise ModelError(f"{what} must be a text, not {brief(value)}")
+        raise ModelError(f"{what} must be a text that is not empty, not {brief(value)}")
     return value
 
 

@@ -63,7 +63,7 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
-        raise ModelError(f"it is not an expression ({error.msg}); correct it") from None
+        raise ModelError(f"it is not an expression ({str(error.msg)[:_SHOWN]}); correct it") from None
     except (ValueError, MemoryError, RecursionError):
         raise ModelError("it is too deeply nested or holds a character that is not text; split or correct it") from None
 

@@ -23,7 +23,7 @@ from scene.expression_text import ATOM, PRODUCT, SIGN, SUM, wrapped
 KINDS = (CONSTANT, PLAIN, BALL, FREE)
 _WIDTH = 90  # characters up to which operations are nested into one line
 _INFIX = {"add": (" + ", SUM, PRODUCT), "sub": (" - ", SUM, PRODUCT), "mul": ("*", PRODUCT, SIGN)}
-_ASSIGNMENT = re.compile(r"\s*(t[0-9]+)\s*=(.*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"\s*(t[0-9]+)\s*=\s*(.*)", re.DOTALL)
 _COORDINATE = re.compile(r"q([0-9]{1,4})")
 
 

@@ -136,7 +136,7 @@ def _value(e: Any) -> float:
     value = complex(e.evalf(17))
     if value.imag != 0.0 or not math.isfinite(value.real):
         raise ModelError(f"the constant {e} is not a finite real number; correct it")
-    return value.real
+    return value.real + 0.0  # SymPy knows no negative zero
 
 
 def _decimal(value: float) -> tuple[str, int]:
@@ -191,7 +191,9 @@ class _Reader:
             case "pow":
                 return sp.Pow(*args, evaluate=False)
         if op not in _SYMPY_NAMES:
-            raise ModelError(f"the function '{op}' is not allowed on parameters; use {', '.join(_SYMPY_NAMES)}")
+            raise ModelError(
+                f"the function '{op}' is not allowed on parameters; use pow, sqrt, {', '.join(_SYMPY_NAMES)}"
+            )
         function = getattr(sp, _SYMPY_NAMES[op])
         return _chain(function, *args) if op in _MANY else function(*args, evaluate=False)
 

@@ -190,37 +190,46 @@ def test_a_curve_or_surface_without_a_frame_is_refused():
     refused(joints.curve([s**2, 2 * s**2, 3 * s**2], s), "not finite")  # straight too, though less plainly
 
 
-# Branches of roots and inverse functions
+# Functions: values, first and second derivatives on every branch
+
+p = sp.Symbol("p")
+FUNCTIONS = [
+    sp.sqrt(p**2), sp.Abs(q), sp.sqrt(1 - sp.cos(q) ** 2), sp.asin(sp.sin(q)), sp.acos(sp.cos(q)), sp.atan(sp.tan(q)),
+    sp.atan2(sp.sin(q), sp.cos(q)), sp.log(sp.exp(q)), sp.Max(q, sp.sin(q)), sp.Min(q, 1 - q**2), sp.sign(q) * q,
+    sp.Piecewise((q, q < 1), (sp.sin(q), True)), sp.Piecewise((q, (q > -1) & (q <= 1)), (q**3, True)),
+    (q**2) ** sp.Rational(1, 4), sp.exp(-q / 2), sp.log(1 + q**2), sp.asin(q / 5), sp.acos(q / 5), sp.atan(q),
+    sp.tan(q / 3), sp.sinh(q / 2), sp.cosh(q / 2), sp.tanh(q), sp.sec(q / 3), sp.csc(q / 9 + 1), sp.cot(q / 9 + 1),
+    (1 + q**2) ** sp.Float(0.3), sp.Integer(2) ** q, q**5 / 100, (2 + q**2) ** -3, sp.atan2(q, 2 + sp.cos(q)),
+    sp.cbrt(4.5 + q), sp.sqrt(4.5 + q) ** 3, (1 + q**2) ** sp.sin(q), sp.asinh(q), sp.acosh(2 + q**2), sp.atanh(q / 5),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        sp.sqrt(sp.Symbol("q") ** 2),
-        sp.Abs(q),
-        sp.sqrt(1 - sp.cos(q) ** 2),
-        sp.asin(sp.sin(q)),
-        sp.acos(sp.cos(q)),
-        sp.atan(sp.tan(q)),
-        sp.atan2(sp.sin(q), sp.cos(q)),
-        sp.log(sp.exp(q)),
-        sp.Max(q, sp.sin(q)),
-        sp.Piecewise((q, q < 1), (sp.sin(q), True)),
-        (q**2) ** sp.Rational(1, 4),
-        sp.sign(q) * q,
-    ],
-    ids=str,
-)
-def test_a_function_has_its_own_branch_on_every_side(f):
-    """sqrt(q^2) is not q, though it is for all positive q; sin q and q themselves stand by to be confused with it."""
+def moments_of(f, symbol, x):
+    """f, f' and f'' at x from 60-digit values at steps of 1e-18: exact to double precision."""
+    h = sp.Float("1e-18", 60)
+    low, here, high = (sp.N(f.subs(symbol, sp.Float(x, 60) + k * h), 60) for k in (-1, 0, 1))
+    return float(here), float((high - low) / (2 * h)), float((high - 2 * here + low) / h**2)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=str)
+def test_a_function_has_its_value_slope_and_curvature_on_every_side(f):
+    """sqrt(p^2) is not p, though it is for all positive p; p and sin p themselves stand by to be confused with it.
+
+    A unit point mass at (f, p, sin p) without gravity: holding p-dot = 1 takes f' f'' - cos p sin p.
+    """
     symbol = next(iter(f.free_symbols))
-    G = turning(x=f, y=symbol, z=sp.sin(symbol), angle=symbol)
-    d = scene_with(joints.Joint(G, symbol)).compile()
+    G = sp.eye(4)
+    G[:3, 3] = sp.Matrix([f, symbol, sp.sin(symbol)])
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.attach(Body("knee", mass=1.0), joints.Joint(G, symbol))
+    d = scene.compile()
     for x in (-3.5, -2.0, -0.6, 0.4, 1.2, 2.0, 4.0):
-        number = float(f.subs(symbol, x))
-        slope = float((f.subs(symbol, x + sp.Float(1e-6)) - f.subs(symbol, x - sp.Float(1e-6))) / 2e-6)
-        assert d.poses([x])[0, 0, 3] == pytest.approx(number, abs=1e-14)
-        assert d.velocities([x], [1.0])[0, 3] == pytest.approx(slope, abs=1e-8)  # rounding of the difference: 1e-10
+        value, slope, curvature = moments_of(f, symbol, x)
+        size = 1 + abs(value) + abs(slope) + abs(slope * curvature)
+        assert d.poses([x])[0, 0, 3] == pytest.approx(value, abs=1e-14 * size)
+        assert d.velocities([x], [1.0])[0, 3] == pytest.approx(slope, abs=1e-13 * size)
+        held = d.inverse_dynamics([x], [1.0], [0.0])[0]
+        assert held == pytest.approx(slope * curvature - np.cos(x) * np.sin(x), abs=1e-12 * size)
 
 
 def test_a_surface_keeps_the_side_of_its_normal():

@@ -19,7 +19,8 @@ from recursive_dyn import joint as core
 from recursive_dyn.expression import Expression, Graph, combine
 from recursive_dyn.program import ARGUMENTS, content_hash
 from recursive_dyn.symbolic import from_sympy
-from scene import Body, Scene, joint_text, joints, parameter_text, shapes
+from scene import Body, Scene, joints, shapes
+from scene.file import joint_text, parameter_text
 
 NAMES = ("R", "S", "width")
 SYMBOLS = sp.symbols(NAMES, real=True)

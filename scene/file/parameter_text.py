@@ -16,9 +16,9 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import evaluate_number
-from scene import expression_text
 from scene.checks import is_symbolic
-from scene.expression_text import ATOM, MAX_INTEGER, MAX_LENGTH, PRODUCT, SIGN, SUM, wrapped
+from scene.file import expression_text
+from scene.file.expression_text import ATOM, MAX_INTEGER, MAX_LENGTH, PRODUCT, SIGN, SUM, wrapped
 
 _ADVICE = "write it with + - * /, powers, sqrt, sin, cos, tan, their inverses, exp, log, Abs, Min and Max"
 _SYMPY_NAMES = {name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")}

@@ -16,9 +16,9 @@ from scene.body import Body, Node
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties
 from scene.scene import Scene
-from scene.urdf_file import blame, read
-from scene.urdf_geometry import Geometry
-from scene.urdf_tree import Coupling, couplings_of, order_of, root_of
+from scene.urdf.geometry import Geometry
+from scene.urdf.text import blame, read
+from scene.urdf.tree import Coupling, couplings_of, order_of, root_of
 
 
 def load(

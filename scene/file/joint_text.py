@@ -17,8 +17,8 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Expression, Graph, Scalar, array, combine, evaluate, is_constant, reachable
 from recursive_dyn.joint import BALL, CONSTANT, FREE, PLAIN, Factor, JointProgram, build
 from recursive_dyn.spatial import quaternion_rotation
-from scene import expression_text
-from scene.expression_text import ATOM, PRODUCT, SIGN, SUM, wrapped
+from scene.file import expression_text
+from scene.file.expression_text import ATOM, PRODUCT, SIGN, SUM, wrapped
 
 KINDS = (CONSTANT, PLAIN, BALL, FREE)
 _WIDTH = 90  # characters up to which operations are nested into one line

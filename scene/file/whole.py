@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from recursive_dyn.errors import ModelError, SceneFileError
-from scene import body_fields, document, joint_fields, shape_fields
 from scene.body import Body, Node
-from scene.document import as_given, brief, fields, items, mapping, number, table, text
+from scene.file import body_fields, document, joint_fields, shape_fields
+from scene.file.document import as_given, brief, fields, items, mapping, number, table, text
 from scene.scene import Scene
-from scene.urdf_file import blame
+from scene.urdf.text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene import shapes
-from scene.document import as_given, fields, flag, table, text
+from scene.file.document import as_given, fields, flag, table, text
 from scene.shapes import Mesh, Shape
 
 _SIZES: dict[type[Shape], dict[str, tuple[int, ...]]] = {

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene import parameter_text, shape_fields
 from scene.body import Body
 from scene.checks import Array, is_symbolic
-from scene.document import items, number, table
+from scene.file import parameter_text, shape_fields
+from scene.file.document import items, number, table
 from scene.mass_properties import INERTIA_TOLERANCE, MassProperties
 
 MASS = {"mass": (), "center_of_mass": (3,), "inertia": (3, 3)}

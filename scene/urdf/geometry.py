@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from recursive_dyn.errors import SceneFileError
 from scene import shapes
 from scene.shapes import Shape
-from scene.urdf_file import blame, foreign_shape
+from scene.urdf.text import blame, foreign_shape
 
 PACKAGES = ("package", "model")  # schemes whose first folder is a package's name
 

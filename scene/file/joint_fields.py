@@ -9,8 +9,8 @@ from typing import Any
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint import PLAIN, JointProgram
 from recursive_dyn.model import Coordinate
-from scene import joint_text
-from scene.document import brief, fields, items, number, table, text
+from scene.file import joint_text
+from scene.file.document import brief, fields, items, number, table, text
 from scene.joints.base import MAX_COORDINATES, Joint
 
 _SETTINGS = {f.name: f.default for f in dataclass_fields(Coordinate) if f.name not in ("name", "limits")}

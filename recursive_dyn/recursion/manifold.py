@@ -170,30 +170,37 @@ def midpoint_step(
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """(q, v, better v of the middle) of the implicit midpoint rule for the middle's acceleration at ``guess``.
 
-    A free body's linear velocity is averaged in world axes; everything is written in the axes of the middle.
+    A free body's centre of mass is stepped in world axes; everything is written in the axes of the middle.
     """
     half = h * 0.5
     better = list(tree.v + acceleration * half)
     after = list(array(better) * 2.0 - tree.v)
-    for _, factor, _, v0 in _owners(tree):
+    for k, factor, _, v0 in _owners(tree):
         if factor.kind == FREE:
-            omega, v = guess[v0 : v0 + 3], guess[v0 + 3 : v0 + 6]
-            back = quaternion_rotation(exponential(omega * half)).T
-            start = back @ tree.v[v0 + 3 : v0 + 6]
-            middle = start + (acceleration[v0 + 3 : v0 + 6] + cross(omega, v)) * half
-            better[v0 + 3 : v0 + 6] = list(middle)
-            after[v0 + 3 : v0 + 6] = list(back @ (middle * 2.0 - start))
+            center, _ = _about(k, factor, at_center=True)
+            spin, alpha = guess[v0 : v0 + 3], acceleration[v0 : v0 + 3]
+            velocity = guess[v0 + 3 : v0 + 6] + cross(spin, center)
+            back = quaternion_rotation(exponential(spin * half)).T
+            start = back @ (tree.v[v0 + 3 : v0 + 6] + cross(tree.v[v0 : v0 + 3], center))
+            rate = acceleration[v0 + 3 : v0 + 6] + cross(alpha, center) + cross(spin, velocity)
+            middle = start + rate * half
+            better[v0 + 3 : v0 + 6] = list(middle - cross(array(better[v0 : v0 + 3]), center))
+            end = back @ (middle * 2.0 - start)
+            after[v0 + 3 : v0 + 6] = list(end - cross(array(after[v0 : v0 + 3]), center))
     return _midpoint(tree, array(better), h, 1.0), after, better
 
 
 def _midpoint(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scalar]:
-    """Where the middle's velocity leads in ``share`` (1/2 or 1) of a step; a free body moves along a straight line."""
+    """Where the middle's velocity leads in ``share`` (1/2 or 1) of a step; a free body's centre moves straight on."""
     result = integrate(tree, middle, h * share)
-    for _, factor, q0, v0 in _owners(tree):
+    for k, factor, q0, v0 in _owners(tree):
         if factor.kind == FREE:
+            center, _ = _about(k, factor, at_center=True)
             q, omega = tree.q[q0 : q0 + 7], middle[v0 : v0 + 3]
             R = quaternion_rotation(quaternion_product(q[3:], exponential(omega * (h * 0.5))))
-            result[q0 : q0 + 3] = list(q[:3] + R @ middle[v0 + 3 : v0 + 6] * (h * share))
+            way = R @ (middle[v0 + 3 : v0 + 6] + cross(omega, center)) * (h * share)
+            place = q[:3] + quaternion_rotation(q[3:]) @ center + way
+            result[q0 : q0 + 3] = list(place - quaternion_rotation(array(result[q0 + 3 : q0 + 7])) @ center)
     return result
 
 

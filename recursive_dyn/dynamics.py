@@ -109,8 +109,8 @@ class Dynamics(Evaluator):
         """[omega; v] of every body at its origin, world axes, (..., nb, 6)."""
         return self.call("velocities", q, v)
 
-    def jacobian(self, q: Any, body: str, point: Any = (0.0, 0.0, 0.0)) -> Array:
-        """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` given in the body's frame."""
+    def jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
+        """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` in the frame of ``body``, a name or a Body."""
         index = self.model.body_index(body)
         point = self._sized("point", point, 3)
         if not np.isfinite(point).all():

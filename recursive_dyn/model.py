@@ -121,9 +121,10 @@ class Model:
             for j in range(f.nv)
         )
 
-    def body_index(self, name: str) -> int:
-        """Index of a body by name; ModelError lists the known ones."""
-        for i, body in enumerate(self.bodies):
-            if body.name == name:
+    def body_index(self, body: Any) -> int:
+        """Index of a body by its name, or of a scene's Body by its own; ModelError lists the known ones."""
+        name = getattr(body, "name", body)
+        for i, known in enumerate(self.bodies):
+            if known.name == name:
                 return i
         raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies)}")

@@ -108,15 +108,15 @@ class Simulation:
         self.step(count)
         return count
 
-    def apply_force(self, body: str, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
+    def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
         """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""
         self._push(body, np.zeros(3), self._checked("force", force, 3), self._checked("point", point, 3))
 
-    def apply_torque(self, body: str, torque: Any) -> None:
+    def apply_torque(self, body: Any, torque: Any) -> None:
         """Turn with ``torque`` (3,), N m, world axes, during the next step call."""
         self._push(body, self._checked("torque", torque, 3), np.zeros(3), np.zeros(3))
 
-    def _push(self, body: str, torque: np.ndarray, force: np.ndarray, point: np.ndarray) -> None:
+    def _push(self, body: Any, torque: np.ndarray, force: np.ndarray, point: np.ndarray) -> None:
         self._forces.append((self.dynamics.model.body_index(body), torque, force, point))
 
     def snapshot(self) -> Snapshot:

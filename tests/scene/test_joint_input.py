@@ -39,3 +39,20 @@ def test_a_scene_in_which_nothing_moves_has_no_moving_centre_of_mass():
     scene.world.attach(Body("rock", mass=1.0), joints.fixed())
     with pytest.raises(rd.ModelError, match="nothing in this scene moves"):
         scene.compile().center_of_mass([])
+
+
+def test_a_body_may_be_given_itself_or_by_its_name():
+    scene = Scene()
+    arm = scene.world.attach(Body("arm", mass=1.0, center_of_mass=(0, 0, -1)), joints.revolute("y"))
+    dynamics = scene.compile()
+    J = dynamics.jacobian([0.3], arm, (0, 0, -1))
+    np.testing.assert_array_equal(J, dynamics.jacobian([0.3], "arm", (0, 0, -1)))
+    pushed = [rd.Simulation(dynamics) for _ in range(2)]
+    pushed[0].apply_force(arm, (1, 0, 0), (0, 0, -1))
+    pushed[1].apply_force("arm", (1, 0, 0), (0, 0, -1))
+    for simulation in pushed:
+        simulation.step()
+    np.testing.assert_array_equal(pushed[0].v, pushed[1].v)
+    assert pushed[0].v[0] != 0.0
+    with pytest.raises(rd.ModelError, match="unknown body 'leg'"):
+        dynamics.jacobian([0.3], "leg")

@@ -15,6 +15,8 @@ from recursive_dyn.spatial import cross, dot
 
 _LENGTH = 1.0  # metres: how a force is weighed against a moment where a pure couple cannot do
 
+_SINGULAR = 1e-14  # squared sine between columns of S at which rounding hides whether they differ
+
 
 def _link_momenta(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(linear momentum, angular momentum about the centre of mass, centre of mass), all in world axes, per link."""
@@ -135,10 +137,10 @@ def _add(wrench: np.ndarray, moment: np.ndarray, force: np.ndarray, arm: np.ndar
 def _joint_wrench(S: np.ndarray, tau: np.ndarray, joint: JointProgram) -> tuple[np.ndarray, np.ndarray]:
     if turns_freely(joint):
         angular = S[:3]
-        return angular @ array(solve(angular.T @ angular, list(tau))), zeros(3)
+        return angular @ array(solve(angular.T @ angular, list(tau), _SINGULAR)), zeros(3)
     weight = array([_LENGTH**2] * 3 + [1.0] * 3)
     weighted = S * weight[:, None]
-    wrench = weighted @ array(solve(S.T @ weighted, list(tau)))
+    wrench = weighted @ array(solve(S.T @ weighted, list(tau), _SINGULAR))
     return wrench[:3], wrench[3:]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recursive_dyn.expression import Scalar, reciprocal
+from recursive_dyn.expression import Scalar, combine, reciprocal, select
 from recursive_dyn.model import Model
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
@@ -23,15 +23,21 @@ def forward_dynamics(tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] |
     return solve(mass_matrix(tree, diagonal), [t - b for t, b in zip(tau, bias, strict=True)])
 
 
-def solve(M: np.ndarray, b: Sequence[Scalar]) -> list[Scalar]:
-    """M^-1 b of a symmetric positive definite scalar matrix; exact zeros are skipped."""
+def solve(M: np.ndarray, b: Sequence[Scalar], singular: float = 0.0) -> list[Scalar]:
+    """M^-1 b of a symmetric positive definite scalar matrix; exact zeros are skipped.
+
+    A pivot below ``singular`` times its diagonal entry counts as zero, so that the result is not finite.
+    """
     n = len(b)
     L = M.copy()
     x = list(b)
     inverse: list[Scalar] = [0.0] * n
     below = [[j for j in range(k) if _nonzero(M[k, j])] for k in range(n)]
     for k in reversed(range(n)):
-        inverse[k] = reciprocal(L[k, k])
+        pivot = L[k, k]
+        if singular:
+            pivot = select(combine("less", [pivot, singular * M[k, k]]), 0.0, pivot)
+        inverse[k] = reciprocal(pivot)
         below[k] = [j for j in range(k) if _nonzero(L[k, j])]
         row = L[k].copy()
         for i in below[k]:

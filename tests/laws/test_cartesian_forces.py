@@ -106,3 +106,15 @@ def test_a_gimbal_lock_is_reported():
         d.cartesian_forces([0.3, 0.0, 0.0], [1.0, 0.0, 0.0])
     with pytest.raises(rd.StateError, match=r"forward_dynamics.*singular"):
         d.forward_dynamics([0.3, 0.0, 0.0], np.zeros(3), [1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(("order", "angle"), [("xyz", np.pi / 2), ("zyx", -np.pi / 2), ("zyz", 0.0), ("zyz", np.pi)])
+def test_a_gimbal_lock_says_that_some_forces_cannot_be_reached(order, angle):
+    """cos(pi / 2) is 6e-17 in floating point: the wrench would be 1e16 N m."""
+    scene = Scene()
+    scene.world.attach(Body("head", mass=1.0, inertia=np.eye(3)), joints.euler(order))
+    dynamics = scene.compile()
+    with pytest.raises(rd.StateError, match="gimbal lock"):
+        dynamics.cartesian_forces([0.3, angle, 0.4], [1.0, 2.0, 3.0])
+    near = dynamics.cartesian_forces([0.3, angle + 1e-3, 0.4], [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(dynamics.generalized_forces([0.3, angle + 1e-3, 0.4], near), [1, 2, 3], rtol=1e-8)

@@ -13,6 +13,7 @@ from recursive_dyn.joint import BALL, FREE, JointProgram
 from recursive_dyn.joint_check import check_joint, check_placement, coordinate_labels
 from recursive_dyn.model import WORLD, Body, Coordinate, Link, Model
 from recursive_dyn.reframe import canonical_frames, mass_moments, snap
+from recursive_dyn.spatial import mirrored
 
 
 @dataclass(frozen=True)
@@ -174,11 +175,7 @@ def _lump(link: Link, parts: Sequence[tuple[BodySpec, np.ndarray]]) -> Link:
         for m, c, I in placed:
             d = c - center
             inertia = inertia + I + m * ((d @ d) * np.eye(3) - np.outer(d, d))
-    inertia = array(inertia)
-    for i in range(3):
-        for j in range(i):
-            inertia[i, j] = inertia[j, i]
-    return replace(link, mass=mass, center=array(center), inertia=inertia)
+    return replace(link, mass=mass, center=array(center), inertia=mirrored(array(inertia)))
 
 
 def _is_zero(value: Scalar) -> bool:

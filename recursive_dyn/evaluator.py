@@ -39,12 +39,8 @@ class Evaluator:
     def __init__(self, model: Model, method: str = AUTO) -> None:
         if method not in (AUTO, RECURSIVE, LAGRANGIAN):
             raise ModelError(f"unknown method '{method}'; choose 'auto', 'recursive' or 'lagrangian'")
-        if method == RECURSIVE and any(link.coupling for link in model.links):
-            follower = next(link.name for link in model.links if link.coupling)
-            raise ModelError(
-                f"joint of '{follower}' follows another coordinate, which method='recursive' does not express;"
-                " compile with method='lagrangian' or 'auto'"
-            )
+        if method == RECURSIVE:
+            model.refuse_couplings()
         self.model = model
         self.method = method
         self.parameters = Parameters(model.parameters)

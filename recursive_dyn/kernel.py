@@ -75,11 +75,12 @@ def _compile(
 ) -> jit.Native:
     emission = llvm.emit(program, width)
     sizes_in, sizes_out = [s for _, s in program.inputs], [s for _, s in program.outputs]
-    driver = drivers.batch_driver(emission.entry, sizes_in, sizes_out, width)
+    bodies = [drivers.batch_driver(emission.entry, sizes_in, sizes_out, width)]
     if width == 1:
-        call = drivers.call_driver(emission.entry, program.input_size, program.output_size)
-        driver = drivers.merge(driver, call, *([stepper(emission.entry, program)] if stepper else []))
-    objects = jit.compile_modules([*emission.modules, driver], progress)
+        bodies.append(drivers.call_driver(emission.entry, program.input_size, program.output_size))
+        if stepper is not None:
+            bodies.append(stepper(emission.entry, program))
+    objects = jit.compile_modules([*emission.modules, drivers.module(emission.entry, *bodies)], progress)
     facts = {
         "inputs": program.inputs,
         "outputs": program.outputs,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar
+from recursive_dyn.expression import Graph, Scalar, array
 from recursive_dyn.joint import PLAIN, JointProgram
 from recursive_dyn.program import content_hash
 
@@ -35,6 +35,12 @@ class MassMoments:
     mass: Scalar
     first: np.ndarray
     second: np.ndarray
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """Moment of inertia (3, 3) about the origin, tr(P) 1 - P of the second moment P."""
+        P = self.second
+        return array(np.eye(3)) * (P[0, 0] + P[1, 1] + P[2, 2]) - P
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +114,15 @@ class Model:
         for i, link in enumerate(self.links):
             chains.append((i, *(chains[link.parent] if link.parent != WORLD else ())))
         return tuple(chains)
+
+    def refuse_couplings(self) -> None:
+        """ModelError naming a joint that follows another coordinate, which the O(n) recursion does not express."""
+        for link in self.links:
+            if link.coupling is not None:
+                raise ModelError(
+                    f"joint of '{link.name}' follows another coordinate, which method='recursive' does not express;"
+                    " compile with method='lagrangian' or 'auto'"
+                )
 
     @cached_property
     def plain_slots(self) -> tuple[tuple[int, int], ...]:

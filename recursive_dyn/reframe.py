@@ -17,7 +17,7 @@ import numpy as np
 from recursive_dyn.displacement import AxisRotation, rotations_of
 from recursive_dyn.expression import Expression, array, is_constant
 from recursive_dyn.model import WORLD, Body, Link, MassMoments
-from recursive_dyn.spatial import inverse_pose
+from recursive_dyn.spatial import inverse_pose, mirrored
 
 
 def turning_axis(link: Link) -> int | None:
@@ -173,11 +173,7 @@ def _move(
 def _rotated(R: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     if np.array_equal(R, np.eye(3)):
         return inertia
-    result = array(R) @ inertia @ array(R.T)
-    for i in range(3):
-        for j in range(i):
-            result[i, j] = result[j, i]
-    return result
+    return mirrored(array(R) @ inertia @ array(R.T))
 
 
 def snap(X: np.ndarray) -> np.ndarray:
@@ -233,7 +229,4 @@ def _own(link: Link) -> MassMoments:
     half_trace = (link.inertia[0, 0] + link.inertia[1, 1] + link.inertia[2, 2]) * 0.5
     first = link.center * link.mass
     second = array(np.eye(3)) * half_trace - link.inertia + np.outer(first, link.center)
-    for i in range(3):
-        for j in range(i):
-            second[i, j] = second[j, i]
-    return MassMoments(link.mass, first, second)
+    return MassMoments(link.mass, first, mirrored(second))

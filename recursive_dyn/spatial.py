@@ -63,6 +63,15 @@ def skew(a: np.ndarray) -> np.ndarray:
     return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
+def mirrored(A: np.ndarray) -> np.ndarray:
+    """A (3, 3) with its upper half below the diagonal too: equal entries are then one node."""
+    result = A.copy()
+    for i in range(3):
+        for j in range(i):
+            result[i, j] = result[j, i]
+    return result
+
+
 def vee_difference(A: np.ndarray) -> np.ndarray:
     """Axial vector (3,) of A - A^T, that is sum of r x f when A = sum of f r^T."""
     return array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])

@@ -76,21 +76,14 @@ class Scene:
         """Write the scene to a file; see :func:`scene.file.save`."""
         from scene.file import save
 
-        save(self, path, _sympy)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Scene:
         """A scene from a file that :meth:`save` wrote; see :func:`scene.file.load`."""
         from scene.file import load
 
-        return load(path, _sympy)
-
-
-def _sympy() -> Any:
-    """The module, for the few files that need it."""
-    import sympy
-
-    return sympy
+        return load(path)
 
 
 def ordered(world: World) -> list[Body]:

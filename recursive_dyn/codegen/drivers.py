@@ -43,24 +43,14 @@ def padded(size: int) -> int:
     return -(-size // PAD) * PAD
 
 
-def merge(*modules: str) -> str:
-    """Modules as one: the shared prelude and repeated declarations appear once."""
-    lines: list[str] = [_FINITE]
-    seen: set[str] = set()
-    for text in modules:
-        for line in text.replace(_FINITE, "").splitlines():
-            if line.startswith("declare ") and (line in seen or line in _FINITE):
-                continue
-            seen.add(line) if line.startswith("declare ") else None
-            lines.append(line)
-    return "\n".join(lines)
+def module(entry: str, *bodies: str) -> str:
+    """One IR module of the drivers around a kernel."""
+    return "\n".join([_FINITE, f"declare void @{entry}(ptr, ptr, ptr)", *bodies])
 
 
 def call_driver(entry: str, inputs: int, outputs: int) -> str:
     """i64 ENTRY_call(in, out, scratch): run once; OK, BAD_INPUT or BAD_OUTPUT."""
-    return f"""{_FINITE}
-declare void @{entry}(ptr, ptr, ptr)
-define i64 @{entry}_call(ptr %in, ptr %out, ptr %scratch) {{
+    return f"""define i64 @{entry}_call(ptr %in, ptr %out, ptr %scratch) {{
   %a = call i1 @rd.finite(ptr %in, i64 {inputs})
   br i1 %a, label %run, label %bad
 bad:
@@ -105,8 +95,6 @@ def batch_driver(entry: str, segments: list[int], outputs: list[int], width: int
         start += size
     return "\n".join(
         [
-            _FINITE,
-            f"declare void @{entry}(ptr, ptr, ptr)",
             *reads,
             *writes,
             f"define i64 @{entry}_batch({_BATCH_ARGUMENTS}) {{",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import struct
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -39,18 +38,17 @@ def _target() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-_local = threading.local()
+def _new_machine() -> Any:
+    cpu, features = _target()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", codemodel="small", jit=True
+    )
 
 
-def _machine() -> Any:
-    """A target machine of this thread's own: the cuts of a program are compiled on several threads."""
-    if not hasattr(_local, "machine"):
-        cpu, features = _target()
-        target = llvm.Target.from_default_triple()
-        _local.machine = target.create_target_machine(
-            cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", codemodel="small", jit=True
-        )
-    return _local.machine
+@lru_cache(maxsize=1)
+def _emitter() -> Any:
+    """The target machine that writes object code; llvmlite lets one thread at a time into LLVM."""
+    return _new_machine()
 
 
 @lru_cache(maxsize=1)
@@ -69,11 +67,10 @@ def environment() -> str:
 
 def compile_modules(modules: Sequence[str], progress: Callable[[float], None] | None = None) -> list[bytes]:
     """Object code of each IR module."""
-    _target()
+    machine = _emitter()
     objects = []
     for text in modules:
-        module = llvm.parse_assembly(text)
-        objects.append(bytes(_machine().emit_object(module)))
+        objects.append(bytes(machine.emit_object(llvm.parse_assembly(text))))
         if progress is not None:
             progress(len(objects) / len(modules))
     return objects
@@ -81,11 +78,7 @@ def compile_modules(modules: Sequence[str], progress: Callable[[float], None] | 
 
 def load_objects(objects: Sequence[bytes], facts: dict[str, Any]) -> Native:
     """Machine code of object files linked with each other and the C library."""
-    _target()
-    cpu, features = _target()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", codemodel="small", jit=True
-    )
+    machine = _new_machine()  # the engine takes it over
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     files = [llvm.ObjectFileRef.from_data(code) for code in objects]
     for file in files:

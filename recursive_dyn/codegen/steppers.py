@@ -16,8 +16,7 @@ _ITERATIONS = 100
 
 
 def _open(entry: str, inputs: int) -> str:
-    return f"""declare void @{entry}(ptr, ptr, ptr)
-define i64 @{entry}_run(ptr %in, ptr %out, ptr %scratch, ptr %work, i64 %count) {{
+    return f"""define i64 @{entry}_run(ptr %in, ptr %out, ptr %scratch, ptr %work, i64 %count) {{
 entry:
   %fine = call i1 @rd.finite(ptr %in, i64 {inputs})
   br i1 %fine, label %head, label %refuse

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.displacement import Inertia
-from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Scalar, array, reciprocal
 from recursive_dyn.model import WORLD
 from recursive_dyn.recursion.inverse_dynamics import motions, required_wrench
@@ -33,12 +32,7 @@ class Pivot:
 
 def forward_dynamics(tree: Tree, tau: Sequence[Scalar], diagonal: Sequence[Scalar] | None = None) -> list[Scalar]:
     """Accelerations (nv,) for generalized forces tau (nv,); ``diagonal`` is added to the rotor inertias."""
-    for k in tree.links:
-        if k.link.coupling is not None:
-            raise ModelError(
-                f"joint of '{k.link.name}' follows another coordinate, which method='recursive' does not express;"
-                " compile with method='lagrangian' or 'auto'"
-            )
+    tree.model.refuse_couplings()
     wrenches = [required_wrench(k, m) for k, m in zip(tree.links, motions(tree, None), strict=True)]
     pivots = _inward(tree, [np.concatenate(w) for w in wrenches], tau, _diagonal(tree, diagonal))
     return _outward(tree, pivots)
@@ -51,9 +45,8 @@ def _diagonal(tree: Tree, extra: Sequence[Scalar] | None) -> list[Scalar]:
 
 def rigid_inertia(k: LinkKinematics) -> Inertia:
     """The link's own spatial inertia about its origin (eq. 5), from its moments."""
-    P = k.moments.second
-    trace = P[0, 0] + P[1, 1] + P[2, 2]
-    return Inertia(array(np.eye(3)) * trace - P, skew(k.moments.first), array(np.eye(3)) * k.moments.mass)
+    moments = k.moments
+    return Inertia(moments.inertia, skew(moments.first), array(np.eye(3)) * moments.mass)
 
 
 def _inward(

@@ -44,9 +44,8 @@ def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -
         alpha = alpha + cross(omega, omega_joint) + k.bias[:3]
         a = a + cross(omega, v_joint) * 2.0 + cross(omega_joint, v_joint) + k.bias[3:]
         if acceleration is not None:
-            scale = k.link.coupling[1] if k.link.coupling else 1.0
             own = acceleration[k.link.first_v : k.link.first_v + k.link.joint.nv]
-            joint = array([dot(row, own) for row in k.S]) if scale == 1.0 else k.S[:, 0] * own[0]
+            joint = array([dot(row, own) for row in k.S])
             alpha, a = alpha + joint[:3], a + joint[3:]
         omega = omega + omega_joint
         result.append(Motion(omega, alpha, a, _rotational_acceleration(omega, alpha)))

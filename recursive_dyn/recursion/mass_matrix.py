@@ -28,9 +28,7 @@ class CompositeInertia:
     @staticmethod
     def of(k: LinkKinematics) -> CompositeInertia:
         """The link's own inertia."""
-        P = k.moments.second
-        trace = P[0, 0] + P[1, 1] + P[2, 2]
-        return CompositeInertia(k.moments.mass, k.moments.first, array(np.eye(3)) * trace - P)
+        return CompositeInertia(k.moments.mass, k.moments.first, k.moments.inertia)
 
     def __add__(self, other: CompositeInertia) -> CompositeInertia:
         return CompositeInertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
@@ -78,9 +76,7 @@ def _column(tree: Tree, M: np.ndarray, i: int, j: int, slot: int, wrench: np.nda
     """Entries of one column of S against its own joint's columns up to j and against every ancestor's."""
     k = tree.links[i]
     for other, s in k.columns[: j + 1]:
-        _accumulate(
-            M, slot, other, dot(s, wrench), same=(other == slot and k.link.coupling is None) or len(k.columns) == 1
-        )
+        _accumulate(M, slot, other, dot(s, wrench), same=True)
     while k.link.parent != WORLD:
         wrench = np.concatenate(k.displacement.wrench_inward(wrench[:3], wrench[3:]))
         k = tree.links[k.link.parent]

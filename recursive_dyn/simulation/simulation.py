@@ -133,10 +133,11 @@ class Simulation:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot of a simulation of the same scene."""
-        for name, target in (("q", self._q), ("v", self._v), ("tau", self._tau)):
-            source = getattr(snapshot, name)
+        arrays = [(name, getattr(snapshot, name), getattr(self, name)) for name in ("q", "v", "tau")]
+        for name, source, target in arrays:
             if source.shape != target.shape:
                 raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
+        for _, source, target in arrays:
             target[:] = source
         self.time, self._remainder = snapshot.time, snapshot.remainder
         self.parameters.values_array[:] = snapshot.parameters

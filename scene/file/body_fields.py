@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,11 +44,10 @@ def _written(what: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Reader:
-    """What reading takes: the file's folder, the parameters it declares, and a function that returns SymPy."""
+    """What reading takes: the file's folder and the parameters it declares."""
 
     folder: Path
     parameters: frozenset[str]
-    sympy: Callable[[], Any]
 
     def body(self, name: str, given: dict[str, Any]) -> Body:
         """The body of such fields, not attached yet. Raises ModelError."""
@@ -75,6 +73,6 @@ class Reader:
         if not isinstance(value, str):
             return number(what, value)
         try:
-            return parameter_text.read(value, self.parameters, self.sympy)
+            return parameter_text.read(value, self.parameters)
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None

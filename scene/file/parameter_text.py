@@ -39,9 +39,9 @@ def write(value: Any) -> float | str:
     return _Writer().write(value)[0] if is_symbolic(value) else float(value)
 
 
-def read(text: str, parameters: frozenset[str], sympy: Callable[[], Any]) -> Any:
-    """The number or SymPy expression that a text stands for; ``sympy`` returns the module. Raises ModelError."""
-    value = expression_text.evaluate(text, _Reader(parameters, sympy))
+def read(text: str, parameters: frozenset[str]) -> Any:
+    """The number or SymPy expression that a text stands for. Raises ModelError."""
+    value = expression_text.evaluate(text, _Reader(parameters))
     return value if is_symbolic(value) else float(value)
 
 
@@ -150,9 +150,8 @@ def _is_exact(value: Any) -> bool:
 class _Reader:
     """The algebra of numbers (int, Fraction, float) and unevaluated SymPy expressions."""
 
-    def __init__(self, parameters: frozenset[str], sympy: Callable[[], Any]) -> None:
+    def __init__(self, parameters: frozenset[str]) -> None:
         self.parameters = parameters
-        self.sympy = sympy
 
     def number(self, value: int | float) -> Any:
         return value
@@ -163,14 +162,17 @@ class _Reader:
     def parameter(self, name: str) -> Any:
         if name not in self.parameters:
             raise ModelError(f"unknown parameter '{name}'; declare it among the scene's parameters")
-        return self.sympy().Symbol(name, real=True)
+        import sympy as sp
+
+        return sp.Symbol(name, real=True)
 
     def call(self, op: str, args: list[Any]) -> Any:
         if not any(map(is_symbolic, args)):
             return self._calculated(op, args)
         if op == "divide" and not is_symbolic(args[1]):
             return self.call("mul", [args[0], self._calculated("divide", [1, args[1]])])
-        sp = self.sympy()
+        import sympy as sp
+
         args = [_to_sympy(sp, a) for a in args]
         match op:
             case "add":

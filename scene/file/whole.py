@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import keyword
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from scene.urdf.text import blame
 FORMAT, VERSION = "recursive-dyn scene", 1
 
 
-def save(scene: Scene, path: str | os.PathLike[str], sympy: Callable[[], Any]) -> None:
-    """Write a scene; ``sympy`` returns the module, which only masses and placements with parameters need.
+def save(scene: Scene, path: str | os.PathLike[str]) -> None:
+    """Write a scene.
 
     What is to be written is read first, and only then takes the old file's place. SceneFileError, naming the body, when
     the scene holds something that a file cannot, or the file cannot be written.
@@ -36,7 +35,7 @@ def save(scene: Scene, path: str | os.PathLike[str], sympy: Callable[[], Any]) -
     place = Path(path)
     with blame(path, "the scene"):
         data = document.encode(_fields_of(scene, place))
-        again = document.encode(_fields_of(_scene_of(document.decode(data), place, sympy), place))
+        again = document.encode(_fields_of(_scene_of(document.decode(data), place), place))
     if again != data:
         lines = zip(data.decode().splitlines(), again.decode().splitlines(), strict=False)
         old, new = next(((a.strip(), b.strip()) for a, b in lines if a != b), ("its end", "another"))
@@ -47,13 +46,13 @@ def save(scene: Scene, path: str | os.PathLike[str], sympy: Callable[[], Any]) -
     document.replace(place, data)
 
 
-def load(path: str | os.PathLike[str], sympy: Callable[[], Any]) -> Scene:
-    """The scene in a file; ``sympy`` returns the module, which only masses and placements with parameters need.
+def load(path: str | os.PathLike[str]) -> Scene:
+    """The scene in a file.
 
     SceneFileError names the file, the body, joint or line, and what to do.
     """
     place = Path(path)
-    return _scene_of(document.read(place), place, sympy)
+    return _scene_of(document.read(place), place)
 
 
 def _fields_of(scene: Scene, path: Path) -> dict[str, Any]:
@@ -74,7 +73,7 @@ def _body_fields(body: Body, path: Path, folder: Path) -> dict[str, Any]:
         return result | {"joint": joint_fields.write(body.joint)}
 
 
-def _scene_of(content: Any, path: Path, sympy: Callable[[], Any]) -> Scene:
+def _scene_of(content: Any, path: Path) -> Scene:
     folder = path.absolute().parent
     with blame(path, "the file"):
         content = _checked(content)
@@ -87,7 +86,7 @@ def _scene_of(content: Any, path: Path, sympy: Callable[[], Any]) -> Scene:
         for name, value in mapping("joint_names", content.get("joint_names", {})).items():
             scene.joint_names[name] = text(f"joint_names '{name}'", value)
         scene.world.shapes += [shape_fields.read(s, folder) for s in items("scenery", content.get("scenery", []))]
-    reader = body_fields.Reader(folder, frozenset(scene.parameters), sympy)
+    reader = body_fields.Reader(folder, frozenset(scene.parameters))
     nodes: dict[str, Node] = {scene.world.name: scene.world}
     for i, value in enumerate(content["bodies"]):
         with blame(path, f"body {i + 1}"):

@@ -249,7 +249,7 @@ def test_an_expression_of_parameters_lowers_to_the_same_graph(e):
         reject()  # complex, or not finite: no scene could use it
     assume(e.free_symbols)
     text = parameter_text.write(e)
-    again = parameter_text.read(text, frozenset(NAMES), lambda: sp)
+    again = parameter_text.read(text, frozenset(NAMES))
     assert lowered(again) == expected
     assert parameter_text.write(again) == text
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from demos.benchmark.peers.pinocchio_peer import model_of
 from scene import Scene
 
 pybullet_data = pytest.importorskip("pybullet_data")
@@ -69,7 +70,7 @@ class Peer:
     def __init__(self, pin, name, scene, dynamics, fixed):
         self.pin, self.scene, self.dynamics = pin, scene, dynamics
         robot = xml(name)
-        self.model = pinocchio_model(pin, robot, fixed)
+        self.model = model_of(pin, robot, fixed)
         self.data = self.model.createData()
         self.couplings = {}
         for joint in robot.findall("joint"):
@@ -115,27 +116,6 @@ class Peer:
     def pose(self, q, body):
         self.pin.framesForwardKinematics(self.model, self.data, self.q(q))
         return self.data.oMf[self.model.getFrameId(body)].homogeneous
-
-
-def pinocchio_model(pin, robot, fixed):
-    """Their reader knows no ball joints: read them as hinges, then build the tree again with balls."""
-    balls = {joint.get("name") for joint in robot.iter("joint") if joint.get("type") == "spherical"}
-    for joint in robot.iter("joint"):
-        if joint.get("name") in balls:
-            joint.set("type", "continuous")
-    root = [] if fixed else [pin.JointModelFreeFlyer()]
-    read = pin.buildModelFromXML(ET.tostring(robot, encoding="unicode"), *root)
-    if not balls:
-        return read
-    model = pin.Model()
-    for i in range(1, read.njoints):
-        kind = pin.JointModelSpherical() if read.names[i] in balls else read.joints[i]
-        model.addJoint(read.parents[i], kind, read.jointPlacements[i], read.names[i])
-        model.appendBodyToJoint(i, read.inertias[i], pin.SE3.Identity())
-    for frame in read.frames:
-        if frame.type == pin.FrameType.BODY:
-            model.addFrame(pin.Frame(frame.name, frame.parentJoint, frame.placement, frame.type))
-    return model
 
 
 def states(dynamics, seed):

@@ -21,7 +21,7 @@ class PinocchioPeer(Peer):
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
         import pinocchio as pin
 
-        self.pin, self.model = pin, _model(pin, urdf, case.fixed_base)
+        self.pin, self.model = pin, model_of(pin, ET.fromstring(urdf), case.fixed_base)
         self.model.gravity.linear = np.array(GRAVITY)
         self.data = self.model.createData()
         joints = [self.model.joints[self.model.getJointId(name)] for name in case.hinges]
@@ -68,9 +68,8 @@ class PinocchioPeer(Peer):
         return (upper + np.triu(upper, 1).T)[np.ix_(self.slots, self.slots)]
 
 
-def _model(pin, urdf: str, fixed_base: bool):
+def model_of(pin, robot: ET.Element, fixed_base: bool):
     """Pinocchio's URDF reader knows no ball joints: read them as hinges, then build the tree again with balls."""
-    robot = ET.fromstring(urdf)
     balls = [joint for joint in robot.iter("joint") if joint.get("type") == "spherical"]
     for joint in balls:
         joint.set("type", "continuous")
@@ -84,4 +83,7 @@ def _model(pin, urdf: str, fixed_base: bool):
         joint = pin.JointModelSpherical() if read.names[i] in names else read.joints[i]
         model.addJoint(read.parents[i], joint, read.jointPlacements[i], read.names[i])
         model.appendBodyToJoint(i, read.inertias[i], pin.SE3.Identity())
+    for frame in read.frames:
+        if frame.type == pin.FrameType.BODY:
+            model.addFrame(pin.Frame(frame.name, frame.parentJoint, frame.placement, frame.type))
     return model

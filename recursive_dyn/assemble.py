@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from recursive_dyn.constraint import bound
+from recursive_dyn.drive import names_in
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, is_constant, reachable, substitute
-from recursive_dyn.joint import BALL, FREE, JointProgram
-from recursive_dyn.joint_check import check_joint, check_placement, coordinate_labels
+from recursive_dyn.joint import JointProgram
+from recursive_dyn.joint_check import check_joint, check_placement
 from recursive_dyn.model import WORLD, Body, Coordinate, Link, Model
+from recursive_dyn.numbering import Numbering
 from recursive_dyn.reframe import canonical_frames, mass_moments, snap
 from recursive_dyn.spatial import mirrored
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """A joint's one coordinate follows another body's: q = multiplier * q_leader + offset."""
-
-    leader: str
-    multiplier: float
-    offset: float
-
-
-@dataclass(frozen=True, eq=False)
-class BodySpec:
-    """What a scene says of one body. ``parent`` is an index or WORLD; mass, center (3,) and inertia (3, 3) about the
-    centre of mass in body axes, and the placement (4, 4), are scalars over the model graph's parameter inputs."""
-
-    name: str
-    parent: int
-    placement: np.ndarray
-    joint: JointProgram
-    coordinates: tuple[Coordinate, ...]
-    mass: Scalar
-    center: np.ndarray
-    inertia: np.ndarray
-    coupling: Coupling | None = None
+from recursive_dyn.specification import BodySpec
 
 
 def build_model(
@@ -46,48 +25,64 @@ def build_model(
     specs: Sequence[BodySpec],
     gravity: Sequence[float] | np.ndarray,
     parameters: Sequence[tuple[str, float]],
+    shared: Sequence[Coordinate] = (),
+    constraints: Sequence[tuple[str, Scalar]] = (),
 ) -> Model:
-    """The model of bodies given parents first; ModelError names the body, joint or coordinate that is wrong."""
-    assembly = _Assembly(graph, dict(parameters))
+    """The model of bodies given parents first, on joints that may depend on ``shared`` coordinates.
+
+    ``constraints``: name and expression of each row over inputs ("parameter", name).
+
+    ModelError names the body, joint or coordinate that is wrong.
+    """
+    numbering = Numbering(dict(parameters), {c.name: c for c in shared})
+    assembly = _Assembly(graph, numbering)
     for spec in specs:
         assembly.add(spec)
+    numbering.refuse_unused()
+    for name, e in constraints:
+        numbering.refuse_charted(f"constraint '{name}'", names_in([e]))
+    places = {spec.name: k for k, spec in enumerate(specs)}
+    known = frozenset(numbering.parameters)
     links = [_lump(link, parts) for link, parts in zip(assembly.links, assembly.parts, strict=True)]
     _check_masses(links)
     links, bodies = canonical_frames(links, assembly.bodies)
     links = [replace(link, moments=moments) for link, moments in zip(links, mass_moments(links), strict=True)]
+    charts = [(link.chart, 0.0) for link in links if link.chart is not None]
     return Model(
         graph=graph,
         links=tuple(links),
         bodies=tuple(bodies),
-        coordinates=tuple(assembly.coordinates),
-        coordinate_names=tuple(assembly.names),
+        coordinates=tuple(numbering.coordinates),
+        coordinate_names=tuple(numbering.names),
         gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
-        parameters=tuple(parameters),
-        nq=len(assembly.names),
-        nv=len(assembly.coordinates),
-        quaternions=tuple(assembly.quaternions),
+        parameters=(*parameters, *charts),
+        nq=len(numbering.names),
+        nv=len(numbering.coordinates),
+        plain_slots=tuple(numbering.plain.values()),
+        quaternions=tuple(numbering.quaternions),
+        constraints=tuple(bound(name, e, places, numbering.inputs, known) for name, e in constraints),
     )
 
 
 class _Assembly:
-    """Links, bodies and coordinate slots as bodies are added; ``parts``: (spec, pose in the link) of each link."""
+    """Links and bodies as they are added; ``parts``: (spec, pose in the link) of each link."""
 
-    def __init__(self, graph: Graph, parameters: dict[str, float]) -> None:
-        self.graph, self.parameters = graph, parameters
+    def __init__(self, graph: Graph, numbering: Numbering) -> None:
+        self.graph, self.numbering = graph, numbering
         self.links: list[Link] = []
         self.bodies: list[Body] = []
         self.parts: list[list[tuple[BodySpec, np.ndarray]]] = []
-        self.coordinates: list[Coordinate] = []
-        self.names: list[str] = []
-        self.quaternions: list[int] = []
 
     def add(self, spec: BodySpec) -> None:
         """One more body: a link of its own, or a part of the link it is fixed to."""
-        check_joint(spec.joint, spec.name, spec.coordinates, self.parameters)
-        check_placement(spec.placement, spec.name, self.parameters)
+        numbering = self.numbering
+        joint, borrowed = numbering.bind(spec)
+        own_and_borrowed = (*spec.coordinates, *(numbering.coordinate(name) for name in borrowed))
+        check_joint(joint, spec.name, own_and_borrowed, numbering.parameters)
+        check_placement(spec.placement, spec.name, numbering.parameters)
         carrier = self.bodies[spec.parent] if spec.parent != WORLD else None
         parent = carrier.link if carrier else WORLD
-        leading, core, trailing = spec.joint.split()
+        leading, core, trailing = joint.split()
         start = [spec.placement] if carrier is None else [carrier.pose, spec.placement]
         placement = self._product([*start, *leading])
         if not core.factors:
@@ -96,39 +91,29 @@ class _Assembly:
                 self.parts[parent].append((spec, placement))
             return
         pose = self._product(trailing)
-        self.links.append(self._link(spec, parent, placement, core))
+        self.links.append(self._link(spec, parent, placement, core, borrowed))
         self.parts.append([(spec, pose)])
         self.bodies.append(Body(spec.name, spec.parent, len(self.links) - 1, pose, spec.center, jointed=True))
 
-    def _link(self, spec: BodySpec, parent: int, placement: np.ndarray, core: JointProgram) -> Link:
+    def _link(
+        self, spec: BodySpec, parent: int, placement: np.ndarray, core: JointProgram, borrowed: Sequence[str]
+    ) -> Link:
+        drive = self.numbering.drive(spec, core)
+        places, slots = ([], []) if drive else self.numbering.number(spec, core, core.nv - len(borrowed))
+        known = [self.numbering.slot(name) for name in (drive[1] if drive else borrowed)]
         nothing = array(np.zeros((3, 3)))
-        link = Link(
-            spec.name, parent, placement, core, len(self.names), len(self.coordinates), 0.0, nothing[0], nothing
-        )
-        if spec.coupling is not None:
-            leader = self._leader(spec, spec.coupling, core)
-            lead = self.links[leader]
-            coupling = (leader, spec.coupling.multiplier)
-            slot = lead.first_v
-            self.coordinates[slot] = _with_follower(self.coordinates[slot], spec.coordinates[0], spec.coupling)
-            return replace(
-                link, first_q=lead.first_q, first_v=lead.first_v, coupling=coupling, offset=spec.coupling.offset
-            )
-        self.quaternions += [len(self.names) + f.first_q + f.nq - 4 for f in core.factors if f.kind in (BALL, FREE)]
-        self.names += coordinate_labels(core, spec.coordinates, spec.name)
-        self.coordinates += [replace(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates]
-        return link
-
-    def _leader(self, spec: BodySpec, coupling: Coupling, core: JointProgram) -> int:
-        for i, link in enumerate(self.links):
-            if link.name == coupling.leader:
-                if link.joint.nv != 1 or core.nv != 1 or link.coupling is not None:
-                    raise ModelError(
-                        f"joint of '{spec.name}' follows '{link.name}': both need exactly one own coordinate"
-                    )
-                return i
-        raise ModelError(
-            f"joint of '{spec.name}' follows '{coupling.leader}', which is not a moving body attached before it"
+        return Link(
+            name=spec.name,
+            parent=parent,
+            placement=placement,
+            joint=core,
+            places=(*places, *(place for place, _ in known)),
+            slots=(*slots, *(slot for _, slot in known)),
+            mass=0.0,
+            center=nothing[0],
+            inertia=nothing,
+            drive=drive[0] if drive else None,
+            chart=f"{spec.name}.chart" if core.charts else None,  # a dot: no scene.parameter has this name
         )
 
     def _product(self, poses: Sequence[np.ndarray]) -> np.ndarray:
@@ -138,20 +123,6 @@ class _Assembly:
             inputs = {name: self.graph.input(name) for name in names}
             total = total @ (array(substitute(list(pose.flat), inputs)).reshape(4, 4) if names else pose)
         return snap(total)
-
-
-def _with_follower(leader: Coordinate, own: Coordinate, coupling: Coupling) -> Coordinate:
-    """The leading coordinate with a follower's damping, spring and rotor, which act through q = m q_l + offset."""
-    m = coupling.multiplier
-    stiffness = leader.stiffness + m * m * own.stiffness
-    pull = leader.stiffness * leader.rest + m * own.stiffness * (own.rest - coupling.offset)
-    return replace(
-        leader,
-        damping=leader.damping + m * m * own.damping,
-        armature=leader.armature + m * m * own.armature,
-        stiffness=stiffness,
-        rest=pull / stiffness if stiffness else leader.rest,
-    )
 
 
 def _lump(link: Link, parts: Sequence[tuple[BodySpec, np.ndarray]]) -> Link:

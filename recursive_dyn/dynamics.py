@@ -12,6 +12,7 @@ from recursive_dyn.evaluator import Array, Evaluator
 from recursive_dyn.functions import columns, neutral
 from recursive_dyn.joint_check import FAR
 from recursive_dyn.program import OperationCount
+from recursive_dyn.projection import settled
 
 
 class Dynamics(Evaluator):
@@ -48,7 +49,7 @@ class Dynamics(Evaluator):
         return tuple(c.name for c in self.model.coordinates)
 
     def neutral(self) -> Array:
-        """The configuration (nq,) of zeros and unit quaternions, moved into the limits."""
+        """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
         return neutral(self.model)
 
     def random(self, rng: np.random.Generator | None = None) -> Array:
@@ -128,6 +129,36 @@ class Dynamics(Evaluator):
                 J[..., 3:, slot] += S[..., k, 3:] + np.cross(omega, place)
         return J
 
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the rows of the scene's constraints."""
+        return tuple(c.name for c in self.model.constraints)
+
+    def multipliers(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """Lagrange multipliers (..., m): M a + bias = tau + C^T multipliers; N or N m where a row measures m or rad."""
+        return self.call("multipliers", q, v, self._no_forces if tau is None else tau)
+
+    def constraint_forces(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """Generalized forces (..., nv) of the constraints, C^T multipliers."""
+        return np.einsum("...mi,...m->...i", self.constraint_jacobian(q), self.multipliers(q, v, tau))
+
+    def constraint_jacobian(self, q: Any) -> Array:
+        """C (..., m, nv): the rows' rates are C v."""
+        return self.call("constraint_jacobian", q)
+
+    def constraint_errors(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """(phi, C v), each (..., m): what should be zero; phi is 0 for rows between velocities."""
+        return self.call("constraint_positions", q), self.call("constraint_velocities", q, v)
+
+    def project(self, q: Any, v: Any = None) -> tuple[Array, Array]:
+        """The nearest (q, v) that meets the constraints, by Newton's method in the metric of M.
+
+        StateError naming the row that is missed most where none is found near.
+        """
+        q = self._sized("q", q, self.nq)
+        v = self._no_forces if v is None else self._sized("v", v, self.nv)
+        return settled(self, q, v)
+
     def kinetic_energy(self, q: Any, v: Any) -> Array:
         """Kinetic energy (...), rotors included."""
         return self.call("kinetic_energy", q, v)
@@ -195,7 +226,7 @@ class Dynamics(Evaluator):
 
     def export_c(self, folder: Any) -> Any:
         """Write every function of the contract as C99 with a header into ``folder``; returns its path."""
-        from recursive_dyn.codegen.c import export
+        from recursive_dyn.codegen.c_export import export
 
         return export(self, folder)
 

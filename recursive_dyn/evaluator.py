@@ -39,8 +39,6 @@ class Evaluator:
     def __init__(self, model: Model, method: str = AUTO) -> None:
         if method not in (AUTO, RECURSIVE, LAGRANGIAN):
             raise ModelError(f"unknown method '{method}'; choose 'auto', 'recursive' or 'lagrangian'")
-        if method == RECURSIVE:
-            model.refuse_couplings()
         self.model = model
         self.method = method
         self.parameters = Parameters(model.parameters)

@@ -168,18 +168,35 @@ class Graph:
         """The function ``op`` of :data:`FUNCTIONS` on scalars, folded when every one is a number."""
         if not any(type(a) is Expression for a in args):
             return evaluate_number(op, *args)
+        if op == "table":
+            return self._table(*args)
+        if op == "floor" and args[0].op == "floor":
+            return args[0]
         if op in _ODD and args[0].op == "neg":
             return self.neg(self.apply(op, args[0].args[0]))
         if op in ("cos", "abs", "cosh") and args[0].op == "neg":
             return self.apply(op, args[0].args[0])
         return self._intern(op, *(a if type(a) is Expression else float(a) for a in args))
 
+    def _table(self, index: Expression, values: tuple[float, ...]) -> Scalar:
+        if not values or not all(map(math.isfinite, values)):
+            raise ModelError("a table needs one number at least, and all of them finite; correct its values")
+        values = tuple(float(x) + 0.0 for x in values)  # no negative zero: equal tables are one node
+        return values[0] if len(set(values)) == 1 else self._intern("table", index, values)
+
 
 _ODD = frozenset(("sin", "tan", "asin", "atan", "sinh", "tanh"))
 
 
+def _element(index: Any, values: tuple[float, ...]) -> Any:
+    position = np.clip(np.trunc(index), 0.0, len(values) - 1.0)  # keeps nan
+    known = np.logical_not(np.isnan(position))
+    return np.where(known, np.asarray(values)[np.where(known, position, 0.0).astype(int)], np.nan)
+
+
 # The definition of every operation, on floats or NumPy arrays. Comparisons give 1.0 or 0.0; select(c, a, b) is a if c
-# is not zero, else b.
+# is not zero, else b; table(i, values) is element i, rounded towards zero, of a constant tuple, or the nearest there
+# is, and nan for i = nan.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -205,13 +222,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": np.maximum,
     "less": lambda a, b: np.where(np.less(a, b), 1.0, 0.0),
     "select": lambda c, a, b: np.where(np.not_equal(c, 0.0), a, b),
+    "floor": np.floor,
+    "table": _element,
 }
 
 
-def evaluate_number(op: str, *args: float) -> float:
+def evaluate_number(op: str, *args: float | tuple[float, ...]) -> float:
     """``op`` on numbers; ModelError when the result is not finite (a constant of the model divides by zero)."""
     with np.errstate(all="ignore"):
-        value = float(FUNCTIONS[op](*(float(a) for a in args)))
+        value = float(FUNCTIONS[op](*(a if isinstance(a, tuple) else float(a) for a in args)))
     if not math.isfinite(value):
         raise ModelError(
             f"{op}({', '.join(map(repr, args))}) is not finite: a constant expression of the model is singular"
@@ -231,8 +250,13 @@ def _function(op: str) -> Callable[..., Scalar]:
     return apply
 
 
-sin, cos, sqrt = _function("sin"), _function("cos"), _function("sqrt")
+sin, cos, sqrt, floor = _function("sin"), _function("cos"), _function("sqrt"), _function("floor")
 minimum, maximum, less, select = _function("min"), _function("max"), _function("less"), _function("select")
+
+
+def table(index: Scalar, values: Iterable[float]) -> Scalar:
+    """Element ``index`` (an integer-valued scalar) of constant numbers, the first or last one beyond the ends."""
+    return combine("table", [index, tuple(float(x) for x in values)])
 
 
 def reciprocal(a: Scalar) -> Scalar:

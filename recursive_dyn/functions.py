@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,16 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, evaluate, reciprocal
 from recursive_dyn.model import Model
 from recursive_dyn.program import Program, schedule
-from recursive_dyn.recursion import energy, forward_dynamics, kinematics, lagrangian, manifold, passive
+from recursive_dyn.recursion import (
+    charts,
+    constraints,
+    energy,
+    forward_dynamics,
+    kinematics,
+    lagrangian,
+    manifold,
+    passive,
+)
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -50,10 +61,37 @@ class Context:
         """The same tree at rest."""
         return Tree(self.model, self.graph, v=array(np.zeros(self.model.nv)))
 
-    def accelerations(self, tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None) -> list[Scalar]:
-        """Forward dynamics by the chosen method."""
-        solver = forward_dynamics if self.method == RECURSIVE else lagrangian
-        return solver.forward_dynamics(tree, tau, diagonal)
+    def accelerations(
+        self,
+        tree: Tree,
+        tau: Sequence[Scalar],
+        diagonal: list[Scalar] | None = None,
+        bias: constraints.Bias | None = None,
+    ) -> list[Scalar]:
+        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
+        factors, c = self._solver.free_motion(tree, tau, diagonal)
+        if self.model.constraints:
+            return constraints.forward_dynamics(tree, factors, c, bias)[0]
+        return factors.expand(c)
+
+    @property
+    def _solver(self) -> Any:
+        return forward_dynamics if self.method == RECURSIVE else lagrangian
+
+    def multipliers(self) -> list[Scalar]:
+        """Lagrange multipliers of the constraints at the state."""
+        factors, c = self._solver.free_motion(self.tree, list(self.input("tau")))
+        return constraints.forward_dynamics(self.tree, factors, c)[1]
+
+    def projected(self) -> Outputs:
+        """A step onto the constraints, and how far the state was from them."""
+        q, v, error = constraints.projected(self.tree, self._solver.factors(self.tree))
+        return [("q", q), ("v", v), ("error", error)]
+
+    @cached_property
+    def rows(self) -> constraints.ConstraintRows:
+        """The constraints' rows at the state."""
+        return constraints.constraint_rows(self.tree)
 
 
 def segment_size(model: Model, name: str) -> int:
@@ -67,11 +105,15 @@ def segment_size(model: Model, name: str) -> int:
 
 def columns(model: Model) -> list[tuple[int, int]]:
     """(link, velocity slot) of every column that the function ``screws`` puts out."""
-    return [(i, slot) for i, link in enumerate(model.links) for slot in link.dof]
+    return [(i, slot) for i, link in enumerate(model.links) for slot in link.slots]
 
 
 def _nv(model: Model) -> tuple[int, ...]:
     return (model.nv,)
+
+
+def _rows(model: Model) -> tuple[int, ...]:
+    return (len(model.constraints),)
 
 
 def _wrenches(c: Context) -> np.ndarray:
@@ -98,7 +140,8 @@ def _step(c: Context) -> Outputs:
     stop_forces, stop_diagonal = passive.stops(c.tree, h, typical_inertia(c.model))
     tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
     diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
-    q, v = manifold.semi_implicit_step(c.tree, array(c.accelerations(c.tree, tau, diagonal)), h)
+    acceleration = array(c.accelerations(c.tree, tau, diagonal, bias=constraints.half_bias))
+    q, v = manifold.semi_implicit_step(c.tree, acceleration, h)
     return [("q", q), ("v", v)]
 
 
@@ -112,7 +155,9 @@ def _midpoint(c: Context) -> Outputs:
     stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
     tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
     diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
-    acceleration = array(c.accelerations(middle, tau, diagonal))
+    none = array(np.zeros(c.model.nv))
+    free = array(manifold.midpoint_step(start, guess, none, h)[2])
+    acceleration = array(c.accelerations(middle, tau, diagonal, constraints.middle_bias(middle, free, h)))
     q, v, better = manifold.midpoint_step(start, guess, acceleration, h)
     change: Scalar = 0.0
     size: Scalar = 1.0
@@ -123,15 +168,21 @@ def _midpoint(c: Context) -> Outputs:
 
 def typical_inertia(model: Model) -> np.ndarray:
     """Diagonal of the mass matrix in the neutral configuration (nv,), at the parameters' initial values."""
-    graph = Graph()
-    tree = Tree(model, graph, q=array(neutral(model)), v=array(np.zeros(model.nv)))
+    graph, still, q = Graph(), array(np.zeros(model.nv)), neutral(model)
     values = {("parameters", k): value for k, (_, value) in enumerate(model.parameters)}
+    try:
+        tree = Tree(model, graph, q=array(q), v=still)
+    except ModelError:  # numbers are put in as the graph grows, and a joint, or a chart of one, has none there
+        tree = Tree(model, graph, v=still)
+        values |= {("q", i): x for i, x in enumerate(q)}
     diagonal = np.array(evaluate(list(np.diag(mass_matrix(tree))), values), dtype=float)
     return np.where(np.isfinite(diagonal) & (diagonal > 0.0), diagonal, 1.0)
 
 
 def neutral(model: Model) -> np.ndarray:
-    """The configuration (nq,) of zeros and unit quaternions, moved into the limits."""
+    """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
+    if model.assembled is not None:
+        return np.array(model.assembled)
     q = np.zeros(model.nq)
     for first in model.quaternions:
         q[first + 3] = 1.0
@@ -171,11 +222,21 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "tau"), lambda m: (len(m.bodies), 6),
         lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))],
     ),
+    "constraint_positions": Function(("q",), _rows, lambda c: [("phi", c.rows.phi)]),
+    "constraint_velocities": Function(("q", "v"), _rows, lambda c: [("psi", c.rows.psi)]),
+    "constraint_jacobian": Function(
+        ("q",), lambda m: (len(m.constraints), m.nv), lambda c: [("C", [x for row in c.rows.C for x in row])]
+    ),
+    "multipliers": Function(("q", "v", "tau"), _rows, lambda c: [("lambda", c.multipliers())]),
+    "project": Function(("q", "v"), lambda m: (m.nq + m.nv + 2,), lambda c: c.projected()),
+    "chart_quality": Function(
+        ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", charts.measures(c.tree))]
+    ),
     "rates": Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _rates),
     "step": Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _step),
     "midpoint": Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _midpoint),
 }  # fmt: skip
-SOLVING = frozenset(("forward_dynamics", "rates", "step", "midpoint"))
+SOLVING = frozenset(("forward_dynamics", "rates", "step", "midpoint", "multipliers", "project"))
 
 
 def find(model: Model, name: str) -> Function:
@@ -218,8 +279,6 @@ def _build(model: Model, name: str, method: str) -> Program:
 
 
 def _cheaper(model: Model, name: str) -> Program:
-    if any(link.coupling is not None for link in model.links):
-        return _build(model, name, LAGRANGIAN)
     recursive = _build(model, name, RECURSIVE)
     if lagrangian.minimum_operations(model) > recursive.operation_count().total:
         return recursive

@@ -1,7 +1,8 @@
 """A joint from its transform alone: motion subspace S, bias S-dot q-dot, kinematics q-dot = N(q) v.
 
 Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ...; a factor is constant, has plain
-coordinates (q-dot = v), or lives on a manifold (a ball's quaternion, a free body's position and quaternion).
+coordinates (q-dot = v), or lives on a manifold (a ball's quaternion, a free body's position and quaternion). A joint of
+several charts (section 6 there) is one factor that selects the transform of the chart in force.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import numpy as np
 
 from recursive_dyn import expression as ex
 from recursive_dyn.differentiate import directional_derivative
-from recursive_dyn.expression import Graph, Scalar, array
+from recursive_dyn.expression import Graph, Scalar, array, less, select
 from recursive_dyn.program import content_hash
 from recursive_dyn.simplify import merge_identical
 from recursive_dyn.spatial import cross, dot, quaternion_rate
 
 CONSTANT, PLAIN, BALL, FREE = "constant", "plain", "ball", "free"
+CHART = ("chart", 0)  # the input whose value, 0, 1 ..., is the chart in force
+_SKEW = ((2, 1), (0, 2), (1, 0))  # rows and columns of R^T dR that hold omega
 _SIZES = {BALL: (4, 3), FREE: (7, 6)}
 
 
@@ -38,10 +41,14 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class JointProgram:
-    """A joint's factors over the inputs ("q", i), ("v", i) and ("parameter", name) of its own graph."""
+    """A joint's factors over the inputs ("q", i), ("v", i) and ("parameter", name) of its own graph.
+
+    ``charts``: the joints of which the one factor selects one by the input CHART; empty for any other joint.
+    """
 
     graph: Graph
     factors: tuple[Factor, ...]
+    charts: tuple[JointProgram, ...] = ()
 
     @property
     def nq(self) -> int:
@@ -75,7 +82,7 @@ class JointProgram:
         first, last = moving[0], moving[-1] + 1
         return (
             [f.transform for f in self.factors[:first]],
-            JointProgram(self.graph, self.factors[first:last]),
+            JointProgram(self.graph, self.factors[first:last], self.charts),
             [f.transform for f in self.factors[last:]],
         )
 
@@ -113,11 +120,18 @@ class JointKinematics:
         transforms = tuple(take((4, 4)) for _ in self.transforms)
         return JointKinematics(transforms, take(self.subspace.shape), take((6,)), take(self.rate.shape))
 
+    @property
+    def pose(self) -> np.ndarray:
+        """The joint's transform (4, 4), the product of its factors'."""
+        return product(self.transforms)
+
 
 @lru_cache(maxsize=4096)
 def _derive(key: str, carrier: Carried) -> JointKinematics:
     joint = carrier.joint
     graph = joint.graph
+    if joint.charts:
+        return _of_chart_in_force(joint)
     v = graph.inputs("v", joint.nv)
     columns: list[np.ndarray] = []
     rate: list[Scalar] = []
@@ -137,6 +151,36 @@ def _derive(key: str, carrier: Carried) -> JointKinematics:
     return JointKinematics(transforms, subspace, array(bias), array(rate))
 
 
+def _of_chart_in_force(joint: JointProgram) -> JointKinematics:
+    """Each chart's kinematics are simplified by themselves, as piecewise ones could not be, and selected from then.
+
+    A chart that is not in force may be singular: nothing of it is ever multiplied, not even by 0.
+    """
+    graph = joint.graph
+    own = {("q", i): graph.input(("q", i)) for i in range(joint.nq)}
+    own |= {("v", i): graph.input(("v", i)) for i in range(joint.nv)}
+    charts = []
+    for chart in joint.charts:
+        inputs = own | {("parameter", p): graph.input(("parameter", p)) for p in chart.parameters}
+        charts.append(chart.kinematics().instantiate(inputs))
+    pose, S, bias = (
+        in_force(graph.input(CHART), arrays)
+        for arrays in ([c.pose for c in charts], [c.subspace for c in charts], [c.bias for c in charts])
+    )
+    return JointKinematics((pose,), S, bias, graph.inputs("v", joint.nv))
+
+
+def in_force(chart: Scalar, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Of equally shaped scalar arrays, one a chart, the one whose number is nearest to the scalar ``chart``."""
+    result = arrays[-1]
+    for k in reversed(range(len(arrays) - 1)):
+        pairs = zip(arrays[k].flat, result.flat, strict=True)
+        entries = [a if a is b or (ex.is_constant(a) and a == b) else select(less(chart, k + 0.5), a, b)
+                   for a, b in pairs]  # fmt: skip
+        result = array(entries).reshape(result.shape)
+    return result
+
+
 def _carry(column: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Ad_{G^-1}: a twist column seen from the next factor's child frame (eq. 2)."""
     omega, v = column[:3], column[3:]
@@ -152,9 +196,14 @@ def _factor_subspace(graph: Graph, factor: Factor) -> list[np.ndarray]:
     for j in range(factor.nv):
         along = {graph.input(("q", factor.first_q + j)): 1.0}
         d = array(directional_derivative(list(factor.transform[:3].flat), along)).reshape(3, 4)
-        omega = [dot(rotation[:, a], d[:, b]) for a, b in ((2, 1), (0, 2), (1, 0))]
+        omega = [_shorter(dot(rotation[:, a], d[:, b]), -dot(rotation[:, b], d[:, a])) for a, b in _SKEW]
         columns.append(np.concatenate([array(omega), rotation.T @ d[:, 3]]))
     return columns
+
+
+def _shorter(a: Scalar, b: Scalar) -> Scalar:
+    """Of two equal scalars the one that depends on fewer nodes: R^T dR is skew, and frames differ in what is simple."""
+    return a if len(ex.reachable([a])) <= len(ex.reachable([b])) else b
 
 
 def _factor_rate(graph: Graph, factor: Factor, v: np.ndarray) -> list[Scalar]:
@@ -188,3 +237,38 @@ def compose(a: JointProgram, b: JointProgram) -> JointProgram:
             transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
             kinds.append((f.kind, transform, f.nv if f.kind == PLAIN else 0))
     return build(graph, kinds)
+
+
+def product(transforms: Sequence[np.ndarray]) -> np.ndarray:
+    """The product of scalar poses (4, 4); the identity for none."""
+    total = array(np.eye(4))
+    for transform in transforms:
+        total = total @ transform
+    return total
+
+
+def charted(charts: Sequence[JointProgram]) -> JointProgram:
+    """The joint that is one of ``charts``, of equally many plain coordinates, as the input CHART says."""
+    graph = Graph()
+    poses = []
+    for joint in charts:
+        total = product([f.transform for f in joint.factors])
+        names = {n.args[0] for n in ex.reachable(total.flat) if n.op == "input"}
+        flat = ex.substitute(list(total.flat), {name: graph.input(name) for name in names})
+        poses.append(array(flat).reshape(4, 4))
+    n = charts[0].nv
+    return JointProgram(graph, (Factor(PLAIN, in_force(graph.input(CHART), poses), 0, 0, n, n),), tuple(charts))
+
+
+def borrow(joint: JointProgram, names: Sequence[str]) -> JointProgram:
+    """The joint, of plain coordinates, with the inputs ("parameter", name) of ``names`` as further coordinates."""
+    graph = Graph()
+    total = product([f.transform for f in joint.factors])
+    inputs = {}
+    for n in ex.reachable(total.flat):
+        if n.op == "input":
+            name = n.args[0]
+            borrowed = name[0] == "parameter" and name[1] in names
+            inputs[name] = graph.input(("q", joint.nq + names.index(name[1])) if borrowed else name)
+    transform = array(ex.substitute(list(total.flat), inputs)).reshape(4, 4)
+    return build(graph, [(PLAIN, transform, joint.nv + len(names))])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn import expression as ex
+from recursive_dyn.charts import charts_problem
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Expression
 from recursive_dyn.joint import BALL, FREE, PLAIN, Carried, JointProgram
@@ -39,8 +40,16 @@ def check_joint(
     """Refuse a joint that is not a rigid motion, does not use a coordinate, or whose S never has full rank.
 
     The transform is sampled within the coordinates' limits, else in [-2, 2], at the parameters' values. Raises
-    ModelError naming the body and the coordinate. The moving core of equal joints is checked once.
+    ModelError naming the body and the coordinate. The moving core of equal joints is checked once. Of several charts
+    each is checked by itself, and all for describing the same motion.
     """
+    for chart in joint.charts:
+        check_joint(chart, body, coordinates, parameters)
+    if joint.charts:
+        problem = charts_problem(joint, parameters)
+        if problem:
+            raise ModelError(f"joint of '{body}': {problem}")
+        return
     unknown = sorted(joint.parameters - parameters.keys())
     if unknown:
         raise ModelError(
@@ -51,9 +60,9 @@ def check_joint(
     problem = next(filter(None, (_constant_problem(X, parameters) for X in (*leading, *trailing))), None)
     if problem is None and core.factors:
         _check_use(core, body, coordinate_labels(core, coordinates, body))
-        values = tuple(sorted((p, float(parameters[p])) for p in core.parameters))
         try:
-            problem = _core_problem(core.key, values, _domain(core, coordinates).tobytes(), Carried(core))
+            problem = _core_problem(core.key, *_setting(core, coordinates, parameters), Carried(core))
+            problem = problem or _rank_problem(core, coordinates, parameters)
         except ModelError as error:  # a constant that is not finite turned up while the derivatives were made
             problem = str(error)
     if problem:
@@ -95,16 +104,54 @@ def _constant_problem(X: np.ndarray, parameters: Mapping[str, float]) -> str | N
     return _rigidity_problem(np.array(values, dtype=float).reshape(1, 4, 4))
 
 
+def dependence(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> tuple[int, tuple[int, ...]]:
+    """(greatest rank of S at the sampled points, the coordinates that can change together without moving the child).
+
+    The rank is -1 where S is not finite at any sampled point.
+    """
+    return _dependence(joint.key, *_setting(joint, coordinates, parameters), Carried(joint))
+
+
+def samples(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> dict[Any, np.ndarray]:
+    """The points at which a joint is checked: values (points,) by input name."""
+    return _inputs(joint, *_setting(joint, coordinates, parameters))
+
+
+def _setting(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> tuple[tuple[tuple[str, float], ...], bytes]:
+    values = tuple(sorted((p, float(parameters[p])) for p in joint.parameters))
+    return values, _domain(joint, coordinates).tobytes()
+
+
+def _inputs(joint: JointProgram, parameters: tuple[tuple[str, float], ...], domain: bytes) -> dict[Any, np.ndarray]:
+    inputs = _samples(joint, np.frombuffer(domain).reshape(-1, 2))
+    return inputs | {("parameter", p): np.full(_POINTS, v) for p, v in parameters}
+
+
 @lru_cache(maxsize=4096)
 def _core_problem(key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: Carried) -> str | None:
-    joint = carrier.joint
-    inputs = _samples(joint, np.frombuffer(domain).reshape(-1, 2))
-    inputs |= {("parameter", p): np.full(_POINTS, v) for p, v in parameters}
-    for factor in joint.factors:
-        problem = _rigidity_problem(_table(factor.transform, inputs))
-        if problem:
-            return problem
-    return _rank_problem(_table(joint.kinematics().subspace, inputs))
+    inputs = _inputs(carrier.joint, parameters, domain)
+    problems = (_rigidity_problem(_table(factor.transform, inputs)) for factor in carrier.joint.factors)
+    return next(filter(None, problems), None)
+
+
+@lru_cache(maxsize=4096)
+def _dependence(
+    key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: Carried
+) -> tuple[int, tuple[int, ...]]:
+    S = _table(carrier.joint.kinematics().subspace, _inputs(carrier.joint, parameters, domain))
+    S = S[np.all(np.isfinite(S), axis=(1, 2))]
+    if not len(S):
+        return -1, ()
+    ranks = np.array([np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S])
+    rank = int(ranks.max())
+    idle = np.abs(np.linalg.svd(S[ranks == rank])[2][:, rank:]).max(axis=(0, 1), initial=0.0)
+    return rank, tuple(int(i) for i in np.flatnonzero(idle > 1e-6))
 
 
 def _rigidity_problem(G: np.ndarray) -> str | None:
@@ -124,17 +171,18 @@ def _rigidity_problem(G: np.ndarray) -> str | None:
     return None
 
 
-def _rank_problem(S: np.ndarray) -> str | None:
-    S = S[np.all(np.isfinite(S), axis=(1, 2))]
-    if not len(S):
-        return "its motion subspace is not finite at any sampled point"
-    dof = S.shape[2]
-    rank = max(np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S)
-    if rank == dof:
+def _rank_problem(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> str | None:
+    rank, idle = dependence(joint, coordinates, parameters)
+    if rank == joint.nv:
         return None
+    if rank < 0:
+        return "its motion subspace is not finite at any sampled point"
+    names = " and ".join(f"'{coordinates[i].name}'" for i in idle)
     return (
-        f"its {dof} coordinates move it in {rank} independent ways only, everywhere: two of them do the same;"
-        " drop one, or flip one frame by diag(1, -1, -1, 1) if two surfaces turn about the same axis"
+        f"its {joint.nv} coordinates move it in {rank} independent ways only, everywhere: {names} can change together"
+        " without moving it; drop one of them"
     )
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from recursive_dyn.constraint import Constraint
+from recursive_dyn.drive import Drive
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array
-from recursive_dyn.joint import PLAIN, JointProgram
+from recursive_dyn.joint import BALL, FREE, Factor, JointProgram
 from recursive_dyn.program import content_hash
 
 WORLD = -1
@@ -51,19 +53,15 @@ class Link:
     parent: int
     placement: np.ndarray
     joint: JointProgram
-    first_q: int
-    first_v: int
+    places: tuple[int, ...]  # of the coordinates in q that it depends on
+    slots: tuple[int, ...]  # of the coordinates in v
     mass: Scalar
     center: np.ndarray
     inertia: np.ndarray
-    coupling: tuple[int, float] | None = None  # leading link, multiplier
+    drive: Drive | None = None  # the joint's coordinates as functions of those at ``places``
+    chart: str | None = None  # the parameter that says which chart of the joint is in force
     offset: float = 0.0  # added to the coordinate of a one-coordinate joint
     moments: MassMoments | None = None  # what the recursions carry: see reframe.mass_moments
-
-    @property
-    def dof(self) -> range:
-        """Velocity slots of this link, its leader's when it is coupled."""
-        return range(self.first_v, self.first_v + self.joint.nv)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,10 @@ class Model:
     parameters: tuple[tuple[str, float], ...]
     nq: int
     nv: int
-    quaternions: tuple[int, ...] = field(default=())
+    plain_slots: tuple[tuple[int, int], ...]  # (q place, v slot) where velocity is the coordinate's time derivative
+    quaternions: tuple[int, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
 
     @cached_property
     def key(self) -> str:
@@ -100,11 +101,13 @@ class Model:
         shape += [(c.damping, c.stiffness, c.rest, c.armature, c.limits) for c in self.coordinates]
         scalars: list[Scalar] = []
         for link in self.links:
-            shape.append((link.parent, link.joint.key, link.first_q, link.first_v, link.coupling, link.offset))
+            shape.append((link.parent, link.joint.key, link.places, link.slots, link.offset))
+            shape.append((link.drive.key if link.drive else None, link.chart))
             scalars += [*link.placement[:3].flat, link.mass, *link.center, *link.inertia.flat]
         for body in self.bodies:
             shape.append((body.parent, body.link, body.jointed))
             scalars += [*body.pose[:3].flat, *body.center]
+        shape += [constraint.key for constraint in self.constraints]
         return content_hash(repr(shape), scalars)
 
     @cached_property
@@ -115,26 +118,36 @@ class Model:
             chains.append((i, *(chains[link.parent] if link.parent != WORLD else ())))
         return tuple(chains)
 
-    def refuse_couplings(self) -> None:
-        """ModelError naming a joint that follows another coordinate, which the O(n) recursion does not express."""
-        for link in self.links:
-            if link.coupling is not None:
-                raise ModelError(
-                    f"joint of '{link.name}' follows another coordinate, which method='recursive' does not express;"
-                    " compile with method='lagrangian' or 'auto'"
-                )
+    @cached_property
+    def owners(self) -> tuple[tuple[int, Factor, int, int], ...]:
+        """(link, factor, first q place, first v slot) of every factor whose position is, or holds, a quaternion."""
+        return tuple(
+            (i, f, link.places[f.first_q], link.slots[f.first_v])
+            for i, link in enumerate(self.links)
+            for f in link.joint.factors
+            if f.kind in (BALL, FREE)
+        )
 
     @cached_property
-    def plain_slots(self) -> tuple[tuple[int, int], ...]:
-        """(q slot, v slot) of every coordinate whose velocity is its time derivative."""
-        return tuple(
-            (link.first_q + f.first_q + j, link.first_v + f.first_v + j)
-            for link in self.links
-            if link.coupling is None
-            for f in link.joint.factors
-            if f.kind == PLAIN
-            for j in range(f.nv)
-        )
+    def charted(self) -> tuple[Link, ...]:
+        """The links whose joints have several charts."""
+        return tuple(link for link in self.links if link.chart is not None)
+
+    @cached_property
+    def meeting(self) -> tuple[int, ...]:
+        """Per velocity slot: the lowest link (or WORLD) that carries every link which moves with the slot."""
+        common: list[int | None] = [None] * self.nv
+        for i, link in enumerate(self.links):
+            for slot in link.slots:
+                other = common[slot]
+                common[slot] = i if other is None else self._shared_ancestor(other, i)
+        return tuple(WORLD if c is None else c for c in common)
+
+    def _shared_ancestor(self, a: int, b: int) -> int:
+        if WORLD in (a, b):
+            return WORLD
+        chain = set(self.ancestors[a])
+        return next((i for i in self.ancestors[b] if i in chain), WORLD)
 
     def body_index(self, body: Any) -> int:
         """Index of a body by its name, or of a scene's Body by its own; ModelError lists the known ones."""

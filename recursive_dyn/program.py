@@ -1,6 +1,7 @@
 """Straight-line programs: numbered statements in static single assignment form; verified, counted, hashed.
 
-Value numbers: inputs first (segment by segment), then constants, then one per statement.
+Value numbers: inputs first (segment by segment), then constants, then tables (tuples of constants, which only the
+operation ``table`` takes, as its second argument), then one per statement.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import FUNCTIONS, Expression, Scalar, reachable
 
 OPCODES = {op: code for code, op in enumerate(FUNCTIONS)}
-_BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less"))
+_BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less", "table"))
 ARGUMENTS = {op: 3 if op == "select" else 2 if op in _BINARY else 1 for op in FUNCTIONS}
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"))
 Statement = tuple[Any, ...]  # (op, value number, ...)
@@ -53,6 +54,7 @@ class Program:
     constants: tuple[float, ...]
     statements: list[Statement]
     results: tuple[int, ...]
+    tables: tuple[tuple[float, ...], ...] = ()
 
     @property
     def input_size(self) -> int:
@@ -65,13 +67,19 @@ class Program:
     @property
     def first_statement(self) -> int:
         """Value number of the first statement."""
+        return self.first_table + len(self.tables)
+
+    @property
+    def first_table(self) -> int:
+        """Value number of the first table."""
         return self.input_size + len(self.constants)
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the whole content; the name and what the graph holds besides do not enter."""
-        digest = hashlib.sha256(repr((self.inputs, self.outputs)).encode())
-        digest.update(struct.pack(f"{len(self.constants)}d", *self.constants))
+        digest = hashlib.sha256(repr((self.inputs, self.outputs, *map(len, self.tables))).encode())
+        for numbers in (self.constants, *self.tables):
+            digest.update(struct.pack(f"{len(numbers)}d", *numbers))
         codes = typed_array("i")
         for statement in self.statements:
             codes.append(OPCODES[statement[0]])
@@ -89,21 +97,33 @@ class Program:
             c["add"] + c["sub"], c["mul"], c["reciprocal"], c["sqrt"], trig, c["neg"], len(self.statements) - listed
         )
 
+    def _is_table(self, number: int) -> bool:
+        return self.first_table <= number < self.first_statement
+
     def verify(self) -> None:
         """Check operations, the number and order of their arguments, and results; ModelError names the statement."""
         number = self.first_statement
         for statement in self.statements:
             if statement[0] not in OPCODES:
                 raise ModelError(f"program '{self.name}': statement {number} has unknown operation {statement[0]!r}")
-            if len(statement) != 1 + ARGUMENTS[statement[0]]:
+            count = ARGUMENTS[statement[0]]
+            if len(statement) != 1 + count:
                 raise ModelError(
                     f"program '{self.name}': statement {number}, {statement}, has a wrong number of arguments"
                 )
             if max(statement[1:]) >= number or min(statement[1:]) < 0:
                 raise ModelError(f"program '{self.name}': statement {number} uses a value before it is computed")
+            if [self._is_table(a) for a in statement[1:]] != [statement[0] == "table" and i == 1 for i in range(count)]:
+                raise ModelError(f"program '{self.name}': statement {number} needs a table, or a number in its place")
             number += 1
-        if len(self.results) != self.output_size or any(not 0 <= r < number for r in self.results):
+        if len(self.results) != self.output_size or any(not 0 <= r < number or self._is_table(r) for r in self.results):
             raise ModelError(f"program '{self.name}': its results do not match its outputs")
+
+
+def _text(a: Scalar | tuple[float, ...], number: dict[int, int]) -> str:
+    if type(a) is Expression:
+        return f"%{number[a.index]}"
+    return ",".join(x.hex() for x in a) if isinstance(a, tuple) else float(a).hex()
 
 
 def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, Sequence[Scalar]]]) -> Program:
@@ -118,6 +138,7 @@ def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tup
             place[segment, i] = len(place)
     nodes = reachable(flat)
     constants: dict[float, int] = {}
+    tables: dict[tuple[float, ...], int] = {}
     first_constant = len(place)
 
     def constant(value: float) -> int:
@@ -126,26 +147,41 @@ def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tup
     for node in nodes:
         if node.op != "input":
             for a in node.args:
-                if type(a) is not Expression:
+                if type(a) is tuple:
+                    tables.setdefault(a, len(tables))
+                elif type(a) is not Expression:
                     constant(a)
     for x in flat:
         if type(x) is not Expression:
             constant(x)
     number: dict[int, int] = {}
     statements: list[Statement] = []
-    following = first_constant + len(constants)
+    first_table = first_constant + len(constants)
+    following = first_table + len(tables)
+
+    def argument(a: Any) -> int:
+        if type(a) is Expression:
+            return number[a.index]
+        return first_table + tables[a] if type(a) is tuple else constants[a]
+
     for node in nodes:
         if node.op == "input":
             if node.args[0] not in place:
                 raise ModelError(f"program '{name}' depends on {node.args[0]}, which is not among its inputs")
             number[node.index] = place[node.args[0]]
             continue
-        statements.append((node.op, *[number[a.index] if type(a) is Expression else constants[a] for a in node.args]))
+        statements.append((node.op, *map(argument, node.args)))
         number[node.index] = following
         following += 1
     results = tuple(number[x.index] if type(x) is Expression else constants[float(x)] for x in flat)
     program = Program(
-        name, tuple(inputs), tuple((n, len(v)) for n, v in outputs), tuple(constants), statements, results
+        name,
+        tuple(inputs),
+        tuple((n, len(v)) for n, v in outputs),
+        tuple(constants),
+        statements,
+        results,
+        tuple(tables),
     )
     program.verify()
     return program
@@ -158,11 +194,7 @@ def content_hash(label: str, scalars: Iterable[Scalar]) -> str:
     lines = [label]
     for node in reachable(outputs):
         number[node.index] = len(number)
-        args = (
-            node.args
-            if node.op == "input"
-            else [f"%{number[a.index]}" if type(a) is Expression else float(a).hex() for a in node.args]
-        )
+        args = node.args if node.op == "input" else [_text(a, number) for a in node.args]
         lines.append(f"{node.op}{args}")
-    lines.append(",".join(f"%{number[x.index]}" if type(x) is Expression else float(x).hex() for x in outputs))
+    lines.append(",".join(_text(x, number) for x in outputs))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

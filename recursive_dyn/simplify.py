@@ -3,8 +3,10 @@
 Rules such as sin^2 + cos^2 = 1 cannot all be listed, so identity is tested instead: every node is evaluated at random
 points together with a running bound of its rounding error, and nodes that agree at all points to within that bound are
 one value (the Schwartz-Zippel test, here for analytic functions). A revolute joint's S becomes its axis this way.
-Piecewise functions are not analytic: a graph that holds one is left as it is. Roots and inverse functions have
-branches: points of either sign, near and far, tell sqrt(q^2) from q, and nodes must be finite at the same points.
+Piecewise functions are not analytic: a graph that holds one is left as it is, but for ``floor`` and ``table``, whose
+values enter as further inputs: what agrees for any values of theirs agrees for the right ones. Roots and inverse
+functions have branches: points of either sign, near and far, tell sqrt(q^2) from q, and nodes must be finite at the
+same points. A large term hides what is added to it, so that points count only where nothing of any size is hidden.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from recursive_dyn.expression import FUNCTIONS, Expression, Scalar, combine, rea
 
 _SAMPLES = 12
 _FINITE = 4  # points at which two nodes must have values to be compared at all
+_HIDDEN = 1e-7  # rounding errors beyond this may hide a term: such a point tells nothing
+_FLOOR_SCALES = 10.0 ** -np.array([0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])  # polynomials in q - floor must stay small
 _PIECEWISE = frozenset(("abs", "min", "max", "less", "select"))
+_OPAQUE = frozenset(("floor", "table"))
 _NICE = (0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
 
 
@@ -27,20 +32,35 @@ def merge_identical(outputs: Sequence[Scalar]) -> list[Scalar]:
     if any(n.op in _PIECEWISE for n in nodes):
         return list(outputs)
     rng = np.random.default_rng(20110808)
+    drawn: dict[int, np.ndarray] = {}
     values: dict[int, np.ndarray] = {}
     errors: dict[int, np.ndarray] = {}
     replacement: dict[int, Scalar] = {}
     known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]] = {}
     for node in nodes:
         if node.op == "input":
-            near, far = rng.uniform(0.2, 0.9, _SAMPLES // 2), rng.uniform(1.0, 4.0, _SAMPLES // 2)
-            value = np.concatenate([near, far]) * rng.permutation(np.resize([1.0, -1.0], _SAMPLES))
+            value, error = _draw(rng), np.zeros(_SAMPLES)
+        elif node.op in _OPAQUE:
+            rebuilt = _rebuilt(node, replacement)
+            if type(rebuilt) is Expression and rebuilt.index not in drawn:
+                scales = rng.permutation(_FLOOR_SCALES) if node.op == "floor" else 1.0
+                drawn[rebuilt.index] = _draw(rng) * scales
+            value = drawn[rebuilt.index] if type(rebuilt) is Expression else np.full(_SAMPLES, rebuilt)
             error = np.zeros(_SAMPLES)
         else:
             value, error = _evaluate(node, values, errors)
         values[node.index], errors[node.index] = value, error
         replacement[node.index] = _representative(node, value, error, replacement, known)
     return [replacement[o.index] if type(o) is Expression else o for o in outputs]
+
+
+def _draw(rng: np.random.Generator) -> np.ndarray:
+    near, far = rng.uniform(0.2, 0.9, _SAMPLES // 2), rng.uniform(1.0, 4.0, _SAMPLES // 2)
+    return np.concatenate([near, far]) * rng.permutation(np.resize([1.0, -1.0], _SAMPLES))
+
+
+def _rebuilt(node: Expression, replacement: dict[int, Scalar]) -> Scalar:
+    return combine(node.op, [replacement[a.index] if type(a) is Expression else a for a in node.args])
 
 
 def _representative(
@@ -50,26 +70,32 @@ def _representative(
     replacement: dict[int, Scalar],
     known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]],
 ) -> Scalar:
-    rebuilt = node
-    if node.op != "input":
-        rebuilt = combine(node.op, [replacement[a.index] if type(a) is Expression else a for a in node.args])
+    rebuilt = node if node.op == "input" else _rebuilt(node, replacement)
     finite = np.isfinite(value)
     if type(rebuilt) is not Expression or finite.sum() < _FINITE:
         return rebuilt
     tolerance = error + 4e-16 * np.abs(value)
-    constant = node.op != "input" and finite.all()
+    clear = tolerance <= _HIDDEN
+    constant = node.op != "input" and finite.all() and clear.sum() >= _FINITE
     if constant and np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
         return _nearest_nice(float(np.median(value)), float(tolerance.max()))
     first = int(np.argmax(finite))
     for sign in (1.0, -1.0):
-        bucket = round(float(sign * value[first]) * 1e6)
+        bucket = _bucket(sign * value[first])
         for key in (bucket, bucket - 1, bucket + 1):
             for other, other_tolerance, scalar in known.get(key, ()):
-                same = np.array_equal(finite, np.isfinite(other))
+                both = clear & (other_tolerance <= _HIDDEN)
+                same = both.sum() >= _FINITE and np.array_equal(finite, np.isfinite(other))
                 if same and np.all(np.abs(sign * value - other)[finite] <= (tolerance + other_tolerance)[finite]):
                     return scalar if sign > 0 else -scalar
-    known.setdefault(round(float(value[first]) * 1e6), []).append((value, tolerance, rebuilt))
+    known.setdefault(_bucket(value[first]), []).append((value, tolerance, rebuilt))
     return rebuilt
+
+
+def _bucket(value: float) -> int:
+    """Where values that may be equal are looked up; huge ones share a place."""
+    scaled = float(value) * 1e6
+    return round(scaled) if np.isfinite(scaled) else 0
 
 
 def _nearest_nice(value: float, tolerance: float) -> float:

@@ -21,6 +21,7 @@ _UNARY = {
     sp.exp: "exp",
     sp.log: "log",
     sp.Abs: "abs",
+    sp.floor: "floor",
 }
 
 
@@ -78,7 +79,7 @@ class _Reader:
         raise ModelError(
             f"{self.where}: the function {type(e).__name__} in {e} is not supported; write it with "
             "elementary functions (powers, sin, cos, tan, exp, log, inverse and hyperbolic functions, "
-            "Abs, Min, Max, Piecewise)"
+            "Abs, Min, Max, floor, Piecewise)"
         )
 
     def _number(self, e: Any) -> float:

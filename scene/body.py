@@ -12,6 +12,7 @@ from recursive_dyn.errors import ModelError
 from scene.checks import is_symbolic, rigid_pose
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties, of_body
+from scene.quantities import Quantities
 from scene.shapes import Shape
 
 _order = itertools.count()
@@ -80,7 +81,7 @@ class World(Node):
         self.shapes: list[Shape] = []
 
 
-class Body(Node):
+class Body(Node, Quantities):
     """A rigid body.
 
     shapes: its geometry, each at its own pose; mass (kg), center_of_mass (3,) in m, inertia (3, 3) about the centre of

@@ -6,17 +6,27 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from recursive_dyn.assemble import BodySpec, build_model
+from recursive_dyn.assemble import build_model
+from recursive_dyn.constraint_check import independent
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, evaluate
-from recursive_dyn.model import WORLD, Model
+from recursive_dyn.model import WORLD, Coordinate, Model
+from recursive_dyn.specification import BodySpec
 from scene.body import Body
 from scene.checks import is_symbolic, positive
+from scene.constraints import DROP, Constraint
+from scene.joints.contact import check_contact
 from scene.mass_properties import MassProperties
 from scene.parameter import to_scalars
 
 
-def lower(bodies: Sequence[Body], gravity: np.ndarray, parameters: Mapping[str, float]) -> Model:
+def lower(
+    bodies: Sequence[Body],
+    gravity: np.ndarray,
+    parameters: Mapping[str, float],
+    shared: Sequence[Coordinate] = (),
+    constraints: Sequence[Constraint] = (),
+) -> Model:
     """The model of bodies given parents first; ModelError names what is wrong."""
     graph = Graph()
     known = frozenset(parameters)
@@ -37,11 +47,16 @@ def lower(bodies: Sequence[Body], gravity: np.ndarray, parameters: Mapping[str, 
             center=to_scalars(body.center_of_mass, graph, known, f"the centre of mass of {what}"),
             inertia=to_scalars(body.inertia, graph, known, f"the inertia of {what}"),
             coupling=joint.coupling,
+            drive=joint.drive,
         )
         if any(map(is_symbolic, (body.mass, *body.center_of_mass, *body.inertia.flat))):
             _check_values(spec, parameters)
         specs.append(spec)
-    return build_model(graph, specs, gravity, list(parameters.items()))
+        check_contact(joint, body.name, parameters)
+    rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
+    model = build_model(graph, specs, gravity, list(parameters.items()), shared, rows)
+    droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
+    return independent(model, droppable) if rows else model
 
 
 def _check_values(spec: BodySpec, parameters: Mapping[str, float]) -> None:

@@ -8,10 +8,13 @@ from typing import Any
 
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.model import Model
+from recursive_dyn.model import Coordinate, Model
 from scene.body import Body, Node, World
 from scene.checks import numbers
+from scene.constraints import Constraint, constraint, rolling
+from scene.joints.base import coordinates_of
 from scene.lower import lower
+from scene.quantities import rate
 
 
 class Scene:
@@ -24,6 +27,8 @@ class Scene:
         self.gravity = numbers("scene", "gravity", gravity, (3,)).copy()
         self.world = World()
         self.parameters: dict[str, float] = {}
+        self.coordinates: dict[str, Coordinate] = {}
+        self.constraints: list[Constraint] = []
         self.joint_names: dict[str, str] = {}
 
     @property
@@ -45,18 +50,65 @@ class Scene:
 
         Raises ModelError when the name is taken or not an identifier, or the value is not finite.
         """
+        symbol = self._symbol("parameter", name)
+        self.parameters[name] = numbers(f"parameter '{name}'", "value", value, ()).item()
+        return symbol
+
+    def coordinate(self, name: str, **settings: Any) -> Any:
+        """A SymPy symbol for a coordinate of its own that any number of joints may share.
+
+        It may stand in the transforms of joints and in ``joint.driven(...)``. settings: limits, damping, stiffness,
+        rest, armature, as a joint takes them. Raises ModelError when the name is taken or not an identifier.
+        """
+        symbol = self._symbol("coordinate", name)
+        (self.coordinates[name],) = coordinates_of([name], settings)
+        return symbol
+
+    def _symbol(self, what: str, name: str) -> Any:
         import sympy
 
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-            raise ModelError(f"parameter name {name!r} is not an identifier")
-        if name in self.parameters:
-            raise ModelError(f"parameter '{name}' is declared already; use another name")
-        self.parameters[name] = numbers(f"parameter '{name}'", "value", value, ()).item()
+            raise ModelError(f"{what} name {name!r} is not an identifier")
+        if name in self.parameters or name in self.coordinates:
+            raise ModelError(f"{what} '{name}' is declared already; use another name")
         return sympy.Symbol(name, real=True)
+
+    def constrain(self, *expressions: Any, name: str | None = None, redundant: str = "refuse") -> None:
+        """Keep SymPy expressions (or vectors of them) at zero by Lagrange multipliers.
+
+        Symbols: parameters, coordinates (``body.q``, ``scene.coordinate``), and of any body ``position``, ``rotation``,
+        ``point(p)``, ``direction(d)``. An expression with velocities (``body.v``, ``velocity``, ``spin``,
+        ``point_velocity(p)``, ``scene.rate(q)``) is a row P(q) v + b(q) = 0 and must be linear in them; b is the speed
+        of a motor. What repeats other rows or the joints is refused when the scene is compiled, or left out with
+        redundant="drop". Guenter & Lee (2009), section 5. Raises ModelError naming the constraint.
+        """
+        self._add(
+            constraint(f"constraint {len(self.constraints) + 1}" if name is None else name, expressions, redundant)
+        )
+
+    def _add(self, row: Constraint) -> None:
+        if any(known.name == row.name for known in self.constraints):
+            raise ModelError(f"two constraints are named '{row.name}'; give each its own name")
+        self.constraints.append(row)
+
+    def roll(self, body: Body | str, name: str | None = None, pivoting: bool = True) -> None:
+        """Let ``body``, on a joint of ``surface_on_surface``, roll on its parent without slipping (eq. 16).
+
+        pivoting=False also keeps it from turning about the common normal.
+        """
+        body = self[body] if isinstance(body, str) else body
+        self._add(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
+
+    @staticmethod
+    def rate(coordinate: Any) -> Any:
+        """The SymPy symbol of a coordinate's rate."""
+        return rate(coordinate)
 
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
-        return lower(ordered(self.world), self.gravity, self.parameters)
+        return lower(
+            ordered(self.world), self.gravity, self.parameters, list(self.coordinates.values()), self.constraints
+        )
 
     def compile(self, method: str = "auto") -> Dynamics:
         """Equations of motion; each function compiles at its first call. ``method``: "auto", "recursive", "lagrangian".

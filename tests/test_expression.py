@@ -18,10 +18,12 @@ from recursive_dyn.expression import (
     combine,
     evaluate,
     evaluate_number,
+    floor,
     reachable,
     reciprocal,
     sqrt,
     substitute,
+    table,
 )
 from recursive_dyn.program import ARGUMENTS
 from recursive_dyn.simplify import merge_identical
@@ -34,7 +36,7 @@ CONSTANTS = (0.0, 1.0, -1.0, 2.0, 0.5, -0.25, 3.7, 1e-3)
 leaves = st.sampled_from(INPUTS) | st.sampled_from(CONSTANTS)
 trees = st.recursive(
     leaves,
-    lambda inner: st.one_of(*(st.tuples(st.just(op), *[inner] * count) for op, count in ARGUMENTS.items())),
+    lambda inner: st.one_of(*(st.tuples(st.just(op), *[inner] * ARGUMENTS[op]) for op in ARGUMENTS if op != "table")),
     max_leaves=14,
 )
 numbers = st.sampled_from((0.0, 1.0, -1.0, 0.5)) | st.floats(-3.0, 3.0)
@@ -190,6 +192,7 @@ TWINS = {
     "max": (sp.Max, (-0.6, 0.3)),
     "less": (lambda a, b: sp.Piecewise((1, a < b), (0, True)), (-0.6, 0.3)),
     "select": (lambda c, a, b: sp.Piecewise((a, sp.Ne(c, 0)), (b, True)), (1.0, -0.6, 0.3)),
+    "floor": (lambda a: sp.Piecewise((-2, a < -1), (-1, a < 0), (0, True)), (-0.6,)),  # floor itself has no derivative
 }
 POINTS = [(op, point) for op, (_, point) in TWINS.items()] + [
     ("select", (0.0, -0.6, 0.3)),
@@ -203,7 +206,7 @@ POINTS = [(op, point) for op, (_, point) in TWINS.items()] + [
 
 
 def test_every_operation_has_a_twin():
-    assert TWINS.keys() == FUNCTIONS.keys()
+    assert {*TWINS, "table"} == FUNCTIONS.keys()
 
 
 @pytest.mark.parametrize(("op", "point"), POINTS)
@@ -226,6 +229,38 @@ def test_value_and_derivatives_of_every_operation(op, point):
             assert value == pytest.approx((ahead - behind) / (2 * h), abs=1e-8, rel=1e-8)  # h^2 f'''/6 and 1e-16 / h
         else:
             assert value == 0.0
+
+
+TABLE = (0.5, -2.0, 3.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [(0.0, 0.5), (1.0, -2.0), (3.0, 0.0), (1.9, -2.0), (-0.5, 0.5), (-1.0, 0.5), (-1e300, 0.5), (4.0, 0.0),
+     (1e300, 0.0), (np.inf, 0.0), (-np.inf, 0.5), (np.nan, np.nan)],
+)  # fmt: skip
+def test_elements_of_a_table(index, expected):
+    """Its own element, the nearest one beyond the ends, and nothing finite for what is no number."""
+    graph = Graph()
+    element = table(graph.input("i"), TABLE)
+    np.testing.assert_equal(float(evaluate([element], {"i": index})[0]), expected)
+    np.testing.assert_equal(evaluate([element], {"i": np.full(3, index)})[0], np.full(3, expected))
+    assert directional_derivative([element], {graph.input("i"): 1.0}) == [0.0]
+    if np.isfinite(index):
+        assert table(index, TABLE) == expected == substitute([element], {"i": index})[0]
+
+
+def test_tables_are_nodes_like_others():
+    graph = Graph()
+    i = graph.input("i")
+    assert table(i, TABLE) is table(i, list(TABLE)) and table(i, TABLE) is not table(i, TABLE[::-1])
+    assert table(i, [0.0, 1.0]) is table(i, [-0.0, 1.0]) and table(i, [2.0, 2.0]) == 2.0
+    assert floor(floor(i)) is floor(i) and floor(-2.5) == -3.0
+    (moved,) = substitute([table(floor(i), TABLE)], {"i": Graph().input("j")})
+    assert evaluate([moved], {"j": 2.7}) == [3.0]
+    for bad in ([], [1.0, np.nan], [np.inf, 0.0]):
+        with pytest.raises(rd.ModelError, match="table needs one number"):
+            table(i, bad)
 
 
 def test_derivative_of_a_choice_ignores_the_other_piece():
@@ -337,6 +372,19 @@ def test_merging_leaves_piecewise_functions_alone():
     assert evaluate([kept], {"x": -2.0}) == [2.0]
 
 
+def test_merging_looks_through_tables():
+    """Identities hold whatever a table or a floor gives; what holds for some values only is not one."""
+    graph = Graph()
+    x = graph.input("x")
+    piece = floor(x)
+    a, b = table(piece, (0.5, 2.0)), table(floor(x * 1.0 + 0.0), (0.5, 2.0))
+    c, s = combine("cos", [a * x]), combine("sin", [b * x])
+    one, plain, kept = merge_identical([c * c + s * s, (x - piece) * a + piece * b, a - piece])
+    assert one == 1.0 and plain.op == "mul" and {plain.args[0], plain.args[1]} == {x, a}
+    assert evaluate([kept], {"x": 1.5}) == [1.0]
+    assert a is b
+
+
 READABLE = [
     _x + _y, _x - 3, -_x, _x * _y, _x / _y, _x**2, _x**-3, _x**7, sp.sqrt(_x), 1 / sp.sqrt(_x), _x ** sp.Rational(3, 2),
     sp.cbrt(_x), _x**1.7, _x**_y, 2**_x, sp.exp(_x), sp.log(_x), sp.log(_x, 10), sp.sin(_x), sp.cos(_x), sp.tan(_x),
@@ -344,7 +392,7 @@ READABLE = [
     sp.sinh(_x), sp.cosh(_x), sp.tanh(_x), sp.Abs(_x - _y), sp.sign(_x - _y), sp.Min(_x, _y, sp.Rational(1, 2)),
     sp.Max(_x, _y, 1), sp.pi * _x, sp.E + _x, sp.GoldenRatio * _x, sp.Float("0.1") * _x, sp.Integer(5),
     sp.Piecewise((_x, _x < _y), (_y, True)), sp.Piecewise((_x, _x > _y), (2, _x > 1), (_y, True)),
-    sp.Piecewise((_x, (_x > 0) & (_x < sp.Rational(1, 2))), (_y, True)),
+    sp.floor(_x * 3), sp.Piecewise((_x, (_x > 0) & (_x < sp.Rational(1, 2))), (_y, True)),
 ]  # fmt: skip
 
 
@@ -383,7 +431,7 @@ def test_sign_of_zero():
     [
         (sp.gamma(_x), r"function gamma in gamma\(x\) is not supported; write it with elementary functions"),
         (sp.Function("wobble")(_x), "function wobble"),
-        (sp.floor(_x), "function floor"),
+        (sp.ceiling(_x), "function ceiling"),
         (sp.besselj(0, _x), "function besselj"),
         (sp.Integral(sp.exp(-(_x**2)), _x), "function Integral"),
         (sp.Derivative(sp.Function("g")(_x), _x), "function Derivative"),

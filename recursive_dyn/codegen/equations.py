@@ -100,21 +100,21 @@ def _shaped(outputs: Sequence[Any], shape: tuple[int, ...]) -> Any:
 
 def _nested_size(program: Program) -> int:
     """Operations of the outputs written out in full, a value wherever it is used; counted no further than needed."""
-    size = [0] * program.first_statement
+    size = [0] * program.first_table + [len(values) for values in program.tables]
     for _, *args in program.statements:
         size.append(min(1 + sum(size[a] for a in args), MOST_NESTED + 1))
     return sum(size[r] for r in program.results)
 
 
 def _nested(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    values = [*inputs, *map(number, program.constants)]
+    values = [*inputs, *map(number, program.constants), *program.tables]
     for op, *args in program.statements:
         values.append(_EXPRESSIONS[op](*(values[a] for a in args)))
     return [values[r] for r in program.results]
 
 
 def _assignments(program: Program, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], list[Any]]:
-    values = [*inputs, *map(number, program.constants)]
+    values = [*inputs, *map(number, program.constants), *program.tables]
     fresh = sp.numbered_symbols("x", exclude=inputs, real=True)
     assignments = []
     for op, *args in program.statements:
@@ -165,6 +165,11 @@ def _truth(value: Any) -> Any:
     return sp.Ne(value, 0)
 
 
+def _table(index: Any, values: Sequence[float]) -> Any:
+    pieces = [(number(x), index < k + 1) for k, x in enumerate(values[:-1])]
+    return sp.Piecewise(*pieces, (number(values[-1]), True))
+
+
 _EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -190,6 +195,8 @@ _EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "max": sp.Max,
     "less": _less,
     "select": _select,
+    "floor": sp.floor,
+    "table": _table,
 }
 
 

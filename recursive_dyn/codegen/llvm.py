@@ -8,6 +8,7 @@ elements is W doubles wide. ``contract`` lets products and sums fuse; no flag th
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ def emit(program: Program, width: int, statements_per_function: int = STATEMENTS
     modules = []
     for i in range(0, len(functions), FUNCTIONS_PER_MODULE):
         body = "\n".join(functions[i : i + FUNCTIONS_PER_MODULE])
-        modules.append(f"{_prelude(width, body)}\n{body}")
+        modules.append(f"{_prelude(width, body)}\n{_tables(program, body)}{body}")
     names = [f"{entry}_{part}" for part in range(cuts.parts)]
     calls = [f"  call void @{name}(ptr %in, ptr %out, ptr %scratch)" for name in names]
     modules.append(
@@ -70,12 +71,22 @@ def _prelude(width: int, body: str) -> str:
     """Declarations, each once, and the vector sine and cosine where the body calls it."""
     kind = "double" if width == 1 else f"<{width} x double>"
     suffix = "f64" if width == 1 else f"v{width}f64"
-    lines = [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("sqrt", "fabs")]
+    lines = [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("sqrt", "fabs", "floor")]
     lines += [f"declare {kind} @llvm.{name}.{suffix}({kind}, {kind})" for name in ("minimum", "maximum")]
     lines += [f"declare double @{n}({', '.join(['double'] * (2 if n in ('atan2', 'pow') else 1))})" for n in _LIBRARY]
     if "@rd.sincos" in body:
         return "\n".join([*dict.fromkeys([*lines, *declarations(width).splitlines()]), sincos_ir(width)])
     return "\n".join(lines)
+
+
+def _tables(program: Program, body: str) -> str:
+    """The tables that a module's body reads, nan behind the last element of each."""
+    lines = []
+    for k in sorted({int(k) for k in re.findall(r"@rd\.table\.(\d+)", body)}):
+        values = [*program.tables[k], float("nan")]
+        elements = ", ".join(f"double {scalar_literal(x)}" for x in values)
+        lines.append(f"@rd.table.{k} = private unnamed_addr constant [{len(values)} x double] [{elements}]\n")
+    return "".join(lines)
 
 
 class _Cuts:
@@ -108,6 +119,7 @@ class _Function:
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.sincos: dict[int, str] = {}
+        self.positions: dict[tuple[int, int], list[str]] = {}
         self.count = 0
 
     def text(self, name: str) -> str:
@@ -144,6 +156,8 @@ class _Function:
             return name
         if number < self.program.input_size:
             name = self.let(f"load {self.kind}, ptr {self.address('in', number)}, align 8")
+        elif number >= self.program.first_table and number < self.cuts.first:
+            name = f"@rd.table.{number - self.program.first_table}"
         elif number < self.cuts.first:
             literal = scalar_literal(self.program.constants[number - self.program.input_size])
             name = literal if self.width == 1 else f"splat (double {literal})"
@@ -161,6 +175,8 @@ class _Function:
             return self.sine_or_cosine(op, numbers[0], args[0])
         if op in _LIBRARY:
             return self.per_lane(op, args)
+        if op == "table":
+            return self.element(numbers, args)
         return _SPECIAL[op](self, args)
 
     def sine_or_cosine(self, op: str, number: int, argument: str) -> str:
@@ -168,6 +184,36 @@ class _Function:
         if number not in self.sincos:
             self.sincos[number] = self.let(f"call {pair} @rd.sincos.v{self.width}({self.kind} {argument})")
         return self.let(f"extractvalue {pair} {self.sincos[number]}, {0 if op == 'sin' else 1}")
+
+    def element(self, numbers: list[int], args: list[str]) -> str:
+        """An element of a table a lane; positions are shared by all tables of one size and index."""
+        size = len(self.program.tables[numbers[1] - self.program.first_table])
+        key = (numbers[0], size)
+        if key not in self.positions:
+            self.positions[key] = self.position(args[0], size)
+        result = "poison"
+        for lane, position in enumerate(self.positions[key]):
+            address = self.let(f"getelementptr double, ptr {args[1]}, i32 {position}")
+            one = self.let(f"load double, ptr {address}, align 8")
+            if self.width == 1:
+                return one
+            result = self.let(f"insertelement {self.kind} {result}, double {one}, i32 {lane}")
+        return result
+
+    def position(self, index: str, size: int) -> list[str]:
+        """The integer of each lane: a place in the table, or behind it for nan. No conversion is out of range."""
+        whole = "i32" if self.width == 1 else f"<{self.width} x i32>"
+        behind = f"{size}" if self.width == 1 else f"splat (i32 {size})"
+        last, zero = self.constant(size - 1.0), self.constant(0.0)
+        below = self.choose(self.compare("olt", index, last), index, last)
+        inside = self.choose(self.compare("ogt", below, zero), below, zero)
+        place = self.let(f"fptosi {self.kind} {inside} to {whole}")
+        mask = "i1" if self.width == 1 else f"<{self.width} x i1>"
+        unknown = self.compare("uno", index, index)
+        place = self.let(f"select {mask} {unknown}, {whole} {behind}, {whole} {place}")
+        if self.width == 1:
+            return [place]
+        return [self.let(f"extractelement {whole} {place}, i32 {lane}") for lane in range(self.width)]
 
     def per_lane(self, op: str, args: list[str]) -> str:
         if self.width == 1:
@@ -198,6 +244,7 @@ _SPECIAL: dict[str, Callable[[_Function, list[str]], str]] = {
     "reciprocal": lambda f, a: f.let(f"fdiv {f.kind} {f.constant(1.0)}, {a[0]}"),
     "sqrt": lambda f, a: f.intrinsic("sqrt", a[0]),
     "abs": lambda f, a: f.intrinsic("fabs", a[0]),
+    "floor": lambda f, a: f.intrinsic("floor", a[0]),
     "min": lambda f, a: f.intrinsic("minimum", *a),
     "max": lambda f, a: f.intrinsic("maximum", *a),
     "less": lambda f, a: f.choose(f.compare("olt", a[0], a[1]), f.constant(1.0), f.constant(0.0)),

@@ -18,7 +18,7 @@ def run(program: Program, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     for name, size in program.inputs:
         segment = np.broadcast_to(np.asarray(inputs.get(name, np.zeros(size)), dtype=float), (*shape, size))
         values += [segment[..., i] for i in range(size)]
-    values += program.constants
+    values += [*program.constants, *program.tables]
     with np.errstate(all="ignore"):
         for op, *args in program.statements:
             values.append(FUNCTIONS[op](*(values[a] for a in args)))

@@ -9,7 +9,7 @@ from recursive_dyn.expression import Scalar, array, evaluate, reachable, recipro
 from recursive_dyn.joint import JointProgram
 from recursive_dyn.model import WORLD, Body
 from recursive_dyn.recursion.inverse_dynamics import project
-from recursive_dyn.recursion.kinematics import Tree, zeros
+from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial import cross, dot
 
@@ -112,14 +112,16 @@ def wrenches_from_forces(tree: Tree, tau: np.ndarray) -> np.ndarray:
     model = tree.model
     result = np.zeros((len(model.bodies), 6), dtype=object)
     result[:] = 0.0
+    reached: set[int] = set()
     for index, body in enumerate(model.bodies):
         if not body.jointed:
             continue
         k = tree.links[body.link]
-        if k.link.coupling is not None:
-            continue  # its share of tau acts through the leading joint
-        S = k.S
-        moment, force = _joint_wrench(S, tau[k.link.first_v : k.link.first_v + k.link.joint.nv], k.link.joint)
+        if reached.issuperset(k.link.slots):
+            continue  # what acts on a shared coordinate acts through the first joint that it moves
+        own = [0.0 if slot in reached else tau[slot] for slot in k.link.slots]
+        reached.update(k.link.slots)
+        moment, force = _joint_wrench(k, array(own))
         R, origin = tree.rotations[body.link], tree.positions[body.link]
         moment, force = R @ moment, R @ force
         _add(result[index], moment, force, origin - tree.body_center(body))
@@ -134,8 +136,9 @@ def _add(wrench: np.ndarray, moment: np.ndarray, force: np.ndarray, arm: np.ndar
     wrench[3:] = wrench[3:] + force
 
 
-def _joint_wrench(S: np.ndarray, tau: np.ndarray, joint: JointProgram) -> tuple[np.ndarray, np.ndarray]:
-    if turns_freely(joint):
+def _joint_wrench(k: LinkKinematics, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    S = k.S
+    if turns_freely(k.link.joint) and len(k.link.slots) <= k.link.joint.nv:
         angular = S[:3]
         return angular @ array(solve(angular.T @ angular, list(tau), _SINGULAR)), zeros(3)
     weight = array([_LENGTH**2] * 3 + [1.0] * 3)

@@ -44,7 +44,7 @@ def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -
         alpha = alpha + cross(omega, omega_joint) + k.bias[:3]
         a = a + cross(omega, v_joint) * 2.0 + cross(omega_joint, v_joint) + k.bias[3:]
         if acceleration is not None:
-            own = acceleration[k.link.first_v : k.link.first_v + k.link.joint.nv]
+            own = array([acceleration[slot] for slot in k.link.slots])
             joint = array([dot(row, own) for row in k.S])
             alpha, a = alpha + joint[:3], a + joint[3:]
         omega = omega + omega_joint

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.displacement import Displacement
 from recursive_dyn.expression import Graph, Scalar, array, is_constant, substitute
+from recursive_dyn.joint import CHART
 from recursive_dyn.model import WORLD, Body, Link, MassMoments, Model
 from recursive_dyn.spatial import cross, dot
 
@@ -31,7 +34,7 @@ class LinkKinematics:
     @property
     def columns(self) -> list[tuple[int, np.ndarray]]:
         """(velocity slot, column of S) of each coordinate."""
-        return [(slot, self.S[:, j]) for j, slot in enumerate(self.link.dof)]
+        return [(slot, self.S[:, j]) for j, slot in enumerate(self.link.slots)]
 
 
 class Tree:
@@ -57,30 +60,39 @@ class Tree:
         return array(substitute(list(values.flat), self.parameters)).reshape(values.shape)
 
     def _link(self, link: Link) -> LinkKinematics:
-        q = list(self.q[link.first_q : link.first_q + link.joint.nq])
-        v = list(self.v[link.first_v : link.first_v + link.joint.nv])
-        scale = 1.0
-        if link.coupling is not None:
-            scale = link.coupling[1]
-            q, v = [q[0] * scale], [v[0] * scale]
+        q = [self.q[place] for place in link.places]
+        v = array([self.v[slot] for slot in link.slots])
+        inputs = self._inputs(q, v)
+        driven = link.drive.instantiate(inputs) if link.drive else None
+        if driven is not None:
+            q, v = list(driven.values), driven.phi @ v
         if link.offset:
             q = [q[0] + link.offset]
-        inputs = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)} | self.parameters
+        inputs = self._inputs(q, v)
+        if link.chart is not None:
+            inputs[CHART] = self.parameters["parameter", link.chart]
         joint = link.joint.kinematics().instantiate(inputs)
         displacement = Displacement.product([self.scalars(link.placement), *joint.transforms])
-        twist = array([dot(row, array(v)) for row in joint.subspace])
+        twist = array([dot(row, v) for row in joint.subspace])
+        S, bias = joint.subspace, joint.bias
+        if driven is not None:
+            S, bias = S @ driven.phi, bias + S @ driven.bias
         return LinkKinematics(
             link,
             displacement,
-            joint.subspace * scale,
+            S,
             twist,
-            joint.bias,
+            bias,
             joint.rate,
             self.scalar(link.mass),
             self.scalars(link.center),
             self.scalars(link.inertia),
             self._moments(link),
         )
+
+    def _inputs(self, q: Sequence[Scalar], v: Sequence[Scalar] | np.ndarray) -> dict[Any, Scalar]:
+        own = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
+        return {**own, **self.parameters}
 
     def _moments(self, link: Link) -> MassMoments:
         assert link.moments is not None
@@ -177,9 +189,11 @@ def screws(tree: Tree) -> list[Scalar]:
 def rates(tree: Tree) -> list[Scalar]:
     """q-dot = N(q) v."""
     result: list[Scalar] = [0.0] * tree.model.nq
-    for k in tree.links:
-        if k.link.coupling is None:
-            result[k.link.first_q : k.link.first_q + k.link.joint.nq] = list(k.rate)
+    for place, slot in tree.model.plain_slots:
+        result[place] = tree.v[slot]
+    for i, factor, place, _ in tree.model.owners:
+        own = tree.links[i].rate[factor.first_q : factor.first_q + factor.nq]
+        result[place : place + factor.nq] = list(own)
     return result
 
 

@@ -6,6 +6,7 @@ Algorithms, section 6.5); c is the inverse dynamics with zero acceleration.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,39 +20,79 @@ from recursive_dyn.recursion.mass_matrix import mass_matrix
 
 def forward_dynamics(tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None) -> list[Scalar]:
     """Accelerations (nv,) for generalized forces tau (nv,); ``diagonal`` is added to the rotor inertias."""
+    factors, c = free_motion(tree, tau, diagonal)
+    return factors.expand(c)
+
+
+def free_motion(
+    tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None
+) -> tuple[FactoredMatrix, list[Scalar]]:
+    """(factors of M, L^-T (tau - bias))."""
     bias = inverse_dynamics(tree, None)
-    return solve(mass_matrix(tree, diagonal), [t - b for t, b in zip(tau, bias, strict=True)])
+    factors = FactoredMatrix(mass_matrix(tree, diagonal))
+    return factors, factors.reduce([t - b for t, b in zip(tau, bias, strict=True)])
 
 
-def solve(M: np.ndarray, b: Sequence[Scalar], singular: float = 0.0) -> list[Scalar]:
-    """M^-1 b of a symmetric positive definite scalar matrix; exact zeros are skipped.
+def factors(tree: Tree) -> FactoredMatrix:
+    """The factors of M."""
+    return FactoredMatrix(mass_matrix(tree))
 
-    A pivot below ``singular`` times its diagonal entry counts as zero, so that the result is not finite.
+
+def solve(M: np.ndarray, b: Sequence[Scalar], singular: float = 0.0, dependent: float = 0.0) -> list[Scalar]:
+    """M^-1 b of a symmetric positive definite scalar matrix; the options are FactoredMatrix's."""
+    factors = FactoredMatrix(M, singular, dependent)
+    return factors.expand(factors.reduce(b))
+
+
+class FactoredMatrix:
+    """M = L^T D L of a symmetric scalar matrix (n, n), eliminated from the last row up; exact zeros are skipped.
+
+    A pivot below ``singular`` times its diagonal entry counts as zero, so that the result is not finite; one below
+    ``dependent`` times it leaves its row out, so that the row's unknown is zero.
     """
-    n = len(b)
-    L = M.copy()
-    x = list(b)
-    inverse: list[Scalar] = [0.0] * n
-    below = [[j for j in range(k) if _nonzero(M[k, j])] for k in range(n)]
-    for k in reversed(range(n)):
-        pivot = L[k, k]
-        if singular:
-            pivot = select(combine("less", [pivot, singular * M[k, k]]), 0.0, pivot)
-        inverse[k] = reciprocal(pivot)
-        below[k] = [j for j in range(k) if _nonzero(L[k, j])]
-        row = L[k].copy()
-        for i in below[k]:
-            factor = row[i] * inverse[k]
-            for j in below[k]:
-                if j <= i:
-                    L[i, j] = L[i, j] - factor * row[j]
-            L[k, i] = factor
-            x[i] = x[i] - factor * x[k]
-    for k in range(n):
-        x[k] = x[k] * inverse[k]
-        for j in below[k]:
-            x[k] = x[k] - L[k, j] * x[j]
-    return x
+
+    def __init__(self, M: np.ndarray, singular: float = 0.0, dependent: float = 0.0) -> None:
+        n = len(M)
+        L = M.copy()
+        self.inverse: list[Scalar] = [0.0] * n
+        self.below: list[list[int]] = [[] for _ in range(n)]
+        for k in reversed(range(n)):
+            pivot = L[k, k]
+            if singular:
+                pivot = select(combine("less", [pivot, singular * M[k, k]]), 0.0, pivot)
+            self.inverse[k] = _inverse_or_zero(pivot, dependent * M[k, k]) if dependent else reciprocal(pivot)
+            self.below[k] = [j for j in range(k) if _nonzero(L[k, j])]
+            row = L[k].copy()
+            for i in self.below[k]:
+                factor = row[i] * self.inverse[k]
+                for j in self.below[k]:
+                    if j <= i:
+                        L[i, j] = L[i, j] - factor * row[j]
+                L[k, i] = factor
+        self.L = L
+
+    def reduce(self, tau: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
+        """L^-T tau."""
+        c = list(tau)
+        for k in reversed(range(len(c))):
+            for i in self.below[k]:
+                c[i] = c[i] - self.L[k, i] * c[k]
+        return c
+
+    def expand(self, c: Sequence[Scalar]) -> list[Scalar]:
+        """L^-1 D^-1 c."""
+        x = list(c)
+        for k in range(len(x)):
+            x[k] = x[k] * self.inverse[k]
+            for j in self.below[k]:
+                x[k] = x[k] - self.L[k, j] * x[j]
+        return x
+
+
+def _inverse_or_zero(pivot: Scalar, least: Scalar) -> Scalar:
+    """1 / pivot, or 0 where the pivot is not above ``least``."""
+    above = combine("less", [least, pivot])
+    return select(above, reciprocal(select(above, pivot, 1.0)), 0.0)
 
 
 def _nonzero(value: Scalar) -> bool:
@@ -59,14 +100,12 @@ def _nonzero(value: Scalar) -> bool:
 
 
 def minimum_operations(model: Model) -> int:
-    """A lower bound on the operations of the factorization alone, from the tree's shape."""
+    """A lower bound on the operations of the factorization, from the tree's shape; 0 where coordinates are shared."""
+    if any(count > 1 for count in Counter(slot for link in model.links for slot in link.slots).values()):
+        return 0
     depth = [0] * model.nv
-    total = 0
     for i, link in enumerate(model.links):
-        above = sum(model.links[a].joint.nv for a in model.ancestors[i][1:] if model.links[a].coupling is None)
-        if link.coupling is None:
-            for position, slot in enumerate(link.dof):
-                depth[slot] = above + position
-    for d in depth:
-        total += d * (d + 1) + 5 * d
-    return total
+        above = sum(len(model.links[a].slots) for a in model.ancestors[i][1:])
+        for position, slot in enumerate(link.slots):
+            depth[slot] = above + position
+    return sum(d * (d + 1) + 5 * d for d in depth)

@@ -52,34 +52,39 @@ def _carried(omega: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def integrate(tree: Tree, v: np.ndarray, dt: Scalar) -> list[Scalar]:
     """The configuration (nq,) after moving with constant velocity v (nv,) for dt."""
-    result: list[Scalar] = list(tree.q)
-    for _, factor, q0, v0 in _owners(tree):
+    result = _plain_moved(tree, v, dt)
+    for _, factor, q0, v0 in tree.model.owners:
         q = tree.q[q0 : q0 + factor.nq]
         step = v[v0 : v0 + factor.nv] * dt
         if factor.kind == BALL:
             moved = list(normalized(quaternion_product(q, exponential(step))))
-        elif factor.kind == FREE:
+        else:
             position = q[:3] + quaternion_rotation(q[3:]) @ _carried(step[:3], step[3:])
             moved = [*position, *normalized(quaternion_product(q[3:], exponential(step[:3])))]
-        else:
-            moved = list(q + step)
         result[q0 : q0 + factor.nq] = moved
+    return result
+
+
+def _plain_moved(tree: Tree, v: np.ndarray, dt: Scalar) -> list[Scalar]:
+    result: list[Scalar] = list(tree.q)
+    for place, slot in tree.model.plain_slots:
+        result[place] = tree.q[place] + v[slot] * dt
     return result
 
 
 def difference(tree: Tree, other: np.ndarray) -> list[Scalar]:
     """The velocity (nv,) that leads from q to ``other`` (nq,) in a unit of time."""
     result: list[Scalar] = [0.0] * tree.model.nv
-    for _, factor, q0, v0 in _owners(tree):
+    for place, slot in tree.model.plain_slots:
+        result[slot] = other[place] - tree.q[place]
+    for _, factor, q0, v0 in tree.model.owners:
         start, end = tree.q[q0 : q0 + factor.nq], other[q0 : q0 + factor.nq]
         if factor.kind == BALL:
             between = list(logarithm(_relative(start, end)))
-        elif factor.kind == FREE:
+        else:
             omega = logarithm(_relative(start[3:], end[3:]))
             way = quaternion_rotation(start[3:]).T @ (end[:3] - start[:3])
             between = [*omega, *_uncarried(omega, way)]
-        else:
-            between = list(end - start)
         result[v0 : v0 + factor.nv] = between
     return result
 
@@ -103,17 +108,17 @@ def semi_implicit_step(tree: Tree, acceleration: np.ndarray, h: Scalar) -> tuple
     A body that turns freely is stepped in its momenta, carried in world axes. Its frame turns during the step: adding
     -omega x v and the gyroscopic moment in body axes would make a tumbling body gain energy at every step.
     """
-    q_next: list[Scalar] = list(tree.q)
     v_next: list[Scalar] = list(tree.v + acceleration * h)
-    for k, factor, q0, v0 in _owners(tree):
+    q_next = _plain_moved(tree, array(v_next), h)
+    for i, factor, q0, v0 in tree.model.owners:
+        k = tree.links[i]
         q = tree.q[q0 : q0 + factor.nq]
-        own = array(v_next[v0 : v0 + factor.nv])
         if factor.kind == BALL:
             center, inertia = _about(k, factor, at_center=False)
             turn, omega = _turned(tree.v[v0 : v0 + 3], acceleration[v0 : v0 + 3], h, inertia)
             v_next[v0 : v0 + 3] = list(omega)
             moved = list(normalized(quaternion_product(q, turn)))
-        elif factor.kind == FREE:
+        else:
             center, inertia = _about(k, factor, at_center=True)
             omega, alpha = tree.v[v0 : v0 + 3], acceleration[v0 : v0 + 3]
             velocity = tree.v[v0 + 3 : v0 + 6] + cross(omega, center)
@@ -125,8 +130,6 @@ def semi_implicit_step(tree: Tree, acceleration: np.ndarray, h: Scalar) -> tuple
             orientation = normalized(quaternion_product(q[3:], turn))
             place = q[:3] + quaternion_rotation(q[3:]) @ (center + carried * h)
             moved = [*(place - quaternion_rotation(orientation) @ center), *orientation]
-        else:
-            moved = list(q + own * h)
         q_next[q0 : q0 + factor.nq] = moved
     return q_next, v_next
 
@@ -175,9 +178,9 @@ def midpoint_step(
     half = h * 0.5
     better = list(tree.v + acceleration * half)
     after = list(array(better) * 2.0 - tree.v)
-    for k, factor, _, v0 in _owners(tree):
+    for i, factor, _, v0 in tree.model.owners:
         if factor.kind == FREE:
-            center, _ = _about(k, factor, at_center=True)
+            center, _ = _about(tree.links[i], factor, at_center=True)
             spin, alpha = guess[v0 : v0 + 3], acceleration[v0 : v0 + 3]
             velocity = guess[v0 + 3 : v0 + 6] + cross(spin, center)
             back = quaternion_rotation(exponential(spin * half)).T
@@ -193,23 +196,12 @@ def midpoint_step(
 def _midpoint(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scalar]:
     """Where the middle's velocity leads in ``share`` (1/2 or 1) of a step; a free body's centre moves straight on."""
     result = integrate(tree, middle, h * share)
-    for k, factor, q0, v0 in _owners(tree):
+    for i, factor, q0, v0 in tree.model.owners:
         if factor.kind == FREE:
-            center, _ = _about(k, factor, at_center=True)
+            center, _ = _about(tree.links[i], factor, at_center=True)
             q, omega = tree.q[q0 : q0 + 7], middle[v0 : v0 + 3]
             R = quaternion_rotation(quaternion_product(q[3:], exponential(omega * (h * 0.5))))
             way = R @ (middle[v0 + 3 : v0 + 6] + cross(omega, center)) * (h * share)
             place = q[:3] + quaternion_rotation(q[3:]) @ center + way
             result[q0 : q0 + 3] = list(place - quaternion_rotation(array(result[q0 + 3 : q0 + 7])) @ center)
     return result
-
-
-def _owners(tree: Tree) -> list[tuple[LinkKinematics, Factor, int, int]]:
-    """(link, factor, first q slot, first v slot) of every factor that owns coordinates."""
-    return [
-        (k, f, k.link.first_q + f.first_q, k.link.first_v + f.first_v)
-        for k in tree.links
-        if k.link.coupling is None
-        for f in k.link.joint.factors
-        if f.nv
-    ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn import expression as ex
+from recursive_dyn.drive import Drive
+from recursive_dyn.joint import CHART
 from recursive_dyn.model import Model
 
 
@@ -20,12 +22,24 @@ def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np
         ahead[place] += h * v[slot]
     for link in model.links:
         joint = link.joint.kinematics()
-        scale = link.coupling[1] if link.coupling else 1.0
         flat = [*(x for t in joint.transforms for x in t.flat), *joint.subspace.flat, *joint.bias]
-        values |= {("v", i): scale * v[link.first_v + i] for i in range(link.joint.nv)}
         for state in (q, ahead):
-            own = state[link.first_q : link.first_q + link.joint.nq]
-            values |= {("q", i): scale * x + link.offset for i, x in enumerate(own)}
+            own = [state[place] for place in link.places], [v[slot] for slot in link.slots]
+            if link.drive is not None:
+                own = _driven(link.drive, *own, values)
+            values |= {("q", i): x + link.offset for i, x in enumerate(own[0])}
+            values |= {("v", i): x for i, x in enumerate(own[1])}
+            values |= {CHART: values["parameter", link.chart]} if link.chart is not None else {}
             if not all(np.isfinite(x) for x in ex.evaluate(flat, values)):
-                return model.coordinates[link.first_v].name
+                return model.coordinates[link.slots[0]].name
     return None
+
+
+def _driven(
+    drive: Drive, q: list[float], v: list[float], parameters: dict[tuple[str, str | int], float]
+) -> tuple[list[float], list[float]]:
+    derived = drive.derived
+    inputs = parameters | {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
+    flat = np.array(ex.evaluate([*derived.values, *derived.phi.flat], inputs), dtype=float)
+    n = len(derived.values)
+    return list(flat[:n]), list(flat[n:].reshape(n, -1) @ v)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from recursive_dyn.dynamics import Dynamics
 
 # Semi-implicit Euler is first order and cheapest; RK4 fourth order; the implicit midpoint rule second order,
-# time-symmetric, and keeps energy bounded. Euler and midpoint treat joint damping and springs implicitly and stop
-# coordinates at their limits; RK4 integrates the smooth equations, without limits.
+# time-symmetric, and keeps energy near its start where a step resolves the motion. Euler and midpoint treat joint
+# damping and springs implicitly and stop coordinates at their limits; RK4 integrates the smooth equations, without
+# limits. Constraints are met after every step by projection, whichever integrator takes it.
 INTEGRATORS = {"semi_implicit_euler": "step", "rk4": "rates", "implicit_midpoint": "midpoint"}
 
 

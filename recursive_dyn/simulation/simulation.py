@@ -11,6 +11,8 @@ from recursive_dyn.codegen import drivers
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.parameters import Parameters
+from recursive_dyn.projection import settled
+from recursive_dyn.simulation.charts import Charts
 from recursive_dyn.simulation.diagnosis import culprit
 from recursive_dyn.simulation.integrators import Stepper
 
@@ -36,12 +38,15 @@ class Simulation:
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time in s.
     timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint". ``parameters`` are the dynamics' own.
     A step whose result is not finite raises StateError naming the coordinate and leaves the last good state.
+
+    Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
+    which are in force. Each simulation has its own: ``simulation.dynamics`` computes in those.
     """
 
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
         if not isinstance(timestep, (int, float)) or not 0.0 < timestep < np.inf:
             raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
-        self.dynamics = dynamics
+        self._dynamics = dynamics
         self.timestep = float(timestep)
         self.integrator = integrator
         self.time = 0.0
@@ -51,6 +56,14 @@ class Simulation:
         self._remainder = 0.0
         self._forces: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
         self._stepper = Stepper(dynamics, integrator)
+        self._charts = Charts(dynamics) if dynamics.model.charted else None
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The compiled dynamics, computing in the charts of this simulation."""
+        if self._charts:
+            self._charts.claim()
+        return self._dynamics
 
     @property
     def q(self) -> np.ndarray:
@@ -59,7 +72,7 @@ class Simulation:
 
     @q.setter
     def q(self, value: Any) -> None:
-        self._q[:] = self._checked("q", value, self.dynamics.nq)
+        self._q[:] = self._checked("q", value, self._dynamics.nq)
 
     @property
     def v(self) -> np.ndarray:
@@ -68,7 +81,7 @@ class Simulation:
 
     @v.setter
     def v(self, value: Any) -> None:
-        self._v[:] = self._checked("v", value, self.dynamics.nv)
+        self._v[:] = self._checked("v", value, self._dynamics.nv)
 
     @property
     def tau(self) -> np.ndarray:
@@ -77,21 +90,46 @@ class Simulation:
 
     @tau.setter
     def tau(self, value: Any) -> None:
-        self._tau[:] = self._checked("tau", value, self.dynamics.nv)
+        self._tau[:] = self._checked("tau", value, self._dynamics.nv)
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """Lagrange multipliers (m,) of the scene's constraints at the present state.
+
+        The joints' damping and springs act as well. Stops at limits act within a step only and are not included.
+        """
+        dynamics = self.dynamics
+        return dynamics.multipliers(self._q, self._v, self._tau + dynamics.passive_forces(self._q, self._v))
 
     @property
     def parameters(self) -> Parameters:
         """The scene's parameters; assignment acts from the next step on."""
         return self.dynamics.parameters
 
+    @property
+    def charts(self) -> dict[str, int]:
+        """Number of the chart in force by body, for joints of several charts."""
+        names = [link.name for link in self._dynamics.model.charted]
+        return dict(zip(names, self._charts.present.tolist(), strict=True)) if self._charts else {}
+
+    def rechart(self, body: Any, chart: int) -> None:
+        """Express the state in another chart of the joint of ``body``, a Body or its name; the motion stays the same.
+
+        ModelError for a body whose joint has one chart; StateError where the chart does not have the present pose.
+        """
+        charts = self._charts or Charts(self._dynamics)
+        charts.claim()
+        charts.switch(body, chart, self._q, self._v, self._tau)
+
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
         if count < 0:
             raise StateError(f"step takes a number of steps that is not negative, not {count}")
         try:
-            if self._forces:
+            if self._forces or self._charts:
                 for _ in range(count):
-                    self._run(self._tau + self._generalized(), 1)
+                    self._switch_charts()
+                    self._run(self._tau + self._generalized() if self._forces else self._tau, 1)
             elif count:
                 self._run(self._tau, count)
         finally:
@@ -117,10 +155,12 @@ class Simulation:
         self._push(body, self._checked("torque", torque, 3), np.zeros(3), np.zeros(3))
 
     def _push(self, body: Any, torque: np.ndarray, force: np.ndarray, point: np.ndarray) -> None:
-        self._forces.append((self.dynamics.model.body_index(body), torque, force, point))
+        self._forces.append((self._dynamics.model.body_index(body), torque, force, point))
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
+        if self._charts:
+            self._charts.claim()
         return Snapshot(
             self._q.copy(),
             self._v.copy(),
@@ -142,18 +182,45 @@ class Simulation:
         self.time, self._remainder = snapshot.time, snapshot.remainder
         self.parameters.values_array[:] = snapshot.parameters
         self._forces = list(snapshot.forces)
+        if self._charts:
+            self._charts.adopt()
 
     def _generalized(self) -> np.ndarray:
-        poses = self.dynamics.poses(self._q)
-        wrenches = np.zeros((len(self.dynamics.bodies), 6))
+        poses = self._dynamics.poses(self._q)
+        wrenches = np.zeros((len(self._dynamics.bodies), 6))
         for index, torque, force, point in self._forces:
             wrenches[index, :3] += torque + np.cross(poses[index, :3, :3] @ point, force)
             wrenches[index, 3:] += force
-        return self.dynamics.call("external_forces", self._q, wrenches.reshape(-1))
+        return self._dynamics.call("external_forces", self._q, wrenches.reshape(-1))
+
+    def _switch_charts(self) -> None:
+        """Before a step rather than after it, so that a state given by hand is served as well."""
+        if self._charts:
+            self._charts.claim()
+            try:
+                self._charts.improve(self._q, self._v, self._tau)
+            except StateError as error:
+                raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
 
     def _run(self, tau: np.ndarray, count: int) -> None:
+        if not self._dynamics.model.constraints:
+            self._steps(tau, count)
+            return
+        for _ in range(count):
+            start = self._q.copy(), self._v.copy(), self.time
+            try:
+                self._steps(tau, 1)
+                self._q[:], self._v[:] = settled(self._dynamics, self._q, self._v)
+            except StateError as error:
+                self._q[:], self._v[:], self.time = start
+                prefix = f"simulation at t = {self.time:.6g} s: "
+                raise StateError(prefix + str(error).removeprefix(prefix)) from None
+
+    def _steps(self, tau: np.ndarray, count: int) -> None:
         while count:
-            done, code = self._stepper.run(self._q, self._v, tau, self.timestep, self.parameters.values_array, count)
+            done, code = self._stepper.run(
+                self._q, self._v, tau, self.timestep, self._dynamics.parameters.values_array, count
+            )
             self.time += done * self.timestep
             count -= done
             if code == drivers.NOT_CONVERGED:
@@ -177,7 +244,7 @@ class Simulation:
         return drivers.OK
 
     def _diagnose(self, code: int, tau: np.ndarray) -> str:
-        label = self.dynamics.label
+        label = self._dynamics.label
         if code == drivers.BAD_INPUT:
             for name, values in (("q", self._q), ("v", self._v), ("tau", tau)):
                 bad = np.flatnonzero(~np.isfinite(values))
@@ -189,14 +256,14 @@ class Simulation:
                 f"simulation at t = {self.time:.6g} s: the implicit midpoint step did not converge; use a smaller"
                 f" timestep than {self.timestep:.3g} s. The last good state is kept"
             )
-        joint = culprit(self.dynamics.model, self._q, self._v, self.timestep, self.parameters.values_array)
+        joint = culprit(self._dynamics.model, self._q, self._v, self.timestep, self.parameters.values_array)
         if joint is not None:
             return (
                 f"simulation at t = {self.time:.6g} s: the joint of coordinate '{joint}' has no finite frame where it"
                 " goes; keep it away with limits, use a smaller timestep, or write the joint so that it exists there."
                 " The last good state is kept"
             )
-        nq, nv = self.dynamics.nq, self.dynamics.nv
+        nq, nv = self._dynamics.nq, self._dynamics.nv
         bad_v = np.flatnonzero(~np.isfinite(self._stepper.output[nq : nq + nv]))
         index = int(bad_v[np.argmax(np.abs(self._v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(self._v)))
         return (
@@ -213,5 +280,5 @@ class Simulation:
             raise StateError(f"'{name}' has shape {array.shape}, but {(size,)} is needed")
         bad = np.flatnonzero(~np.isfinite(array))
         if len(bad):
-            raise StateError(f"'{name}' is not finite at {self.dynamics.label(name, int(bad[0]))}")
+            raise StateError(f"'{name}' is not finite at {self._dynamics.label(name, int(bad[0]))}")
         return array

@@ -13,6 +13,7 @@ from scene.body import Body
 from scene.checks import Array, is_symbolic
 from scene.file import parameter_text, shape_fields
 from scene.file.document import items, number, table
+from scene.file.names import Names
 from scene.mass_properties import INERTIA_TOLERANCE, MassProperties
 
 MASS = {"mass": (), "center_of_mass": (3,), "inertia": (3, 3)}
@@ -44,10 +45,10 @@ def _written(what: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Reader:
-    """What reading takes: the file's folder and the parameters it declares."""
+    """What reading takes: the file's folder and the names it declares."""
 
     folder: Path
-    parameters: frozenset[str]
+    names: Names
 
     def body(self, name: str, given: dict[str, Any]) -> Body:
         """The body of such fields, not attached yet. Raises ModelError."""
@@ -73,6 +74,6 @@ class Reader:
         if not isinstance(value, str):
             return number(what, value)
         try:
-            return parameter_text.read(value, self.parameters)
+            return parameter_text.read(value, self.names.check_in_body)
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None

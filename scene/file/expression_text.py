@@ -1,13 +1,15 @@
 """Arithmetic as text, read by a whitelist over Python's syntax tree: nothing that a file says is ever executed.
 
-A text such as 'R' + 0.5*sin(q0)/t3 holds numbers, coordinates q0 ..., assigned names t0 ..., parameters in quotes,
-+ - * / and the sign with Python's precedence, and the operations of recursive_dyn.expression.FUNCTIONS by their names.
+A text such as 'R' + 0.5*sin(q0)/t3 holds numbers, coordinates q0 ..., assigned names t0 ..., in quotes the names of
+parameters and of what else the scene knows by name, + - * / and the sign with Python's precedence, and the operations
+of recursive_dyn.expression.FUNCTIONS by their names.
 """
 
 from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from recursive_dyn.errors import ModelError
@@ -33,7 +35,7 @@ class Algebra(Protocol):
         """A coordinate or an assigned name."""
 
     def parameter(self, name: str) -> Any:
-        """A scene parameter."""
+        """A name in quotes: a scene parameter, a coordinate of the scene or of a body, another quantity of a body."""
 
     def call(self, op: str, args: list[Any]) -> Any:
         """An operation of FUNCTIONS with the right number of arguments, or "divide"."""
@@ -41,10 +43,19 @@ class Algebra(Protocol):
 
 def evaluate(text: str, algebra: Algebra) -> Any:
     """The value of an expression in an algebra. ModelError quotes the text and names what is not allowed in it."""
+    return _evaluated(text, algebra, lambda node: [node])[0]
+
+
+def evaluate_all(text: str, algebra: Algebra) -> list[Any]:
+    """The values of expressions with commas between them, as :func:`evaluate`; a comma in quotes is part of a name."""
+    return _evaluated(text, algebra, lambda node: node.elts if isinstance(node, ast.Tuple) else [node])
+
+
+def _evaluated(text: str, algebra: Algebra, parts: Callable[[ast.expr], list[ast.expr]]) -> list[Any]:
     try:
         if len(text) > MAX_LENGTH:
             raise ModelError(f"it has {len(text)} characters and may have {MAX_LENGTH}; split it into several lines")
-        return _value(_parsed(text), algebra, 0)
+        return [_value(part, algebra, 0) for part in parts(_parsed(text))]
     except ModelError as error:
         raise ModelError(f"{quoted(text)}: {error}") from None
 

@@ -1,7 +1,7 @@
 """Masses and placements that depend on scene parameters: SymPy expressions as text, and back term by term.
 
-An expression read back is unevaluated and lowers by the very same operations as the one that was written. SymPy is not
-imported here: who reads hands over a way to get it, which is used when the first parameter is met.
+An expression read back is unevaluated and lowers by the very same operations as the one that was written. SymPy is
+imported when the first parameter is met.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -22,8 +22,9 @@ from scene.file.expression_text import ATOM, MAX_INTEGER, MAX_LENGTH, PRODUCT, S
 
 _ADVICE = "write it with + - * /, powers, sqrt, sin, cos, tan, their inverses, exp, log, Abs, Min and Max"
 _SYMPY_NAMES = {name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")}
-_SYMPY_NAMES |= {"exp": "exp", "log": "log", "abs": "Abs", "min": "Min", "max": "Max"}
+_SYMPY_NAMES |= {"exp": "exp", "log": "log", "abs": "Abs", "min": "Min", "max": "Max", "floor": "floor"}
 _NAMES = {sympy_name: name for name, sympy_name in _SYMPY_NAMES.items()}
+_ARITHMETIC = ("add", "sub", "mul", "neg", "divide", "reciprocal", "sqrt", "pow")
 _MANY = ("min", "max")  # SymPy's take any number of arguments, which it sorts
 _NUMBERS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,
@@ -34,22 +35,35 @@ _NUMBERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def write(value: Any) -> float | str:
-    """A number, or the text of a SymPy expression of parameters. ModelError for a function that has no text."""
-    return _Writer().write(value)[0] if is_symbolic(value) else float(value)
+def write(value: Any, letters: Mapping[Any, str] | None = None) -> float | str:
+    """A number, or the text of a SymPy expression: symbols in quotes, but for those that have ``letters``.
+
+    ModelError for a function that has no text.
+    """
+    if is_symbolic(value):
+        return _Writer(letters or {}).write(value)[0]
+    return _value(value) if hasattr(value, "evalf") else float(value)
 
 
-def read(text: str, parameters: frozenset[str]) -> Any:
-    """The number or SymPy expression that a text stands for. Raises ModelError."""
-    value = expression_text.evaluate(text, _Reader(parameters))
+def read(text: str, known: Callable[[str], None], symbols: Mapping[str, Any] | None = None) -> Any:
+    """The number or SymPy expression that a text stands for; ``symbols`` by their letters.
+
+    Raises ModelError, as ``known`` does for a name in quotes that is unknown.
+    """
+    value = expression_text.evaluate(text, _Reader(known, symbols or {}))
     return value if is_symbolic(value) else float(value)
+
+
+def check(text: str, known: Callable[[str], None], letters: str = "") -> None:
+    """Raise ModelError for what :func:`read` would refuse, without SymPy."""
+    expression_text.evaluate(text, _Checker(known, dict.fromkeys(letters, _SYMBOL)))
 
 
 class _Writer:
     """Texts with how tightly they bind; equal parts are written once and kept, since a SymPy tree may share them."""
 
-    def __init__(self) -> None:
-        self.memory: dict[Any, tuple[str, int]] = {}
+    def __init__(self, letters: Mapping[Any, str]) -> None:
+        self.memory: dict[Any, tuple[str, int]] = {symbol: (letter, ATOM) for symbol, letter in letters.items()}
 
     def write(self, e: Any) -> tuple[str, int]:
         if e not in self.memory:
@@ -147,30 +161,83 @@ def _is_exact(value: Any) -> bool:
     return isinstance(value, (int, Fraction))
 
 
-class _Reader:
-    """The algebra of numbers (int, Fraction, float) and unevaluated SymPy expressions."""
+class _Algebra:
+    """Numbers (int, Fraction, float) among themselves; what becomes of symbols is for the subclasses to say."""
 
-    def __init__(self, parameters: frozenset[str]) -> None:
-        self.parameters = parameters
+    def __init__(self, known: Callable[[str], None], symbols: Mapping[str, Any]) -> None:
+        self.known, self.symbols = known, symbols
 
     def number(self, value: int | float) -> Any:
         return value
 
     def name(self, name: str) -> Any:
-        raise ModelError(f"unknown name '{name}'; parameters stand in quotes, as '{name}' here")
+        if name not in self.symbols:
+            raise ModelError(f"unknown name '{name}'; parameters stand in quotes, as '{name}' here")
+        return self.symbols[name]
 
     def parameter(self, name: str) -> Any:
-        if name not in self.parameters:
-            raise ModelError(f"unknown parameter '{name}'; declare it among the scene's parameters")
+        self.known(name)
+        return self.symbol(name)
+
+    def call(self, op: str, args: list[Any]) -> Any:
+        if op == "table":
+            raise ModelError("the function 'table' is not allowed on parameters")
+        if not any(map(is_symbolic, args)):
+            return self._calculated(op, args)
+        if op not in _SYMPY_NAMES and op not in _ARITHMETIC:
+            raise ModelError(
+                f"the function '{op}' is not allowed on parameters; use pow, sqrt, {', '.join(_SYMPY_NAMES)}"
+            )
+        if op == "divide" and not is_symbolic(args[1]):
+            return self.call("mul", [args[0], self._calculated("divide", [1, args[1]])])
+        return self.combined(op, args)
+
+    def symbol(self, name: str) -> Any:
+        raise NotImplementedError
+
+    def combined(self, op: str, args: list[Any]) -> Any:
+        raise NotImplementedError
+
+    def _calculated(self, op: str, args: list[Any]) -> Any:
+        """Numbers among themselves: fractions stay exact, since powers of them mean other operations."""
+        try:
+            value = _NUMBERS[op](*args) if op in _NUMBERS else evaluate_number(op, *map(float, args))
+            finite = math.isfinite(value)
+        except (ArithmeticError, ValueError):
+            finite = False
+        if not finite:
+            raise ModelError("a constant in it is not finite; correct its numbers")
+        return value
+
+
+class _Symbol:
+    """Stands for every symbol and every expression of symbols, where SymPy is not wanted."""
+
+    free_symbols = True
+
+
+_SYMBOL = _Symbol()
+
+
+class _Checker(_Algebra):
+    """Says what is wrong, and nothing else."""
+
+    def symbol(self, name: str) -> Any:
+        return _SYMBOL
+
+    def combined(self, op: str, args: list[Any]) -> Any:
+        return _SYMBOL
+
+
+class _Reader(_Algebra):
+    """Unevaluated SymPy expressions."""
+
+    def symbol(self, name: str) -> Any:
         import sympy as sp
 
         return sp.Symbol(name, real=True)
 
-    def call(self, op: str, args: list[Any]) -> Any:
-        if not any(map(is_symbolic, args)):
-            return self._calculated(op, args)
-        if op == "divide" and not is_symbolic(args[1]):
-            return self.call("mul", [args[0], self._calculated("divide", [1, args[1]])])
+    def combined(self, op: str, args: list[Any]) -> Any:
         import sympy as sp
 
         args = [_to_sympy(sp, a) for a in args]
@@ -192,23 +259,8 @@ class _Reader:
                 return sp.Pow(args[0], sp.Rational(1, 2), evaluate=False)
             case "pow":
                 return sp.Pow(*args, evaluate=False)
-        if op not in _SYMPY_NAMES:
-            raise ModelError(
-                f"the function '{op}' is not allowed on parameters; use pow, sqrt, {', '.join(_SYMPY_NAMES)}"
-            )
         function = getattr(sp, _SYMPY_NAMES[op])
         return _chain(function, *args) if op in _MANY else function(*args, evaluate=False)
-
-    def _calculated(self, op: str, args: list[Any]) -> Any:
-        """Numbers among themselves: fractions stay exact, since powers of them mean other operations."""
-        try:
-            value = _NUMBERS[op](*args) if op in _NUMBERS else evaluate_number(op, *map(float, args))
-            finite = math.isfinite(value)
-        except (ArithmeticError, ValueError):
-            finite = False
-        if not finite:
-            raise ModelError("a constant in it is not finite; correct its numbers")
-        return value
 
 
 def _to_sympy(sp: Any, value: Any) -> Any:

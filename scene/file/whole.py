@@ -1,12 +1,15 @@
 """Scene files: readable, versioned JSON that holds all a scene does, and of which nothing is ever executed.
 
-format, version: what the file is; gravity: three numbers, m/s^2; parameters: values by name; scenery: the world's
-shapes; joint_names: in a robot's scene, the bodies that its joints move; bodies: in order of attachment, each with
-name, parent, placement, mass, center_of_mass, inertia, shapes and joint.
+format, version: what the file is; gravity: three numbers, m/s^2; parameters: values by name; coordinates: those that
+joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its joints move; bodies: in
+order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes and joint; constraints:
+name and rows.
 
 Numbers keep every bit. A number of a placement or of mass properties may be a text instead, an expression of
-parameters (parameter_text.py); a joint is the text of its expression graph (joint_text.py). A scene read back compiles
-to the same model.
+parameters (parameter_text.py); transforms, drives and constraints are the text of expression graphs (graph_text.py).
+A joint also keeps what drives it, its other charts, the surfaces it rolls on (contact_fields.py), and the range of its
+wire or patch. A scene read back compiles to the same model; how its joints were made, and attributes that are not
+theirs on bodies, are not kept, and what no field can hold is refused.
 """
 
 from __future__ import annotations
@@ -18,12 +21,16 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError, SceneFileError
 from scene.body import Body, Node
-from scene.file import body_fields, document, joint_fields, shape_fields
+from scene.file import body_fields, constraint_fields, coordinate_fields, document, joint_fields, shape_fields
 from scene.file.document import as_given, brief, fields, items, mapping, number, table, text
+from scene.file.names import Names
+from scene.joints.base import coordinates_of
 from scene.scene import Scene
 from scene.urdf.text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
+_REQUIRED = ("format", "version", "gravity", "bodies")
+_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints")
 
 
 def save(scene: Scene, path: str | os.PathLike[str]) -> None:
@@ -61,9 +68,17 @@ def _fields_of(scene: Scene, path: Path) -> dict[str, Any]:
     with blame(path, "the world"):
         result["gravity"] = [number("gravity", float(x)) for x in scene.gravity]
         result["parameters"] = {name: number(f"parameter '{name}'", x) for name, x in scene.parameters.items()}
+        if scene.coordinates:
+            result["coordinates"] = [coordinate_fields.write(c) for c in scene.coordinates.values()]
         result["scenery"] = [shape_fields.write(shape, folder) for shape in scene.world.shapes]
         result["joint_names"] = dict(scene.joint_names)
-    return result | {"bodies": [_body_fields(body, path, folder) for body in scene.bodies]}
+    result["bodies"] = [_body_fields(body, path, folder) for body in scene.bodies]
+    if scene.constraints:
+        result["constraints"] = []
+    for constraint in scene.constraints:
+        with blame(path, f"constraint '{constraint.name}'"):
+            result["constraints"].append(constraint_fields.write(constraint))
+    return result
 
 
 def _body_fields(body: Body, path: Path, folder: Path) -> dict[str, Any]:
@@ -78,21 +93,46 @@ def _scene_of(content: Any, path: Path) -> Scene:
     with blame(path, "the file"):
         content = _checked(content)
     with blame(path, "the world"):
-        scene = Scene(table("gravity", content["gravity"], (3,)).astype(float))
-        for name, value in mapping("parameters", content.get("parameters", {})).items():
-            if not name.isidentifier() or keyword.iskeyword(name):
-                raise ModelError(f"parameter name '{name}' is not an identifier; rename it")
-            scene.parameters[name] = number(f"parameter '{name}'", value)
-        for name, value in mapping("joint_names", content.get("joint_names", {})).items():
-            scene.joint_names[name] = text(f"joint_names '{name}'", value)
-        scene.world.shapes += [shape_fields.read(s, folder) for s in items("scenery", content.get("scenery", []))]
-    reader = body_fields.Reader(folder, frozenset(scene.parameters))
+        scene = _world(content, folder)
+    names = Names(scene.parameters, scene.coordinates)
+    reader = body_fields.Reader(folder, names)
     nodes: dict[str, Node] = {scene.world.name: scene.world}
     for i, value in enumerate(content["bodies"]):
         with blame(path, f"body {i + 1}"):
             name = text("name", mapping("it", value).get("name"))
-        _attach(path, name, value, nodes, reader)
+        names.add(_attached(path, name, value, nodes, reader))
+    for i, value in enumerate(content.get("constraints", [])):
+        with blame(path, f"constraint {i + 1}"):
+            name = text("name", mapping("it", value).get("name"))
+        with blame(path, f"constraint '{name}'"):
+            if any(known.name == name for known in scene.constraints):
+                raise ModelError("two constraints have this name; give each its own")
+            scene.constraints.append(constraint_fields.read(name, value, names))
     return scene
+
+
+def _world(content: dict[str, Any], folder: Path) -> Scene:
+    """A scene of all that is no body and no constraint."""
+    scene = Scene(table("gravity", content["gravity"], (3,)).astype(float))
+    for name, value in mapping("parameters", content.get("parameters", {})).items():
+        _check_identifier("parameter", name)
+        scene.parameters[name] = number(f"parameter '{name}'", value)
+    for value in items("coordinates", content.get("coordinates", [])):
+        given = coordinate_fields.read(value)
+        _check_identifier("coordinate", given.name)
+        if given.name in scene.parameters or given.name in scene.coordinates:
+            raise ModelError(f"coordinate '{given.name}' is declared already; use another name")
+        (coordinate,) = coordinates_of([given.name], coordinate_fields.as_settings([given]))
+        scene.coordinates[given.name] = coordinate
+    for name, value in mapping("joint_names", content.get("joint_names", {})).items():
+        scene.joint_names[name] = text(f"joint_names '{name}'", value)
+    scene.world.shapes += [shape_fields.read(s, folder) for s in items("scenery", content.get("scenery", []))]
+    return scene
+
+
+def _check_identifier(what: str, name: str) -> None:
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ModelError(f"{what} name '{name}' is not an identifier; rename it")
 
 
 def _checked(content: Any) -> dict[str, Any]:
@@ -104,13 +144,14 @@ def _checked(content: Any) -> dict[str, Any]:
         raise ModelError(
             f"its version is {brief(version)} and this program reads {VERSION}; use the program that wrote it"
         )
-    fields("it", content, ("format", "version", "gravity", "bodies"), ("parameters", "scenery", "joint_names"))
+    fields("it", content, _REQUIRED, _OPTIONAL)
     items("bodies", content["bodies"])
+    items("constraints", content.get("constraints", []))
     return content
 
 
-def _attach(path: Path, name: str, value: dict[str, Any], nodes: dict[str, Node], reader: body_fields.Reader) -> None:
-    """Hang one more body on the nodes so far."""
+def _attached(path: Path, name: str, value: dict[str, Any], nodes: dict[str, Node], reader: body_fields.Reader) -> Body:
+    """One more body, hung on the nodes so far."""
     with blame(path, f"body '{name}'"):
         given = fields("it", value, ("name", "parent", *body_fields.MASS, "joint"), ("placement", "shapes"))
         parent = nodes.get(text("parent", given["parent"]))
@@ -118,7 +159,8 @@ def _attach(path: Path, name: str, value: dict[str, Any], nodes: dict[str, Node]
             raise ModelError(f"unknown parent '{given['parent']}'; list a body after its parent, the first on 'world'")
         body, placement = reader.body(name, given), reader.placement(given)
     with blame(path, f"joint of '{name}'"):
-        joint = joint_fields.read(given["joint"], reader.parameters, frozenset(nodes))
+        joint = joint_fields.read(given["joint"], reader.names)
     with blame(path, f"body '{name}'"):
         nodes[name] = parent.attach(body, joint, at=placement)
         body.placement = as_given(body.placement, placement)
+    return body

@@ -1,7 +1,9 @@
 """Parametric joints: each is one transform G(q); derivatives, motion subspace and bias follow from it."""
 
+from scene.joints import surfaces
 from scene.joints.base import Joint
-from scene.joints.curve import curve
+from scene.joints.charts import charts
+from scene.joints.curve import bezier, bspline, curve
 from scene.joints.elementary import (
     ball,
     cylindrical,
@@ -14,21 +16,36 @@ from scene.joints.elementary import (
     screw,
     universal,
 )
+from scene.joints.patch import PatchShape, bezier_surface, bspline_surface
+from scene.joints.path import CurvePath
+from scene.joints.rolling import gear, rack, rolling, wheel
 from scene.joints.surface import surface, surface_on_surface
 
 __all__ = [
+    "CurvePath",
     "Joint",
+    "PatchShape",
     "ball",
+    "bezier",
+    "bezier_surface",
+    "bspline",
+    "bspline_surface",
+    "charts",
     "curve",
     "cylindrical",
     "euler",
     "fixed",
     "free",
+    "gear",
     "planar",
     "prismatic",
+    "rack",
     "revolute",
+    "rolling",
     "screw",
     "surface",
     "surface_on_surface",
+    "surfaces",
     "universal",
+    "wheel",
 ]

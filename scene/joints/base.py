@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recursive_dyn import joint as core
-from recursive_dyn.assemble import Coupling
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, array
+from recursive_dyn.expression import Graph, Scalar, array
 from recursive_dyn.joint import JointProgram
 from recursive_dyn.model import Coordinate
+from recursive_dyn.specification import Coupling
+
+if TYPE_CHECKING:
+    from scene.joints.patch import PatchShape
+    from scene.joints.path import CurvePath
+    from scene.joints.surface import Contact
 
 MAX_COORDINATES = 6
 
@@ -22,7 +27,8 @@ class Joint:
     """A parametric joint G(q).
 
     transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates:
-    one symbol or up to six. Other symbols must be scene parameters. limits: (low, high) or one pair a coordinate, in
+    one symbol or up to six. Other symbols must be scene parameters, or coordinates that several joints share
+    (``scene.coordinate``). limits: (low, high) or one pair a coordinate, in
     the coordinate's unit; damping, stiffness, rest, armature: a number, or one a coordinate (N m s/rad, N m/rad, rad,
     kg m^2 for an angle). ``a @ b`` is the joint with transform G_a G_b. Errors: ModelError, at the latest when the
     scene is compiled, naming the body.
@@ -30,7 +36,12 @@ class Joint:
 
     program: JointProgram
     coordinates: tuple[Coordinate, ...]
-    coupling: Coupling | None
+    coupling: Coupling | None = None
+    drive: tuple[Scalar, ...] | None = None  # the coordinates over graph inputs ("parameter", name)
+    contact: Contact | None = None  # of a joint of two surfaces: what rolling constraints need to know
+    charts: tuple[Joint, ...] = ()  # of a joint that ``joints.charts`` made
+    path: CurvePath | None = None  # of a joint along a curve: its wire, to be drawn
+    patch: PatchShape | None = None  # of a joint on a patch of control points, to be drawn
 
     def __init__(self, transform: Any, coordinates: Any = (), **settings: Any) -> None:
         import sympy as sp
@@ -73,17 +84,21 @@ class Joint:
         if len(set(names)) != len(names):
             raise ModelError(f"a joint names each coordinate once, this one has ({', '.join(names)})")
         self.program = program
-        self.coordinates = _coordinates(names, settings)
-        self.coupling = None
+        self.coordinates = coordinates_of(names, settings)
         _refuse_springs_on_manifolds(program, self.coordinates)
 
     def __matmul__(self, other: Joint) -> Joint:
         if not isinstance(other, Joint):
             return NotImplemented
-        if self.coupling or other.coupling:
+        if any(joint.coupling or joint.drive for joint in (self, other)):
             raise ModelError(
-                "a joint that follows another coordinate cannot be composed; attach it to a body of its own"
+                "a joint that follows or is driven by another coordinate cannot be composed; attach it to a body of its"
+                " own"
             )
+        if self.charts or other.charts:
+            from scene.joints.charts import charts  # it is made of joints
+
+            return charts(*(a @ b for a in self.charts or (self,) for b in other.charts or (other,)))
         taken: list[str] = []
         coordinates = []
         for c in (*self.coordinates, *other.coordinates):
@@ -98,14 +113,19 @@ class Joint:
 
     def adjusted(self, **settings: Any) -> Joint:
         """This joint with other limits, damping, stiffness, rest or armature; what is not given stays."""
+        self._refuse_charts("limits, damping, stiffness, rest and armature")
         names = [c.name for c in self.coordinates]
         kept = {key: [getattr(c, key) for c in self.coordinates] for key in _DEFAULTS} if names else {}
         joint = Joint.from_program(self.program, names, {**kept, **settings})
-        joint.coupling = self.coupling
+        joint.coupling, joint.drive, joint.contact = self.coupling, self.drive, self.contact
+        joint.path, joint.patch = self.path, self.patch
+        if joint.drive:
+            _refuse_settings_of_driven(joint.coordinates)
         return joint
 
     def follow(self, leader: str, multiplier: float = 1.0, offset: float = 0.0) -> Joint:
         """This one-coordinate joint driven by the coordinate of the body ``leader``: q = multiplier q_l + offset."""
+        self._refuse_charts("a coordinate to follow")
         if len(self.coordinates) != 1:
             raise ModelError(
                 f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"
@@ -118,6 +138,43 @@ class Joint:
         joint.coordinates = self.coordinates
         joint.coupling = Coupling(leader, float(multiplier), float(offset))
         return joint
+
+    def driven(self, *expressions: Any) -> Joint:
+        """This joint with each coordinate a function of others, q_i = q_i(q): a cam, a gear, a loop in closed form.
+
+        expressions: SymPy, one a coordinate, over symbols of ``scene.coordinate``, ``body.q`` of bodies attached
+        before, and scene parameters. Damping, springs, limits and rotors belong to those coordinates.
+        """
+        from recursive_dyn.symbolic import from_sympy
+
+        self._refuse_charts("expressions that drive it")
+        names = [c.name for c in self.coordinates]
+        if len(expressions) != len(names):
+            raise ModelError(
+                f"a driven joint needs one expression for each of its coordinates ({', '.join(names)}), not"
+                f" {len(expressions)}"
+            )
+        if any(f.kind in (core.BALL, core.FREE) for f in self.program.factors):
+            raise ModelError("a ball or free joint has no coordinates that can be driven; use joints.euler or a Joint")
+        _refuse_settings_of_driven(self.coordinates)
+        graph = Graph()
+        reader = SymbolReader(graph, ())
+        what = f"driven joint of ({', '.join(names)})"
+        joint = Joint.from_program(self.program, names, {})
+        joint.drive = tuple(from_sympy(e, reader, what) for e in expressions)
+        return joint
+
+    def _refuse_charts(self, what: str) -> None:
+        if self.charts:
+            raise ModelError(f"a joint of several charts takes no {what}: they have no meaning in all of them")
+
+
+def _refuse_settings_of_driven(coordinates: Sequence[Coordinate]) -> None:
+    for c in coordinates:
+        if c.damping or c.stiffness or c.armature or np.isfinite(c.limits).any():
+            raise ModelError(
+                f"coordinate '{c.name}' is driven by others: give limits, damping, stiffness and armature to those"
+            )
 
 
 class SymbolReader:
@@ -138,7 +195,8 @@ class SymbolReader:
 _DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0}
 
 
-def _coordinates(names: Sequence[str], settings: dict[str, Any]) -> tuple[Coordinate, ...]:
+def coordinates_of(names: Sequence[str], settings: dict[str, Any]) -> tuple[Coordinate, ...]:
+    """Coordinates of these names with the settings a joint takes; ModelError names the one that is wrong."""
     unknown = sorted(settings.keys() - _DEFAULTS.keys())
     if unknown:
         raise ModelError(f"a joint takes limits, damping, stiffness, rest and armature, not '{unknown[0]}'")

@@ -1,4 +1,8 @@
-"""Joints along a curve: the travelling Frenet frame of Guenter & Lee (2009), section 5."""
+"""Joints along a curve: written as expressions, or given by control points.
+
+The travelling Frenet frame is that of Guenter & Lee (2009), section 5; the other frames survive where it has no
+curvature to go by.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,22 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn import joint as core
-from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, array, is_constant, reciprocal, sqrt
-from recursive_dyn.spatial import cross, dot
-from scene.joints.base import Joint, SymbolReader
+from recursive_dyn.expression import Graph, Scalar, array, cos, reachable, sin, substitute
+from scene.joints.base import Joint, SymbolReader, as_floats
+from scene.joints.course import Course
+from scene.joints.rail import carried_frame, check_choices, frame, ride, unit
+from scene.joints.spline import (
+    bezier_pieces,
+    bspline_pieces,
+    check_degree,
+    control_points,
+    cyclic_harmonics,
+    interpolating_pieces,
+    refuse_repeated,
+)
+
+__all__ = ["bezier", "bspline", "curve", "frame", "read_point", "unit"]
 
 
 def read_point(f: Any, symbols: Sequence[Any], graph: Graph, what: str) -> np.ndarray:
@@ -26,34 +41,134 @@ def read_point(f: Any, symbols: Sequence[Any], graph: Graph, what: str) -> np.nd
     return array([from_sympy(e, reader, what) for e in entries])
 
 
-def unit(v: np.ndarray, what: str) -> np.ndarray:
-    """v / |v|; ModelError beginning with ``what`` where v is zero everywhere."""
-    square = dot(v, v)
-    if is_constant(square) and square == 0.0:
-        raise ModelError(f"{what} vanishes everywhere, so that there is no frame; use another curve, surface or joint")
-    return v * reciprocal(sqrt(square))
+def curve(
+    f: Any,
+    q: Any,
+    frame: str = "frenet",
+    up: Any = None,
+    domain: Any = None,
+    closed: bool = False,
+    outside: str | None = None,
+    arc_length: bool = False,
+    **settings: Any,
+) -> Joint:
+    """A body on the space curve f(q), carried by a frame of the curve.
 
+    f: three SymPy expressions, m; q: its symbol. frame: "frenet" has x along the tangent f', z along the binormal
+    f' x f'' (where the two are parallel it does not exist), "up" has x along the tangent and z as near to ``up`` (3,)
+    as can be, "minimal" has x along the tangent and turns about it as little as can be, "translation" keeps the
+    parent's axes.
 
-def frame(x: np.ndarray, y: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """The (4, 4) pose with these axes and origin."""
-    G = array(np.eye(4))
-    for column, v in enumerate((x, y, z, origin)):
-        G[:3, column] = v
-    return G
-
-
-def curve(f: Any, q: Any, **settings: Any) -> Joint:
-    """A bead on the space curve f(q), carried by the curve's Frenet frame.
-
-    f: three SymPy expressions, m; q: its symbol. x is the tangent f', z the binormal f' x f'' normed, y = z x x.
-    Where f' and f'' are parallel (straight pieces, inflections) the frame does not exist.
+    domain: (start, end) of q, which "minimal", closed, outside and arc_length need; f may then hold no parameters.
+    closed: f begins again at the end. arc_length: the joint's coordinate is metres from the start. outside: beyond the
+    ends of an open curve, "clamp" gives the coordinate limits there, unless there are limits, "extrapolate" lets it go
+    straight on; a closed one wraps. Raises ModelError.
     """
+    what = f"curve of {q}"
+    direction = check_choices(what, frame, up, outside, closed, arc_length)
     graph = Graph()
-    point = read_point(f, [q], graph, f"curve of {q}")
-    along = {graph.input(("q", 0)): 1.0}
-    velocity = array(directional_derivative(list(point), along))
-    bend = array(directional_derivative(list(velocity), along))
-    tangent = unit(velocity, f"curve of {q}: its tangent")
-    binormal = unit(cross(tangent, bend), f"curve of {q}: its curvature")
-    G = frame(tangent, cross(binormal, tangent), binormal, point)
-    return Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [str(q)], settings)
+    point = read_point(f, [q], graph, what)
+    x = graph.input(("q", 0))
+    if domain is None:
+        if closed or arc_length or outside is not None or frame == "minimal":
+            asked = "closed" if closed else "arc_length" if arc_length else "outside" if outside else 'frame="minimal"'
+            raise ModelError(f"{what}: {asked} needs the domain (start, end) of {q}; give domain")
+        G = carried_frame(frame, what, x, point, direction, None)
+        return Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [str(q)], settings)
+    start, stop = _domain(what, domain)
+    if any(n.op == "input" and n is not x for n in reachable(point)):
+        raise ModelError(f"{what}: with a domain it is sampled, and may hold no parameter; put numbers for them")
+
+    def function(t: Scalar) -> np.ndarray:
+        return array(substitute(list(point), {("q", 0): t}))
+
+    course = Course(what, start, stop, closed, function=function)
+    return ride(course, str(q), frame, direction, outside, arc_length, settings)
+
+
+def _domain(what: str, domain: Any) -> tuple[float, float]:
+    ends = as_floats(domain)
+    if ends.shape != (2,) or not np.isfinite(ends).all() or not ends[0] < ends[1]:
+        raise ModelError(f"{what}: its domain is (start, end), finite, start below end; not {domain!r}")
+    return float(ends[0]), float(ends[1])
+
+
+def bspline(
+    points: Any,
+    degree: int = 3,
+    closed: bool = False,
+    interpolate: bool = False,
+    arc_length: bool = False,
+    frame: str = "minimal",
+    up: Any = None,
+    outside: str | None = None,
+    name: str = "s",
+    **settings: Any,
+) -> Joint:
+    """A body on a uniform B-spline of control points (n, 3), m, C^(degree - 1).
+
+    An open one runs from the first to the last point, a closed one near all of them; interpolate: through the points
+    (odd degrees). The coordinate ``name`` counts pieces, or metres with arc_length. frame, up, outside: as for
+    :func:`curve`. ``joint.path`` samples the curve. Raises ModelError, which starts with the curve and its coordinate.
+    """
+    what = _label("bspline", points, name)
+    direction = check_choices(what, frame, up, outside, closed, arc_length)
+    given = control_points(what, points)
+    degree = check_degree(what, degree, len(given), closed)
+    refuse_repeated(what, given, closed)
+    if interpolate and degree % 2 == 0:
+        raise ModelError(f"{what}: a spline through points has an odd degree, not {degree}; use 3 or 5")
+    pieces = (interpolating_pieces if interpolate else bspline_pieces)(given, degree, closed)
+    course = Course(what, 0.0, float(pieces.borders[-1]), closed, pieces)
+    return ride(course, name, frame, direction, outside, arc_length, settings)
+
+
+def bezier(
+    points: Any,
+    closed: bool = False,
+    arc_length: bool = False,
+    frame: str = "minimal",
+    up: Any = None,
+    outside: str | None = None,
+    name: str = "s",
+    **settings: Any,
+) -> Joint:
+    """A body on the Bezier arc of control points (n, 3), m, with its coordinate ``name`` from 0 to 1.
+
+    closed: the closed, infinitely smooth curve of the cyclic basis of Roth, Juhasz, Schicho & Hoffmann (2009), with
+    the coordinate from 0 to 2 pi. Else as :func:`bspline`.
+    """
+    what = _label("bezier", points, name)
+    direction = check_choices(what, frame, up, outside, closed, arc_length)
+    given = control_points(what, points)
+    least = 3 if closed else 2
+    if len(given) < least:
+        raise ModelError(f"{what}: it needs {least} points at least, there are {len(given)}; add points")
+    refuse_repeated(what, given, closed)
+    if closed:
+        course = Course(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given))
+    else:
+        course = Course(what, 0.0, 1.0, False, bezier_pieces(given))
+    return ride(course, name, frame, direction, outside, arc_length, settings)
+
+
+def _cyclic(points: np.ndarray) -> Any:
+    """The closed curve of control points as a function on the graph, a trigonometric polynomial."""
+    mean, cosines, sines = cyclic_harmonics(points)
+
+    def function(t: Scalar) -> np.ndarray:
+        total = array(mean)
+        for j in range(len(cosines)):
+            c, s = cos(t * float(j + 1)), sin(t * float(j + 1))
+            total = total + array([c * float(a) + s * float(b) for a, b in zip(cosines[j], sines[j], strict=True)])
+        return array(total)
+
+    return function
+
+
+def _label(kind: str, points: Any, name: str) -> str:
+    try:
+        count = f"{len(points)} points"
+    except TypeError:
+        count = "points"
+    return f"{kind} of {count} over {name}"

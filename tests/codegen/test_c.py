@@ -15,8 +15,9 @@ from trees import GRAVITY, Mechanism, assert_close, random_body
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
-from recursive_dyn.codegen.c import EXPORTED, HEADER, c_source
-from recursive_dyn.expression import FUNCTIONS, Graph, combine
+from recursive_dyn.codegen.c import c_source
+from recursive_dyn.codegen.c_export import CONSTRAINED, EXPORTED, HEADER
+from recursive_dyn.expression import FUNCTIONS, Graph, combine, floor, table
 from recursive_dyn.functions import FUNCTIONS as CONTRACT
 from recursive_dyn.kernel import BatchCall, Kernel, SingleCall
 from recursive_dyn.program import ARGUMENTS, Program, schedule
@@ -33,6 +34,7 @@ GROUPS = {
     "curves": ["helix", "parabola", "twisted_cubic", "spinning_bead"],
     "surfaces": ["ellipsoid", "torus", "paraboloid"],
     "contact": ["torus_on_torus"],
+    "control points": ["bspline_ring", "cyclic_bezier", "measured_ring", "bspline_patch"],
     "symbolic": ["wandering_hinge", "gibbs_six", "rocking_pair"],
 }
 MACHINE_CODE = ("forward_dynamics", "step", "difference", "cartesian_forces")
@@ -114,17 +116,39 @@ def test_exported_functions_agree_with_interpreter_and_machine_code(group, tmp_p
             assert_close(dynamics.call(name, *(a[2] for a in given)).ravel(), expected[2], 1e-13)
 
 
+@needs_compiler
+def test_exported_functions_of_a_constrained_scene(tmp_path):
+    scene = Scene(gravity=GRAVITY)
+    rng = np.random.default_rng(4)
+    q = scene.coordinate("lean")
+    post = scene.world.attach(random_body(rng, "post"), joints.revolute("x").driven(sp.sin(q)))
+    hand = post.attach(random_body(rng, "hand"), joints.ball(), at=random_pose(rng))
+    scene.constrain(hand.point((0.1, 0.0, 0.4))[2] - 0.3, name="table")
+    scene.constrain(hand.direction((1, 0, 0)).dot(hand.velocity), name="blade")
+    dynamics = scene.compile()
+    dynamics.export_c(tmp_path)
+    library = build(tmp_path)
+    inputs = {"q": rng.normal(size=(5, dynamics.nq)), "v": rng.normal(size=(5, dynamics.nv)),
+              "tau": rng.normal(size=(5, dynamics.nv)), "parameters": np.zeros((5, 0))}  # fmt: skip
+    inputs["q"][:, 1:] /= np.linalg.norm(inputs["q"][:, 1:], axis=1, keepdims=True)
+    for name in ("forward_dynamics", *CONSTRAINED):
+        program = dynamics.program(name)
+        assert_close(run(library, name, program, inputs), interpreted(program, inputs), 1e-12)
+
+
 def every_operation() -> Program:
     """Every operation on inputs from its domain, on numbers in either place, on equal operands, on others' results."""
     graph = Graph()
     unit, positive, x, y, zero = graph.inputs("x", 5)
     domains = {"asin": [unit], "acos": [unit], "sqrt": [positive], "log": [positive], "pow": [positive, x],
-               "select": [zero, x, y]}  # fmt: skip
+               "select": [zero, x, y], "table": [x, (0.5, -2.0, 3.0)]}  # fmt: skip
     values = []
     for op, count in ARGUMENTS.items():
         own = domains.get(op, [x, y][:count])
         values.append(combine(op, own))
-        if count == 2:
+        if op == "table":
+            values += [combine(op, [y, own[1]]), combine(op, [x, (1.0, 2.5)]), combine(op, [zero, own[1]])]
+        elif count == 2:
             values += [combine(op, [own[0], 0.75]), combine(op, [0.75, own[1]]), combine(op, [own[0], own[0]])]
     values += [combine("select", [c, x, y]) for c in (unit, combine("less", [x, y]))]
     values += [combine("select", [zero, 2.0, x]), combine("select", [unit, x, -3.0]), combine("less", [zero, 0.0])]
@@ -143,13 +167,46 @@ def operands(rows: int) -> np.ndarray:
     return x
 
 
+STRANGE = [1e300, -1e300, 2.0**31, -(2.0**31) - 1.0, 2.0**63, -0.0, 0.0, -0.5, 0.999, 1.0, 2.0,
+           3.0, -1.0, 7.5]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lookups() -> tuple[Program, np.ndarray, np.ndarray]:
+    """Tables and floor at indices of every sort, and what they are; -77 for what is not finite."""
+    graph = Graph()
+    a, b = graph.inputs("x", 2)
+    x = a / b  # inputs themselves must be finite
+    values = [table(x, (4.0, 5.0, 6.0)), table(floor(x), (4.0, 5.0, 6.0)), table(x, (7.0, 8.0)), floor(x)]
+    values = [combine("select", [combine("less", [combine("abs", [y]), 1e20]), y, -77.0]) for y in values]
+    program = schedule("lookups", [("x", 2)], [("y", values)])
+    indices = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], *([a, 1.0] for a in STRANGE * 2)])
+    return program, indices, interpreted(program, {"x": indices})
+
+
+def test_lookups_with_strange_indices(lookups):
+    program, indices, expected = lookups
+    np.testing.assert_array_equal(expected[:5, 0], [-77.0, 6.0, 4.0, 6.0, 4.0])
+    np.testing.assert_array_equal(expected[-7:, 0], [4.0, 4.0, 5.0, 6.0, 6.0, 4.0, 6.0])
+    for width in (1, 2, 4, 8):
+        kernel = Kernel(f"lookups {program.hash} {width}", lambda: program, width)
+        np.testing.assert_array_equal(BatchCall(kernel)([indices], len(indices))[0], expected)
+
+
+@needs_compiler
+def test_lookups_with_strange_indices_in_c(lookups, tmp_path):
+    program, indices, expected = lookups
+    (tmp_path / "lookups.c").write_text(c_source(program, "lookups", 2))
+    np.testing.assert_array_equal(run(build(tmp_path), "lookups", program, {"x": indices}), expected)
+
+
 def test_every_operation_on_scalars_and_vectors():
     program = every_operation()
     assert {s[0] for s in program.statements} == set(FUNCTIONS)
     inputs = {"x": operands(83)}
     expected = interpreted(program, inputs)
     for width in (1, 2, 4, 8):
-        kernel = Kernel(f"every operation {width}", lambda: program, width)
+        kernel = Kernel(f"every operation {program.hash} {width}", lambda: program, width)
         (batch,) = BatchCall(kernel)([inputs["x"]], 83)
         assert_close(batch / np.maximum(1.0, np.abs(expected)), expected / np.maximum(1.0, np.abs(expected)), 1e-14)
         if width == 1:

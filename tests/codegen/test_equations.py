@@ -227,6 +227,7 @@ MECHANISMS = {
     "helix": ("helix", "revolute"),
     "torus": ("torus",),
     "rocking pair": ("rocking_pair",),
+    "tables": ("bspline_ring",),
 }
 COMPARED = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "poses", "kinetic_energy", "difference", "step")
 

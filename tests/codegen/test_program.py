@@ -7,7 +7,7 @@ import pytest
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import reference
-from recursive_dyn.expression import FUNCTIONS, Graph, combine, cos, sin, sqrt
+from recursive_dyn.expression import FUNCTIONS, Graph, combine, cos, sin, sqrt, table
 from recursive_dyn.program import ARGUMENTS, OperationCount, Program, content_hash, schedule
 
 GOOD = Program("f", (("x", 2),), (("y", 2),), (3.0,), [("add", 0, 1), ("mul", 3, 2), ("sin", 4)], (5, 2))
@@ -39,6 +39,20 @@ def test_bad_statements_are_refused(statement, words):
     assert "'f'" in str(caught.value) and "statement 4" in str(caught.value)
 
 
+WITH_TABLE = Program("t", (("x", 1),), (("y", 1),), (), [("table", 0, 1)], (2,), ((1.0, 2.0),))
+
+
+def test_tables_stand_in_their_place_only():
+    WITH_TABLE.verify()
+    for statement in (("table", 0, 0), ("table", 1, 1), ("add", 0, 1)):
+        with pytest.raises(rd.ModelError, match="needs a table, or a number"):
+            replace(WITH_TABLE, statements=[statement]).verify()
+    with pytest.raises(rd.ModelError, match="results do not match"):
+        replace(WITH_TABLE, results=(1,)).verify()
+    other = [replace(WITH_TABLE, tables=((1.0, 3.0),)), replace(WITH_TABLE, tables=((1.0, 2.0), (1.0,)))]
+    assert len({WITH_TABLE.hash, *(p.hash for p in other)}) == 3
+
+
 @pytest.mark.parametrize("results", [(5,), (5, 2, 1), (5, 6), (5, -1), ()])
 def test_bad_results_are_refused(results):
     with pytest.raises(rd.ModelError, match="results do not match"):
@@ -47,7 +61,8 @@ def test_bad_results_are_refused(results):
 
 def test_every_operation_knows_its_arguments():
     for op, count in ARGUMENTS.items():
-        assert np.isfinite(FUNCTIONS[op](*[0.5] * count)).all()
+        arguments = [0.5, (1.0, 2.0)] if op == "table" else [0.5] * count
+        assert len(arguments) == count and np.isfinite(FUNCTIONS[op](*arguments)).all()
 
 
 def build(graph: Graph, name: str = "f") -> Program:
@@ -86,6 +101,8 @@ def test_content_hash_tells_numbers_and_expressions_apart():
     contents = [("a", [x]), ("a", [y]), ("a", [1.0]), ("a", [-1.0]), ("a", [x, y]), ("a", [x + 1.0]), ("b", [x])]
     hashes = [content_hash(label, scalars) for label, scalars in contents]
     assert len(set(hashes)) == len(hashes)
+    tables = [content_hash("a", [table(x, values)]) for values in ((1.0, 2.0), (1.0, 3.0), (1.0, 2.0, 3.0))]
+    assert len({*hashes, *tables}) == len(hashes) + 3
     other = Graph()
     _ = other.input("unused")
     assert content_hash("a", [other.input(("x", 0)) + 1.0]) == content_hash("a", [x + 1.0])

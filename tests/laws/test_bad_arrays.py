@@ -121,13 +121,6 @@ def test_unknown_names_are_answered_with_the_known_ones(d):
         mechanism(5, 5).scene.compile("newton")
 
 
-def test_the_recursive_method_says_that_it_knows_no_followers():
-    m = mechanism(2, 9, couplings=True, kinds=("revolute", "prismatic", "screw"))
-    assert m.coupled
-    with pytest.raises(rd.ModelError, match=r"joint of 'b\d' follows .*lagrangian"):
-        m.scene.compile("recursive")
-
-
 def test_a_quaternion_of_zeros_is_refused_and_one_of_any_length_is_not(d):
     q = d.neutral()
     q[3:7] = 0.0

@@ -72,11 +72,24 @@ FORBIDDEN = [
     *["sin(*q0)", "sin(x=q0)", "sin(q0, q0)", "sin()", "sin", "f'{q0}'", "b'R'", "1j", "True", "None", "..."],
     *["q0 ** 2", "q0 // 2", "q0 % 2", "q0 @ q0", "+q0", "~q0", "not q0", "q0 and q0", "q0 < 1", "q0 if q0 else q0"],
     *["(q0 := 1)", "q0; q0", "q0, q0", "yield q0", "await q0", "*q0", "q0 +", "q", "q-1"],
+    *["table(q0, 1.0)", "table(q0, v0)", "table(q0)", "table(1.0, (1.0, 2.0))", "v0", "floor()"],
     *["q1", "R", "t1", "'R", "'nobody'"],
     *["9**9**9**9", "pow(9.0, 9e9)", "exp(exp(exp(9.0)))", "1.0/0.0", "0/0", "log(-1.0)", "1e999", "1e300*1e300"],
     *("", "  ", "q0\nimport os", "q0\0", "\ud800", "q99999999999", "9" * 400, "9" * 5000),
     *("-" * 5000 + "q0", "q0" + "+q0" * 5000, "q0" + "+(q0" * 120 + ")" * 120, "sin(" * 150 + "q0" + ")" * 150),
 ]
+
+
+@pytest.mark.parametrize("text", ["v0", "v0 + 1.0", "-v0", "table(v0, v0)", "table(v0, 1.0)", "table(q0, 1.0)"])
+def test_tables_are_read_by_index_only(text, tmp_path):
+    content = document()
+    joint = content["bodies"][0]["joint"]
+    joint["tables"] = [[0.1, 0.2]]
+    joint["factors"][0]["transform"][2][3] = text
+    with pytest.raises(rd.SceneFileError, match=r"joint of 'arm': factor 1: .*table"):
+        load(content, tmp_path)
+    joint["factors"][0]["transform"][2][3] = "table(floor(q0), v0)"
+    assert load(content, tmp_path).compile().poses(np.array([1.5]))[0, 2, 3] == 0.7
 
 
 @pytest.mark.parametrize("text", FORBIDDEN)
@@ -151,6 +164,11 @@ def test_only_arithmetic_is_read(place, text, tmp_path, monkeypatch):
         ("bodies.0.joint.lines", ["t0 = cos(t0)"], r"line 1: .*unknown name 't0'"),
         ("bodies.0.joint.lines", ["sin(q0)"], r"line 1: 'sin\(q0\)' is no input"),
         ("bodies.0.joint.lines", ["x = q0"], r"line 1: "),
+        ("bodies.0.joint.tables", {}, r"tables must be a list"),
+        ("bodies.0.joint.tables", [3], r"table v0 must be a list"),
+        ("bodies.0.joint.tables", [[1, 2], []], r"table v1 is empty"),
+        ("bodies.0.joint.tables", [["1"]], r"table v0 must be a finite number"),
+        ("bodies.0.joint.lines", ["t0 = v0 + 1"], r"line 1: .*unknown name 'v0'.* tables are v0"),
         ("bodies.0.joint.factors", [], r"move in 0 coordinates, and 1 are described"),
         ("bodies.0.joint.factors.0.kind", "rubber", r"factor 1 has the unknown kind 'rubber'"),
         ("bodies.0.joint.factors.0.kind", ["plain"], r"factor 1 has the unknown kind"),

@@ -167,12 +167,12 @@ def test_two_equal_tori_with_their_normals_the_same_way_are_refused():
 
 
 def test_coordinates_that_do_the_same_are_refused():
-    refused(joints.Joint(turning(angle=q + u), (q, u)), "1 independent way")
+    refused(joints.Joint(turning(angle=q + u), (q, u)), "1 independent way.*'q' and 'u' can change together")
     refused(joints.revolute("z") @ joints.prismatic("x") @ joints.prismatic("x"), "2 independent ways")
     refused(
         joints.revolute((1, 2, 3)) @ joints.screw((1, 2, 3), 0.2) @ joints.prismatic((1, 2, 3)), "2 independent ways"
     )
-    refused(joints.ball() @ joints.revolute("y"), "3 independent ways")
+    refused(joints.ball() @ joints.revolute("y"), "3 independent ways.*'angle'")
 
 
 def test_a_joint_that_is_singular_at_points_only_compiles():

@@ -1,0 +1,200 @@
+"""M = L^T D L by articulated inertias, Si & Guenter (2011) eq. 28-35, with coordinates that several joints may share.
+
+Every joint column is crossed one at a time, as if it were a hinge of its own. A coordinate that moves one joint only is
+eliminated at once, which is Omega^-1 (eq. 28) by its LDL^T factorization. A shared one travels inward as a port: the
+wrench Z that its unit acceleration asks of the handle, and its own inertia D; it is eliminated at the lowest link that
+carries all its joints. The rest of the tree stays O(n), and M = Phi^T M_tree Phi never appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recursive_dyn.displacement import Inertia
+from recursive_dyn.expression import Scalar, array, reciprocal
+from recursive_dyn.model import WORLD
+from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
+from recursive_dyn.spatial import cross, dot, skew
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A joint column s (6,) of S, crossed on the way inward."""
+
+    slot: int
+    s: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Pivot:
+    """One eliminated coordinate: w = Z / omega (eq. 28-33), 1 / omega, and D / omega against the ports still open."""
+
+    slot: int
+    w: np.ndarray
+    inverse: Scalar
+    ports: dict[int, Scalar]
+
+
+Event = Column | Pivot
+
+
+@dataclass(eq=False)
+class _Handle:
+    """What a subtree asks of the link that holds it: f = J a + sum of Z_k q_k'', and D between its open ports."""
+
+    J: Inertia
+    Z: dict[int, np.ndarray] = field(default_factory=dict)
+    D: dict[tuple[int, int], Scalar] = field(default_factory=dict)
+
+    def between(self, a: int, b: int) -> Scalar:
+        return self.D.get((min(a, b), max(a, b)), 0.0)
+
+    def add(self, a: int, b: int, value: Scalar) -> None:
+        key = (min(a, b), max(a, b))
+        self.D[key] = self.D[key] + value if key in self.D else value
+
+    def cross(self, column: Column) -> None:
+        """Let the handle move by s q'' against the next frame inward."""
+        slot, s = column.slot, column.s
+        u = self.J.times(s)
+        own = dot(s, u)
+        for other, Z in self.Z.items():
+            coupling = dot(s, Z)
+            self.add(slot, other, coupling * 2.0 if other == slot else coupling)
+        self.add(slot, slot, own)
+        self.Z[slot] = self.Z[slot] + u if slot in self.Z else u
+
+    def eliminate(self, slot: int, diagonal: Scalar) -> Pivot:
+        """Solve the coordinate's row for its acceleration."""
+        Z = self.Z.pop(slot)
+        inverse = reciprocal(self.between(slot, slot) + diagonal)
+        w = Z * inverse
+        rows = {other: self.between(slot, other) for other in self.Z}
+        for key in [key for key in self.D if slot in key]:
+            del self.D[key]
+        scaled = {other: row * inverse for other, row in rows.items()}
+        self.J = self.J.minus_outer(Z, w)
+        for i, (a, row) in enumerate(rows.items()):
+            self.Z[a] = self.Z[a] - w * row
+            for b in list(rows)[i:]:
+                self.add(a, b, -(row * scaled[b]))
+        return Pivot(slot, w, inverse, scaled)
+
+    def take(self, k: LinkKinematics, other: _Handle) -> None:
+        """Hold the subtree of the child link ``k`` as well."""
+        self.J = self.J + k.displacement.inertia_inward(other.J)
+        self.take_ports(k, other)
+
+    def take_ports(self, k: LinkKinematics, other: _Handle) -> None:
+        """The child's open ports, seen from this frame."""
+        for slot, Z in other.Z.items():
+            moved = np.concatenate(k.displacement.wrench_inward(Z[:3], Z[3:]))
+            self.Z[slot] = self.Z[slot] + moved if slot in self.Z else moved
+        for (a, b), value in other.D.items():
+            self.add(a, b, value)
+
+
+def rigid_inertia(k: LinkKinematics) -> Inertia:
+    """The link's own spatial inertia about its origin (eq. 5), from its moments."""
+    moments = k.moments
+    return Inertia(moments.inertia, skew(moments.first), array(np.eye(3)) * moments.mass)
+
+
+class ArticulatedInertias:
+    """The factors of M; ``diagonal`` (nv,) is added to the rotor inertias."""
+
+    def __init__(self, tree: Tree, diagonal: Sequence[Scalar] | None = None) -> None:
+        self.tree = tree
+        rotors: list[Scalar] = [c.armature for c in tree.model.coordinates]
+        self.diagonal = rotors if diagonal is None else [a + d for a, d in zip(rotors, diagonal, strict=True)]
+        self.events: list[list[Event]] = [[] for _ in tree.links]
+        self.root: list[Event] = []
+        self.inverse: list[Scalar] = [0.0] * tree.model.nv
+        self._factor()
+
+    def _factor(self) -> None:
+        """Recursions 3-5 (eq. 24-33) without the forces: from the leaves to the root."""
+        tree, meeting = self.tree, self.tree.model.meeting
+        handles = [_Handle(rigid_inertia(k)) for k in tree.links]
+        nothing = array(np.zeros((3, 3)))
+        world = _Handle(Inertia(nothing, nothing, nothing))
+        for i in reversed(range(len(tree.links))):
+            k, handle, events = tree.links[i], handles[i], self.events[i]
+            here = [slot for slot in handle.Z if meeting[slot] == i and slot not in k.link.slots]
+            for slot in here:
+                events.append(self._eliminate(handle, slot))
+            for slot, s in k.columns:
+                column = Column(slot, s)
+                handle.cross(column)
+                events.append(column)
+                if meeting[slot] == i:
+                    events.append(self._eliminate(handle, slot))
+            if k.link.parent != WORLD:
+                handles[k.link.parent].take(k, handle)
+            else:
+                world.take_ports(k, handle)
+        self.root = [self._eliminate(world, slot) for slot in sorted(world.Z)]
+
+    def _eliminate(self, handle: _Handle, slot: int) -> Pivot:
+        pivot = handle.eliminate(slot, self.diagonal[slot])
+        self.inverse[slot] = pivot.inverse
+        return pivot
+
+    def reduce(self, tau: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
+        """c = L^-T (tau - bias) (nv,), bias from the wrench (6,) that each link needs (eq. 24, 31 as one sum)."""
+        tree = self.tree
+        c: list[Scalar] = list(tau)
+        z = [zeros(6) for _ in tree.links] if wrenches is None else list(wrenches)
+        for i in reversed(range(len(tree.links))):
+            k, total = tree.links[i], z[i]
+            for event in self.events[i]:
+                if isinstance(event, Column):
+                    c[event.slot] = c[event.slot] - dot(event.s, total)
+                else:
+                    total = total + event.w * c[event.slot]
+                    _reduce_ports(event, c)
+            if k.link.parent != WORLD:
+                moved = np.concatenate(k.displacement.wrench_inward(total[:3], total[3:]))
+                z[k.link.parent] = z[k.link.parent] + moved
+        for event in self.root:
+            if isinstance(event, Pivot):
+                _reduce_ports(event, c)
+        return c
+
+    def expand(self, c: Sequence[Scalar]) -> list[Scalar]:
+        """L^-1 D^-1 c: accelerations (nv,) from the root to the leaves (eq. 34-35)."""
+        tree = self.tree
+        acceleration: list[Scalar] = [0.0] * tree.model.nv
+        still = zeros(6)
+        for event in reversed(self.root):
+            _expand(event, c, acceleration, still)
+        eta: list[np.ndarray] = []
+        for k, events in zip(tree.links, self.events, strict=True):
+            total = still
+            if k.link.parent != WORLD:
+                parent = eta[k.link.parent]
+                angular, linear = parent[:3], parent[3:] + cross(parent[:3], k.displacement.p)
+                total = np.concatenate([k.displacement.outward(angular), k.displacement.outward(linear)])
+            for event in reversed(events):
+                total = _expand(event, c, acceleration, total)
+            eta.append(total)
+        return acceleration
+
+
+def _reduce_ports(pivot: Pivot, c: list[Scalar]) -> None:
+    for other, ratio in pivot.ports.items():
+        c[other] = c[other] - ratio * c[pivot.slot]
+
+
+def _expand(event: Event, c: Sequence[Scalar], acceleration: list[Scalar], total: np.ndarray) -> np.ndarray:
+    """Undo one event of the inward recursion; the acceleration of the handle, then of the frame outward of it."""
+    if isinstance(event, Column):
+        return total + event.s * acceleration[event.slot]
+    value = c[event.slot] * event.inverse - dot(event.w, total)
+    for other, ratio in event.ports.items():
+        value = value - ratio * acceleration[other]
+    acceleration[event.slot] = value
+    return total

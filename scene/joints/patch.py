@@ -1,0 +1,207 @@
+"""Joints on patches of control points: tensor-product Bezier and B-spline surfaces with the tangent frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn import joint as core
+from recursive_dyn.differentiate import directional_derivative
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Graph, Scalar, array, evaluate, table
+from scene.joints.base import Joint
+from scene.joints.pieces import Cells
+from scene.joints.rail import still
+from scene.joints.spline import Pieces, bezier_pieces, bspline_pieces, check_degree, control_points, refuse_repeated
+from scene.joints.surface import tangent_frame
+
+_FLAT = 1e-4  # |df/du x df/dv| by the product of the mean sizes: what counts as vanishing
+_NOISE = 1e-14
+_SAMPLES = 12  # a piece and direction
+
+
+class PatchShape:
+    """A joint's patch over its coordinates (u, v), sampled from the joint's own expressions, to be drawn.
+
+    ``domain``: ((start, end) of u, of v); ``closed``: (u, v) begins again at its end.
+    """
+
+    def __init__(self, transform: np.ndarray, domain: Any, closed: tuple[bool, bool]) -> None:
+        self._transform = transform
+        self.domain, self.closed = domain, closed
+
+    def sample(self, u: Any, v: Any) -> np.ndarray:
+        """Positions (..., 3) in the axes of the joint's place; u and v are broadcast."""
+        return self.frames(u, v)[..., :3, 3]
+
+    def frames(self, u: Any, v: Any) -> np.ndarray:
+        """Poses (..., 4, 4) of the joint."""
+        u, v = np.broadcast_arrays(np.asarray(u, dtype=float), np.asarray(v, dtype=float))
+        values = evaluate(list(self._transform.flat), {("q", 0): u, ("q", 1): v})
+        flat = [np.broadcast_to(np.asarray(x, dtype=float), u.shape) for x in values]
+        return np.stack(flat, axis=-1).reshape(*u.shape, 4, 4)
+
+    def grid(self, rows: int = 40, columns: int = 40) -> np.ndarray:
+        """Positions (rows, columns, 3) from end to end of u and v."""
+        (u0, u1), (v0, v1) = self.domain
+        u, v = np.linspace(u0, u1, rows), np.linspace(v0, v1, columns)
+        return self.sample(u[:, None], v[None, :])
+
+
+def bezier_surface(
+    points: Any, frame: str = "tangent", outside: str | None = None, names: Sequence[str] = ("u", "v"), **settings: Any
+) -> Joint:
+    """A body gliding on the tensor-product Bezier patch of control points (m, n, 3), m, over [0, 1] x [0, 1].
+
+    u runs along the first index. frame: "tangent" has x along df/du and z along the normal df/du x df/dv, "translation"
+    keeps the parent's axes. outside: "clamp" (the default) gives the coordinates limits at the edges, unless there are
+    limits, "extrapolate" lets them go on over the polynomial. ``joint.patch`` samples the patch. Raises ModelError,
+    which starts with the patch and its coordinates.
+    """
+    what = _label("bezier_surface", points, names)
+    given = control_points(what, points, ("m", "n", "3"))
+    if min(given.shape[:2]) < 2:
+        raise ModelError(f"{what}: it needs 2 x 2 points at least, not {given.shape[0]} x {given.shape[1]}; add points")
+    makers = (bezier_pieces, bezier_pieces)
+    return _patch(what, given, makers, (False, False), frame, outside, names, settings)
+
+
+def bspline_surface(
+    points: Any,
+    degree: Any = (3, 3),
+    closed: Any = (False, False),
+    frame: str = "tangent",
+    outside: str | None = None,
+    names: Sequence[str] = ("u", "v"),
+    **settings: Any,
+) -> Joint:
+    """A body gliding on the uniform tensor-product B-spline of control points (m, n, 3), m: cubics are C2.
+
+    degree and closed: for (u, v), or one for both; u runs along the first index, and either counts pieces. A closed
+    direction begins again at its end. Else as :func:`bezier_surface`.
+    """
+    what = _label("bspline_surface", points, names)
+    given = control_points(what, points, ("m", "n", "3"))
+    degrees, rings = _pair(what, "degree", degree), _pair(what, "closed", closed)
+    makers = []
+    for axis in range(2):
+        if not isinstance(rings[axis], (bool, np.bool_)):
+            raise ModelError(f"{what}: closed is True or False for either direction, not {closed!r}")
+        checked = check_degree(f"{what}, along {names[axis]}", degrees[axis], given.shape[axis], rings[axis])
+        makers.append(_bspline_maker(checked, rings[axis]))
+    return _patch(what, given, makers, (bool(rings[0]), bool(rings[1])), frame, outside, names, settings)
+
+
+def _bspline_maker(degree: int, closed: bool) -> Callable[[np.ndarray], Pieces]:
+    return lambda points: bspline_pieces(points, degree, closed)
+
+
+def _pair(what: str, name: str, value: Any) -> tuple[Any, Any]:
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2:
+        raise ModelError(f"{what}: {name} needs one value for either direction, not {value!r}")
+    return pair
+
+
+def _label(kind: str, points: Any, names: Sequence[str]) -> str:
+    if isinstance(names, str) or len(names) != 2:
+        raise ModelError(f"{kind}: names are those of two coordinates, not {names!r}")
+    shape = np.shape(points) if isinstance(points, (np.ndarray, list, tuple)) else ()
+    return f"{kind} of {' x '.join(map(str, shape[:2])) or 'no'} points over ({names[0]}, {names[1]})"
+
+
+def _patch(
+    what: str,
+    points: np.ndarray,
+    makers: Sequence[Callable[[np.ndarray], Pieces]],
+    closed: tuple[bool, bool],
+    kind: str,
+    outside: str | None,
+    names: Sequence[str],
+    settings: dict[str, Any],
+) -> Joint:
+    if kind not in ("tangent", "translation"):
+        raise ModelError(f"{what}: unknown frame {kind!r}; use tangent or translation")
+    if outside not in (None, "clamp", "extrapolate"):
+        raise ModelError(f"{what}: unknown outside {outside!r}; use clamp or extrapolate, closed directions wrap")
+    for axis in range(2):
+        for row in np.moveaxis(points, axis, 1):
+            refuse_repeated(f"{what}, along {names[axis]}", row, closed[axis])
+    cells, coefficients = _tensor(points, makers, closed)
+    graph = Graph()
+    point = _point(cells, coefficients, graph.inputs("q", 2))
+    _refuse_flat(what, graph, point, cells)
+    G = tangent_frame(graph, point, 0, 1) if kind == "tangent" else still(point)
+    domain = tuple((float(c.borders[0]), float(c.borders[-1])) for c in cells)
+    if outside != "extrapolate" and settings.get("limits") is None and not all(closed):
+        limits = [(-np.inf, np.inf) if ring else ends for ring, ends in zip(closed, domain, strict=True)]
+        settings = {**settings, "limits": limits}
+    joint = Joint.from_program(core.build(graph, [(core.PLAIN, G, 2)]), list(names), settings)
+    joint.patch = PatchShape(joint.program.factors[0].transform, domain, closed)
+    return joint
+
+
+def _tensor(
+    points: np.ndarray, makers: Sequence[Callable[[np.ndarray], Pieces]], closed: tuple[bool, bool]
+) -> tuple[tuple[Cells, Cells], np.ndarray]:
+    """Cells of u and v, and coefficients (cells of u, of v, powers of u, of v, 3): the curve's pieces, twice."""
+    rows, columns = points.shape[:2]
+    first = makers[0](points.reshape(rows, -1))
+    count, order = first.coefficients.shape[:2]
+    between = first.coefficients.reshape(count, order, columns, 3)
+    second = makers[1](np.moveaxis(between, 2, 0).reshape(columns, -1))
+    shape = (*second.coefficients.shape[:2], count, order, 3)
+    coefficients = second.coefficients.reshape(shape).transpose(2, 0, 3, 1, 4)
+    ends = ["wrap" if ring else "none" for ring in closed]
+    return (Cells(first.borders, ends[0]), Cells(second.borders, ends[1])), coefficients
+
+
+def _point(cells: tuple[Cells, Cells], coefficients: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Position (3,): the cell of the patch is found once, from u's and v's, for every coefficient."""
+    (i, x), (j, y) = (c.locate(s) for c, s in zip(cells, q, strict=True))
+    rows, columns, powers_u, powers_v = coefficients.shape[:4]
+    place = _clipped(i, rows, columns) + _clipped(j, columns, 1)
+    reach = [float(np.diff(c.borders).max()) for c in cells]
+    sizes = reach[0] ** np.arange(powers_u)[:, None] * reach[1] ** np.arange(powers_v)
+    noise = _NOISE * float(np.abs(coefficients * sizes[:, :, None]).max())
+
+    def term(a: int, b: int, k: int) -> Scalar:
+        values = coefficients[:, :, a, b, k].ravel()
+        if np.ptp(values) * sizes[a, b] <= noise:
+            middle = float(values.mean())
+            return middle if abs(middle) * sizes[a, b] > noise else 0.0
+        return table(place, values)
+
+    total = array(np.zeros(3))
+    for a in reversed(range(powers_u)):
+        inner = array(np.zeros(3))
+        for b in reversed(range(powers_v)):
+            inner = inner * y + array([term(a, b, k) for k in range(3)])
+        total = total * x + inner
+    return total
+
+
+def _clipped(number: Scalar, count: int, step: int) -> Scalar:
+    return table(number, np.arange(count) * float(step)) if count > 1 else 0.0
+
+
+def _refuse_flat(what: str, graph: Graph, point: np.ndarray, cells: tuple[Cells, Cells]) -> None:
+    """ModelError where the tangents of u and v do not span a plane."""
+    slopes = [directional_derivative(list(point), {graph.input(("q", i)): 1.0}) for i in range(2)]
+    axes = [
+        np.unique((c.borders[:-1, None] + np.diff(c.borders)[:, None] * np.linspace(0, 1, _SAMPLES + 1)).ravel())
+        for c in cells
+    ]
+    u, v = (x.ravel() for x in np.meshgrid(*axes, indexing="ij"))
+    inputs = {("q", 0): u, ("q", 1): v}
+    flat = [np.broadcast_to(np.asarray(x, dtype=float), u.shape) for x in evaluate([*slopes[0], *slopes[1]], inputs)]
+    du, dv = np.stack(flat[:3], axis=1), np.stack(flat[3:], axis=1)
+    size = float(np.linalg.norm(du, axis=1).mean() * np.linalg.norm(dv, axis=1).mean())
+    area = np.linalg.norm(np.cross(du, dv), axis=1)
+    worst = int(np.argmin(area))
+    if not area[worst] > _FLAT * size:
+        raise ModelError(
+            f"{what}: it has no tangent plane near u = {u[worst]:.4g}, v = {v[worst]:.4g}; move the points there apart"
+        )

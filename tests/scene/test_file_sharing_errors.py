@@ -1,0 +1,235 @@
+"""Shared coordinates, drives, constraints, surfaces and charts in scene files that are wrong, damaged or hostile."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_file_errors import FORBIDDEN, WEIRD, load, places
+from test_file_sharing import link
+
+import recursive_dyn as rd
+from scene import Scene, joints
+from scene.joints import surfaces
+
+
+@cache
+def written(tmp: str) -> str:
+    """What a scene with everything that files hold is written as."""
+    scene = Scene()
+    theta, r = scene.coordinate("theta", limits=(-1, 2), damping=0.1), scene.parameter("r", 0.3)
+    crank = scene.world.attach(link("crank"), joints.revolute("z").driven(theta))
+    arm = crank.attach(link("arm"), joints.universal())
+    arm.attach(link("rod"), joints.prismatic("x").driven(r * sp.sin(theta) * sp.cos(theta) + arm.q[0]))
+    u, v = sp.symbols("u v")
+    bowl = [u, v, r * (u**2 + v**2 / 2)], (u, v)
+    ball = scene.world.attach(link("ball"), joints.surface_on_surface(*bowl, surfaces.torus(0.3, r / 9, poles="x")))
+    scene.world.attach(link("turned"), joints.charts(joints.euler("xyz"), joints.euler("zxz")))
+    scene.world.attach(link("bead"), joints.bezier([[0, 0, 0], [1, 0, 0], [1, 1, 0]]))
+    scene.world.attach(link("skate"), joints.bezier_surface([[[0, 0, 0], [1, 0, 0]], [[0, 1, 0], [1, 1, 1]]]))
+    scene.constrain(arm.position[0] * arm.rotation[0, 1] - scene.rate(theta), arm.q[0] - r, name="pull")
+    scene.roll(ball)
+    scene.save(f"{tmp}/written.json")
+    with open(f"{tmp}/written.json") as file:
+        return file.read()
+
+
+@pytest.fixture(scope="session")
+def document(tmp_path_factory):
+    """A fresh document at each call."""
+    text = written(str(tmp_path_factory.getbasetemp()))
+    return lambda: json.loads(text)
+
+
+def test_a_scene_with_everything_in_it_loads_and_is_saved_without_sympy(document, tmp_path):
+    (tmp_path / "scene.json").write_text(json.dumps(document()))
+    program = f"""
+import sys
+from scene import Scene
+Scene.load({str(tmp_path / "scene.json")!r}).save({str(tmp_path / "again.json")!r})
+print(sorted({{"sympy", "trimesh", "yourdfpy"}} & set(sys.modules)))
+"""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    # a torus whose tube is a parameter, a bowl of expressions: surfaces are made when somebody rolls on them
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+    assert json.loads((tmp_path / "again.json").read_text()) == document()
+
+
+def changed(content: dict, place: str, value) -> dict:
+    *path, last = [int(p) if p.isdigit() else p for p in place.split("/")]
+    target = content
+    for step in path:
+        target = target[step]
+    if value is None:
+        del target[last]
+    else:
+        target[last] = value
+    return content
+
+
+DRIVE, ROWS = "bodies/2/joint/drive", "constraints/0"
+W = sp.Symbol("w", real=True)
+CONTACT = "bodies/3/joint/contact"
+
+
+@pytest.mark.parametrize("text", [*FORBIDDEN, "q0"])
+@pytest.mark.parametrize(
+    "place", [f"{DRIVE}/values/0", f"{DRIVE}/lines", f"{ROWS}/rows/0", f"{ROWS}/lines", f"{CONTACT}/first/f/2"]
+)
+def test_only_arithmetic_is_read(document, place, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(rd.SceneFileError, match=r"scene\.json: (joint of|constraint) '(rod|pull|ball)': ") as caught:
+        load(changed(document(), place, [f"t0 = {text}"] if place.endswith("lines") else text), tmp_path)
+    assert len(str(caught.value)) < 700
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("coordinates", {}, r"the world: coordinates must be a list"),
+        ("coordinates/0", "theta", r"a coordinate must be an object"),
+        ("coordinates/0/name", "a b", r"coordinate name 'a b' is not an identifier"),
+        ("coordinates/0/name", "class", r"coordinate name 'class' is not an identifier"),
+        ("coordinates/0/name", "r", r"coordinate 'r' is declared already"),
+        ("coordinates/0/name", "phi", r"joint of 'crank': drive: .*unknown parameter or coordinate 'theta'"),
+        ("coordinates/0/limits", [2, 1], r"limits of coordinate 'theta'.*low must be less than high"),
+        ("coordinates/0/damping", -1, r"damping of coordinate 'theta' is -1.0"),
+        ("coordinates/0/mass", 1, r"unknown field 'mass'"),
+        ("coordinates", [{"name": "x"}, {"name": "theta"}, {"name": "x"}], r"coordinate 'x' is declared already"),
+        (DRIVE, ["'theta'"], r"joint of 'rod': drive must be an object"),
+        (f"{DRIVE}/values", None, r"joint of 'rod': drive has no field 'values'"),
+        (f"{DRIVE}/values", "'theta'", r"drive: values must be a list"),
+        (f"{DRIVE}/values", [], r"drive: it needs one value for each of 1 coordinates, not 0"),
+        (f"{DRIVE}/values", ["'theta'", "'theta'"], r"drive: it needs one value for each of 1 coordinates, not 2"),
+        (f"{DRIVE}/values/0", "'rod.distance'", r"drive: values 1: .*unknown parameter or coordinate 'rod.distance'"),
+        (f"{DRIVE}/values/0", "'crank.angle'", r"unknown parameter or coordinate 'crank.angle'"),
+        (f"{DRIVE}/values/0", "'bead.s'", r"unknown parameter or coordinate 'bead.s'"),
+        (f"{DRIVE}/values/0", "'arm.position.x'", r"unknown parameter or coordinate 'arm.position.x'"),
+        (f"{DRIVE}/values/0", "'rate(theta)'", r"unknown parameter or coordinate 'rate\(theta\)'"),
+        (f"{DRIVE}/values/0", "q0", r"drive: values 1: 'q0': unknown name 'q0'"),
+        (f"{DRIVE}/values/0", {}, r"drive: values 1 must be a finite number"),
+        (f"{DRIVE}/lines", ["t0 = 'x'"], r"drive: line 1: .*unknown parameter or coordinate 'x'"),
+        (f"{DRIVE}/tables", [[]], r"drive: table v0 is empty"),
+        (f"{DRIVE}/speed", 1, r"drive has the unknown field 'speed'"),
+        ("bodies/2/joint/coordinates/0/damping", 1, r"joint of 'rod': coordinate 'distance' is driven by others"),
+        ("bodies/2/joint/coupling", {"leader": "arm", "multiplier": 1, "offset": 0}, r"a coupling and a drive"),
+        ("bodies/1/joint/factors/0/transform/0/3", "'arm.angle'", r"joint of 'arm': .*unknown .*'arm.angle'"),
+        ("bodies/0/mass", "'theta'", r"body 'crank': mass: .*unknown parameter 'theta'"),
+        ("constraints", {}, r"constraints must be a list"),
+        ("constraints/0", [], r"constraint 1: it must be an object"),
+        ("constraints/1/name", "", r"constraint 2: name must be a text"),
+        ("constraints/1/name", "pull", r"constraint 'pull': two constraints have this name"),
+        (f"{ROWS}/rows", None, r"constraint 'pull': it has no field 'rows'"),
+        (f"{ROWS}/rows", [], r"constraint 'pull': it has no rows"),
+        (f"{ROWS}/rows/1", "'arm.position.w'", r"constraint 'pull': rows 2: .*unknown name 'arm.position.w'"),
+        (f"{ROWS}/rows/1", "'arm.rotation.x'", r"unknown name 'arm.rotation.x'"),
+        (f"{ROWS}/rows/1", "'leg.position.x'", r"unknown name 'leg.position.x'; use a parameter, a coordinate"),
+        (f"{ROWS}/rows/1", "'rod.distance'", r"unknown name 'rod.distance'"),
+        (f"{ROWS}/rows/1", "q1", r"unknown name 'q1'"),
+        (f"{ROWS}/redundant", "keep", r"redundant is 'refuse' or 'drop', not 'keep'"),
+        (f"{ROWS}/weight", 1, r"unknown field 'weight'"),
+        (CONTACT, 1, r"joint of 'ball': contact must be an object"),
+        (f"{CONTACT}/turn", None, r"contact has no field 'turn'"),
+        (f"{CONTACT}/turn", "0", r"turn of contact must be a finite number"),
+        (f"{CONTACT}/flip", 1, r"flip of contact must be true or false"),
+        (f"{CONTACT}/spin", True, r"contact: it is of 5 coordinates, and the joint has 4"),
+        (f"{CONTACT}/first/f", ["u"], r"first surface of contact: f must be 3 entries"),
+        (f"{CONTACT}/first/f/0", "w", r"first surface of contact: 'w': unknown name 'w'"),
+        (f"{CONTACT}/first/f/0", "'w'", r"first surface of contact: .*unknown parameter or coordinate 'w'"),
+        (f"{CONTACT}/first/f/0", "select(u, 1, 2)", r"'select' is not allowed"),
+        (f"{CONTACT}/first/u", [0, 1], r"u must be start, greater end and one of open, joined, poles"),
+        (f"{CONTACT}/first/u", [1, 0, "open"], r"u must be start, greater end"),
+        (f"{CONTACT}/second/kind", "cone", r"second surface of contact: unknown kind 'cone'; use surface or plane"),
+        (f"{CONTACT}/second/kind", "__class__", r"unknown kind '__class__'"),
+        (f"{CONTACT}/second/tube", "u", r"second surface of contact: 'u': unknown name 'u'"),
+        (f"{CONTACT}/second/radius", -1, r"torus: radius must be positive"),
+        (f"{CONTACT}/second/height", 1, r"unknown field 'height'"),
+        (f"{CONTACT}/second/poles", "w", r"poles is the axis 'x', 'y' or 'z', not 'w'"),
+        ("bodies/0/joint/contact", {"first": 1, "second": 2, "flip": True, "turn": 0, "spin": False}, r"has 1; remove"),
+        ("bodies/5/joint/path/domain", [1, 0], r"joint of 'bead': domain of path must start below its end"),
+        ("bodies/5/joint/path/closed", 0, r"closed of path must be true or false"),
+        ("bodies/5/joint/patch", {"domain": [[0, 1], [0, 1]], "closed": [True, False]}, r"2 coordinates.*has a patch"),
+        ("bodies/6/joint/patch/closed", [True], r"joint of 'skate': closed of patch must be 2 entries"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(document, place, value, message, tmp_path):
+    with pytest.raises(rd.SceneFileError, match=rf"(?s)^.*scene\.json: .*{message}"):
+        load(changed(document(), place, value), tmp_path)
+
+
+def test_a_ball_cannot_be_driven(tmp_path):
+    scene = Scene()
+    scene.coordinate("q")
+    scene.world.attach(link("a"), joints.ball())
+    scene.save(tmp_path / "scene.json")
+    content = json.loads((tmp_path / "scene.json").read_text())
+    content["bodies"][0]["joint"]["drive"] = {"values": ["'q'", "'q'", "'q'"]}
+    with pytest.raises(rd.SceneFileError, match="joint of 'a': drive: a ball or free factor"):
+        load(content, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda s: setattr(s["b"].joint, "drive", joints.revolute("x").driven(W).drive), "'b': drive: .*'w'"),
+        (lambda s: s.constrain(W - s["a"].position[0], name="c"), "constraint 'c': .*unknown name 'w'"),
+        (lambda s: s.coordinates.pop("q"), "joint of 'b': drive: .*unknown parameter or coordinate 'q'"),
+        (lambda s: setattr(s["a"], "name", "z"), "constraint 'old': .*unknown name 'a.position.x'"),
+        (lambda s: s.coordinates.update(p=s.coordinates["q"]), "coordinate 'q' is declared already"),
+        (lambda s: s.parameters.update(q=1.0), "coordinate 'q' is declared already"),
+        (lambda s: s.constraints.append(s.constraints[0]), "constraint 'old': two constraints have this name"),
+    ],
+)
+def test_what_cannot_be_read_back_is_not_written(spoil, message, tmp_path):
+    scene = Scene()
+    q = scene.coordinate("q")
+    a = scene.world.attach(link("a"), joints.universal())
+    a.attach(link("b"), joints.revolute("x").driven(q))
+    scene.constrain(a.position[0] - q, name="old")
+    scene.save(tmp_path / "scene.json")
+    before = (tmp_path / "scene.json").read_bytes()
+    spoil(scene)
+    with pytest.raises(rd.SceneFileError, match=rf"scene\.json: .*{message}"):
+        scene.save(tmp_path / "scene.json")
+    assert (tmp_path / "scene.json").read_bytes() == before
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_a_damaged_file_loads_or_is_refused_by_name(document, tmp_path_factory, data):
+    content = document()
+    everywhere = [p for p in places(content) if p and {"coordinates", "constraints", "joint"} & {*p[:3]}]
+    for _ in range(data.draw(st.integers(1, 2))):
+        *path, last = data.draw(st.sampled_from(everywhere))
+        value = data.draw(st.sampled_from([*WEIRD, "'theta'", "'arm.position.x'", "sphere", "drop", "delete"]))
+        target = content
+        try:
+            for step in path:
+                target = target[step]
+            if value == "delete":
+                del target[last]
+            else:
+                target[last] = copy.deepcopy(value)
+        except (KeyError, IndexError, TypeError):
+            continue  # the first damage took it away
+    folder = tmp_path_factory.getbasetemp()
+    try:
+        scene = load(content, folder)
+    except rd.SceneFileError:
+        return
+    scene.save(folder / "scene.json")
+    with np.errstate(all="ignore"):
+        try:
+            scene.roll(scene["ball"], name="again")
+        except rd.ModelError:
+            return

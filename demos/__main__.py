@@ -8,7 +8,25 @@ from pathlib import Path
 
 from demos.stage import run_headless, run_window, total_energy
 
-GALLERY = ("showcase", "kuka", "humanoid", "wire", "surface_board")
+GALLERY = (
+    "showcase",
+    "kuka",
+    "humanoid",
+    "wire",
+    "surface_board",
+    "torus_chain",
+    "windmill",
+    "tong",
+    "leg",
+    "wheels",
+    "coaster",
+    "bead_and_wire",
+    "over_the_pole",
+    "bezier_chain",
+    "ellipsoids",
+    "rattleback",
+    "disc",
+)
 
 
 def main() -> None:
@@ -44,6 +62,8 @@ def main() -> None:
         f" {simulation.integrator} at {simulation.timestep * 1e3:.3g} ms;"
         f" energy {start:.6g} J at the start, {total_energy(simulation):.6g} J now"
     )
+    if stage.report is not None:
+        print(stage.report())
 
 
 def _has_display() -> bool:

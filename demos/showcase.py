@@ -7,7 +7,6 @@ tangent frames of two tori made to coincide, S1 S2^-1 (Guenter & Lee 2009, eq. 1
 from __future__ import annotations
 
 import numpy as np
-import sympy as sp
 
 import recursive_dyn as rd
 from bridge import Camera
@@ -20,12 +19,6 @@ RINGS = 6
 REST = (0.0, -0.2, 0.0, -1.9, 0.0, np.pi - 1.7, 0.0)  # hand down
 
 
-def torus(u: sp.Expr, v: sp.Expr) -> list[sp.Expr]:
-    """A ring about z, m: u runs along the tube, v around it; v = pi is the inside of the hole."""
-    reach = RADIUS + TUBE * sp.cos(v)
-    return [reach * sp.cos(u), reach * sp.sin(u), TUBE * sp.sin(v)]
-
-
 def build() -> Stage:
     """The chain hangs from the arm's hand."""
     scene = arm()
@@ -33,8 +26,8 @@ def build() -> Stage:
         body = scene[f"lbr_iiwa_link_{k + 1}"]
         hold = 800.0 if k else 0.0  # N m/rad; the springs are implicit, so that they may be this stiff
         body.joint = body.joint.adjusted(stiffness=hold, rest=angle, damping=20.0)
-    u1, v1, u2, v2 = sp.symbols("u1 v1 u2 v2", real=True)
-    link = joints.surface_on_surface(torus(u1, v1), (u1, v1), torus(u2, v2), (u2, v2), turn=np.pi / 2, damping=4e-3)
+    torus = joints.surfaces.torus(RADIUS, TUBE)
+    link = joints.surface_on_surface(torus, torus, turn=np.pi / 2, damping=4e-3)
     gold, steel = (0.9, 0.68, 0.2, 1), (0.55, 0.6, 0.68, 1)
     place = rd.pose((0, 0, 0.045 + RADIUS + TUBE), (np.pi / 2, 0, 0))
     hand = scene["lbr_iiwa_link_7"]

@@ -26,7 +26,8 @@ class Stage:
     """A scene ready to run.
 
     decorate: draws what is not a body (wires, surfaces) once; control: called a hundred times a second, may set tau or
-    push; camera: the view; follow: the body the camera stays on; seconds: how long the demo lasts.
+    push; camera: the view; follow: the body the camera stays on; seconds: how long the demo lasts; report: a sentence
+    to print at the end.
     """
 
     scene: Scene
@@ -37,6 +38,7 @@ class Stage:
     decorate: Callable[[PyBulletMirror], None] | None = None
     control: Callable[[rd.Simulation], None] | None = None
     follow: str | None = None
+    report: Callable[[], str] | None = None
 
 
 def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:

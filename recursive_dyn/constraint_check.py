@@ -17,6 +17,7 @@ _STARTS = 12
 _ITERATIONS = 60
 _MET = 1e-8  # m or rad; a singular solution is approached linearly, so that less is out of reach
 _REACH = 0.6  # largest change of a coordinate an iteration
+_GROWTH = 1.15  # of that from one iteration to the next: mechanisms may be a millimetre or a kilometre in size
 _SAME = 1e-7  # share of a row below which it depends on the others
 _ZERO = 1e-10
 
@@ -73,9 +74,10 @@ class _System:
             for place, slot in self.model.plain_slots:
                 low, high = self.model.coordinates[slot].limits
                 q[place] = rng.uniform(low, high) if max(-low, high) < FAR else rng.normal() * (0.1 if k < 3 else 1.0)
+            for _, factor, place, _ in self.model.owners:
+                q[place : place + factor.nq] += rng.normal(size=factor.nq) * (0.1 if k < 3 else 1.0)
             for first in self.model.quaternions:
-                turned = q[first : first + 4] + rng.normal(size=4) * (0.1 if k < 3 else 1.0)
-                q[first : first + 4] = turned / np.linalg.norm(turned)
+                q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
             states.append(q)
         return states
 
@@ -104,14 +106,16 @@ class _System:
         """Configurations in which these rows hold, from several starts: Gauss-Newton, all starts at once."""
         rows = [i for i in rows if self.holonomic[i]]
         q = np.array(self.starts)
-        for _ in range(_ITERATIONS):
+        for k in range(_ITERATIONS):
             phi, C = self.values(q)[:, rows], self.jacobian(q)[:, rows]
             if np.nanmax(np.abs(phi), initial=0.0) < _ZERO:
                 break
             wild = ~(np.isfinite(phi).all(axis=1) & np.isfinite(C).all(axis=(1, 2)))
             phi[wild], C[wild] = 0.0, 0.0
             step = -np.einsum("nij,nj->ni", np.linalg.pinv(C, rcond=1e-9), phi)
-            step *= np.minimum(1.0, _REACH / np.maximum(np.abs(step).max(axis=1, initial=0.0), _ZERO))[:, None]
+            step *= np.minimum(1.0, _REACH * _GROWTH**k / np.maximum(np.abs(step).max(axis=1, initial=0.0), _ZERO))[
+                :, None
+            ]
             dt = np.ones((len(q), 1))
             q = run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
         error = np.abs(self.values(q)[:, rows]).max(axis=1, initial=0.0)

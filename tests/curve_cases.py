@@ -118,6 +118,13 @@ def measured_ring(rng, settings):
     return joint, lambda q: joint.path.frames(q[0]), ((0.05, 0.17),)
 
 
+def banked_ring(rng, settings):
+    points, up = ring(rng, 8), np.array([0, 0, 1]) + rng.uniform(-0.6, 0.6, (8, 3))
+    joint = joints.bspline(points, degree=4, closed=True, frame="up", up=up, **settings)
+    position, upward = (BSpline(np.arange(-4, 13.0), np.roll(x, 1, axis=0)[np.arange(12) % 8], 4) for x in (points, up))
+    return joint, lambda q: up_pose(position(q[0]), position(q[0], 1), upward(q[0])), ((3.05, 3.95),)
+
+
 def bezier_patch(rng, settings):
     points = terrain(rng, 5, 5)
 
@@ -143,5 +150,5 @@ def bspline_patch(rng, settings):
     return joints.bspline_surface(points, **settings), at, ((1.05, 1.95), (1.05, 1.95))
 
 
-MAKERS = (bezier_arc, long_bezier_arc, cyclic_bezier, bspline_ring, minimal_wire, measured_ring, bezier_patch,
-          bspline_patch)  # fmt: skip
+MAKERS = (bezier_arc, long_bezier_arc, cyclic_bezier, bspline_ring, minimal_wire, measured_ring, banked_ring,
+          bezier_patch, bspline_patch)  # fmt: skip

@@ -1,18 +1,24 @@
-"""``python -m demos.benchmark``: this project beside Pinocchio, MuJoCo, Drake, DART and PyBullet, in one run."""
+"""``python -m demos.benchmark``: this project beside Pinocchio, MuJoCo, Drake, DART, PyBullet and published figures."""
 
 import argparse
+from pathlib import Path
 
 from demos.benchmark import report
+from demos.benchmark.papers import tables as papers
+
+TABLES = ("counts", "speed", "scaling", "papers")
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
 def main() -> None:
     """Print every table, or the chosen ones."""
     parser = argparse.ArgumentParser(prog="python -m demos.benchmark", description=__doc__)
-    parser.add_argument("tables", nargs="*", choices=[[], "speed", "scaling", "counts"], help="all when none is named")
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], help="all when none is named")
     parser.add_argument("--cases", nargs="*", default=[], help="xyz20 ... random100, kuka, laikago, humanoid")
     parser.add_argument("--seconds", type=float, default=0.5, help="time spent on each contender of each case")
+    parser.add_argument("--figures", type=Path, default=ASSETS, help="folder for the papers' figures: %(default)s")
     chosen = parser.parse_args()
-    tables = chosen.tables or ["counts", "speed", "scaling"]
+    tables = chosen.tables or TABLES
     report.print_machine()
     if "counts" in tables:
         report.operation_counts()
@@ -20,6 +26,8 @@ def main() -> None:
         report.speed(report.cases_of(chosen.cases), chosen.seconds)
     if "scaling" in tables:
         report.scaling((10, 20, 50, 100, 200, 300), chosen.seconds)
+    if "papers" in tables:
+        papers.all_of_them(chosen.seconds, chosen.figures)
 
 
 if __name__ == "__main__":

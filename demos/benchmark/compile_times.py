@@ -29,7 +29,7 @@ def measure(n: int, axes: str = "xyz") -> dict[str, dict[str, float]]:
         return {"cold": cold, "cached": cached}
 
 
-def _peak_memory() -> float:
+def peak_memory() -> float:
     """Most memory this process has held so far, MB; the kernel's other figure would include the parent's."""
     try:
         with open("/proc/self/status") as file:
@@ -48,12 +48,12 @@ def main(n: int, axes: str) -> None:
     case = hinge_chain(n, axes)
     q, v, tau = random_state(case)
     scene = chain_scene(case)
-    before = _peak_memory()
+    before = peak_memory()
     start = perf_counter()
     dynamics = scene.compile()
     a = dynamics.forward_dynamics(q, v, tau)
     seconds = perf_counter() - start
-    after = _peak_memory()
+    after = peak_memory()
     if not np.all(np.isfinite(a)):
         raise SystemExit("the accelerations are not finite")
     facts = dynamics.kernel("forward_dynamics").native.facts

@@ -6,6 +6,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos.benchmark.cases import GRAVITY
+from recursive_dyn.program import OperationCount
 from scene import Body, Scene, joints
 
 # Additions and multiplications: inverse dynamics, forward dynamics. What a plain graph with constant folding needs,
@@ -63,16 +64,26 @@ def six_revolute(kind: str) -> Scene:
     return scene
 
 
+def measured(kind: str) -> dict[str, OperationCount]:
+    """Counts of one chain's programs, the ones that run: "inverse", "lagrangian" and "recursive" forward dynamics."""
+    model = six_revolute(kind).model()
+    programs = {
+        "inverse": ("auto", "inverse_dynamics"),
+        "lagrangian": ("lagrangian", "forward_dynamics"),
+        "recursive": ("recursive", "forward_dynamics"),
+    }
+    return {label: rd.Dynamics(model, method).operation_count(name) for label, (method, name) in programs.items()}
+
+
 def rows() -> list[list[str]]:
     """One row a chain: inverse dynamics, forward dynamics by both methods, and what a plain graph needs."""
     table = []
     for kind, (inverse, forward) in PLAIN.items():
-        model = six_revolute(kind).model()
-        cells = []
-        for name, method in (("inverse", "auto"), ("forward", "lagrangian"), ("forward", "recursive")):
-            count = rd.Dynamics(model, method).operation_count(f"{name}_dynamics")
-            cells.append(f"{count.add}+ {count.mul}*")
+        cells = {label: f"{count.add}+ {count.mul}*" for label, count in measured(kind).items()}
         table.append(
-            [kind, cells[0], f"{inverse[0]}+ {inverse[1]}*", cells[1], cells[2], f"{forward[0]}+ {forward[1]}*"]
-        )
+            [
+                kind, cells["inverse"], f"{inverse[0]}+ {inverse[1]}*",
+                cells["lagrangian"], cells["recursive"], f"{forward[0]}+ {forward[1]}*",
+            ]
+        )  # fmt: skip
     return table

@@ -39,17 +39,12 @@ def scene_of(case: Case) -> Scene:
         return Scene.from_urdf(path, fixed_base=case.fixed_base)
 
 
-class Ours:
-    """Compiled dynamics of a case at one state; hinges in the case's order, everything else at rest."""
+class Compiled:
+    """Compiled dynamics at one state q (nq,), v, tau (nv,)."""
 
-    def __init__(self, case: Case, q: np.ndarray, v: np.ndarray, tau: np.ndarray, method: str = "auto") -> None:
-        self.dynamics = rd.Dynamics(scene_of(case).model(), method)
-        model = self.dynamics.model
-        slots = [link for link in model.links if link.joint.nv == 1 and link.coupling is None]
-        self.q, self.v, self.tau = self.dynamics.neutral(), np.zeros(model.nv), np.zeros(model.nv)
-        self.slots = [link.first_v for link in slots]
-        self.q[[link.first_q for link in slots]], self.v[self.slots], self.tau[self.slots] = q, v, tau
-        self.a = self.dynamics.forward_dynamics(self.q, self.v, self.tau)
+    def __init__(self, dynamics: rd.Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
+        self.dynamics, self.q, self.v, self.tau = dynamics, q, v, tau
+        self.a = dynamics.forward_dynamics(q, v, tau)
 
     def arguments(self, function: str) -> tuple[np.ndarray, ...]:
         """The state that a function takes."""
@@ -89,3 +84,16 @@ class Ours:
                 call([*(x[:block] for x in rows), parameters], block, threads=1)
 
         return run
+
+
+class Ours(Compiled):
+    """Compiled dynamics of a case; hinges in the case's order, everything else at rest."""
+
+    def __init__(self, case: Case, q: np.ndarray, v: np.ndarray, tau: np.ndarray, method: str = "auto") -> None:
+        dynamics = rd.Dynamics(scene_of(case).model(), method)
+        model = dynamics.model
+        hinges = [link for link in model.links if link.joint.nv == 1 and link.drive is None]
+        slots, places = [link.slots[0] for link in hinges], [link.places[0] for link in hinges]
+        state = dynamics.neutral(), np.zeros(model.nv), np.zeros(model.nv)
+        state[0][places], state[1][slots], state[2][slots] = q, v, tau
+        super().__init__(dynamics, *state)

@@ -103,19 +103,57 @@ def rigid_inertia(k: LinkKinematics) -> Inertia:
     return Inertia(moments.inertia, skew(moments.first), array(np.eye(3)) * moments.mass)
 
 
-class ArticulatedInertias:
-    """The factors of M; ``diagonal`` (nv,) is added to the rotor inertias."""
+class Reduction:
+    """c = L^-T (tau - bias) (nv,), link by link inward; bias from the wrench (6,) that each link needs (eq. 24, 31 as
+    one sum)."""
 
-    def __init__(self, tree: Tree, diagonal: Sequence[Scalar] | None = None) -> None:
+    def __init__(self, tree: Tree, tau: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None) -> None:
+        self.tree = tree
+        self.c: list[Scalar] = list(tau)
+        self.z = [zeros(6) for _ in tree.links] if wrenches is None else list(wrenches)
+
+    def link(self, i: int, events: Sequence[Event]) -> None:
+        """Pass link i, whose children have been passed."""
+        k, total = self.tree.links[i], self.z[i]
+        for event in events:
+            if isinstance(event, Column):
+                self.c[event.slot] = self.c[event.slot] - dot(event.s, total)
+            else:
+                total = total + event.w * self.c[event.slot]
+                self._ports(event)
+        if k.link.parent != WORLD:
+            moved = np.concatenate(k.displacement.wrench_inward(total[:3], total[3:]))
+            self.z[k.link.parent] = self.z[k.link.parent] + moved
+
+    def world(self, events: Sequence[Pivot]) -> None:
+        """Pass the world, where what is still open is eliminated."""
+        for pivot in events:
+            self._ports(pivot)
+
+    def _ports(self, pivot: Pivot) -> None:
+        """What an eliminated coordinate leaves to the ports that are open."""
+        for other, ratio in pivot.ports.items():
+            self.c[other] = self.c[other] - ratio * self.c[pivot.slot]
+
+
+class ArticulatedInertias:
+    """The factors of M; ``diagonal`` (nv,) is added to the rotor inertias.
+
+    A ``reduction`` given is taken along: what a link needs is then used while it is at hand.
+    """
+
+    def __init__(
+        self, tree: Tree, diagonal: Sequence[Scalar] | None = None, reduction: Reduction | None = None
+    ) -> None:
         self.tree = tree
         rotors: list[Scalar] = [c.armature for c in tree.model.coordinates]
         self.diagonal = rotors if diagonal is None else [a + d for a, d in zip(rotors, diagonal, strict=True)]
         self.events: list[list[Event]] = [[] for _ in tree.links]
-        self.root: list[Event] = []
+        self.root: list[Pivot] = []
         self.inverse: list[Scalar] = [0.0] * tree.model.nv
-        self._factor()
+        self._factor(reduction)
 
-    def _factor(self) -> None:
+    def _factor(self, reduction: Reduction | None) -> None:
         """Recursions 3-5 (eq. 24-33) without the forces: from the leaves to the root."""
         tree, meeting = self.tree, self.tree.model.meeting
         handles = [_Handle(rigid_inertia(k)) for k in tree.links]
@@ -132,11 +170,15 @@ class ArticulatedInertias:
                 events.append(column)
                 if meeting[slot] == i:
                     events.append(self._eliminate(handle, slot))
+            if reduction:
+                reduction.link(i, events)
             if k.link.parent != WORLD:
                 handles[k.link.parent].take(k, handle)
             else:
                 world.take_ports(k, handle)
         self.root = [self._eliminate(world, slot) for slot in sorted(world.Z)]
+        if reduction:
+            reduction.world(self.root)
 
     def _eliminate(self, handle: _Handle, slot: int) -> Pivot:
         pivot = handle.eliminate(slot, self.diagonal[slot])
@@ -144,33 +186,20 @@ class ArticulatedInertias:
         return pivot
 
     def reduce(self, tau: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
-        """c = L^-T (tau - bias) (nv,), bias from the wrench (6,) that each link needs (eq. 24, 31 as one sum)."""
-        tree = self.tree
-        c: list[Scalar] = list(tau)
-        z = [zeros(6) for _ in tree.links] if wrenches is None else list(wrenches)
-        for i in reversed(range(len(tree.links))):
-            k, total = tree.links[i], z[i]
-            for event in self.events[i]:
-                if isinstance(event, Column):
-                    c[event.slot] = c[event.slot] - dot(event.s, total)
-                else:
-                    total = total + event.w * c[event.slot]
-                    _reduce_ports(event, c)
-            if k.link.parent != WORLD:
-                moved = np.concatenate(k.displacement.wrench_inward(total[:3], total[3:]))
-                z[k.link.parent] = z[k.link.parent] + moved
-        for event in self.root:
-            if isinstance(event, Pivot):
-                _reduce_ports(event, c)
-        return c
+        """L^-T (tau - bias) (nv,)."""
+        reduction = Reduction(self.tree, tau, wrenches)
+        for i in reversed(range(len(self.tree.links))):
+            reduction.link(i, self.events[i])
+        reduction.world(self.root)
+        return reduction.c
 
     def expand(self, c: Sequence[Scalar]) -> list[Scalar]:
         """L^-1 D^-1 c: accelerations (nv,) from the root to the leaves (eq. 34-35)."""
         tree = self.tree
         acceleration: list[Scalar] = [0.0] * tree.model.nv
         still = zeros(6)
-        for event in reversed(self.root):
-            _expand(event, c, acceleration, still)
+        for pivot in reversed(self.root):
+            _expand(pivot, c, acceleration, still)
         eta: list[np.ndarray] = []
         for k, events in zip(tree.links, self.events, strict=True):
             total = still
@@ -182,11 +211,6 @@ class ArticulatedInertias:
                 total = _expand(event, c, acceleration, total)
             eta.append(total)
         return acceleration
-
-
-def _reduce_ports(pivot: Pivot, c: list[Scalar]) -> None:
-    for other, ratio in pivot.ports.items():
-        c[other] = c[other] - ratio * c[pivot.slot]
 
 
 def _expand(event: Event, c: Sequence[Scalar], acceleration: list[Scalar], total: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recursive_dyn.expression import Scalar
-from recursive_dyn.recursion.articulated import ArticulatedInertias
+from recursive_dyn.recursion.articulated import ArticulatedInertias, Reduction
 from recursive_dyn.recursion.inverse_dynamics import motions, required_wrench
 from recursive_dyn.recursion.kinematics import Tree
 
@@ -26,8 +26,8 @@ def free_motion(
 ) -> tuple[ArticulatedInertias, list[Scalar]]:
     """(factors of M, L^-T (tau - bias))."""
     wrenches = [required_wrench(k, m) for k, m in zip(tree.links, motions(tree, None), strict=True)]
-    factors = ArticulatedInertias(tree, diagonal)
-    return factors, factors.reduce(tau, [np.concatenate(w) for w in wrenches])
+    reduction = Reduction(tree, tau, [np.concatenate(w) for w in wrenches])
+    return ArticulatedInertias(tree, diagonal, reduction), reduction.c
 
 
 def factors(tree: Tree) -> ArticulatedInertias:

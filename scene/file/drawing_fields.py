@@ -13,8 +13,8 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.joint import PLAIN
 from scene.file.document import fields, flag, number, table
 from scene.joints.base import Joint
-from scene.joints.patch import PatchShape
-from scene.joints.path import CurvePath
+from scene.joints.curves.patch import PatchShape
+from scene.joints.curves.path import CurvePath
 
 
 def write(joint: Joint) -> dict[str, Any]:

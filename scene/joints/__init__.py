@@ -3,7 +3,9 @@
 from scene.joints import surfaces
 from scene.joints.base import Joint
 from scene.joints.charts import charts
-from scene.joints.curve import bezier, bspline, curve
+from scene.joints.curves.curve import bezier, bspline, curve
+from scene.joints.curves.patch import PatchShape, bezier_surface, bspline_surface
+from scene.joints.curves.path import CurvePath
 from scene.joints.elementary import (
     ball,
     cylindrical,
@@ -16,8 +18,6 @@ from scene.joints.elementary import (
     screw,
     universal,
 )
-from scene.joints.patch import PatchShape, bezier_surface, bspline_surface
-from scene.joints.path import CurvePath
 from scene.joints.rolling import gear, rack, rolling, wheel
 from scene.joints.surface import surface, surface_on_surface
 

@@ -16,8 +16,8 @@ from recursive_dyn.model import Coordinate
 from recursive_dyn.specification import Coupling
 
 if TYPE_CHECKING:
-    from scene.joints.patch import PatchShape
-    from scene.joints.path import CurvePath
+    from scene.joints.curves.patch import PatchShape
+    from scene.joints.curves.path import CurvePath
     from scene.joints.surface import Contact
 
 MAX_COORDINATES = 6

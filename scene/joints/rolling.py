@@ -17,7 +17,7 @@ from recursive_dyn.expression import Graph, Scalar, array, cos, evaluate, reacha
 from recursive_dyn.spatial import dot
 from scene.checks import is_symbolic, positive
 from scene.joints.base import Joint, SymbolReader
-from scene.joints.curve import read_point, unit
+from scene.joints.curves.curve import read_point, unit
 from scene.joints.elementary import revolute
 
 _SAMPLES = 32

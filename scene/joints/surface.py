@@ -13,8 +13,8 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, array, cos, sin
 from recursive_dyn.spatial import cross, inverse_pose
 from scene.joints.base import Joint, as_floats
-from scene.joints.curve import frame as pose_of
-from scene.joints.curve import read_point, unit
+from scene.joints.curves.curve import frame as pose_of
+from scene.joints.curves.curve import read_point, unit
 from scene.joints.surfaces import Surface, fresh_symbol
 
 Factors = list[tuple[str, np.ndarray, int]]  # kind, transform (4, 4), number of coordinates

@@ -16,7 +16,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, cos, evaluate, reciprocal, sin, sqrt
 from scene.checks import is_symbolic, positive
 from scene.joints.base import SymbolReader
-from scene.joints.curve import read_point
+from scene.joints.curves.curve import read_point
 
 Pieces = list[tuple[np.ndarray, int]]  # poses (4, 4) whose product is the frame, and how many coordinates each takes
 OPEN, JOINED, POLES = "open", "joined", "poles"

@@ -251,7 +251,7 @@ def test_equations_are_the_compiled_function(name, function):
 @pytest.mark.parametrize("function", ["forward_dynamics", "momentum", "kinetic_energy", "cartesian_forces", "step"])
 @pytest.mark.parametrize("couplings", [False, True])
 def test_assignments_are_the_compiled_function(function, couplings):
-    mechanism = random_scene(3, 6, couplings=couplings)
+    mechanism = random_scene(2, 6, couplings=couplings)
     assert mechanism.coupled == couplings
     dynamics = mechanism.dynamics()
     assignments, outputs = dynamics.equations(function, nested=False)

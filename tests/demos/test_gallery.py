@@ -38,17 +38,19 @@ def test_demo_draws_a_picture(name: str, tmp_path: Path) -> None:
     assert pixels.shape[0] >= 360 and pixels.std() > 10  # something is drawn, and not in one colour
 
 
-def test_demo_draws_a_film(tmp_path: Path) -> None:
-    film = tmp_path / "kuka.gif"
-    done = run("kuka", "--headless", str(film), "--seconds", "0.4")
+@pytest.mark.parametrize("name", ["kuka", *(pytest.param(n, marks=pytest.mark.slow) for n in GALLERY if n != "kuka")])
+def test_demo_draws_a_film(name: str, tmp_path: Path) -> None:
+    film = tmp_path / f"{name}.gif"
+    done = run(name, "--headless", str(film), "--seconds", "0.4")
     assert done.returncode == 0, done.stderr[-2000:]
     with Image.open(film) as frames:
         assert frames.n_frames == 10
 
 
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
-def test_demo_runs_in_a_window() -> None:
-    done = run("wire", "--seconds", "1", wrapper=("xvfb-run", "-a"))
+@pytest.mark.parametrize("name", ["wire", *(pytest.param(n, marks=pytest.mark.slow) for n in GALLERY if n != "wire")])
+def test_demo_runs_in_a_window(name: str) -> None:
+    done = run(name, "--seconds", "1", wrapper=("xvfb-run", "-a"))
     assert done.returncode == 0, done.stderr[-2000:]
     assert "no display" not in done.stderr
 
@@ -64,6 +66,17 @@ def test_demo_runs_in_a_window() -> None:
 def test_bad_command_lines_are_refused(arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments)
     assert done.returncode == 2 and message in done.stderr
+
+
+@pytest.mark.parametrize("name", ["wire", "over_the_pole"])
+def test_a_minute_of_one_step_a_frame(name: str) -> None:
+    """The other demos of the papers' mechanisms have this test beside their physics."""
+    stage = import_module(f"demos.{name}").build()
+    simulation = stage.simulation
+    assert simulation.timestep == pytest.approx(1 / 60)
+    start = total_energy(simulation)
+    simulation.step(3600)
+    assert np.isfinite(simulation.q).all() and total_energy(simulation) < 1.001 * start
 
 
 def test_humanoid_flies_on_its_parabola_and_keeps_its_energy() -> None:

@@ -223,3 +223,14 @@ def test_a_row_may_ask_for_a_velocity(integrator):
     assert abs(a[0]) < 1e-9
     moment = d.inverse_dynamics(simulation.q, simulation.v, a)
     assert_close([simulation.multipliers[0], 0.0], moment, 1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.3, 500.0])
+@pytest.mark.parametrize("joint", ["free", "planar"])
+def test_a_scene_is_assembled_from_where_its_rows_are_singular(size, joint):
+    """At the neutral place the distance has no gradient; sizes from a millimetre to half a kilometre."""
+    scene = Scene()
+    bead = scene.world.attach(Body("bead", mass=1.0, inertia=np.eye(3)), getattr(joints, joint)())
+    scene.constrain(sp.sqrt(bead.position.dot(bead.position)) - size, name="leash")
+    d = scene.compile()
+    assert_close(np.linalg.norm(d.poses(d.neutral())[0, :3, 3]), size, 1e-12, max(size, 1.0))

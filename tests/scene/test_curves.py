@@ -1,6 +1,7 @@
 """Joints on curves of control points, and frames that survive inflections."""
 
 import sys
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -16,6 +17,8 @@ from scene import Body, Scene, joints
 
 WAVY = np.array([[0, 0, 0], [1, 0.6, 0.3], [2, -0.5, 0.2], [3, 0.7, -0.4], [4, 0, 0], [5, 0.4, 0.5]])
 RING = ring(np.random.default_rng(3), 8)
+BANKS = np.array([0, 0, 1]) + np.random.default_rng(5).uniform(-0.7, 0.7, (8, 3))  # upward directions, of any length
+AXES = ("up", "minimal", "translation")
 LEMNISCATE = np.array([[2, 0, 0], [1, 1, 0], [-1, -1, 0], [-2, 0, 0], [-1, 1, 0], [1, -1, 0]], dtype=float)
 s = sp.Symbol("s", real=True)
 
@@ -37,6 +40,11 @@ def levels(joint, q, order):
     flat = evaluate([v for level in outputs for v in level], {("q", 0): np.asarray(q, dtype=float)})
     values = np.stack([np.broadcast_to(np.asarray(v, dtype=float), np.shape(q)) for v in flat], axis=-1)
     return values.reshape(*np.shape(q), order + 1, 4, 4)
+
+
+def banked(count=8, **options):
+    """On the ring or a part of it, with its own upward direction at each point."""
+    return joints.bspline(RING[:count], up=BANKS[:count], **{"frame": "up", **options})
 
 
 def dynamics(joint, **scene):
@@ -124,12 +132,12 @@ def test_cubics_are_c2_from_piece_to_piece(closed):
 MADE = {
     "bspline": lambda **o: joints.bspline(WAVY, **o),
     "bspline through points": lambda **o: joints.bspline(WAVY, interpolate=True, **o),
-    "ring": lambda **o: joints.bspline(RING, closed=True, **o),
+    "ring": lambda **o: joints.bspline(RING, **{"closed": True, **o}),
     "bezier": lambda **o: joints.bezier(WAVY, **o),
-    "cyclic": lambda **o: joints.bezier(RING, closed=True, **o),
+    "cyclic": lambda **o: joints.bezier(RING, **{"closed": True, **o}),
     "symbolic": lambda **o: joints.curve([sp.sin(s), sp.sin(s) * sp.cos(s), s**2 / 9], s, domain=(-1, 2), **o),
     "symbolic ring": lambda **o: joints.curve(
-        [sp.sin(s), sp.sin(s) * sp.cos(s), sp.cos(s) / 5], s, domain=(0, 2 * sp.pi), closed=True, **o
+        [sp.sin(s), sp.sin(s) * sp.cos(s), sp.cos(s) / 5], s, domain=(0, 2 * sp.pi), **{"closed": True, **o}
     ),
 }
 
@@ -171,10 +179,9 @@ def test_a_minimal_frame_turns_as_little_as_can_be(name):
 
 
 @pytest.mark.parametrize("arc_length", [False, True])
-@pytest.mark.parametrize("frame", ["up", "minimal", "translation"])
-@pytest.mark.parametrize("name", ["ring", "cyclic", "symbolic ring"])
+@pytest.mark.parametrize(("name", "frame"), [*product(("ring", "cyclic", "symbolic ring"), AXES), ("banked", "up")])
 def test_closed_curves_close(name, frame, arc_length):
-    joint = MADE[name](frame=frame, arc_length=arc_length)
+    joint = (banked if name == "banked" else MADE[name])(closed=True, frame=frame, arc_length=arc_length)
     low, high = joint.path.domain
     near = 1e-9 * (high - low)
     q = np.array([low + near, high + near, high - near, low - near, low - 3 * (high - low) + near])
@@ -204,6 +211,64 @@ def test_frenet_frames_of_control_points_are_those_of_the_curve():
     np.testing.assert_allclose(R[:, :, 2], binormal / np.linalg.norm(binormal, axis=1, keepdims=True), atol=1e-12)
 
 
+BANKED = [(degree, closed, interpolate) for degree in (3, 4, 5) for closed in (False, True) for interpolate in
+          (False, True) if degree % 2 or not interpolate]  # fmt: skip
+
+
+@pytest.mark.parametrize(("degree", "closed", "interpolate"), BANKED)
+def test_a_banked_frame_has_the_spline_of_the_directions_up(degree, closed, interpolate):
+    """The directions as points of a curve of their own, which is the other half of the frame."""
+    options = {"degree": degree, "closed": closed, "interpolate": interpolate}
+    plain, measured = banked(**options), banked(**options, arc_length=True)
+    q = np.linspace(*plain.path.domain, 101)
+    values = levels(plain, q, 1)
+    R, velocity = values[:, 0, :3, :3], values[:, 1, :3, 3]
+    up = joints.bspline(BANKS, **options, frame="translation").path(q)
+    side = np.cross(up, velocity)
+    np.testing.assert_allclose(R[:, :, 0], velocity / np.linalg.norm(velocity, axis=1)[:, None], atol=1e-13)
+    np.testing.assert_allclose(R[:, :, 1], side / np.linalg.norm(side, axis=1)[:, None], atol=1e-13)
+    np.testing.assert_allclose(np.swapaxes(R, 1, 2) @ R, np.tile(np.eye(3), (101, 1, 1)), atol=1e-13)
+    assert (np.linalg.det(R) > 0.0).all() and (np.sum(up * R[:, :, 2], axis=1) > 0.0).all()
+    nodes, weights = np.polynomial.legendre.leggauss(9)
+    steps = levels(plain, q[:-1, None] + (nodes + 1.0) / 2.0 * np.diff(q)[:, None], 1)[..., 1, :3, 3]
+    travelled = np.cumsum(np.r_[0.0, np.linalg.norm(steps, axis=2) @ weights * np.diff(q) / 2.0])
+    # metres are right to 2e-7, and not where a border of pieces is between the nodes
+    np.testing.assert_allclose(measured.path.frames(travelled), values[:, 0], atol=3e-6)
+
+
+@pytest.mark.parametrize("arc_length", [False, True])
+@pytest.mark.parametrize("outside", ["clamp", "extrapolate", None])
+@pytest.mark.parametrize("count", [4, 8])
+def test_beyond_an_end_what_was_up_there_stays_up(count, outside, arc_length):
+    """One piece and several. Tangent and upward direction stay, so that the frame does."""
+    path = banked(count, arc_length=arc_length, outside=outside).path
+    low, high = path.domain
+    for end, sign in ((low, -1.0), (high, 1.0)):
+        R = path.frames(end + sign * np.array([-1e-9, 1e-9, 0.1, 50.0]))[:, :3, :3]
+        np.testing.assert_allclose(R, np.tile(R[1], (4, 1, 1)), atol=1e-7)
+
+
+@pytest.mark.parametrize("interpolate", [False, True])
+@pytest.mark.parametrize("closed", [False, True])
+def test_equal_directions_are_one(closed, interpolate):
+    options = {"closed": closed, "interpolate": interpolate, "frame": "up", "arc_length": True}
+    one = joints.bspline(RING, up=(0.3, -0.1, 2.0), **options)
+    every = joints.bspline(RING, up=np.tile((0.3, -0.1, 2.0), (8, 1)), **options)
+    assert one.program.key == every.program.key
+    q = np.linspace(*one.path.domain, 50)
+    np.testing.assert_array_equal(one.path.frames(q), every.path.frames(q))
+
+
+def test_a_banked_track_turns_over():
+    """Equal neighbours, and once about the tangent: a single direction would be along it somewhere in a loop."""
+    up = np.repeat([[0, 0, 1], [0, 1, 0], [0, 0, -1], [0, -1, 0], [0, 0, 1]], 2, axis=0)
+    path = joints.bspline(np.outer(np.arange(10), [1, 0, 0]), frame="up", up=up).path
+    R = path.frames(np.linspace(*path.domain, 201))[:, :3, :3]
+    np.testing.assert_allclose(R[:, :, 0], np.tile([1, 0, 0], (201, 1)), atol=1e-14)
+    angle = np.unwrap(np.arctan2(R[:, 1, 2], R[:, 2, 2]))
+    assert angle[-1] == pytest.approx(2 * np.pi) and np.diff(angle).min() > -1e-12
+
+
 def test_lengths():
     """The closed form of a helix, and the same length by two coordinates."""
     helix = joints.curve([sp.cos(s), sp.sin(s), s / 2], s, frame="up", domain=(-1, 30))
@@ -218,6 +283,25 @@ def test_a_curve_with_no_options_is_what_it_was():
     assert joints.curve(f, s).program.key == joints.curve(f, s, frame="frenet").program.key
     assert joints.curve(f, s).path is None and joints.curve(f, s).coordinates[0].limits == (-np.inf, np.inf)
     assert not any(n.op in ("table", "floor") for n in reachable(joints.curve(f, s).program.factors[0].transform.flat))
+
+
+@pytest.mark.parametrize("arc_length", [False, True])
+@pytest.mark.parametrize("size", [1.0, 20.0, 300.0, 5000.0])
+def test_compiled_poses_are_those_of_the_path(size, arc_length):
+    """To rounding, on long curves too, where large terms stand beside small ones."""
+    made = [joints.bspline(size * RING, degree, closed=True, frame=frame, arc_length=arc_length)
+            for degree, frame in product((3, 4, 5), AXES)]  # fmt: skip
+    made += [joints.bspline(size * WAVY, frame=frame, arc_length=arc_length) for frame in AXES]
+    made += [joints.bspline(size * RING, 5, frame="up", up=BANKS, closed=True, arc_length=arc_length)]
+    scene = Scene()
+    for i, joint in enumerate(made):
+        scene.world.attach(Body(f"bead{i}", mass=0.7, inertia=np.eye(3)), joint)
+    q = np.stack([np.linspace(*joint.path.domain, 500)[1:-1] for joint in made], axis=1)
+    poses = scene.compile().poses(q)
+    for i, joint in enumerate(made):
+        expected = joint.path.frames(q[:, i])
+        np.testing.assert_allclose(poses[:, i, :3, 3], expected[:, :3, 3], atol=1e-12 * size, rtol=0.0)
+        np.testing.assert_allclose(poses[:, i, :3, :3], expected[:, :3, :3], atol=1e-12, rtol=0.0)
 
 
 # Beyond the ends
@@ -318,10 +402,11 @@ def test_shared_expressions_are_evaluated_once():
 # Files
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", [*MADE, "banked"])
 def test_saved_and_loaded(name, tmp_path):
     scene = Scene()
-    scene.world.attach(Body("bead", mass=0.7, inertia=np.eye(3)), MADE[name](frame="minimal", arc_length=True))
+    joint = banked(closed=True, arc_length=True) if name == "banked" else MADE[name](frame="minimal", arc_length=True)
+    scene.world.attach(Body("bead", mass=0.7, inertia=np.eye(3)), joint)
     scene.save(tmp_path / "scene.json")
     again = Scene.load(tmp_path / "scene.json")
     assert again.model().key == scene.model().key
@@ -354,6 +439,18 @@ REFUSED = [
     (lambda: joints.bspline(WAVY, outside="wrap"), r"wrap.* is for closed curves"),
     (lambda: joints.bspline(RING, closed=True, outside="clamp"), r"a closed curve has no outside"),
     (lambda: joints.bspline(WAVY, frame="up", up=(1, 0)), r"up is a direction of three"),
+    (lambda: joints.bspline(WAVY, frame="up", up="abc"), r"a table \(6, 3\) of them.*not 'abc'"),
+    (lambda: joints.bspline(WAVY, frame="up", up=BANKS), r"a table \(6, 3\) of them.*not an array \(8, 3\)"),
+    (lambda: joints.bezier(RING, frame="up", up=BANKS), r"direction of three numbers; it is not an array"),
+    (lambda: joints.bspline(WAVY, frame="up", up=(0, 0, 0)), r"over s: up is \[0.0, 0.0, 0.0\]; it needs three finite"),
+    (lambda: joints.bspline(WAVY, frame="up", up=(0, 0, np.inf)), r"up is .*three finite numbers, not all zero"),
+    (lambda: joints.bspline(WAVY, frame="up", up=[*BANKS[:5], [0, 0, 0]]), r"up of point 5 is .*not all zero"),
+    (lambda: joints.bspline(WAVY, frame="up", up=[[0, np.nan, 1], *BANKS[:5]]), r"up of point 0 is .*three finite"),
+    (
+        lambda: joints.bspline(WAVY, frame="up", up=np.outer([1, 2, 3, -3, -2, -1], [0, 0, 1])),
+        r"spline of 6 points over s: up vanishes",
+    ),
+    (lambda: joints.bspline(WAVY * [1, 0, 0], frame="up", up=np.eye(3)[[2, 2, 0, 0, 0, 0]]), r"goes along up near \("),
     (lambda: joints.bspline(WAVY, up=(0, 0, 1)), r"up is for frame"),
     (lambda: joints.bspline(np.outer(np.arange(5), [0, 0, 1]), frame="up"), r"goes along up near .*another up"),
     (lambda: joints.bspline(np.outer(np.arange(5), [1, 0, 0]), frame="frenet"), r"no Frenet frame near .*minimal"),

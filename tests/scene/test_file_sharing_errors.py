@@ -1,6 +1,5 @@
 """Shared coordinates, drives, constraints, surfaces and charts in scene files that are wrong, damaged or hostile."""
 
-import copy
 import json
 import os
 import subprocess
@@ -11,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sp
+from file_damage import DELETE, WEIRD, damage
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_file_errors import FORBIDDEN, WEIRD, load, places
+from test_file_errors import FORBIDDEN, load, places
 from test_file_sharing import link
 
 import recursive_dyn as rd
@@ -209,19 +209,9 @@ def test_what_cannot_be_read_back_is_not_written(spoil, message, tmp_path):
 def test_a_damaged_file_loads_or_is_refused_by_name(document, tmp_path_factory, data):
     content = document()
     everywhere = [p for p in places(content) if p and {"coordinates", "constraints", "joint"} & {*p[:3]}]
-    for _ in range(data.draw(st.integers(1, 2))):
-        *path, last = data.draw(st.sampled_from(everywhere))
-        value = data.draw(st.sampled_from([*WEIRD, "'theta'", "'arm.position.x'", "sphere", "drop", "delete"]))
-        target = content
-        try:
-            for step in path:
-                target = target[step]
-            if value == "delete":
-                del target[last]
-            else:
-                target[last] = copy.deepcopy(value)
-        except (KeyError, IndexError, TypeError):
-            continue  # the first damage took it away
+    values = [*WEIRD, "'theta'", "'arm.position.x'", "sphere", "drop", DELETE]
+    pairs = st.tuples(st.sampled_from(everywhere), st.sampled_from(values))
+    damage(content, data.draw(st.lists(pairs, min_size=1, max_size=2)))
     folder = tmp_path_factory.getbasetemp()
     try:
         scene = load(content, folder)

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, evaluate
-from scene.joints.pieces import Cells, tangents
-from scene.joints.spline import Pieces
+from recursive_dyn.expression import Graph, Scalar, array, evaluate
+from scene.joints.curves.pieces import Cells, tangents
+from scene.joints.curves.spline import Pieces
 
 Points = Callable[[Scalar], np.ndarray]
 _SAMPLES = 1024
 _CANDIDATES = 5  # of the places where something is smallest, looked at closely
 _LEAST_SPEED = 1e-6  # of the mean speed
 _LEAST_CURVATURE = 1e-6  # times the length
-_LEAST_SINE = 1e-3  # of the angle between the tangent and `up`
+_LEAST_SINE = 1e-3  # of the angle between the tangent and up
+_LEAST_UP = 1e-3  # of the longest upward direction
+UPRIGHT = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
 class Course:
     """A curve over the parameter from ``start`` to ``stop``: polynomial ``pieces``, or ``function`` on the graph.
 
-    A closed one begins again at ``stop``.
+    A closed one begins again at ``stop``. ``up``: the upward direction (3,) of its frame, or pieces of one over the
+    same borders.
     """
 
     what: str
@@ -34,17 +37,25 @@ class Course:
     closed: bool
     pieces: Pieces | None = None
     function: Points | None = None
+    up: np.ndarray | Pieces = field(default_factory=UPRIGHT.copy)
 
     def point(self, t: Scalar) -> np.ndarray:
         """Position (3,) at a scalar from start to stop."""
         if self.pieces is None:
             assert self.function is not None
             return self.function(t)
-        cells = Cells(self.pieces.borders, "none")
-        number, x = cells.locate(t)
-        widths = np.diff(self.pieces.borders)
-        lines = tangents(self.pieces.coefficients, widths)
-        return cells.polynomial(number, x, self.pieces.coefficients, widths, *lines)
+        return _value(self.pieces, t)
+
+    def upward(self, t: Scalar) -> np.ndarray:
+        """The direction (3,) that is up at a scalar from start to stop."""
+        return array(self.up) if isinstance(self.up, np.ndarray) else _value(self.up, t)
+
+
+def _value(pieces: Pieces, t: Scalar) -> np.ndarray:
+    cells = Cells(pieces.borders, "none")
+    number, x = cells.locate(t)
+    widths = np.diff(pieces.borders)
+    return cells.polynomial(number, x, pieces.coefficients, widths, *tangents(pieces.coefficients, widths))
 
 
 def derivatives(point: Points, order: int) -> Callable[[np.ndarray], list[np.ndarray]]:
@@ -97,17 +108,18 @@ def check_samples(course: Course, function: bool) -> None:
             )
 
 
-def check_frame(course: Course, kind: str, up: np.ndarray) -> None:
-    """Refuse a "frenet" frame where there is no curvature, an "up" frame where the curve goes up."""
-    sample = derivatives(course.point, 2)
+def check_frame(course: Course, kind: str) -> None:
+    """Refuse a "frenet" frame where there is no curvature, an "up" frame where the curve goes up or nothing is up."""
+    sample, upward = derivatives(course.point, 2), derivatives(course.upward, 0)
 
     def curvature(t: np.ndarray) -> np.ndarray:
         _, velocity, bend = sample(t)
         return np.linalg.norm(np.cross(velocity, bend), axis=1) / np.linalg.norm(velocity, axis=1) ** 3
 
     def sine(t: np.ndarray) -> np.ndarray:
-        velocity = sample(t)[1]
-        return np.linalg.norm(np.cross(velocity, up), axis=1) / np.linalg.norm(velocity, axis=1)
+        velocity, up = sample(t)[1], upward(t)[0]
+        sizes = np.linalg.norm(velocity, axis=1) * np.linalg.norm(up, axis=1)
+        return np.linalg.norm(np.cross(velocity, up), axis=1) / sizes
 
     if kind == "frenet":
         t = _grid(course)
@@ -117,6 +129,10 @@ def check_frame(course: Course, kind: str, up: np.ndarray) -> None:
             'use frame="minimal"',
         )  # fmt: skip
     if kind == "up":
+        _refuse_small(
+            course, lambda t: np.linalg.norm(upward(t)[0], axis=1), _LEAST_UP, "up vanishes between directions",
+            "turn neighbours among them by less than half a turn",
+        )  # fmt: skip
         _refuse_small(course, sine, _LEAST_SINE, "it goes along up", 'use another up, or frame="minimal"')
 
 

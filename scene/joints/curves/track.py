@@ -12,8 +12,9 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Scalar, array
-from scene.joints.course import Course, derivatives
-from scene.joints.pieces import Cells, refined, tangents
+from scene.joints.curves.course import Course, derivatives
+from scene.joints.curves.pieces import Cells, refined, tangents
+from scene.joints.curves.spline import Pieces
 
 CLAMPED = "clamped"
 _SPEED_TOLERANCE = 2e-7  # of |df/ds| = 1
@@ -48,6 +49,8 @@ class Track:
             self.natural = np.linspace(course.start, course.stop, parts + 1)
         else:
             self.natural, self.coefficients = refined(course.pieces.borders, course.pieces.coefficients, parts)
+        if isinstance(course.up, Pieces):
+            self.ups = refined(course.up.borders, course.up.coefficients, parts)[1]
         lengths = _lengths(self.motion, self.natural)
         uneven = arc_length and not lengths.min() * _MOST_BINS > lengths.sum()
         if len(self.natural) > _MOST_CELLS or uneven:
@@ -61,7 +64,8 @@ class Track:
         if arc_length:
             borders = np.concatenate([[0.0], np.cumsum(lengths)])
             self.times = _inverse_of_length(self.motion, self.natural, lengths)
-        ends = "straight" if len(borders) > 2 else "none"
+        # one cell goes on by itself, but its upward direction is to stay
+        ends = "straight" if len(borders) > 2 or isinstance(course.up, Pieces) else "none"
         self.cells = Cells(borders, ends if self.ends == CLAMPED else self.ends)
         if arc_length and self._speed_error() > _SPEED_TOLERANCE:
             return False
@@ -99,6 +103,17 @@ class Track:
         for line in ends:
             line[1] = 0.0  # a straight line does not turn it
         return self.cells.polynomial(number, x, self.normals, widths, *ends)
+
+    def up(self, q: Scalar) -> np.ndarray:
+        """The upward direction (3,), beyond an end that of the end."""
+        if isinstance(self.course.up, np.ndarray):
+            return array(self.course.up)
+        number, _, local = self.place(q)
+        widths = np.diff(self.natural)
+        ends = tangents(self.ups, widths)
+        for line in ends:
+            line[1] = 0.0
+        return self.cells.polynomial(number, local, self.ups, widths, *ends)
 
     def _of_function(self, number: Scalar, x: Scalar, local: Scalar) -> np.ndarray:
         """f inside and straight lines outside; factors that are 1 or 0 keep f from being asked beyond its ends."""

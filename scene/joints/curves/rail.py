@@ -12,9 +12,9 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Expression, Graph, array, is_constant, reciprocal, sqrt
 from recursive_dyn.spatial import cross, dot
 from scene.joints.base import Joint, as_floats
-from scene.joints.course import Course, check_frame, check_samples, goes_on
-from scene.joints.path import CurvePath
-from scene.joints.track import CLAMPED, Track
+from scene.joints.curves.course import UPRIGHT, Course, check_frame, check_samples, goes_on
+from scene.joints.curves.path import CurvePath
+from scene.joints.curves.track import CLAMPED, Track
 
 FRAMES = ("frenet", "up", "minimal", "translation")
 OUTSIDE = ("clamp", "wrap", "extrapolate")
@@ -62,8 +62,8 @@ def carried_frame(
     return frame(tangent, side, cross(tangent, side), point)
 
 
-def check_choices(what: str, frame: Any, up: Any, outside: Any, closed: Any, arc_length: Any) -> np.ndarray:
-    """The upward direction (3,) of unit length. ModelError for an option that is none."""
+def check_choices(what: str, frame: Any, up: Any, outside: Any, closed: Any, arc_length: Any) -> None:
+    """ModelError for an option that is none, and for options that do not go together."""
     if frame not in FRAMES:
         raise ModelError(f"{what}: unknown frame {frame!r}; use one of {', '.join(FRAMES)}")
     if outside is not None and outside not in OUTSIDE:
@@ -79,10 +79,28 @@ def check_choices(what: str, frame: Any, up: Any, outside: Any, closed: Any, arc
         raise ModelError(f'{what}: what goes straight on has no Frenet frame; use frame="minimal" or "up"')
     if up is not None and frame != "up":
         raise ModelError(f'{what}: up is for frame="up", not for "{frame}"')
-    direction = np.array([0.0, 0.0, 1.0]) if up is None else as_floats(up)
-    if direction.shape != (3,) or not np.isfinite(direction).all() or not np.linalg.norm(direction) > 0.0:
-        raise ModelError(f"{what}: up is a direction of three finite numbers, not all zero; not {up!r}")
-    return direction / np.linalg.norm(direction)
+
+
+def upward(what: str, up: Any, count: int | None = None) -> np.ndarray:
+    """The direction (3,) of unit length, or a table (count, 3) of them, the longest of unit length.
+
+    Equal ones are one. Raises ModelError.
+    """
+    given = UPRIGHT if up is None else as_floats(up)
+    if given.shape != (3,) and (count is None or given.shape != (count, 3)):
+        table = "" if count is None else f", or a table ({count}, 3) of them, one for each point"
+        wrong = f"an array {given.shape}" if given.size else repr(up)
+        raise ModelError(f"{what}: up is a direction of three numbers{table}; it is not {wrong}")
+    rows = given.reshape(-1, 3)
+    lengths = np.linalg.norm(rows, axis=1)
+    directed = np.isfinite(lengths) & (lengths > 0.0)
+    if not directed.all():
+        i = int(np.argmin(directed))
+        raise ModelError(
+            f"{what}: up{f' of point {i}' if given.ndim == 2 else ''} is {rows[i].tolist()}; it needs three finite"
+            " numbers, not all zero"
+        )
+    return rows[0] / lengths[0] if (rows == rows[0]).all() else rows / lengths.max()
 
 
 def _ends(course: Course, kind: str, outside: str | None) -> str:
@@ -98,19 +116,18 @@ def ride(
     course: Course,
     name: str,
     kind: str,
-    up: np.ndarray,
     outside: str | None,
     arc_length: bool,
     settings: dict[str, Any],
 ) -> Joint:
-    """The joint of a body on a curve; ``up`` of unit length. Its ``path`` draws the wire. Raises ModelError."""
+    """The joint of a body on a curve. Its ``path`` draws the wire. Raises ModelError."""
     check_samples(course, course.function is not None)
-    check_frame(course, kind, up)
+    check_frame(course, kind)
     track = Track(course, _ends(course, kind, outside), arc_length, kind == "minimal")
     graph = Graph()
     q = graph.input(("q", 0))
     point = track.point(q)
-    G = carried_frame(kind, course.what, q, point, up, track.normal(q) if kind == "minimal" else None)
+    G = carried_frame(kind, course.what, q, point, track.up(q), track.normal(q) if kind == "minimal" else None)
     if not course.closed and outside != "extrapolate" and settings.get("limits") is None:
         settings = {**settings, "limits": track.domain}
     joint = Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [name], settings)

@@ -12,9 +12,16 @@ from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, evaluate, table
 from scene.joints.base import Joint
-from scene.joints.pieces import Cells
-from scene.joints.rail import still
-from scene.joints.spline import Pieces, bezier_pieces, bspline_pieces, check_degree, control_points, refuse_repeated
+from scene.joints.curves.pieces import Cells
+from scene.joints.curves.rail import still
+from scene.joints.curves.spline import (
+    Pieces,
+    bezier_pieces,
+    bspline_pieces,
+    check_degree,
+    control_points,
+    refuse_repeated,
+)
 from scene.joints.surface import tangent_frame
 
 _FLAT = 1e-4  # |df/du x df/dv| by the product of the mean sizes: what counts as vanishing

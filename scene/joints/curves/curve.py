@@ -15,9 +15,9 @@ from recursive_dyn import joint as core
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Graph, Scalar, array, cos, reachable, sin, substitute
 from scene.joints.base import Joint, SymbolReader, as_floats
-from scene.joints.course import Course
-from scene.joints.rail import carried_frame, check_choices, frame, ride, unit
-from scene.joints.spline import (
+from scene.joints.curves.course import Course
+from scene.joints.curves.rail import carried_frame, check_choices, frame, ride, unit, upward
+from scene.joints.curves.spline import (
     bezier_pieces,
     bspline_pieces,
     check_degree,
@@ -65,7 +65,8 @@ def curve(
     straight on; a closed one wraps. Raises ModelError.
     """
     what = f"curve of {q}"
-    direction = check_choices(what, frame, up, outside, closed, arc_length)
+    check_choices(what, frame, up, outside, closed, arc_length)
+    direction = upward(what, up)
     graph = Graph()
     point = read_point(f, [q], graph, what)
     x = graph.input(("q", 0))
@@ -82,8 +83,8 @@ def curve(
     def function(t: Scalar) -> np.ndarray:
         return array(substitute(list(point), {("q", 0): t}))
 
-    course = Course(what, start, stop, closed, function=function)
-    return ride(course, str(q), frame, direction, outside, arc_length, settings)
+    course = Course(what, start, stop, closed, function=function, up=direction)
+    return ride(course, str(q), frame, outside, arc_length, settings)
 
 
 def _domain(what: str, domain: Any) -> tuple[float, float]:
@@ -109,18 +110,22 @@ def bspline(
 
     An open one runs from the first to the last point, a closed one near all of them; interpolate: through the points
     (odd degrees). The coordinate ``name`` counts pieces, or metres with arc_length. frame, up, outside: as for
-    :func:`curve`. ``joint.path`` samples the curve. Raises ModelError, which starts with the curve and its coordinate.
+    :func:`curve`; up may also be a table (n, 3) of a direction for each point, whose spline of the same kind is up:
+    banking. ``joint.path`` samples the curve. Raises ModelError, which starts with the curve and its coordinate.
     """
     what = _label("bspline", points, name)
-    direction = check_choices(what, frame, up, outside, closed, arc_length)
+    check_choices(what, frame, up, outside, closed, arc_length)
     given = control_points(what, points)
+    directions = upward(what, up, len(given))
     degree = check_degree(what, degree, len(given), closed)
     refuse_repeated(what, given, closed)
     if interpolate and degree % 2 == 0:
         raise ModelError(f"{what}: a spline through points has an odd degree, not {degree}; use 3 or 5")
-    pieces = (interpolating_pieces if interpolate else bspline_pieces)(given, degree, closed)
-    course = Course(what, 0.0, float(pieces.borders[-1]), closed, pieces)
-    return ride(course, name, frame, direction, outside, arc_length, settings)
+    made = interpolating_pieces if interpolate else bspline_pieces
+    pieces = made(given, degree, closed)
+    banking = directions if directions.ndim == 1 else made(directions, degree, closed)
+    course = Course(what, 0.0, float(pieces.borders[-1]), closed, pieces, up=banking)
+    return ride(course, name, frame, outside, arc_length, settings)
 
 
 def bezier(
@@ -139,17 +144,18 @@ def bezier(
     the coordinate from 0 to 2 pi. Else as :func:`bspline`.
     """
     what = _label("bezier", points, name)
-    direction = check_choices(what, frame, up, outside, closed, arc_length)
+    check_choices(what, frame, up, outside, closed, arc_length)
+    direction = upward(what, up)
     given = control_points(what, points)
     least = 3 if closed else 2
     if len(given) < least:
         raise ModelError(f"{what}: it needs {least} points at least, there are {len(given)}; add points")
     refuse_repeated(what, given, closed)
     if closed:
-        course = Course(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given))
+        course = Course(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given), up=direction)
     else:
-        course = Course(what, 0.0, 1.0, False, bezier_pieces(given))
-    return ride(course, name, frame, direction, outside, arc_length, settings)
+        course = Course(what, 0.0, 1.0, False, bezier_pieces(given), up=direction)
+    return ride(course, name, frame, outside, arc_length, settings)
 
 
 def _cyclic(points: np.ndarray) -> Any:

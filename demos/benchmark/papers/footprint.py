@@ -1,0 +1,77 @@
+"""What it costs to get one mechanism's forward dynamics ready: symbolic time, compile time, code and memory.
+
+Run as a module it is the fresh process that pays for it: it prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+
+METHODS = ("I", "II")
+LIMIT = 5.0  # s, of preparation; Si & Guenter report "less than one minute"
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Seconds from scene to model (lowering), from model to program (graph) and from program to machine code (compile);
+    operations of the program; machine code in kB; growth of the process's peak memory in MB."""
+
+    lowering: float
+    graph: float
+    compile: float
+    operations: int
+    code_kb: float
+    memory_mb: float
+
+    @property
+    def seconds(self) -> float:
+        """All of the preparation."""
+        return self.lowering + self.graph + self.compile
+
+
+def measure(name: str, method: str) -> Footprint:
+    """One mechanism, nothing cached, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "demos.benchmark.papers.footprint", name, method]
+        environment = os.environ | {"RECURSIVE_DYN_CACHE": folder}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{name}, Method {method}: {done.stderr[-2000:]}")
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))  # PyBullet greets on the same stream
+    return Footprint(**json.loads(line))
+
+
+def main(name: str, method: str) -> None:
+    """Prepare one mechanism; modules are imported, SymPy among them, before the clock starts."""
+    import sympy  # noqa: F401
+
+    import recursive_dyn as rd
+    from demos.benchmark.compile_times import peak_memory
+    from demos.benchmark.papers.mechanisms import scene_and_rest
+    from demos.benchmark.papers.method_two import symbolic_part
+    from recursive_dyn.kernel import Kernel
+
+    before, clock = peak_memory(), [perf_counter()]
+    model = scene_and_rest(name)[0].model()
+    clock.append(perf_counter())
+    dynamics = rd.Dynamics(model, "recursive")
+    program = dynamics.program("forward_dynamics") if method == "I" else symbolic_part(model)
+    clock.append(perf_counter())
+    Kernel(f"{model.key} footprint {method}", lambda: program, 1)
+    clock.append(perf_counter())
+    lowering, graph, compiling = (later - earlier for earlier, later in pairwise(clock))
+    code = sum(path.stat().st_size for path in Path(os.environ["RECURSIVE_DYN_CACHE"]).rglob("*") if path.is_file())
+    operations = program.operation_count().total
+    print(json.dumps(Footprint(lowering, graph, compiling, operations, code / 1e3, peak_memory() - before).__dict__))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -143,7 +143,8 @@ class Joint:
         """This joint with each coordinate a function of others, q_i = q_i(q): a cam, a gear, a loop in closed form.
 
         expressions: SymPy, one a coordinate, over symbols of ``scene.coordinate``, ``body.q`` of bodies attached
-        before, and scene parameters. Damping, springs, limits and rotors belong to those coordinates.
+        before, and scene parameters. Damping, springs, limits and rotors belong to those coordinates; where an open
+        curve or patch ends, it then goes straight on.
         """
         from recursive_dyn.symbolic import from_sympy
 
@@ -156,7 +157,9 @@ class Joint:
             )
         if any(f.kind in (core.BALL, core.FREE) for f in self.program.factors):
             raise ModelError("a ball or free joint has no coordinates that can be driven; use joints.euler or a Joint")
-        _refuse_settings_of_driven(self.coordinates)
+        ends = (self.path.domain,) if self.path else self.patch.domain if self.patch else ()
+        own = [replace(c, limits=_UNLIMITED) if c.limits in ends else c for c in self.coordinates]  # nobody asked
+        _refuse_settings_of_driven(own)
         graph = Graph()
         reader = SymbolReader(graph, ())
         what = f"driven joint of ({', '.join(names)})"
@@ -192,6 +195,7 @@ class SymbolReader:
         return self.graph.input(("parameter", symbol.name))
 
 
+_UNLIMITED = (-np.inf, np.inf)
 _DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0}
 
 
@@ -234,7 +238,7 @@ def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
 
 def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
     if limits is None:
-        return [(-np.inf, np.inf)] * len(names)
+        return [_UNLIMITED] * len(names)
     table = as_floats(limits)
     if table.shape == (2,):
         table = np.tile(table, (len(names), 1))

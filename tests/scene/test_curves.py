@@ -479,3 +479,22 @@ def test_scipy_is_imported_by_splines_only():
     code = "import sys, scene.joints; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_an_open_curve_may_be_driven_and_goes_straight_on_beyond_its_ends():
+    """The limits that its ends gave vanish; others would be lost and are refused."""
+    scene = Scene()
+    x = scene.coordinate("x", limits=(0.5, 3.0))
+    points = np.array([[0, 0, 0], [1, 0, 1], [2, 1, 0], [3, 1, 1], [4, 0, 0.0]])
+    rail = joints.bspline(points, frame="up", arc_length=True)
+    for i in range(2):
+        scene.world.attach(Body(f"car{i}", mass=1.0, inertia=np.eye(3)), rail.driven(x - 0.4 * i))
+    d = scene.compile()
+    assert d.nv == 1
+    X = d.poses(np.array([[1.0], [-0.5]]))[:, :, :3, 3]
+    np.testing.assert_allclose(X[0], rail.path(np.array([1.0, 0.6])), atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(X[1, 1] - X[1, 0]), 0.4, atol=1e-12)  # metres, on a straight line
+    patch = joints.bezier_surface(np.array([[[i, j, i * j / 9] for j in range(4)] for i in range(4)], dtype=float))
+    assert patch.driven(x / 3, 0.5 * x).drive is not None
+    with pytest.raises(rd.ModelError, match="'s' is driven by others: give limits"):
+        joints.bspline(points, limits=(0.1, 0.9)).driven(x)

@@ -139,8 +139,9 @@ def bound(
         known = slots.get(symbol) or quantity(symbol, bodies)
         if known is None and symbol not in parameters:
             raise ModelError(
-                f"constraint '{name}' uses '{symbol}', which is no coordinate, rate, parameter or quantity of a body of"
-                " this scene; take symbols from body.q, body.v, body.position, body.rotation, body.velocity, body.spin"
+                f"constraint '{name}' uses '{symbol}', which is no coordinate, rate, parameter or quantity of a body"
+                " attached in this scene; take symbols from body.q, body.v, body.position, body.rotation,"
+                " body.velocity, body.spin"
             )
         inputs[node.args[0]] = graph.input(known or ("parameter", symbol))
         moving = moving or known is not None

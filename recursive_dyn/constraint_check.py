@@ -20,6 +20,7 @@ _REACH = 0.6  # largest change of a coordinate an iteration
 _GROWTH = 1.15  # of that from one iteration to the next: mechanisms may be a millimetre or a kilometre in size
 _SAME = 1e-7  # share of a row below which it depends on the others
 _ZERO = 1e-10
+_FLAT = 1e-3  # share of a row's usual gradient that is none: Gauss-Newton stops some 1e-5 before a double zero
 
 
 def independent(model: Model, droppable: Collection[str]) -> Model:
@@ -29,6 +30,12 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
     states = system.solutions(range(len(model.constraints)))
     if not states:
         raise ModelError(system.contradiction())
+    flat = system.vanishing(states)
+    if flat is not None:
+        raise ModelError(
+            f"constraint '{model.constraints[flat].name}' has no gradient where it holds, so that no force can keep it:"
+            " constrain x instead of x**2, a vector instead of its square"
+        )
     kept = list(range(len(model.constraints)))
     names = [c.name for c in model.constraints]
     for i in reversed(range(len(names))) if droppable else ():
@@ -120,6 +127,14 @@ class _System:
             q = run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
         error = np.abs(self.values(q)[:, rows]).max(axis=1, initial=0.0)
         return [state for state, e in zip(q, error, strict=True) if e < _MET]
+
+    def vanishing(self, states: Sequence[np.ndarray]) -> int | None:
+        """The first row that changes on the way to where it holds, and there no longer."""
+        with np.errstate(invalid="ignore"):
+            before = np.nanmedian(np.linalg.norm(self.jacobian(np.array(self.starts)), axis=2), axis=0)
+            there = np.linalg.norm(self.jacobian(np.array(states)), axis=2).max(axis=0)
+        flat = np.flatnonzero(np.array(self.holonomic) & (there < _FLAT * before))
+        return int(flat[0]) if len(flat) else None
 
     def dependence(self, i: int, others: Sequence[int], states: Sequence[np.ndarray]) -> list[int] | None:
         """The rows that row i is a combination of at every state; None where it says something new."""

@@ -22,7 +22,7 @@ def settled(dynamics: Evaluator, q: Array, v: Array) -> tuple[Array, Array]:
         return q, v
     nq, nv = dynamics.model.nq, dynamics.model.nv
     position = velocity = np.inf
-    for _ in range(_STEPS):
+    for k in range(_STEPS + 1):
         result = dynamics.call("project", q, v)
         if not np.isfinite(result).all():
             position = np.inf
@@ -31,7 +31,8 @@ def settled(dynamics: Evaluator, q: Array, v: Array) -> tuple[Array, Array]:
         velocity /= 1.0 + np.abs(v).max(initial=0.0)
         if position <= _POSITION and velocity <= _VELOCITY:
             return q, v
-        q, v = result[..., :nq], result[..., nq : nq + nv]
+        if k < _STEPS:
+            q, v = result[..., :nq], result[..., nq : nq + nv]
     # rounding of large coordinates, or a singular configuration: as near as it gets
     if position <= _NEAR and velocity <= _NEAR_VELOCITY:
         return q, v

@@ -17,13 +17,17 @@ def four_bar(angle: Any, crank: Any, coupler: Any, rocker: Any, ground: Any, cro
     """(angle of the coupler, angle of the rocker) of a four-bar linkage whose crank stands at ``angle``.
 
     The crank turns about the origin, the rocker about (ground, 0); the coupler joins their ends. Lengths in m, numbers
-    or scene parameters. crossed: the other way to close the loop. ModelError for lengths that never close. The crank of
-    a linkage that is not of Grashof's kind cannot go all around: limit it to :func:`crank_range`.
+    or scene parameters. crossed: the other way to close the loop. ModelError for lengths that never close, or that can
+    fold flat: there the loop may go on in two ways. The crank of a linkage that is not of Grashof's kind cannot go all
+    around: limit it to :func:`crank_range`.
     """
     import sympy as sp
 
     a, b, c, d = _lengths("four_bar", crank=crank, coupler=coupler, rocker=rocker, ground=ground)
     _refuse_open("four_bar", a, b, c, d)
+    if not crossed and _equal(a, c) and _equal(b, d):  # a parallelogram stays one
+        return sp.Integer(0), sp.sympify(angle)
+    _refuse_folding(a, b, c, d)
     x, y = a * sp.cos(angle) - d, a * sp.sin(angle)  # from the rocker's pivot to the crank's end
     square = x**2 + y**2
     inner = sp.acos((square + c**2 - b**2) / (2 * c * sp.sqrt(square)))
@@ -32,9 +36,27 @@ def four_bar(angle: Any, crank: Any, coupler: Any, rocker: Any, ground: Any, cro
     return lean, rock
 
 
+def _equal(a: Any, b: Any) -> bool:
+    return bool(a == b) if is_symbolic(a) or is_symbolic(b) else math.isclose(a, b, rel_tol=1e-12)
+
+
+def _refuse_folding(*lengths: Any) -> None:
+    if any(map(is_symbolic, lengths)):
+        return
+    short, second, third, long = sorted(lengths)
+    if math.isclose(short + long, second + third, rel_tol=1e-12):
+        raise ModelError(
+            f"four_bar: lengths {', '.join(map(str, lengths))} fold flat, and go on from there in two ways; change one"
+            " a little, or close the loop with scene.constrain"
+        )
+
+
 def crank_range(crank: float, coupler: float, rocker: float, ground: float) -> tuple[float, float]:
     """(low, high) of the crank's angle, rad, between which the loop closes; (-inf, inf) where it always does."""
-    a, b, c, d = (float(x) for x in (crank, coupler, rocker, ground))
+    lengths = _lengths("crank_range", crank=crank, coupler=coupler, rocker=rocker, ground=ground)
+    if any(map(is_symbolic, lengths)):
+        raise ModelError("crank_range: its lengths are numbers; take those of the parameters")
+    a, b, c, d = (float(x) for x in lengths)
     _refuse_open("crank_range", a, b, c, d)
     near, far = (_cosine(a, d, reach) for reach in (abs(b - c), b + c))
     if near >= 1.0 and far <= -1.0:

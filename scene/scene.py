@@ -80,7 +80,9 @@ class Scene:
         ``point(p)``, ``direction(d)``. An expression with velocities (``body.v``, ``velocity``, ``spin``,
         ``point_velocity(p)``, ``scene.rate(q)``) is a row P(q) v + b(q) = 0 and must be linear in them; b is the speed
         of a motor. What repeats other rows or the joints is refused when the scene is compiled, or left out with
-        redundant="drop". Guenter & Lee (2009), section 5. Raises ModelError naming the constraint.
+        redundant="drop"; the rows that are kept are then the same for good, so that a weld is better written in three
+        rows of R = a.rotation.T * b.rotation (R[0, 1], R[0, 2], R[1, 2]) than in nine. Names are looked up in this
+        scene when it compiles. Guenter & Lee (2009), section 5. Raises ModelError naming the constraint.
         """
         self._add(
             constraint(f"constraint {len(self.constraints) + 1}" if name is None else name, expressions, redundant)
@@ -96,7 +98,7 @@ class Scene:
 
         pivoting=False also keeps it from turning about the common normal.
         """
-        body = self[body] if isinstance(body, str) else body
+        body = body if isinstance(body, Body) else self[body]
         self._add(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
 
     @staticmethod

@@ -36,14 +36,18 @@ class Simulation:
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time in s.
-    timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint". ``parameters`` are the dynamics' own.
-    A step whose result is not finite raises StateError naming the coordinate and leaves the last good state.
+    timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint": the first and the last stop
+    coordinates at their limits, "rk4" integrates the smooth equations and knows no limits. ``parameters`` are the
+    dynamics' own. A step whose result is not finite raises StateError naming the coordinate and leaves the last good
+    state.
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
     which are in force. Each simulation has its own: ``simulation.dynamics`` computes in those.
     """
 
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
+        if not isinstance(dynamics, Dynamics):
+            raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
         if not isinstance(timestep, (int, float)) or not 0.0 < timestep < np.inf:
             raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
         self._dynamics = dynamics
@@ -123,8 +127,8 @@ class Simulation:
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
-        if count < 0:
-            raise StateError(f"step takes a number of steps that is not negative, not {count}")
+        if not isinstance(count, (int, np.integer)) or count < 0:
+            raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
         try:
             if self._forces or self._charts:
                 for _ in range(count):
@@ -173,6 +177,8 @@ class Simulation:
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot of a simulation of the same scene."""
+        if not isinstance(snapshot, Snapshot):
+            raise StateError(f"restore takes what snapshot() gave, not {snapshot!r}")
         arrays = [(name, getattr(snapshot, name), getattr(self, name)) for name in ("q", "v", "tau")]
         for name, source, target in arrays:
             if source.shape != target.shape:

@@ -130,9 +130,11 @@ class Joint:
             raise ModelError(
                 f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"
             )
-        if not np.isfinite([multiplier, offset]).all() or multiplier == 0.0:
+        numbers = as_floats([multiplier, offset])
+        if numbers.shape != (2,) or not np.isfinite(numbers).all() or multiplier == 0.0:
             raise ModelError(
-                f"a joint that follows '{leader}' needs a finite multiplier other than 0 and a finite offset"
+                f"a joint that follows '{leader}' needs a finite multiplier other than 0 and a finite offset, both"
+                " numbers; scene parameters go into driven(...)"
             )
         joint = Joint.from_program(self.program, [self.coordinates[0].name], {})
         joint.coordinates = self.coordinates
@@ -150,6 +152,8 @@ class Joint:
 
         self._refuse_charts("expressions that drive it")
         names = [c.name for c in self.coordinates]
+        if len(expressions) == 1 and isinstance(expressions[0], (tuple, list)):  # body.q is a tuple
+            expressions = tuple(expressions[0])
         if len(expressions) != len(names):
             raise ModelError(
                 f"a driven joint needs one expression for each of its coordinates ({', '.join(names)}), not"

@@ -56,3 +56,22 @@ def test_a_body_may_be_given_itself_or_by_its_name():
     assert pushed[0].v[0] != 0.0
     with pytest.raises(rd.ModelError, match="unknown body 'leg'"):
         dynamics.jacobian([0.3], "leg")
+
+
+def test_what_beginners_write_is_told():
+    scene = Scene()
+    ratio = scene.parameter("ratio", 2.0)
+    points = np.array([[0, 0, 0], [1, 0, 1], [2, 1, 0], [3, 1, 1.0]])
+    for make, message in (
+        (
+            lambda: joints.revolute("z").follow("a", ratio),
+            "finite multiplier .* numbers; scene parameters go into driven",
+        ),
+        (lambda: joints.curve([sp.Symbol("s"), 0, 0], "s"), "its coordinate is the SymPy symbol that stands in f"),
+        (lambda: joints.bspline(points, name=""), "the name of its coordinate is an identifier"),
+        (lambda: joints.bspline([[ratio, 0, 0], *points[1:]]), "scene parameters cannot stand in it"),
+    ):
+        with pytest.raises(rd.ModelError, match=message):
+            make()
+    leader = scene.world.attach(Body("a", mass=1.0, inertia=np.eye(3)), joints.revolute("z"))
+    assert joints.revolute("z").driven(leader.q).drive is not None  # a tuple of one

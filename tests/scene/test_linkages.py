@@ -47,6 +47,12 @@ def test_the_range_is_where_the_loop_closes_and_no_wider(shape):
         assert reach > coupler + rocker or reach < abs(coupler - rocker)
 
 
+def test_a_parallelogram_stays_one_through_its_folds():
+    theta = sp.Symbol("theta")
+    assert linkages.four_bar(theta, 0.5, 1.2, 0.5, 1.2) == (0, theta)
+    assert linkages.four_bar(theta, 1, 1, 1, 1) == (0, theta)
+
+
 def test_a_slider_crank_closes():
     theta = sp.Symbol("theta")
     lean, slide = linkages.slider_crank(theta, 0.3, 1.0, 0.2)
@@ -81,6 +87,9 @@ def test_a_pantograph_copies_with_its_ratio():
         (lambda t: linkages.four_bar(t, 5, 1, 1, 1), "four_bar: lengths 5.0, 1.0, 1.0, 1.0 never close"),
         (lambda t: linkages.four_bar(t, -1, 1, 1, 1), "four_bar: the crank must be positive"),
         (lambda t: linkages.crank_range(1, 1, 9, 1), "crank_range: lengths .* never close"),
+        (lambda t: linkages.four_bar(t, 1, 1, 1, 1, crossed=True), "fold flat"),
+        (lambda t: linkages.four_bar(t, 1, 2, 2, 1), "lengths 1.0, 2.0, 2.0, 1.0 fold flat.*scene.constrain"),
+        (lambda t: linkages.crank_range(t, 1, 1, 1), "its lengths are numbers"),
         (lambda t: linkages.slider_crank(t, 1.0, 0.5), "a rod of 0.5 m does not reach"),
         (lambda t: linkages.slider_crank(t, 1.0, float("nan")), "the rod must be positive"),
     ],

@@ -265,3 +265,16 @@ def test_a_timestep_is_a_positive_number(timestep):
 def test_an_unknown_integrator_is_answered_with_the_known_ones():
     with pytest.raises(rd.StateError, match=r"'leapfrog'.*semi_implicit_euler.*rk4.*implicit_midpoint"):
         rd.Simulation(PENDULUM, 1e-3, "leapfrog")
+
+
+@pytest.mark.parametrize(
+    ("misuse", "message"),
+    [
+        (lambda sim: sim.step(1.5), "a whole number of steps.*1.5"),
+        (lambda sim: sim.restore(None), "restore takes what snapshot"),
+        (lambda sim: rd.Simulation(Scene()), "compiled dynamics, scene.compile.., not Scene"),
+    ],
+)
+def test_misuse_is_told(misuse, message):
+    with pytest.raises(rd.StateError, match=message):
+        misuse(tree())

@@ -65,6 +65,8 @@ def curve(
     straight on; a closed one wraps. Raises ModelError.
     """
     what = f"curve of {q}"
+    if not getattr(q, "is_Symbol", False):
+        raise ModelError(f"{what}: its coordinate is the SymPy symbol that stands in f, not {q!r}")
     check_choices(what, frame, up, outside, closed, arc_length)
     direction = upward(what, up)
     graph = Graph()
@@ -173,6 +175,8 @@ def _cyclic(points: np.ndarray) -> Any:
 
 
 def _label(kind: str, points: Any, name: str) -> str:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ModelError(f"{kind}: the name of its coordinate is an identifier, such as s, not {name!r}")
     try:
         count = f"{len(points)} points"
     except TypeError:

@@ -39,7 +39,7 @@ def control_points(what: str, points: Any, shape: tuple[str, ...] = ("n", "3")) 
 
 
 def _shape(points: np.ndarray) -> str:
-    return str(points.shape) if points.size else "what is no array of numbers"
+    return str(points.shape) if points.size else "what is no array of numbers (scene parameters cannot stand in it)"
 
 
 def _place(index: Any) -> str:

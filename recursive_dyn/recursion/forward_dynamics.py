@@ -15,16 +15,11 @@ from recursive_dyn.recursion.inverse_dynamics import motions, required_wrench
 from recursive_dyn.recursion.kinematics import Tree
 
 
-def forward_dynamics(tree: Tree, tau: Sequence[Scalar], diagonal: Sequence[Scalar] | None = None) -> list[Scalar]:
-    """Accelerations (nv,) for generalized forces tau (nv,); ``diagonal`` is added to the rotor inertias."""
-    factors, c = free_motion(tree, tau, diagonal)
-    return factors.expand(c)
-
-
 def free_motion(
     tree: Tree, tau: Sequence[Scalar], diagonal: Sequence[Scalar] | None = None
 ) -> tuple[ArticulatedInertias, list[Scalar]]:
-    """(factors of M, L^-T (tau - bias))."""
+    """(factors of M, L^-T (tau - bias)), which ``expand`` makes accelerations; tau (nv,); ``diagonal`` is added to the
+    rotor inertias."""
     wrenches = [required_wrench(k, m) for k, m in zip(tree.links, motions(tree, None), strict=True)]
     reduction = Reduction(tree, tau, [np.concatenate(w) for w in wrenches])
     return ArticulatedInertias(tree, diagonal, reduction), reduction.c

@@ -18,16 +18,11 @@ from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
 
 
-def forward_dynamics(tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None) -> list[Scalar]:
-    """Accelerations (nv,) for generalized forces tau (nv,); ``diagonal`` is added to the rotor inertias."""
-    factors, c = free_motion(tree, tau, diagonal)
-    return factors.expand(c)
-
-
 def free_motion(
     tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None
 ) -> tuple[FactoredMatrix, list[Scalar]]:
-    """(factors of M, L^-T (tau - bias))."""
+    """(factors of M, L^-T (tau - bias)), which ``expand`` makes accelerations; tau (nv,); ``diagonal`` is added to the
+    rotor inertias."""
     bias = inverse_dynamics(tree, None)
     factors = FactoredMatrix(mass_matrix(tree, diagonal))
     return factors, factors.reduce([t - b for t, b in zip(tau, bias, strict=True)])

@@ -238,7 +238,7 @@ def test_drivers_that_are_missing_are_noticed():
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="a window needs a display; xvfb-run makes one")
 def test_window_opens_where_there_is_a_display():
     code = """
-import numpy as np, pybullet, recursive_dyn as rd
+import numpy as np, pybullet, time, recursive_dyn as rd
 from bridge import PyBulletMirror
 from scene import Body, Scene, joints, shapes
 scene = Scene()
@@ -249,11 +249,15 @@ sim = rd.Simulation(scene.compile())
 with PyBulletMirror(scene, sim) as mirror:
     assert pybullet.getConnectionInfo(mirror.client)["connectionMethod"] == pybullet.GUI
     mirror.step(3)
-    view, projection = pybullet.getDebugVisualizerCamera(mirror.client)[2:4]
-    pixels = pybullet.getCameraImage(160, 120, view, projection, physicsClientId=mirror.client)[2]
-    color = np.reshape(pixels, (-1, 4))[:, :3].astype(int)
-    for channel, other in ((0, 2), (2, 0)):
-        assert (color[:, channel] > color[:, other] + 80).sum() > 50, "both colours are in the window"
+    for attempt in range(50):  # the window draws in a thread of its own, in its own time
+        view, projection = pybullet.getDebugVisualizerCamera(mirror.client)[2:4]
+        pixels = pybullet.getCameraImage(160, 120, view, projection, physicsClientId=mirror.client)[2]
+        color = np.reshape(pixels, (-1, 4))[:, :3].astype(int)
+        seen = [(color[:, a] > color[:, b] + 80).sum() > 50 for a, b in ((0, 2), (2, 0))]
+        if all(seen):
+            break
+        time.sleep(0.2)
+    assert all(seen), "both colours are in the window"
     with PyBulletMirror(scene, sim) as second:
         assert pybullet.getConnectionInfo(second.client)["connectionMethod"] == pybullet.DIRECT
     try:

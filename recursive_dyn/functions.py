@@ -155,9 +155,11 @@ def _midpoint(c: Context) -> Outputs:
     stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
     tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
     diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
-    none = array(np.zeros(c.model.nv))
-    free = array(manifold.midpoint_step(start, guess, none, h)[2])
-    acceleration = array(c.accelerations(middle, tau, diagonal, constraints.middle_bias(middle, free, h)))
+    bias = None
+    if c.model.constraints:
+        free = manifold.midpoint_step(start, guess, array(np.zeros(c.model.nv)), h)[2]
+        bias = constraints.middle_bias(middle, array(free), h)
+    acceleration = array(c.accelerations(middle, tau, diagonal, bias))
     q, v, better = manifold.midpoint_step(start, guess, acceleration, h)
     change: Scalar = 0.0
     size: Scalar = 1.0

@@ -21,3 +21,16 @@ def damage(content: Any, damages: Iterable[tuple[Sequence[Any], Any]]) -> None:
                 target[last] = copy.deepcopy(value)
         except (KeyError, IndexError, TypeError):
             continue  # an earlier damage took it away
+
+
+def changed(content: Any, place: Sequence[str], value: Any) -> Any:
+    """The content with what stands at a path of names and numbers replaced, in place; None takes it away."""
+    *path, last = [int(p) if p.isdigit() else p for p in place]
+    target = content
+    for step in path:
+        target = target[step]
+    if value is None:
+        del target[last]
+    else:
+        target[last] = value
+    return content

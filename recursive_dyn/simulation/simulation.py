@@ -214,13 +214,12 @@ class Simulation:
             return
         for _ in range(count):
             start = self._q.copy(), self._v.copy(), self.time
+            self._steps(tau, 1)
             try:
-                self._steps(tau, 1)
                 self._q[:], self._v[:] = settled(self._dynamics, self._q, self._v)
             except StateError as error:
                 self._q[:], self._v[:], self.time = start
-                prefix = f"simulation at t = {self.time:.6g} s: "
-                raise StateError(prefix + str(error).removeprefix(prefix)) from None
+                raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
 
     def _steps(self, tau: np.ndarray, count: int) -> None:
         while count:

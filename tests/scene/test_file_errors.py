@@ -4,6 +4,7 @@ import copy
 import json
 from pathlib import Path
 
+import file_damage
 import numpy as np
 import pytest
 from file_damage import DELETE, WEIRD, damage
@@ -46,16 +47,7 @@ def load(content, folder: Path) -> Scene:
 
 def changed(place: str, value) -> dict:
     """The document with what stands at "bodies.0.mass" replaced; None takes a field away."""
-    result = document()
-    *path, last = [int(p) if p.isdigit() else p for p in place.split(".")]
-    target = result
-    for step in path:
-        target = target[step]
-    if value is None:
-        del target[last]
-    else:
-        target[last] = value
-    return result
+    return file_damage.changed(document(), place.split("."), value)
 
 
 def test_a_file_written_by_hand_loads(tmp_path):

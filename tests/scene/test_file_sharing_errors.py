@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import file_damage
 import numpy as np
 import pytest
 import sympy as sp
@@ -65,15 +66,7 @@ print(sorted({{"sympy", "trimesh", "yourdfpy"}} & set(sys.modules)))
 
 
 def changed(content: dict, place: str, value) -> dict:
-    *path, last = [int(p) if p.isdigit() else p for p in place.split("/")]
-    target = content
-    for step in path:
-        target = target[step]
-    if value is None:
-        del target[last]
-    else:
-        target[last] = value
-    return content
+    return file_damage.changed(content, place.split("/"), value)
 
 
 DRIVE, ROWS = "bodies/2/joint/drive", "constraints/0"

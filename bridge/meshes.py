@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -189,9 +189,21 @@ def checker(tile: float, tiles: int, odd: int) -> Triangles:
     return Triangles(vertices, faces, np.broadcast_to((0.0, 0.0, 1.0), (len(faces), 3, 3)))
 
 
+class Writable(Protocol):
+    """What a mesh file is made of."""
+
+    @property
+    def outline(self) -> Array: ...
+
+    @property
+    def faces(self) -> Array: ...
+
+    def write(self, path: Path) -> None: ...
+
+
 @dataclass(frozen=True, eq=False)
 class MeshFile:
-    """A mesh written for Bullet: its path, outermost vertices (26, 3) in m, and number of faces."""
+    """A mesh written for Bullet: its path, outermost points (n, 3) in m, and number of faces."""
 
     path: str
     outline: Array
@@ -206,13 +218,13 @@ class MeshFiles:
         self._files: dict[Hashable, MeshFile] = {}
         self._count = 0
 
-    def get(self, key: Hashable, make: Callable[[], Triangles]) -> MeshFile:
+    def get(self, key: Hashable, make: Callable[[], Writable]) -> MeshFile:
         """The file of the mesh that ``key`` stands for, made and written at its first use."""
         if key not in self._files:
             self._files[key] = self.add(make())
         return self._files[key]
 
-    def add(self, mesh: Triangles) -> MeshFile:
+    def add(self, mesh: Writable) -> MeshFile:
         """A new file."""
         path = Path(self._folder.name) / f"{self._count}.obj"
         self._count += 1

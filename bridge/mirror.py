@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import combinations
 from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
 import pybullet
 
-from bridge import contacts, quaternion
+from bridge import quaternion
 from bridge.bodies import Bodies
 from bridge.camera import Camera
+from bridge.collisions import Collisions
 from bridge.connection import Connection
 from bridge.contacts import Contact
 from bridge.meshes import MeshFiles, Triangles, checked, tube
@@ -21,8 +23,11 @@ from bridge.renderer import check_picture, studio
 from bridge.shapes import colliders, placed
 from bridge.stage import Stage
 from bridge.visuals import PALETTE, SCENERY, Visual, checkered, rgba, tile_size, visuals
+from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
+from recursive_dyn.model import WORLD as WORLD_LINK
 from recursive_dyn.spatial import pose
 from scene import Scene, shapes
 
@@ -36,10 +41,11 @@ class Moving(Protocol):
     def dynamics(self) -> Dynamics: ...
 
     @property
-    def q(self) -> Array: ...
+    def contacts(self) -> Contacts: ...
 
-    @property
-    def v(self) -> Array: ...
+    detect: Any
+
+    def frames(self) -> tuple[Array, Array]: ...
 
     def step(self, count: int = 1) -> None: ...
 
@@ -65,6 +71,7 @@ class PyBulletMirror:
         ground: bool | float = True,
         gui: bool | None = None,
         renderer: str | None = None,
+        contact: bool = True,
     ) -> None:
         names = sim.dynamics.bodies
         if sorted(names) != sorted(body.name for body in scene.bodies):
@@ -74,17 +81,21 @@ class PyBulletMirror:
         self._renderer = renderer
         self._scenery = _scenery(scene, ground)
         self._ranks = {name: k for k, name in enumerate(names)}
-        self._poses = np.asarray(sim.dynamics.poses(sim.q))
+        self._poses = sim.frames()[0]
+        self._pairs = scene.pairs
         self._contacts: tuple[Contact, ...] | None = None
         self._files = MeshFiles()
         self._connection = Connection(client, gui)
         # Nobody looks into a connection of our own without a window, and ``image`` has its own meshes.
         self._shown = self._connection.window or not self._connection.owned
         self._bodies = Bodies(self.client, self._files, self._shown)
+        self._collisions = Collisions(self.client, self._bodies, self._ranks, self._pairs, self._place)
         try:
             with self._connection.guard(), self._connection.paused():
                 self._create()
                 self.sync()
+                if contact:
+                    sim.detect = self.detect
                 if self._connection.window and self._connection.owned:
                     self._connection.aim(Camera(fov=WINDOW).framed(self._stage.outline(self._poses), 4 / 3))
         except Exception:
@@ -103,36 +114,44 @@ class PyBulletMirror:
 
     def sync(self) -> None:
         """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before."""
-        dynamics, q = self.sim.dynamics, self.sim.q
-        X, V = dynamics.poses(q), dynamics.velocities(q, self.sim.v)
-        states = zip(
-            self._bodies.of.values(),
-            X[:, :3, 3].tolist(),
-            quaternion.from_rotations(X[:, :3, :3]).tolist(),
-            V[:, 3:].tolist(),
-            V[:, :3].tolist(),
-            strict=True,
-        )
-        client = self.client
         with self._connection.guard():
-            for bodies, position, orientation, velocity, omega in states:
-                for body in bodies:
-                    pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
-                    pybullet.resetBaseVelocity(body, velocity, omega, client)  # after the pose, which zeroes it
-        self._poses, self._contacts = X, None
+            self._place(*self.sim.frames())
+        self._contacts = None
 
     def step(self, count: int = 1) -> None:
-        """Advance the simulation by ``count`` timesteps and mirror where it got to; ``contacts`` are then new."""
-        self.sim.step(count)
-        self.sync()
+        """Advance the simulation by ``count`` timesteps and mirror where it got to.
+
+        Bullet's own bodies, if there are any, are stepped along. ``contacts`` are then those of the last step, with
+        their impulses.
+        """
+        with self._connection.guard():
+            self.sim.step(count)
+            self._place(*self.sim.frames())
+        self._contacts = self._collisions.named(self.sim.contacts) if count and self._detects else None
+
+    def detect(self, simulation: Any) -> Contacts:
+        """Contacts at the simulation's state: what ``simulation.detect`` is given. Raises StateError as ``sync``."""
+        with self._connection.guard():
+            return self._collisions(simulation)
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
-        """Contacts of the scene's bodies at the last ``sync``, found when first asked for."""
+        """Contacts of the scene's bodies: of the last ``step``, or at the last ``sync``, found when first asked for."""
         if self._contacts is None:
             with self._connection.guard():
-                self._contacts = contacts.detect(self.client, self._bodies.names, self._ranks)
+                self._contacts = self._collisions.look(*self.sim.frames())
         return self._contacts
+
+    def pair(self, a: Any, b: Any, collide: bool = True, material: Material | None = None) -> None:
+        """Let two bodies collide or not from now on, with a material of their own; see :meth:`Scene.pair`."""
+        self.scene.pair(a, b, collide, material)
+        self._collisions.forget_pairs()
+        with self._connection.guard():
+            self._filter(getattr(a, "name", a), getattr(b, "name", b), collide)
+
+    @property
+    def _detects(self) -> bool:
+        return getattr(self.sim.detect, "__self__", None) is self
 
     def image(self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1) -> Array:
         """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.
@@ -169,24 +188,49 @@ class PyBulletMirror:
     ) -> None:
         self.close()
 
+    def _place(self, poses: Array, twists: Array) -> None:
+        """Bullet's bodies at poses (nb, 4, 4) with twists (nb, 6)."""
+        states = zip(
+            self._bodies.of.values(),
+            poses[:, :3, 3].tolist(),
+            quaternion.from_rotations(poses[:, :3, :3]).tolist(),
+            twists[:, 3:].tolist(),
+            twists[:, :3].tolist(),
+            strict=True,
+        )
+        client = self.client
+        for bodies, position, orientation, velocity, omega in states:
+            for body in bodies:
+                pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
+                pybullet.resetBaseVelocity(body, velocity, omega, client)  # after the pose, which zeroes it
+        self._poses = poses
+
     def _create(self) -> None:
         known = {body.name: body for body in self.scene.bodies}
         for k, name in enumerate(self._ranks):
             seen = self._visuals(k, name) if self._shown else []
             try:
-                solid = placed(known[name].shapes, self._files)
+                solid = [(part, s.material) for s in known[name].shapes for part in placed([s], self._files)]
             except ModelError as problem:
                 raise ModelError(f"body '{name}': {problem}") from None
             self._bodies.add(name, solid, seen)
-        for name, body in known.items():
-            if body.parent is not None and body.parent.name in known:
-                self._bodies.ignore(name, body.parent.name)
         for shape in self._scenery:
             for part in colliders(shape, self._files) if shape.collision else ():
-                self._bodies.add_scenery(part, shape.at @ part.at)
+                self._bodies.add_scenery(part, shape.at @ part.at, shape.material)
+        for pair in _neighbours(self.sim.dynamics):
+            self._bodies.ignore(*pair)
+        for names, rule in self._pairs.items():
+            if not rule.collide:
+                self._filter(*names, collide=False)
         if self._shown:
             for visual in self._stage.scenery():
                 self._bodies.draw(visual)
+
+    def _filter(self, a: str, b: str, collide: bool) -> None:
+        if collide:
+            self._bodies.restore(a, b)
+        else:
+            self._bodies.ignore(a, b)
 
     @cached_property
     def _stage(self) -> Stage:
@@ -215,6 +259,16 @@ class PyBulletMirror:
         with self._connection.guard():
             self._bodies.draw(visual)
             self._stage.add(visual)
+
+
+def _neighbours(dynamics: Dynamics) -> Iterator[tuple[str, str]]:
+    """Pairs of bodies that a joint ties together, or that are one rigid piece: they overlap at their joints."""
+    model = dynamics.model
+    for (i, a), (j, b) in combinations(enumerate(model.bodies), 2):
+        near = a.link != WORLD_LINK and b.link != WORLD_LINK
+        tied = a.link == b.link or model.links[a.link].parent == b.link or model.links[b.link].parent == a.link
+        if (near and tied) or b.parent == i or a.parent == j:
+            yield a.name, b.name
 
 
 def _scenery(scene: Scene, ground: bool | float) -> list[shapes.Shape]:

@@ -55,3 +55,28 @@ def to_pose(position: Any, q: Any) -> Array:
     X[:3, :3] = to_rotation(q)
     X[:3, 3] = position
     return X
+
+
+def to_rotations(q: Array) -> Array:
+    """Rotation matrices (n, 3, 3) of unit quaternions (n, 4)."""
+    x, y, z, w = np.asarray(q, dtype=float).reshape(-1, 4).T
+    R = np.empty((len(x), 3, 3))
+    for i, (a, b, c) in enumerate(((x, y, z), (y, z, x), (z, x, y))):
+        j = (i + 1) % 3
+        R[:, i, i] = 1.0 - 2.0 * (b * b + c * c)
+        R[:, i, j] = 2.0 * (a * b - w * c)
+        R[:, j, i] = 2.0 * (a * b + w * c)
+    return R
+
+
+def turned(q: Array, turns: Array) -> Array:
+    """Unit quaternions (n, 4) of bodies turned by rotation vectors (n, 3) in world axes."""
+    angle = np.linalg.norm(turns, axis=1)
+    axis = turns * (0.5 * np.sinc(angle / (2.0 * np.pi)))[:, None]
+    s, p = np.cos(0.5 * angle)[:, None], axis
+    v, w = q[:, :3], q[:, 3:]
+    result = np.concatenate(
+        [s * v + w * p + np.cross(p, v), s * w - np.einsum("ni,ni->n", p, v)[:, None]], axis=1
+    )
+    unit: Array = result / np.linalg.norm(result, axis=1)[:, None]
+    return unit

@@ -21,7 +21,7 @@ Color = tuple[float, float, float, float]
 
 TURN = 36  # edges around a full turn of what is drawn: few corners are seen at 640 x 480
 TILES = 80  # of the ground, a side
-SHARED = ("at", "color", "collision", "visual")  # what all shapes have, which is not part of a mesh
+SHARED = ("at", "color", "collision", "visual", "material")  # what all shapes have, which is not part of a mesh
 
 PALETTE: tuple[Color, ...] = (
     (0.22, 0.49, 0.78, 1.0),
@@ -68,7 +68,7 @@ def checkered(plane: shapes.Plane, tile: float, files: MeshFiles) -> list[Visual
     if plane.color is not None:
         light = rgba(plane.color)
         dark = (0.8 * light[0], 0.8 * light[1], 0.8 * light[2], light[3])
-    at = plane.at @ _facing(np.asarray(plane.normal))
+    at = plane.at @ facing(np.asarray(plane.normal))
     boards = [files.get(("checker", tile, odd), partial(checker, tile, TILES, odd)) for odd in (0, 1)]
     return [Visual(board, color, at) for board, color in zip(boards, (light, dark), strict=True)]
 
@@ -111,7 +111,7 @@ def tessellated(shape: shapes.Shape, sections: int) -> Triangles:
     return Triangles.shaded(mesh.vertices, mesh.faces)
 
 
-def _facing(normal: Array) -> Array:
+def facing(normal: Array) -> Array:
     """A pose at the origin whose z axis is ``normal``; the identity for a level plane."""
     X = np.eye(4)
     side = np.eye(3)[np.abs(normal).argmin()]

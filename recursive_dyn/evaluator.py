@@ -81,7 +81,7 @@ class Evaluator:
             "midpoint": lambda entry, p: steppers.midpoint(entry, p.input_size, p.output_size, m.nq, m.nv),
             "rates": lambda entry, p: steppers.runge_kutta(entry, p.input_size, m.nq + m.nv, m.quaternions),
         }
-        return makers.get(function)
+        return makers.get(function.removesuffix("_unstopped"))
 
     def call(self, function: str, *arguments: Any) -> Array:
         """Evaluate a function of the list in ``recursive_dyn.functions``; leading axes of the arguments broadcast."""

@@ -22,6 +22,7 @@ from recursive_dyn.recursion import (
     constraints,
     energy,
     forward_dynamics,
+    impulse,
     kinematics,
     lagrangian,
     manifold,
@@ -133,28 +134,32 @@ def _rates(c: Context) -> Outputs:
     return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
 
 
-def _step(c: Context) -> Outputs:
+def _step(c: Context, stopped: bool = True) -> Outputs:
     """Semi-implicit Euler with implicit joint forces and stops at the limits."""
     h = c.input("dt")[0]
     forces, diagonal = passive.implicit_terms(c.tree, h)
-    stop_forces, stop_diagonal = passive.stops(c.tree, h, typical_inertia(c.model))
-    tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
-    diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
+    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    if stopped:
+        stop_forces, stop_diagonal = passive.stops(c.tree, h, typical_inertia(c.model))
+        tau = [t + s for t, s in zip(tau, stop_forces, strict=True)]
+        diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
     acceleration = array(c.accelerations(c.tree, tau, diagonal, bias=constraints.half_bias))
     q, v = manifold.semi_implicit_step(c.tree, acceleration, h)
     return [("q", q), ("v", v)]
 
 
-def _midpoint(c: Context) -> Outputs:
+def _midpoint(c: Context, stopped: bool = True) -> Outputs:
     """One fixed-point sweep of the implicit midpoint rule: a better v_middle, the step it implies, its change."""
     h = c.input("dt")[0]
     half, start = h * 0.5, c.tree
     guess = c.input("v_middle")
     middle = Tree(c.model, c.graph, q=array(manifold.midpoint(start, guess, h)), v=guess)
     forces, diagonal = passive.implicit_terms(start, half)
-    stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
-    tau = [t + f + s for t, f, s in zip(c.input("tau"), forces, stop_forces, strict=True)]
-    diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
+    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    if stopped:
+        stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
+        tau = [t + s for t, s in zip(tau, stop_forces, strict=True)]
+        diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
     bias = None
     if c.model.constraints:
         free = manifold.midpoint_step(start, guess, array(np.zeros(c.model.nv)), h)[2]
@@ -234,11 +239,30 @@ FUNCTIONS: dict[str, Function] = {
     "chart_quality": Function(
         ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", charts.measures(c.tree))]
     ),
+    "impulse_factors": Function(
+        ("q", "dt"), lambda m: (impulse.factors_size(m),),
+        lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0]))],
+    ),
+    "floating_momenta": Function(
+        ("q", "v"), lambda m: (impulse.FLOATING * len(impulse.floating(m)),),
+        lambda c: [("momenta", impulse.floating_momenta(c.tree))],
+    ),
     "rates": Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _rates),
     "step": Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _step),
     "midpoint": Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _midpoint),
+    "step_unstopped": Function(
+        ("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), lambda c: _step(c, stopped=False)
+    ),
+    "midpoint_unstopped": Function(
+        ("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), lambda c: _midpoint(c, stopped=False)
+    ),
 }  # fmt: skip
-SOLVING = frozenset(("forward_dynamics", "rates", "step", "midpoint", "multipliers", "project"))
+SOLVING = frozenset(
+    (
+        "forward_dynamics", "rates", "step", "midpoint", "step_unstopped", "midpoint_unstopped", "multipliers",
+        "project",
+    )
+)  # fmt: skip
 
 
 def find(model: Model, name: str) -> Function:

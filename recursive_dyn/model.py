@@ -20,7 +20,10 @@ WORLD = -1
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One velocity coordinate: limits (low, high), damping and stiffness of its spring to ``rest``, rotor inertia."""
+    """One velocity coordinate: limits (low, high), damping and stiffness of its spring to ``rest``, rotor inertia.
+
+    friction: the largest force of the joint's dry friction; it enters no generated code.
+    """
 
     name: str
     limits: tuple[float, float] = (-np.inf, np.inf)
@@ -28,6 +31,7 @@ class Coordinate:
     stiffness: float = 0.0
     rest: float = 0.0
     armature: float = 0.0
+    friction: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,7 @@ class Numbering:
 
 
 def _with_follower(leader: Coordinate, own: Coordinate, coupling: Coupling) -> Coordinate:
-    """The leading coordinate with a follower's damping, spring and rotor, which act through q = m q_l + offset."""
+    """The leader with a follower's damping, spring, rotor and friction, which act through q = m q_l + offset."""
     m = coupling.multiplier
     stiffness = leader.stiffness + m * m * own.stiffness
     pull = leader.stiffness * leader.rest + m * own.stiffness * (own.rest - coupling.offset)
@@ -143,6 +143,7 @@ def _with_follower(leader: Coordinate, own: Coordinate, coupling: Coupling) -> C
         leader,
         damping=leader.damping + m * m * own.damping,
         armature=leader.armature + m * m * own.armature,
+        friction=leader.friction + abs(m) * own.friction,
         stiffness=stiffness,
         rest=pull / stiffness if stiffness else leader.rest,
     )

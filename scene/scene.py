@@ -6,6 +6,7 @@ import keyword
 from pathlib import Path
 from typing import Any
 
+from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model import Coordinate, Model
@@ -14,6 +15,7 @@ from scene.checks import numbers
 from scene.constraints import Constraint, constraint, rolling
 from scene.joints.base import coordinates_of
 from scene.lower import lower
+from scene.pairs import Pair
 from scene.quantities import rate
 
 
@@ -21,6 +23,7 @@ class Scene:
     """Bodies on parametric joints under ``gravity`` (3,), m/s^2.
 
     joint_names: in a scene from a robot file, the name of the body that each joint moves, by the joint's name there.
+    pairs: what was said of two bodies by ``pair``, by the set of their names.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -29,6 +32,7 @@ class Scene:
         self.parameters: dict[str, float] = {}
         self.coordinates: dict[str, Coordinate] = {}
         self.constraints: list[Constraint] = []
+        self.pairs: dict[frozenset[str], Pair] = {}
         self.joint_names: dict[str, str] = {}
 
     @property
@@ -58,7 +62,7 @@ class Scene:
         """A SymPy symbol for a coordinate of its own that any number of joints may share.
 
         It may stand in the transforms of joints and in ``joint.driven(...)``. settings: limits, damping, stiffness,
-        rest, armature, as a joint takes them. Raises ModelError when the name is taken or not an identifier.
+        rest, armature, friction, as a joint takes them. Raises ModelError when the name is taken or not an identifier.
         """
         symbol = self._symbol("coordinate", name)
         (self.coordinates[name],) = coordinates_of([name], settings)
@@ -100,6 +104,34 @@ class Scene:
         """
         body = body if isinstance(body, Body) else self[body]
         self._add(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
+
+    def pair(
+        self, a: Body | World | str, b: Body | World | str, collide: bool = True, material: Material | None = None
+    ) -> None:
+        """Say whether two bodies collide, and of what material their contact is whatever their shapes are of.
+
+        a, b: bodies or their names; scene.world or "world" is the scenery. A later call for the same two replaces an
+        earlier one. Raises ModelError naming the pair.
+        """
+        names = [self._named(node) for node in (a, b)]
+        what = f"pair of '{names[0]}' and '{names[1]}'"
+        if names[0] == names[1]:
+            raise ModelError(f"{what}: a pair is of two bodies of this scene{self._known()}")
+        try:
+            self.pairs[frozenset(names)] = Pair(collide, material)
+        except ModelError as error:
+            raise ModelError(f"{what}: {error}") from None
+
+    def _named(self, node: Node | str) -> str:
+        """The name of a body of this scene or of its world. ModelError lists the known ones."""
+        name = node.name if isinstance(node, Node) else node
+        for known in self.world.walk():
+            if isinstance(name, str) and known.name == name and (known is node or name is node):
+                return name
+        raise ModelError(f"pair: {name!r} is no body of this scene{self._known()}")
+
+    def _known(self) -> str:
+        return f", which has {', '.join(['world', *(b.name for b in self.bodies)])}"
 
     @staticmethod
     def rate(coordinate: Any) -> Any:

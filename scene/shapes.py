@@ -3,79 +3,41 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene import triangles
-from scene.checks import FloatArray, numbers, positive, rigid_pose, sizes
+from scene.checks import numbers
+from scene.heightfield import HeightField
 from scene.mass_properties import MassProperties
+from scene.shape import Shape, Vector
 
 if TYPE_CHECKING:
     import trimesh
 
-Vector: TypeAlias = Sequence[float] | FloatArray
+__all__ = [
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "HeightField",
+    "Mesh",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "Torus",
+    "to_trimesh",
+]
 
 
 def _centred(volume: float, x: float, y: float, z: float) -> MassProperties:
     """A solid of unit density, symmetric about its origin, with moments x, y, z (m^2) per kilogram."""
     return MassProperties(volume, np.zeros(3), np.diag((x, y, z)) * volume)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Shape(ABC):
-    """What all shapes share. Shapes are immutable and compare by identity.
-
-    `at`: 4x4 pose of the shape in the body's frame, the identity if None; stored read-only and orthonormalised.
-    `color`: red, green, blue, alpha from 0 to 1, or None. `collision`, `visual`: whether it collides, is drawn; it
-    has mass either way. Raises ModelError, naming the kind of shape, for sizes, poses or colours that are not valid.
-    """
-
-    at: FloatArray = field(default_factory=lambda: np.eye(4))
-    color: Sequence[float] | None = None
-    collision: bool = True
-    visual: bool = True
-
-    def __post_init__(self) -> None:
-        self._store(at=rigid_pose(self.label, "at", np.eye(4) if self.at is None else self.at))
-        if self.color is not None:
-            color = numbers(self.label, "color", self.color, (4,))
-            if (color < 0.0).any() or (color > 1.0).any():
-                raise ModelError(f"{self.label}: color is red, green, blue, alpha from 0 to 1, not {self.color!r}")
-            self._store(color=tuple(color.tolist()))
-
-    def _store(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def _check_sizes(self, shape: tuple[int, ...], *names: str) -> None:
-        for name in names:
-            value = sizes(self.label, name, getattr(self, name), shape).tolist()
-            self._store(**{name: tuple(value) if shape else value})
-
-    @property
-    def label(self) -> str:
-        """How error messages call this shape."""
-        return type(self).__name__
-
-    @property
-    @abstractmethod
-    def volume(self) -> float:
-        """Volume in m^3."""
-
-    @abstractmethod
-    def _solid(self) -> MassProperties:
-        """Mass properties at unit density in the shape's own frame."""
-
-    def mass_properties(self, density: float) -> MassProperties:
-        """Mass properties of the solid in the BODY's frame; `density` in kg/m^3. Raises ModelError if not positive."""
-        return self._solid().scaled(positive(self.label, "density", density)).moved(self.at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,9 +240,10 @@ class Mesh(Shape):
 def to_trimesh(shape: Shape, sections: int = 64) -> trimesh.Trimesh:
     """Triangles of a shape in its OWN frame (`at` is not applied), in m, wound outward; a new mesh each time.
 
-    `sections` is the number of edges around a full turn; a Mesh keeps its triangles. Raises ModelError for a Plane,
-    which has no end.
+    `sections` is the number of edges around a full turn; a Mesh keeps its triangles, and a HeightField gives the open
+    surface that it is. Raises ModelError for a Plane, which has no end.
     """
+    import trimesh
     from trimesh import creation
 
     if sections < 3:
@@ -307,4 +270,6 @@ def to_trimesh(shape: Shape, sections: int = 64) -> trimesh.Trimesh:
             mesh = shape.geometry.copy()
             mesh.apply_transform(np.diag((*np.ravel(shape.scale), 1.0)))  # turns the winding if it mirrors
             return mesh
+        case HeightField():
+            return trimesh.Trimesh(*shape.triangles(), process=False)
     raise ModelError(f"{shape.label}: has no tessellation")

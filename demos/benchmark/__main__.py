@@ -4,9 +4,10 @@ import argparse
 from pathlib import Path
 
 from demos.benchmark import report
+from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
-TABLES = ("counts", "speed", "scaling", "papers")
+TABLES = ("counts", "speed", "scaling", "papers", "contact")
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -17,6 +18,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", default=[], help="xyz20 ... random100, kuka, laikago, humanoid")
     parser.add_argument("--seconds", type=float, default=0.5, help="time spent on each contender of each case")
     parser.add_argument("--figures", type=Path, default=ASSETS, help="folder for the papers' figures: %(default)s")
+    parser.add_argument("--long", action="store_true", help="contact: 10^6 steps as well, to watch memory")
     chosen = parser.parse_args()
     tables = chosen.tables or TABLES
     report.print_machine()
@@ -28,6 +30,8 @@ def main() -> None:
         report.scaling((10, 20, 50, 100, 200, 300), chosen.seconds)
     if "papers" in tables:
         papers.all_of_them(chosen.seconds, chosen.figures)
+    if "contact" in tables:
+        contact.all_of_them(chosen.long)
 
 
 if __name__ == "__main__":

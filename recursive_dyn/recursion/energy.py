@@ -18,7 +18,7 @@ _LENGTH = 1.0  # metres: how a force is weighed against a moment where a pure co
 _SINGULAR = 1e-14  # squared sine between columns of S at which rounding hides whether they differ
 
 
-def _link_momenta(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def link_momenta(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(linear momentum, angular momentum about the centre of mass, centre of mass), all in world axes, per link."""
     result = []
     for i, k in enumerate(tree.links):
@@ -71,7 +71,7 @@ def plain_positions(tree: Tree) -> list[Scalar]:
 def momentum(tree: Tree) -> list[Scalar]:
     """[angular about the world origin; linear] (6,), world axes."""
     angular, linear = zeros(3), zeros(3)
-    for p, spin, center in _link_momenta(tree):
+    for p, spin, center in link_momenta(tree):
         linear = linear + p
         angular = angular + spin + cross(center, p)
     return [*angular, *linear]

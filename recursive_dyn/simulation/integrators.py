@@ -21,12 +21,16 @@ INTEGRATORS = {"semi_implicit_euler": "step", "rk4": "rates", "implicit_midpoint
 
 
 class Stepper:
-    """The compiled loop of one integrator over one dynamics."""
+    """The compiled loop of one integrator over one dynamics; ``stopped`` says whether limits stop coordinates."""
 
-    def __init__(self, dynamics: Dynamics, integrator: str) -> None:
+    def __init__(self, dynamics: Dynamics, integrator: str, stopped: bool = True) -> None:
         if integrator not in INTEGRATORS:
             raise StateError(f"unknown integrator '{integrator}'; choose one of {', '.join(INTEGRATORS)}")
-        kernel = dynamics.kernel(INTEGRATORS[integrator])
+        function = INTEGRATORS[integrator]
+        limited = any(np.isfinite(c.limits).any() for c in dynamics.model.coordinates)
+        if limited and not stopped and function != "rates":
+            function += "_unstopped"
+        kernel = dynamics.kernel(function)
         self._input = kernel.buffer(kernel.input_size)
         self._buffers = [self._input, *(kernel.buffer(n) for n in (kernel.output_size, kernel.scratch))]
         self._work = np.zeros(8 + 2 * (dynamics.nq + dynamics.nv))

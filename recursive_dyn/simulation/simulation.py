@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers
+from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.contact.events import ContactEvent
+from recursive_dyn.contact.interaction import Detector, Interaction
+from recursive_dyn.contact.motors import Motors
+from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.parameters import Parameters
 from recursive_dyn.projection import settled
 from recursive_dyn.simulation.charts import Charts
-from recursive_dyn.simulation.diagnosis import culprit
-from recursive_dyn.simulation.integrators import Stepper
-
-_SPLITS = 6  # how often a midpoint step that does not converge may be halved
+from recursive_dyn.simulation.flight import Flight
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Snapshot:
     remainder: float
     parameters: np.ndarray
     forces: tuple[tuple[int, np.ndarray, np.ndarray, np.ndarray], ...]
+    impulses: Any = None
 
 
 class Simulation:
@@ -59,8 +61,10 @@ class Simulation:
         self._tau = np.zeros(dynamics.nv)
         self._remainder = 0.0
         self._forces: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
-        self._stepper = Stepper(dynamics, integrator)
+        self._flight = Flight(dynamics, integrator)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
+        self._frames: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.interaction = Interaction(self)
 
     @property
     def dynamics(self) -> Dynamics:
@@ -116,6 +120,55 @@ class Simulation:
         names = [link.name for link in self._dynamics.model.charted]
         return dict(zip(names, self._charts.present.tolist(), strict=True)) if self._charts else {}
 
+    @property
+    def detect(self) -> Detector | None:
+        """What finds contacts at the simulation's state, detect(simulation) -> Contacts; None: nothing touches."""
+        return self.interaction.detector
+
+    @detect.setter
+    def detect(self, detector: Detector | None) -> None:
+        if detector is not None and not callable(detector):
+            raise StateError(f"detect takes a function of the simulation that returns Contacts, not {detector!r}")
+        self.interaction.detector = detector
+
+    @property
+    def contact(self) -> Settings:
+        """How contacts, limits, motors and dry friction are solved."""
+        return self.interaction.settings
+
+    @property
+    def motors(self) -> Motors:
+        """Motors by coordinate: ``motors["arm.q"] = Motor(velocity=2.0, max_force=5.0)``; ``del`` switches one off."""
+        return self.interaction.motors
+
+    @property
+    def solution(self) -> Solution:
+        """What the solve of the last step did."""
+        return self.interaction.solution
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of the last step, with their impulses."""
+        return self.interaction.contacts
+
+    @property
+    def contact_events(self) -> tuple[ContactEvent, ...]:
+        """Pairs of bodies that began to touch, stay in touch, or parted in the last call of ``step`` or ``advance``."""
+        return self.interaction.events()
+
+    def contact_wrench(self, body: Any) -> np.ndarray:
+        """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
+        index = self._dynamics.model.body_index(body)
+        return self.interaction.wrench(index, self.frames()[0][index, :3, 3])
+
+    def frames(self) -> tuple[np.ndarray, np.ndarray]:
+        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them."""
+        state = np.concatenate([self._q, self._v, self.parameters.values_array])
+        if self._frames is None or not np.array_equal(self._frames[0], state):
+            dynamics = self.dynamics
+            self._frames = state, dynamics.poses(self._q), dynamics.velocities(self._q, self._v)
+        return self._frames[1], self._frames[2]
+
     def rechart(self, body: Any, chart: int) -> None:
         """Express the state in another chart of the joint of ``body``, a Body or its name; the motion stays the same.
 
@@ -129,6 +182,7 @@ class Simulation:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
         if not isinstance(count, (int, np.integer)) or count < 0:
             raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
+        self.interaction.begin()
         try:
             if self._forces or self._charts:
                 for _ in range(count):
@@ -173,6 +227,7 @@ class Simulation:
             self._remainder,
             self.parameters.values_array.copy(),
             tuple(self._forces),
+            self.interaction.memory(),
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -188,6 +243,8 @@ class Simulation:
         self.time, self._remainder = snapshot.time, snapshot.remainder
         self.parameters.values_array[:] = snapshot.parameters
         self._forces = list(snapshot.forces)
+        self.interaction.recall(snapshot.impulses)
+        self._frames = None
         if self._charts:
             self._charts.adopt()
 
@@ -209,72 +266,35 @@ class Simulation:
                 raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
 
     def _run(self, tau: np.ndarray, count: int) -> None:
-        if not self._dynamics.model.constraints:
-            self._steps(tau, count)
-            return
-        for _ in range(count):
-            start = self._q.copy(), self._v.copy(), self.time
-            self._steps(tau, 1)
-            try:
-                self._q[:], self._v[:] = settled(self._dynamics, self._q, self._v)
-            except StateError as error:
-                self._q[:], self._v[:], self.time = start
-                raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
+        if self.interaction.needed:
+            for _ in range(count):
+                self._impulse_step(tau)
+        elif self._dynamics.model.constraints:
+            for _ in range(count):
+                start = self._q.copy(), self._v.copy()
+                self._flight.advance(self._q, self._v, tau, self.timestep, 1, self.time)
+                self._settle(start)
+                self.time += self.timestep
+        else:
+            while count:
+                done = self._flight.advance(self._q, self._v, tau, self.timestep, count, self.time)
+                self.time += done * self.timestep
+                count -= done
 
-    def _steps(self, tau: np.ndarray, count: int) -> None:
-        while count:
-            done, code = self._stepper.run(
-                self._q, self._v, tau, self.timestep, self._dynamics.parameters.values_array, count
-            )
-            self.time += done * self.timestep
-            count -= done
-            if code == drivers.NOT_CONVERGED:
-                code = self._split(tau, self.timestep, _SPLITS)
-                if code == drivers.OK:
-                    count -= 1
-                    self.time += self.timestep
-            if code != drivers.OK:
-                raise StateError(self._diagnose(code, tau))
-
-    def _split(self, tau: np.ndarray, h: float, splits: int) -> int:
-        """One step of length h as two halves, or, where a half does not converge either, as four quarters, ..."""
+    def _impulse_step(self, tau: np.ndarray) -> None:
         start = self._q.copy(), self._v.copy()
-        for _ in range(2):
-            _, code = self._stepper.run(self._q, self._v, tau, h / 2, self.parameters.values_array, 1)
-            if code == drivers.NOT_CONVERGED and splits > 1:
-                code = self._split(tau, h / 2, splits - 1)
-            if code != drivers.OK:
-                self._q[:], self._v[:] = start
-                return code
-        return drivers.OK
+        self.interaction.step(tau)
+        if self._dynamics.model.constraints:
+            self._settle(start)
+        self.time += self.timestep
 
-    def _diagnose(self, code: int, tau: np.ndarray) -> str:
-        label = self._dynamics.label
-        if code == drivers.BAD_INPUT:
-            for name, values in (("q", self._q), ("v", self._v), ("tau", tau)):
-                bad = np.flatnonzero(~np.isfinite(values))
-                if len(bad):
-                    return f"simulation at t = {self.time:.6g} s: {name} is not finite at {label(name, int(bad[0]))}"
-            return f"simulation at t = {self.time:.6g} s: a parameter is not finite"
-        if code == drivers.NOT_CONVERGED and np.isfinite(self._stepper.output).all():
-            return (
-                f"simulation at t = {self.time:.6g} s: the implicit midpoint step did not converge; use a smaller"
-                f" timestep than {self.timestep:.3g} s. The last good state is kept"
-            )
-        joint = culprit(self._dynamics.model, self._q, self._v, self.timestep, self.parameters.values_array)
-        if joint is not None:
-            return (
-                f"simulation at t = {self.time:.6g} s: the joint of coordinate '{joint}' has no finite frame where it"
-                " goes; keep it away with limits, use a smaller timestep, or write the joint so that it exists there."
-                " The last good state is kept"
-            )
-        nq, nv = self._dynamics.nq, self._dynamics.nv
-        bad_v = np.flatnonzero(~np.isfinite(self._stepper.output[nq : nq + nv]))
-        index = int(bad_v[np.argmax(np.abs(self._v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(self._v)))
-        return (
-            f"simulation at t = {self.time:.6g} s: the next state is not finite at {label('v', index)}, which moves at"
-            f" {self._v[index]:.4g}; use a smaller timestep, or look at its joint there. The last good state is kept"
-        )
+    def _settle(self, start: tuple[np.ndarray, np.ndarray]) -> None:
+        """Bring the state back onto the constraints, or back to ``start``."""
+        try:
+            self._q[:], self._v[:] = settled(self._dynamics, self._q, self._v)
+        except StateError as error:
+            self._q[:], self._v[:] = start
+            raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
 
     def _checked(self, name: str, value: Any, size: int) -> np.ndarray:
         try:

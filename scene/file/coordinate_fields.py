@@ -1,4 +1,4 @@
-"""Coordinates as fields of a scene file and back: their names, limits, springs, damping, rotors."""
+"""Coordinates as fields of a scene file and back: their names, limits, springs, damping, rotors, friction."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene import shapes
-from scene.file.document import as_given, fields, flag, table, text
-from scene.shapes import Mesh, Shape
+from scene.file import material_fields
+from scene.file.document import as_given, brief, fields, flag, table, text
+from scene.shapes import HeightField, Mesh, Shape
 
 _SIZES: dict[type[Shape], dict[str, tuple[int, ...]]] = {
     shapes.Box: {"size": (3,)},
@@ -22,11 +23,12 @@ _SIZES: dict[type[Shape], dict[str, tuple[int, ...]]] = {
     shapes.Torus: {"major": (), "minor": ()},
     shapes.Plane: {"normal": (3,)},
     shapes.Mesh: {"scale": (3,)},
+    shapes.HeightField: {"spacing": (2,)},
 }
 _KINDS = {kind.__name__: kind for kind in _SIZES}
-_SHARED = ("at", "color", "collision", "visual")
-_MESH = ("file", "vertices", "faces")
-_FIELDS = list(dict.fromkeys((*(name for sizes in _SIZES.values() for name in sizes), *_MESH, *_SHARED)))
+_SHARED = ("at", "color", "collision", "visual", "material")
+_MESH, _GRID = ("file", "vertices", "faces"), ("heights",)
+_FIELDS = list(dict.fromkeys((*(name for sizes in _SIZES.values() for name in sizes), *_MESH, *_GRID, *_SHARED)))
 
 
 def write(shape: Shape, folder: Path) -> dict[str, Any]:
@@ -37,12 +39,16 @@ def write(shape: Shape, folder: Path) -> dict[str, Any]:
     result: dict[str, Any] = {"kind": kind.__name__}
     if isinstance(shape, Mesh):
         result |= _mesh_fields(shape, folder)
+    if isinstance(shape, HeightField):
+        result["heights"] = shape.heights.tolist()
     for name in _SIZES[kind]:
         result[name] = np.asarray(getattr(shape, name), dtype=float).tolist()
     if shape.at.tobytes() != np.eye(4).tobytes():
         result["at"] = shape.at.tolist()
     if shape.color is not None:
         result["color"] = list(shape.color)
+    if shape.material is not None:
+        result["material"] = material_fields.write(shape.material)
     return result | {name: False for name in ("collision", "visual") if not getattr(shape, name)}
 
 
@@ -55,7 +61,7 @@ def read(value: Any, folder: Path) -> Shape:
     if kind is Mesh:
         given = fields(name, value, ("kind", "scale"), (*_MESH, *_SHARED))
     else:
-        given = fields(name, value, ("kind", *sizes), _SHARED)
+        given = fields(name, value, ("kind", *sizes, *(_GRID if kind is HeightField else ())), _SHARED)
     settings: dict[str, Any] = {}
     for field, shape in sizes.items():
         settings[field] = table(f"{field} of {name}", given[field], shape).astype(float)
@@ -65,6 +71,10 @@ def read(value: Any, folder: Path) -> Shape:
         settings["color"] = table(f"color of {name}", given["color"], (4,)).astype(float)
     for field in ("collision", "visual"):
         settings[field] = flag(f"{field} of {name}", given.get(field, True))
+    if "material" in given:
+        settings["material"] = material_fields.read(f"material of {name}", given["material"])
+    if kind is HeightField:
+        settings["heights"] = _heights(given["heights"])
     if kind is Mesh:
         settings["source"] = _mesh_source(given, folder)
     return _as_given(kind(**settings), settings)
@@ -75,6 +85,12 @@ def _as_given(shape: Shape, settings: dict[str, Any]) -> Shape:
         kept = as_given(np.asarray(getattr(shape, name)), settings[name])
         shape._store(**{name: kept if name == "at" else tuple(kept.tolist())})
     return shape
+
+
+def _heights(value: Any) -> np.ndarray:
+    if not isinstance(value, list) or not value or not isinstance(value[0], list):
+        raise ModelError(f"heights of HeightField must be a list of rows of numbers, not {brief(value)}")
+    return table("heights of HeightField", value, (len(value), len(value[0]))).astype(float)
 
 
 def _mesh_fields(shape: Mesh, folder: Path) -> dict[str, Any]:

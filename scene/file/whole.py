@@ -3,7 +3,7 @@
 format, version: what the file is; gravity: three numbers, m/s^2; parameters: values by name; coordinates: those that
 joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its joints move; bodies: in
 order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes and joint; constraints:
-name and rows.
+name and rows; pairs: bodies that do not collide or whose contact is of a material of its own.
 
 Numbers keep every bit. A number of a placement or of mass properties may be a text instead, an expression of
 parameters (parameter_text.py); transforms, drives and constraints are the text of expression graphs (graph_text.py).
@@ -21,7 +21,15 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError, SceneFileError
 from scene.body import Body, Node
-from scene.file import body_fields, constraint_fields, coordinate_fields, document, joint_fields, shape_fields
+from scene.file import (
+    body_fields,
+    constraint_fields,
+    coordinate_fields,
+    document,
+    joint_fields,
+    pair_fields,
+    shape_fields,
+)
 from scene.file.document import as_given, brief, fields, items, mapping, number, table, text
 from scene.file.names import Names
 from scene.joints.base import coordinates_of
@@ -30,7 +38,7 @@ from scene.urdf.text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
 _REQUIRED = ("format", "version", "gravity", "bodies")
-_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints")
+_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "pairs")
 
 
 def save(scene: Scene, path: str | os.PathLike[str]) -> None:
@@ -78,6 +86,11 @@ def _fields_of(scene: Scene, path: Path) -> dict[str, Any]:
     for constraint in scene.constraints:
         with blame(path, f"constraint '{constraint.name}'"):
             result["constraints"].append(constraint_fields.write(constraint))
+    if scene.pairs:
+        result["pairs"] = []
+    for names, pair in scene.pairs.items():
+        with blame(path, f"pair of {', '.join(sorted(names))}"):
+            result["pairs"].append(pair_fields.write(names, pair))
     return result
 
 
@@ -108,6 +121,9 @@ def _scene_of(content: Any, path: Path) -> Scene:
             if any(known.name == name for known in scene.constraints):
                 raise ModelError("two constraints have this name; give each its own")
             scene.constraints.append(constraint_fields.read(name, value, names))
+    for i, value in enumerate(content.get("pairs", [])):
+        with blame(path, f"pair {i + 1}"):
+            pair_fields.read(value, scene)
     return scene
 
 
@@ -147,6 +163,7 @@ def _checked(content: Any) -> dict[str, Any]:
     fields("it", content, _REQUIRED, _OPTIONAL)
     items("bodies", content["bodies"])
     items("constraints", content.get("constraints", []))
+    items("pairs", content.get("pairs", []))
     return content
 
 

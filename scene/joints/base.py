@@ -29,9 +29,9 @@ class Joint:
     transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates:
     one symbol or up to six. Other symbols must be scene parameters, or coordinates that several joints share
     (``scene.coordinate``). limits: (low, high) or one pair a coordinate, in
-    the coordinate's unit; damping, stiffness, rest, armature: a number, or one a coordinate (N m s/rad, N m/rad, rad,
-    kg m^2 for an angle). ``a @ b`` is the joint with transform G_a G_b. Errors: ModelError, at the latest when the
-    scene is compiled, naming the body.
+    the coordinate's unit; damping, stiffness, rest, armature, friction: a number, or one a coordinate (N m s/rad,
+    N m/rad, rad, kg m^2, N m for an angle); friction is dry, of at most that force. ``a @ b`` is the joint with
+    transform G_a G_b. Errors: ModelError, at the latest when the scene is compiled, naming the body.
     """
 
     program: JointProgram
@@ -112,8 +112,8 @@ class Joint:
         return joint
 
     def adjusted(self, **settings: Any) -> Joint:
-        """This joint with other limits, damping, stiffness, rest or armature; what is not given stays."""
-        self._refuse_charts("limits, damping, stiffness, rest and armature")
+        """This joint with other limits, damping, stiffness, rest, armature or friction; what is not given stays."""
+        self._refuse_charts("limits, damping, stiffness, rest, armature and friction")
         names = [c.name for c in self.coordinates]
         kept = {key: [getattr(c, key) for c in self.coordinates] for key in _DEFAULTS} if names else {}
         joint = Joint.from_program(self.program, names, {**kept, **settings})
@@ -145,8 +145,8 @@ class Joint:
         """This joint with each coordinate a function of others, q_i = q_i(q): a cam, a gear, a loop in closed form.
 
         expressions: SymPy, one a coordinate, over symbols of ``scene.coordinate``, ``body.q`` of bodies attached
-        before, and scene parameters. Damping, springs, limits and rotors belong to those coordinates; where an open
-        curve or patch ends, it then goes straight on.
+        before, and scene parameters. Damping, springs, limits, rotors and friction belong to those coordinates; where
+        an open curve or patch ends, it then goes straight on.
         """
         from recursive_dyn.symbolic import from_sympy
 
@@ -178,9 +178,10 @@ class Joint:
 
 def _refuse_settings_of_driven(coordinates: Sequence[Coordinate]) -> None:
     for c in coordinates:
-        if c.damping or c.stiffness or c.armature or np.isfinite(c.limits).any():
+        if c.damping or c.stiffness or c.armature or c.friction or np.isfinite(c.limits).any():
             raise ModelError(
-                f"coordinate '{c.name}' is driven by others: give limits, damping, stiffness and armature to those"
+                f"coordinate '{c.name}' is driven by others: give limits, damping, stiffness, armature and friction to"
+                " those"
             )
 
 
@@ -200,14 +201,14 @@ class SymbolReader:
 
 
 _UNLIMITED = (-np.inf, np.inf)
-_DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0}
+_DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0, "friction": 0.0}
 
 
 def coordinates_of(names: Sequence[str], settings: dict[str, Any]) -> tuple[Coordinate, ...]:
     """Coordinates of these names with the settings a joint takes; ModelError names the one that is wrong."""
     unknown = sorted(settings.keys() - _DEFAULTS.keys())
     if unknown:
-        raise ModelError(f"a joint takes limits, damping, stiffness, rest and armature, not '{unknown[0]}'")
+        raise ModelError(f"a joint takes limits, damping, stiffness, rest, armature and friction, not '{unknown[0]}'")
     chosen = {**_DEFAULTS, **settings}
     limits = _limits(names, chosen.pop("limits"))
     columns = {key: _per_coordinate(names, key, value) for key, value in chosen.items()}

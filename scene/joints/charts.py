@@ -19,9 +19,9 @@ def charts(*parameterisations: Joint) -> Joint:
     Which chart is in force is the parameter "<body>.chart" of the compiled dynamics, 0 at first: q, v, a and tau are
     read in it. A simulation has its own, and carries q, v and tau over between steps (``Simulation.charts``,
     ``rechart``).
-    Limits, springs, damping and rotors have no meaning that all charts share and are refused, as are constraints and
-    other joints that use the coordinates. Composed with another joint, charts are composed one by one. Si & Guenter
-    (2011), section 6. Raises ModelError; that charts differ in their motion, when the scene is compiled.
+    Limits, springs, damping, rotors and friction have no meaning that all charts share and are refused, as are
+    constraints and other joints that use the coordinates. Composed with another joint, charts are composed one by one.
+    Si & Guenter (2011), section 6. Raises ModelError; that charts differ in their motion, when the scene is compiled.
     """
     given = [chart for joint in parameterisations for chart in (getattr(joint, "charts", ()) or (joint,))]
     for k, chart in enumerate(given):
@@ -51,7 +51,7 @@ def _check(what: str, chart: Joint) -> None:
     if not chart.coordinates:
         raise ModelError(f"{what} has no coordinates; use the fixed joint by itself")
     for c in chart.coordinates:
-        settings = {"damping": c.damping, "stiffness": c.stiffness, "armature": c.armature}
+        settings = {"damping": c.damping, "stiffness": c.stiffness, "armature": c.armature, "friction": c.friction}
         settings["limits"] = float(np.isfinite(c.limits).any())
         used = [name for name, x in settings.items() if x]
         if used:

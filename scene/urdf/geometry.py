@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import SceneFileError
 from scene import shapes
 from scene.shapes import Shape
@@ -19,16 +20,22 @@ PACKAGES = ("package", "model")  # schemes whose first folder is a package's nam
 class Geometry:
     """The shapes of a robot's links.
 
-    path: the URDF file; robot: its yourdfpy.Robot; package_paths: folders that hold packages, searched before the
-    file's own folder and its parents; skip_missing_meshes: leave out a mesh whose file is not found, else
-    SceneFileError.
+    path: the URDF file; robot: its yourdfpy.Robot; surfaces: materials of links by name; package_paths: folders that
+    hold packages, searched before the file's own folder and its parents; skip_missing_meshes: leave out a mesh whose
+    file is not found, else SceneFileError.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], robot: Any, package_paths: Sequence[str | Path], skip_missing_meshes: bool
+        self,
+        path: str | os.PathLike[str],
+        robot: Any,
+        surfaces: Mapping[str, Material],
+        package_paths: Sequence[str | Path],
+        skip_missing_meshes: bool,
     ) -> None:
         folder = Path(path).absolute().parent
         self.path = path
+        self.surfaces = surfaces
         self.roots = [*map(Path, package_paths), folder, *folder.parents]
         self.skip_missing_meshes = skip_missing_meshes
         # Files also use by name a material that an earlier link defined; the global ones count first.
@@ -55,7 +62,7 @@ class Geometry:
         return material.color.rgba if material.color is not None else self.colors.get(material.name)
 
     def _shape(self, link: str, item: Any, settings: dict[str, Any]) -> Shape | None:
-        geometry, settings = item.geometry, {"at": item.origin, **settings}
+        geometry, settings = item.geometry, {"at": item.origin, "material": self.surfaces.get(link), **settings}
         if not settings["collision"] and _is_empty(geometry):
             return None
         with blame(self.path, f"link '{link}'"):

@@ -38,17 +38,18 @@ def load(
     Joint types: those of URDF and PyBullet's spherical. Shapes: those of URDF and PyBullet's capsule and plane.
     Inertias are taken as they stand, even where rounding broke the triangle inequality; a link without <inertial> has
     no mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0,
-    mean none. A <mimic> joint follows its leader, whose coordinate takes on its damping; its own limits do not count.
-    Not modelled: friction, limits of effort and velocity, textures, transmissions, sensors, PyBullet's and Gazebo's
-    extensions.
+    mean none. A <mimic> joint follows its leader, whose coordinate takes on its damping and friction; its own limits do
+    not count. Of PyBullet's <contact>, lateral_friction, rolling_friction, spinning_friction and restitution are the
+    material of the link's shapes. Not modelled: limits of effort and velocity, textures, transmissions, sensors, the
+    other extensions of PyBullet and Gazebo.
 
     Raises SceneFileError naming the file, the element and what to do. Warns if a link that floats has no mass.
     """
-    robot = read(path)
+    robot, surfaces = read(path)
     links = {link.name: link for link in robot.links}
     root, couplings = root_of(path, robot), couplings_of(path, robot)
     folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
-    geometry = Geometry(path, robot, folders, skip_missing_meshes)
+    geometry = Geometry(path, robot, surfaces, folders, skip_missing_meshes)
     scene = Scene()
 
     nodes: dict[str, Node] = {root: scene.world}
@@ -82,27 +83,28 @@ def _body(path: object, link: Any, geometry: Geometry) -> Body:
 
 def _joint(joint: Any, couplings: dict[str, Coupling]) -> Joint:
     own = couplings.get(joint.name)
-    damping = _damping(joint)
+    dynamics = _dynamics(joint)
     match joint.type:
         case "revolute":
-            motion = joints.revolute(joint.axis, limits=_limits(joint), damping=damping)
+            motion = joints.revolute(joint.axis, limits=_limits(joint), **dynamics)
         case "continuous":
-            motion = joints.revolute(joint.axis, damping=damping)
+            motion = joints.revolute(joint.axis, **dynamics)
         case "prismatic":
-            motion = joints.prismatic(joint.axis, limits=_limits(joint), damping=damping)
+            motion = joints.prismatic(joint.axis, limits=_limits(joint), **dynamics)
         case "planar":
-            motion = joints.planar(joint.axis, damping=damping)
+            motion = joints.planar(joint.axis, **dynamics)
         case "spherical":
-            motion = joints.ball(damping=damping)
+            motion = joints.ball(**dynamics)
         case "floating":
-            motion = joints.free(damping=damping)
+            motion = joints.free(**dynamics)
         case _:
             return joints.fixed()
     return motion if own is None else motion.follow(own.leader.child, own.multiplier, own.offset)
 
 
-def _damping(joint: Any) -> float:
-    return 0.0 if joint.dynamics is None or joint.dynamics.damping is None else float(joint.dynamics.damping)
+def _dynamics(joint: Any) -> dict[str, float]:
+    given = {name: getattr(joint.dynamics, name, None) for name in ("damping", "friction")}
+    return {name: float(value) for name, value in given.items() if value is not None}
 
 
 def _limits(joint: Any) -> tuple[float, float] | None:

@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError, SceneFileError
+from scene.urdf import contact
 
 JOINT_TYPES = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar", "spherical")
 SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh", "plane")
@@ -33,8 +35,9 @@ _NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {  # element: attribute: how m
     "color": {"rgba": (4,)},
     "axis": {"xyz": (3,)},
     "limit": {"lower": (1,), "upper": (1,)},
-    "dynamics": {"damping": (1,)},
+    "dynamics": {"damping": (1,), "friction": (1,)},
     "mimic": {"multiplier": (1,), "offset": (1,)},
+    **{tag: {"value": (1,)} for tag in contact.FIELDS},
 }
 _REQUIRED = {
     "mass": ("value",),
@@ -48,9 +51,10 @@ _REQUIRED = {
     "parent": ("link",),
     "child": ("link",),
     "mimic": ("joint",),
+    **dict.fromkeys(contact.FIELDS, ("value",)),
 }
-_READ = {  # what is passed on of each element; the rest (sensors, transmissions, contact settings) is not modelled
-    "link": ("inertial", "visual", "collision"),
+_READ = {  # what is passed on of each element; the rest (sensors, transmissions) is not modelled
+    "link": ("inertial", "visual", "collision", "contact"),
     "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
     "material": ("color",),
 }
@@ -67,8 +71,8 @@ def blame(path: object, element: str) -> Iterator[None]:
         raise SceneFileError(f"{path}: {element}: {error}") from error
 
 
-def read(path: str | os.PathLike[str]) -> Any:
-    """The file's yourdfpy.Robot: links, joints and materials with every number present and finite.
+def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Material]]:
+    """The file's yourdfpy.Robot: links, joints and materials with every number present and finite; links' surfaces.
 
     Capsules and planes come as meshes, see ``foreign_shape``. Raises SceneFileError.
     """
@@ -79,13 +83,17 @@ def read(path: str | os.PathLike[str]) -> Any:
         else:
             robot.remove(element)
     _check_names(path, robot)
+    surfaces: dict[str, Material] = {}
+    for element in robot.findall("link"):
+        with blame(path, f"link '{element.get('name')}'"):
+            surfaces |= contact.taken(element)
     _disguise_foreign_shapes(robot)
     robot.set("name", robot.get("name") or "robot")
     import yourdfpy
 
     try:
         text = io.BytesIO(ET.tostring(robot))
-        return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot
+        return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot, surfaces
     except Exception as error:  # yourdfpy lets through whatever its own parsing meets
         raise SceneFileError(f"{path}: yourdfpy cannot read it ({error}); check it with check_urdf") from error
 

@@ -20,6 +20,7 @@ from scene import Body, Scene, joints
         (lambda: joints.charts(joints.euler("xyz", stiffness=1.0), joints.euler("zxz")), "chart 1: stiffness"),
         (lambda: joints.charts(joints.euler("xyz", limits=(-1, 1)), joints.euler("zxz")), "chart 1: limits"),
         (lambda: joints.charts(joints.euler("xyz", armature=0.1), joints.euler("zxz")), "chart 1: armature"),
+        (lambda: joints.charts(joints.euler("xyz", friction=0.1), joints.euler("zxz")), "chart 1: friction"),
         (lambda: joints.charts(joints.revolute("x").follow("arm"), joints.revolute("x")), "follows or is driven"),
         (lambda: euler("xyz", "zxz").adjusted(damping=1.0), "several charts takes no limits"),
         (lambda: joints.charts(joints.revolute("x"), joints.revolute("-x")).follow("arm"), "several charts"),

@@ -15,10 +15,11 @@ from trees import random_body
 
 import recursive_dyn as rd
 from recursive_dyn.program import content_hash
-from scene import Body, Scene, joints, linkages
+from scene import Body, Scene, joints, linkages, shapes
 from scene.constraints import Constraint
 from scene.joints.base import Joint
 from scene.joints.surface import Contact
+from scene.pairs import Pair
 
 AWKWARD = ["größe 'x' \"y\"", "a, b", "t0 = 1", "line\nbreak", "rate(q)", "q0", "\\", "🦿"]
 X = sp.Symbol("x", real=True)
@@ -238,11 +239,13 @@ def test_a_loaded_scene_can_be_built_on(tmp_path):
 
 def test_all_that_a_scene_holds_is_known_to_files():
     """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here."""
-    known = {"gravity", "world", "parameters", "coordinates", "constraints", "joint_names"}
+    known = {"gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs"}
     assert vars(Scene()).keys() == known
     node = {"name", "parent", "children", "shapes", "properties", "joint", "placement", "order"}
     assert vars(Body("a")).keys() == node
     assert {f.name for f in dataclasses.fields(Constraint)} == {"name", "rows", "redundant"}
+    assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
+    assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}
     assert {f.name for f in dataclasses.fields(Contact)} == {"first", "second", "flip", "turn", "spin"}
     written = {"program", "coordinates", "coupling", "drive", "contact", "path", "patch", "charts"}
     assert set(Joint.__annotations__) == written

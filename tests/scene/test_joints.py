@@ -283,7 +283,10 @@ def test_a_pitch_is_a_finite_number(pitch):
         ({"limits": 1.0}, "limits need a pair"),
         ({"limits": [(0, 1), (0, 1)]}, "limits need a pair"),
         ({"limits": "tight"}, "limits"),
-        ({"friction": 1.0}, "not 'friction'"),
+        ({"friction": -1.0}, "friction of coordinate 'angle' is -1.0; it must be finite and not negative"),
+        ({"friction": NAN}, "friction of coordinate 'angle'"),
+        ({"friction": (1.0, 2.0)}, "friction needs a number or one for each"),
+        ({"backlash": 1.0}, "not 'backlash'"),
     ],
 )
 def test_bad_settings_are_refused(settings, pattern):

@@ -121,7 +121,7 @@ def test_inertia_of_a_link_without_mass_counts(load):
 def test_joint_types(load, kind, coordinates):
     scene = load(*arm('<axis xyz="0 0 1"/><dynamics damping="0.5" friction="2"/>', kind))
     assert tuple(c.name for c in scene["arm"].joint.coordinates) == coordinates
-    assert all(c.damping == 0.5 for c in scene["arm"].joint.coordinates)
+    assert all((c.damping, c.friction) == (0.5, 2.0) for c in scene["arm"].joint.coordinates)
     assert scene.compile().velocity_coordinates == tuple(f"arm.{c}" for c in coordinates)
 
 
@@ -404,6 +404,8 @@ def test_missing_mesh_is_named_or_skipped(load):
         (arm('<origin xyz="1 0 nan"/>'), "joint 'hinge': <origin xyz='1 0 nan'> must hold 3 finite numbers"),
         (arm('<limit lower="nan" upper="1"/>'), "joint 'hinge': <limit lower='nan'> must hold 1 finite number"),
         (arm('<dynamics damping="-1"/>'), "joint 'hinge': damping of coordinate 'angle' is -1.0"),
+        (arm('<dynamics friction="-1"/>'), "joint 'hinge': friction of coordinate 'angle' is -1.0"),
+        (arm('<dynamics friction="dry"/>'), "joint 'hinge': <dynamics friction='dry'> must hold 1 finite number"),
         (arm('<dynamics damping="inf"/>'), "joint 'hinge': <dynamics damping='inf'> must hold"),
         (arm('<mimic multiplier="1"/>'), "joint 'hinge': <mimic> has no joint="),
         ((link("a", MASS.replace('value="1"', 'value="-1"')),), "link 'a': its mass -1.0 is negative"),

@@ -1,0 +1,105 @@
+"""Bullet's own rigid bodies that move freely: read before a step, placed where they would get to, given their answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pybullet
+
+from bridge import quaternion
+from bridge.quaternion import Array
+from recursive_dyn.contact.contacts import FreeBodies
+
+
+@dataclass(frozen=True, eq=False)
+class FreeBody:
+    """What Bullet says once of a rigid body of its own: id, mass (kg), principal moments of inertia (3,), size (m)."""
+
+    id: int
+    mass: float
+    moments: Array
+    radius: float
+
+    @classmethod
+    def of(cls, body: int, client: int) -> FreeBody | None:
+        """The body if it is a single one with mass, else None."""
+        if pybullet.getNumJoints(body, physicsClientId=client) > 0:
+            return None
+        facts = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
+        mass, moments = facts[0], np.array(facts[2])
+        if mass <= 0.0 or not (moments > 0.0).all():
+            return None
+        low, high = pybullet.getAABB(body, -1, physicsClientId=client)
+        return cls(body, mass, moments, float(0.5 * np.min(np.subtract(high, low))))
+
+
+class Crowd:
+    """The free bodies of a connection during one step.
+
+    Bullet moves a body by its velocity at the end of the step: v + g h, then x + v h.
+    """
+
+    def __init__(self, bodies: Sequence[FreeBody], client: int) -> None:
+        self._bodies, self._client = bodies, client
+        self._step = 0.0
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    @property
+    def names(self) -> list[str]:
+        """How contacts call them."""
+        return [f"bullet:{body.id}" for body in self._bodies]
+
+    def place(self, h: float) -> FreeBodies:
+        """Put every body where a step of length h would take it, and say how it moves."""
+        client = self._client
+        g = gravity(client)
+        states = [
+            (
+                pybullet.getBasePositionAndOrientation(b.id, physicsClientId=client),
+                pybullet.getBaseVelocity(b.id, physicsClientId=client),
+            )
+            for b in self._bodies
+        ]
+        self._start = states
+        x = np.array([s[0][0] for s in states]).reshape(-1, 3)
+        turn = np.array([s[0][1] for s in states]).reshape(-1, 4)
+        before = np.array([(*s[1][1], *s[1][0]) for s in states]).reshape(-1, 6)
+        twist = before.copy()
+        twist[:, 3:] += h * g
+        self._x = x + h * twist[:, 3:]
+        self._turn = quaternion.turned(turn, h * twist[:, :3])
+        for body, position, orientation in zip(self._bodies, self._x.tolist(), self._turn.tolist(), strict=True):
+            pybullet.resetBasePositionAndOrientation(body.id, position, orientation, client)
+        R = quaternion.to_rotations(self._turn)
+        inverse = np.array([1.0 / b.moments for b in self._bodies]).reshape(-1, 3)
+        masses = np.array([1.0 / b.mass for b in self._bodies])
+        return FreeBodies(self._x, masses, np.einsum("nij,nj,nkj->nik", R, inverse, R), before, twist)
+
+    def back(self) -> None:
+        """Put every body back where it was before ``place``."""
+        for body, ((position, orientation), (velocity, omega)) in zip(self._bodies, self._start, strict=True):
+            pybullet.resetBasePositionAndOrientation(body.id, position, orientation, self._client)
+            pybullet.resetBaseVelocity(body.id, velocity, omega, self._client)
+
+    def finish(self, free: FreeBodies, solved: Array, touched: Array) -> None:
+        """After Bullet's own step: where the solve knows better, its poses and velocities.
+
+        solved (m,): bodies that the solve moved. touched (m,): others that Bullet pushed away from a mirror, which the
+        solve found clear: they go on as if alone, so that nothing is pushed twice.
+        """
+        x = self._x + free.shift[:, 3:]
+        turn = quaternion.turned(self._turn, free.shift[:, :3])
+        for k in np.flatnonzero(solved | touched):
+            body, twist = self._bodies[k].id, free.twist[k].tolist()
+            pybullet.resetBasePositionAndOrientation(body, x[k].tolist(), turn[k].tolist(), self._client)
+            pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)
+
+
+def gravity(client: int) -> Array:
+    """Bullet's gravity (3,), m/s^2."""
+    known = pybullet.getPhysicsEngineParameters(client)
+    return np.array([known[f"gravityAcceleration{axis}"] for axis in "XYZ"])

@@ -1,0 +1,136 @@
+"""Questions about where things are, answered by Bullet in the names of the scene's bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pybullet
+
+from bridge.quaternion import Array
+from recursive_dyn.errors import ModelError, StateError
+
+Point = tuple[float, float, float]
+RAYS = pybullet.MAX_RAY_INTERSECTION_BATCH_SIZE - 1  # in one call
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Where a ray meets a body first; lengths in m, world axes.
+
+    body: of the scene, "world" for scenery and ground, or "bullet:<id>". normal (3,): a unit vector out of the surface.
+    fraction: of the way from start to end, distance: from the start.
+    """
+
+    body: str
+    point: Point
+    normal: Point
+    fraction: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest points of two bodies, in m and world axes.
+
+    normal (3,), a unit vector, points from B to A; distance is that of the points along it, negative where the bodies
+    overlap.
+    """
+
+    point_on_a: Point
+    point_on_b: Point
+    normal: Point
+    distance: float
+
+
+class Queries:
+    """Rays, boxes and distances among the bodies of a Bullet connection, at the poses they have there.
+
+    ``names``: what each of our Bullet ids stands for; ``of``: Bullet's ids of each name. Both may change later.
+    """
+
+    def __init__(self, client: int, names: Mapping[int, str], of: Mapping[str, Sequence[int]]) -> None:
+        self._client, self._names, self._of = client, names, of
+
+    def ray(self, start: Sequence[float] | Array, end: Sequence[float] | Array) -> Hit | None:
+        """The first surface between two points (3,), or None. What a ray starts inside of, it does not see."""
+        return self.rays([_vector("a ray's start", start)], [_vector("a ray's end", end)])[0]
+
+    def rays(self, starts: object, ends: object) -> list[Hit | None]:
+        """``ray`` for starts (n, 3) and ends (n, 3) at once. Raises StateError for other shapes and no way to go."""
+        begin, stop = _points("the rays' starts", starts), _points("the rays' ends", ends)
+        if begin.shape != stop.shape:
+            raise StateError(f"rays need as many starts as ends, not {len(begin)} and {len(stop)}")
+        lengths = np.linalg.norm(stop - begin, axis=1)
+        if (lengths == 0.0).any():
+            raise StateError(f"ray {int(lengths.argmin())} starts where it ends; give two different points")
+        found = []
+        for k in range(0, len(begin), RAYS):
+            part = slice(k, k + RAYS)
+            found += pybullet.rayTestBatch(begin[part].tolist(), stop[part].tolist(), physicsClientId=self._client)
+        return [
+            Hit(self._name(body), point, normal, fraction, fraction * length) if body >= 0 else None
+            for (body, _, fraction, point, normal), length in zip(found, lengths.tolist(), strict=True)
+        ]
+
+    def overlapping(self, low: Sequence[float] | Array, high: Sequence[float] | Array) -> tuple[str, ...]:
+        """Bodies whose own boxes along the world's axes meet that from low (3,) to high (3,), sorted by name."""
+        corners = _vector("the box's low", low), _vector("the box's high", high)
+        if (corners[0] > corners[1]).any():
+            raise StateError(f"the box's low {corners[0].tolist()} must not lie above its high {corners[1].tolist()}")
+        found = pybullet.getOverlappingObjects(*(c.tolist() for c in corners), physicsClientId=self._client) or ()
+        return tuple(sorted({self._name(body) for body, _ in found}))
+
+    def closest(self, a: str, b: str, distance: float) -> Nearest | None:
+        """The nearest points of two bodies by name, or None if they are more than ``distance`` m apart.
+
+        Filters of collisions do not count. Raises ModelError for unknown names, StateError for a bad distance.
+        """
+        if not 0.0 <= distance < math.inf:
+            raise StateError(f"the distance to look within must be finite and not negative, in m, not {distance!r}")
+        pairs = [(i, j) for i in self._ids(a) for j in self._ids(b) if i != j]
+        points = [
+            point
+            for i, j in pairs
+            for point in pybullet.getClosestPoints(i, j, distance, physicsClientId=self._client)
+            if point[8] <= distance  # Bullet adds its margins to what it is asked for
+        ]
+        if not points:
+            return None
+        nearest = min(points, key=lambda point: point[8])
+        return Nearest(*nearest[5:9])
+
+    def _name(self, body: int) -> str:
+        return self._names.get(body) or f"bullet:{body}"
+
+    def _ids(self, name: str) -> list[int]:
+        ids = list(self._of.get(name, ())) or [body for body, known in self._names.items() if known == name]
+        kind, _, number = name.partition(":")
+        if not ids and kind == "bullet" and number.isdecimal():
+            bodies = range(pybullet.getNumBodies(self._client))
+            ids = [int(number)] if int(number) in {pybullet.getBodyUniqueId(k, self._client) for k in bodies} else []
+        if not ids and name not in self._of:
+            known = ", ".join(f"'{body}'" for body in sorted({*self._of, *self._names.values()}))
+            raise ModelError(f"there is no body '{name}'; the bodies are {known}, and Bullet's own 'bullet:<id>'")
+        return ids
+
+
+def _vector(what: str, value: object) -> Array:
+    return _points(what, [value])[0]
+
+
+def _points(what: str, value: object) -> Array:
+    """Finite points (n, 3). Raises StateError."""
+    try:
+        points = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise StateError(f"{what} must be numbers, not {value!r}") from None
+    if points.size == 0 and points.ndim <= 2:
+        points = points.reshape(0, 3)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise StateError(f"{what} must be of shape (3,), or (n, 3) for many, not {points.shape}")
+    if not np.isfinite(points).all():
+        raise StateError(f"{what} must be finite; a coordinate is NaN or infinite")
+    return points

@@ -1,0 +1,102 @@
+"""What a contact test is: bodies, robot, surfaces, pushes, duration, and what is measured. Engines build from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from demos.benchmark.contact.engines.engine import Engine
+
+Vector = tuple[float, float, float]
+
+GRAVITY = 9.81
+GROUND = (200.0, 200.0, 2.0)  # m: a box whose top is z = 0, so that a box standing on it touches with four corners
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A uniform ball of ``radius`` m."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class Block:
+    """A uniform box; ``size`` is its full extents in m."""
+
+    size: Vector
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A free body: its shape, mass in kg, centre in m, velocity of the centre in m/s; not turned, not spinning."""
+
+    name: str
+    shape: Ball | Block
+    mass: float
+    position: Vector
+    velocity: Vector = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A floating robot of hinges that collides with everything but itself.
+
+    urdf: text with absolute mesh files; position of its root link's frame, which is not turned; angles by joint, rad;
+    stiffness, damping: springs that hold the hinges there, N m/rad and N m s/rad.
+    """
+
+    urdf: str
+    position: Vector
+    angles: Mapping[str, float]
+    stiffness: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
+class Push:
+    """A constant force, N, world axes, on the centre of mass of a solid, or of the robot's root; s."""
+
+    body: str
+    force: Vector
+    until: float = np.inf
+
+
+@dataclass(frozen=True)
+class Task:
+    """A test.
+
+    friction: Coulomb's coefficient between solids; ground_friction: of everything with the ground. correction: whether
+    an engine may push apart what overlaps (in SimBenchmark not: ERP 0). sample: what is noted before each step and
+    after the last, numbers; error: of times (k,) and samples (k, ...), the figure of the table. published: engine and
+    figure; unit: of the figure.
+    """
+
+    name: str
+    timestep: float
+    duration: float
+    solids: tuple[Solid, ...]
+    sample: Callable[[Engine], np.ndarray | float]
+    error: Callable[[np.ndarray, np.ndarray], float]
+    robot: Robot | None = None
+    gravity: float = GRAVITY
+    ground: bool = True
+    friction: float = 0.0
+    ground_friction: float = 0.0
+    restitution: float = 0.0
+    pushes: tuple[Push, ...] = ()
+    correction: bool = False
+    unit: str = ""
+    published: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """Timesteps in its duration."""
+        return round(self.duration / self.timestep)
+
+
+ROBOT = "robot"  # the name of the robot in pushes: its root link

@@ -1,0 +1,147 @@
+"""This project: PyBullet finds the contacts, recursive_dyn resolves them."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+import recursive_dyn as rd
+from bridge import PyBulletMirror
+from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Robot, Solid, Task
+from demos.benchmark.contact.engines.engine import Engine
+from scene import Body, Scene, joints, shapes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Integrator and contact settings that differ from the defaults."""
+
+    integrator: str = "rk4"
+    iterations: int | None = None
+    tolerance: float | None = None
+    restitution_threshold: float | None = None
+    slop: float | None = None
+
+
+BEST = {
+    "rolling": Settings(iterations=400, tolerance=1e-15),
+    "rolling along y": Settings(iterations=400, tolerance=1e-15),
+    "bouncing": Settings(restitution_threshold=0.0),
+    "elastic 666": Settings(restitution_threshold=0.0),
+}
+PILE = Settings("semi_implicit_euler")
+
+
+class OursEngine(Engine):
+    """Free bodies are six-coordinate joints of one scene; all settings are the defaults, but those in ``BEST``."""
+
+    label = "ours"
+
+    def build(self, task: Task) -> None:
+        scene = self._scene(task)
+        scene.gravity = np.array([0.0, 0.0, -task.gravity])
+        self.dynamics = scene.compile()
+        settings = BEST.get(task.name, PILE if task.correction else Settings())
+        self.simulation = rd.Simulation(self.dynamics, task.timestep, settings.integrator)
+        self._start(task)
+        self.mirror = PyBulletMirror(scene, self.simulation, gui=False, ground=False)
+        for name in ("iterations", "tolerance", "restitution_threshold", "slop"):
+            if getattr(settings, name) is not None:
+                setattr(self.simulation.contact, name, getattr(settings, name))
+
+    def push(self, body: str, force: tuple[float, float, float]) -> None:
+        self.simulation.apply_force(self.root if body == ROBOT else body, force, (0.0, 0.0, 0.0))
+
+    def advance(self) -> None:
+        self.mirror.step()
+
+    def positions(self) -> np.ndarray:
+        return self.simulation.q[self.places]
+
+    def velocities(self) -> np.ndarray:
+        return self._twists()[:, 3:]
+
+    def spins(self) -> np.ndarray:
+        return self._twists()[:, :3]
+
+    def energy(self) -> float:
+        q, v = self.simulation.q, self.simulation.v
+        return float(self.dynamics.kinetic_energy(q, v) + self.dynamics.potential_energy(q))
+
+    def momentum(self) -> np.ndarray:
+        return np.asarray(self.dynamics.momentum(self.simulation.q, self.simulation.v))[3:]
+
+    def robot_height(self) -> float:
+        return float(self.simulation.q[2])
+
+    def contacts(self) -> int:
+        return int(self.simulation.solution.contacts)
+
+    def times(self) -> dict[str, float]:
+        return dict(self.simulation.solution.times)
+
+    def converged(self) -> bool:
+        return bool(self.simulation.solution.converged)
+
+    def close(self) -> None:
+        self.mirror.close()
+
+    def _twists(self) -> np.ndarray:
+        return self.simulation.frames()[1][self.numbers]
+
+    def _scene(self, task: Task) -> Scene:
+        scene = Scene() if task.robot is None else self._robot(task.robot, task.friction)
+        material = rd.Material(friction=task.friction, restitution=task.restitution)
+        # A pair's friction is the geometric mean.
+        share = task.ground_friction**2 / task.friction if task.friction else 0.0
+        if task.ground:
+            ground = rd.Material(friction=share, restitution=task.restitution)
+            below = rd.pose(xyz=(0.0, 0.0, -0.5 * GROUND[2]))
+            scene.world.shapes.append(shapes.Box(GROUND, at=below, material=ground))
+        for solid in task.solids:
+            body = Body(solid.name, [_shape(solid, material)], mass=solid.mass)
+            scene.world.attach(body, joints.free())
+        return scene
+
+    def _robot(self, robot: Robot, friction: float) -> Scene:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.urdf"
+            path.write_text(robot.urdf)
+            scene = Scene.from_urdf(path, fixed_base=False)
+        self.root, material = scene.bodies[0].name, rd.Material(friction=friction)
+        self.hinges = {scene.joint_names[name]: angle for name, angle in robot.angles.items()}
+        for body in scene.bodies:
+            for shape in body.shapes:
+                object.__setattr__(shape, "material", material)
+            if body.name in self.hinges and body.joint is not None:
+                body.joint = body.joint.adjusted(
+                    stiffness=robot.stiffness, damping=robot.damping, rest=self.hinges[body.name]
+                )
+        for a, b in combinations(scene.bodies, 2):
+            scene.pair(a, b, collide=False)
+        return scene
+
+    def _start(self, task: Task) -> None:
+        """Solids and the robot's root at their places; a free body's v is [omega; v] in its own axes."""
+        names, q, v = self.dynamics.bodies, self.simulation.q, self.simulation.v
+        coordinates, speeds = list(self.dynamics.coordinates), list(self.dynamics.velocity_coordinates)
+        self.numbers = [names.index(solid.name) for solid in task.solids]
+        first = len(coordinates) - 7 * len(task.solids), len(speeds) - 6 * len(task.solids)  # attached last
+        self.places = first[0] + 7 * np.arange(len(task.solids)).reshape(-1, 1) + np.arange(3)
+        for k, solid in enumerate(task.solids):
+            q[self.places[k]] = solid.position
+            v[first[1] + 6 * k + 3 : first[1] + 6 * k + 6] = solid.velocity
+        if task.robot is not None:
+            q[:3] = task.robot.position
+            for body, angle in self.hinges.items():
+                q[next(i for i, name in enumerate(coordinates) if name.split(".")[0] == body)] = angle
+
+
+def _shape(solid: Solid, material: rd.Material) -> shapes.Shape:
+    if isinstance(solid.shape, Ball):
+        return shapes.Sphere(solid.shape.radius, material=material)
+    return shapes.Box(solid.shape.size, material=material)

@@ -1,0 +1,158 @@
+"""The contact tables, printed as they are measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from demos.benchmark.contact import cost, demo_scenes, endurance, piles, simbench
+from demos.benchmark.contact.engines import ENGINES
+from demos.benchmark.contact.run import Outcome, outcomes
+from demos.benchmark.report import print_table
+
+OURS, BULLET, MUJOCO = ENGINES
+BOXES = (1, 2, 5, 10, 25, 50, 100)  # four contacts each
+BUDGET = {"compiled": 150.0, "in all": 400.0}  # us a step of the standing robot
+NOTES = """
+Definitions of SimBenchmark (2018): dt = 1 ms, ERP, CFM and damping 0, means over the steps. Each engine has the
+settings that were best for it (docstrings of demos.benchmark.contact.engines). MuJoCo has no coefficient of
+restitution: its e = 1 is a contact spring without damping, whose stored energy counts as error. The published
+quadruped is ANYmal, the one here Laikago; it collides with the ball, not with itself. A ratio below 1 is to our
+favour. Errors of 1e-25 and less are rounding."""
+
+
+def all_of_them(long: bool = False) -> None:
+    """Every table; ``long``: 10^6 steps as well."""
+    tests = simbench.tasks()
+    found = outcomes([*tests, *piles.tasks()], ENGINES)
+    sim_benchmark(found)
+    standing(found)
+    demos()
+    robot_cost()
+    scaling()
+    if long:
+        lasting()
+
+
+def sim_benchmark(found: dict[tuple[str, str], Outcome]) -> None:
+    """Errors beside what was published."""
+    rows = []
+    for name, task in simbench.tasks().items():
+        ours, bullet, mujoco = (found[name, label] for label in ENGINES)
+        best = min(task.published, key=task.published.__getitem__)
+        published = task.published[best]
+        rows.append([
+            f"{name}, {task.unit}", _figure(ours), _figure(bullet), _figure(mujoco), f"{published:.3g} ({best})",
+            f"{task.published['Bullet']:.3g}", _ratio(ours.error, bullet.error), _ratio(ours.error, mujoco.error),
+            _ratio(ours.error, published), *(_time(each) for each in (ours, bullet, mujoco)),
+        ])  # fmt: skip
+    head = ["test", *ENGINES, "best published", "Bullet published", f"ours / {BULLET}", f"ours / {MUJOCO}",
+            "ours / published", *(f"{label} us a step" for label in ENGINES)]  # fmt: skip
+    print_table("SimBenchmark: errors", head, rows)
+    print(NOTES)
+    _reasons(found, simbench.tasks())
+
+
+def standing(found: dict[tuple[str, str], Outcome]) -> None:
+    """Piles for 60 s at 1/60 s."""
+    rows = []
+    for name in piles.tasks():
+        each = [found[name, label] for label in ENGINES]
+        cells = ["-" if math.isnan(o.error) else f"{o.error:.3g}, {o.ending:.3g}, {o.drift:.3g}" for o in each]
+        rows.append([name, *cells, _ratio(each[0].error, each[1].error), *(_time(o) for o in each)])
+    head = ["pile", *ENGINES, f"ours / {BULLET}", *(f"{label} us a step" for label in ENGINES)]
+    print_table("piles, 60 s at 1/60 s: mm of sinking at worst and at the end, mm sideways at worst", head, rows)
+    print(f"Boxes of {piles.SIDE:g} m; a box of a fallen pile is about {1e3 * piles.SIDE:.0f} mm too low, or more.")
+    _reasons(found, piles.tasks())
+
+
+def demos() -> None:
+    """Deepest penetration and growth of energy in the demos that collide."""
+    rows = []
+    for name, build in tqdm(demo_scenes.FACTORIES.items(), desc="demos", leave=False):
+        run = demo_scenes.conduct(build)
+        rows.append([
+            name, str(run.bodies), str(run.coordinates), str(run.contacts), f"{run.penetration:.3g}",
+            _yes(run.penetration < demo_scenes.DEEPEST), f"{run.growth:.2g}", f"{run.unsettled} of {run.steps}",
+            f"{1e6 * run.step:.0f}",
+        ])  # fmt: skip
+    head = ["demo, 1/240 s", "bodies", "coordinates", "contacts at most", "deepest, mm",
+            f"< {demo_scenes.DEEPEST:g} mm", "largest growth of energy in a step / range", "steps not converged",
+            "median us a step"]  # fmt: skip
+    if rows:
+        print_table("demos: penetration and energy", head, rows)
+
+
+def robot_cost(rounds: int = 10, count: int = 240) -> None:
+    """Laikago standing: frame times and the parts of a step."""
+    task = piles.standing_quadruped()
+    engines = {label: engine for label in ENGINES if (engine := cost.settled(task, label)) is not None}
+    times = cost.in_turn(engines, rounds, count)
+    rows = [
+        [label, str(engines[label].contacts()), *(f"{x:.1f}" for x in cost.percentiles(of)),
+         _ratio(cost.percentiles(of)[0], cost.percentiles(times[BULLET])[0])]
+        for label, of in times.items()
+    ]  # fmt: skip
+    head = ["Laikago standing", "contacts", "p50", "p95", "p99", f"p50 / {BULLET}'s"]
+    print_table("cost: a step at 1/240 s from Python, us", head, rows)
+    if OURS in engines:
+        split = {part: 1e6 * seconds for part, seconds in cost.parts(engines[OURS], count).items()}
+        cells = [f"{seconds:.1f}" for seconds in (*split.values(), sum(split.values()))]
+        print_table("cost: parts of our step, median us", ["", *split, "sum"], [["ours", *cells]])
+        print(f"To reach: {BUDGET['compiled']:.0f} us in the parts, {BUDGET['in all']:.0f} us from Python.")
+    for engine in engines.values():
+        engine.close()
+
+
+def scaling(counts: Sequence[int] = BOXES, rounds: int = 5, count: int = 40) -> None:
+    """Boxes standing side by side: time of a step against contacts."""
+    rows = []
+    for boxes in tqdm(counts, desc="scaling", leave=False):
+        task = piles.boxes(boxes)
+        engines = {label: engine for label in ENGINES if (engine := cost.settled(task, label)) is not None}
+        p50 = {label: cost.percentiles(of)[0] for label, of in cost.in_turn(engines, rounds, count).items()}
+        ours = engines.get(OURS)
+        contacts = ours.contacts() if ours is not None else 4 * boxes
+        rows.append([
+            str(boxes), str(contacts), *(f"{p50[k]:.1f}" if k in p50 else "-" for k in ENGINES),
+            f"{p50[OURS] / contacts:.2f}" if OURS in p50 and contacts else "-",
+            *(_ratio(p50.get(OURS, math.nan), p50.get(k, math.nan)) for k in (BULLET, MUJOCO)),
+        ])  # fmt: skip
+        for engine in engines.values():
+            engine.close()
+    head = ["boxes standing", "contacts", *ENGINES, "ours a contact", f"ours / {BULLET}", f"ours / {MUJOCO}"]
+    print_table("cost: a step at 1/240 s from Python, median us, against contacts", head, rows)
+
+
+def lasting(steps: int = endurance.STEPS) -> None:
+    """Memory and shapes over a million steps."""
+    seen = endurance.watch(steps)
+    rows = [[f"{look.steps:.2g}", f"{look.memory:.1f}", str(look.bodies), str(look.shapes)] for look in seen]
+    print_table("endurance: three balls that bounce for ever", ["steps", "memory MB", "bodies", "shapes"], rows)
+    print(f"{endurance.growth(seen):.3f} bytes a step since the third look.")
+
+
+def _figure(outcome: Outcome) -> str:
+    return "-" if math.isnan(outcome.error) else f"{outcome.error:.3g}"
+
+
+def _time(outcome: Outcome) -> str:
+    return "-" if math.isnan(outcome.step) else f"{1e6 * outcome.step:.0f}"
+
+
+def _ratio(ours: float, theirs: float) -> str:
+    return "-" if math.isnan(ours) or math.isnan(theirs) or theirs == 0.0 else f"{ours / theirs:.2g}"
+
+
+def _yes(truth: bool) -> str:
+    return "yes" if truth else "no"
+
+
+def _reasons(found: dict[tuple[str, str], Outcome], names: Sequence[str]) -> None:
+    for (name, label), outcome in found.items():
+        if name in names and outcome.reason:
+            print(f"  - : {label}, {name}: {' '.join(outcome.reason.split())[:160]}")
+        if name in names and outcome.unsettled:
+            print(f"  {label}, {name}: {outcome.unsettled} steps did not converge")

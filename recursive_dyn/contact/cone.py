@@ -1,0 +1,116 @@
+"""One contact alone: the impulse that meets its law exactly, all other impulses given.
+
+Open, stick or slide: the normal velocity is at least its target, friction is bounded by the cone and opposes sliding.
+This is the nonlinear complementarity problem of Coulomb's law itself, no polyhedral or convex stand-in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.contact.responses import compiled
+
+_ROUNDS = 60
+
+_EXACT = 1e-15
+_RIGID = 1e-12  # share of a contact's mobility below which a direction cannot move
+_SOFT = 1e-10  # what such a direction is given instead
+
+
+@compiled
+def bounded(a: float, b: float, d: float, r0: float, r1: float, radius: float, x: np.ndarray) -> float:
+    """x (2,) with (S + z) x = -r for S = [[a, b], [b, d]] and the least z >= 0 for which |x| <= radius; returns z."""
+    det = a * d - b * b
+    x[0], x[1] = (-d * r0 + b * r1) / det, (b * r0 - a * r1) / det
+    size = np.sqrt(x[0] * x[0] + x[1] * x[1])
+    if size <= radius:
+        return 0.0
+    if radius <= 0.0:
+        x[0], x[1] = 0.0, 0.0
+        return np.inf
+    z = 0.0
+    for _ in range(_ROUNDS):  # Newton on 1/|x|, which is nearly linear in z
+        p, q = a + z, d + z
+        det = p * q - b * b
+        u0, u1 = (q * x[0] - b * x[1]) / det, (p * x[1] - b * x[0]) / det
+        slope = (x[0] * u0 + x[1] * u1) / (size * size)
+        step = (size / radius - 1.0) / slope
+        z += step
+        p, q = a + z, d + z
+        det = p * q - b * b
+        x[0], x[1] = (-q * r0 + b * r1) / det, (b * r0 - p * r1) / det
+        size = np.sqrt(x[0] * x[0] + x[1] * x[1])
+        if abs(size - radius) <= _EXACT * radius:
+            break
+    return z
+
+
+@compiled
+def _slide(
+    G: np.ndarray,
+    a: float,
+    b: float,
+    d: float,
+    mu: float,
+    base: float,
+    r0: float,
+    r1: float,
+    p: np.ndarray,
+    x: np.ndarray,
+) -> None:
+    """p (3,) sliding: v_n on target, p_t = -v_t / z of length mu p_n; the root in w = z / (z + scale) of [0, 1)."""
+    g = G[0, 0]
+    low, high, scale = 0.0, 1.0, a + d
+    w = 0.5
+    for k in range(200):
+        z = scale * w / (1.0 - w)
+        q0, q1 = a + z, d + z
+        det = q0 * q1 - b * b
+        x[0], x[1] = (-q1 * r0 + b * r1) / det, (b * r0 - q0 * r1) / det
+        size = np.sqrt(x[0] * x[0] + x[1] * x[1])
+        normal = (base - G[0, 1] * x[0] - G[0, 2] * x[1]) / g
+        error = size - mu * normal
+        if error > 0.0:
+            low = w
+        else:
+            high = w
+        if abs(error) <= _EXACT * (size + mu * abs(normal)) or high - low <= 1e-17 or k == 199:
+            break
+        # derivative by z of x is -(S + z)^-1 x
+        u0, u1 = (q1 * x[0] - b * x[1]) / det, (q0 * x[1] - b * x[0]) / det
+        slope = -(x[0] * u0 + x[1] * u1) / max(size, 1e-300) - mu * (G[0, 1] * u0 + G[0, 2] * u1) / g
+        ahead = z - error / slope if slope != 0.0 else -1.0
+        w = ahead / (ahead + scale) if ahead > 0.0 else -1.0
+        if not low < w < high:
+            w = 0.5 * (low + high)
+    p[0] = max(normal, 0.0)
+    if size > 0.0:
+        p[1], p[2] = x[0] * (mu * p[0] / size), x[1] * (mu * p[0] / size)
+    else:
+        p[1], p[2] = 0.0, 0.0
+
+
+@compiled
+def contact(G: np.ndarray, c: np.ndarray, target: float, mu: np.ndarray, p: np.ndarray, x: np.ndarray) -> None:
+    """Impulse p (3,) of a contact whose velocity is c + G p; mu: sticking and sliding coefficient; x (2,): scratch."""
+    p[0], p[1], p[2] = 0.0, 0.0, 0.0
+    base, g = target - c[0], G[0, 0]
+    whole = g + G[1, 1] + G[2, 2]
+    if base <= 0.0 or g <= _RIGID * whole:
+        return
+    if mu[0] <= 0.0:
+        p[0] = base / g
+        return
+    a, d = G[1, 1] - G[0, 1] * G[0, 1] / g, G[2, 2] - G[0, 2] * G[0, 2] / g
+    b = G[1, 2] - G[0, 1] * G[0, 2] / g
+    det = a * d - b * b
+    if det <= _RIGID * whole * whole:  # a mechanism that cannot slip in some direction
+        a, d = a + _SOFT * whole, d + _SOFT * whole
+        det = a * d - b * b
+    r0, r1 = c[1] + G[0, 1] * base / g, c[2] + G[0, 2] * base / g
+    x[0], x[1] = (-d * r0 + b * r1) / det, (b * r0 - a * r1) / det
+    normal = (base - G[0, 1] * x[0] - G[0, 2] * x[1]) / g
+    if x[0] * x[0] + x[1] * x[1] <= mu[0] * mu[0] * normal * normal and normal >= 0.0:
+        p[0], p[1], p[2] = normal, x[0], x[1]
+    else:
+        _slide(G, a, b, d, mu[1], base, r0, r1, p, x)

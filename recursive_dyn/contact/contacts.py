@@ -1,0 +1,142 @@
+"""What a detector reports: points where surfaces meet, and the rigid bodies of another world that take part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recursive_dyn.errors import StateError
+
+STATIC = -1  # a body that nothing moves
+
+
+def _rows(count: int, width: int) -> np.ndarray:
+    return np.zeros((count, width))
+
+
+@dataclass(eq=False)
+class FreeBodies:
+    """Rigid bodies that another engine owns.
+
+    position (m, 3): centres of mass, inverse_mass (m,), inverse_inertia (m, 3, 3) world axes; before, twist (m, 6): the
+    twist [omega; v] at the start of the step and the one it would end with, world axes at the centre of mass. A solve
+    writes the twist that the step ends with into ``twist``, and into ``shift`` (m, 6) what positions must be moved by
+    besides (rotation vector, translation).
+    """
+
+    position: np.ndarray
+    inverse_mass: np.ndarray
+    inverse_inertia: np.ndarray
+    before: np.ndarray
+    twist: np.ndarray
+    shift: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shift = np.zeros_like(self.twist)
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    @classmethod
+    def none(cls) -> FreeBodies:
+        """No such bodies."""
+        return cls(_rows(0, 3), np.zeros(0), np.zeros((0, 3, 3)), _rows(0, 6), _rows(0, 6))
+
+
+@dataclass(eq=False)
+class Contacts:
+    """Contact points (n of them) at a simulation's present configuration; lengths in m, world axes.
+
+    a, b (n,): index of a body of the dynamics, STATIC, or the number of bodies plus the index of one of ``free``.
+    point_a, point_b (n, 3): on the surfaces; normal (n, 3): unit vector from B to A; distance (n,): negative where they
+    overlap. friction (n, 5): sticking, sliding, rolling (m), spinning (m), restitution. key (n,): says which pair of
+    surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
+    by itself, as a conveyor's belt. accept, if given, is called after the solve with the step's length. free_names (m,):
+    names of the free bodies.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    point_a: np.ndarray
+    point_b: np.ndarray
+    normal: np.ndarray
+    distance: np.ndarray
+    friction: np.ndarray
+    key: np.ndarray
+    free: FreeBodies = field(default_factory=FreeBodies.none)
+    drift: np.ndarray | None = None
+    accept: Callable[[float], None] | None = None
+    free_names: Sequence[str] = ()
+    impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found
+    moment: np.ndarray = field(init=False)  # (n, 3) on A, N m s: of rolling and spinning friction
+
+    def __post_init__(self) -> None:
+        n = len(self.a)
+        self.a, self.b = np.ascontiguousarray(self.a, dtype=np.int64), np.ascontiguousarray(self.b, dtype=np.int64)
+        self.key = np.ascontiguousarray(self.key, dtype=np.int64)
+        for name, width in (("point_a", 3), ("point_b", 3), ("normal", 3), ("distance", 0), ("friction", 5)):
+            values = np.ascontiguousarray(getattr(self, name), dtype=float).reshape((n, width) if width else (n,))
+            if not np.isfinite(values).all():
+                raise StateError(f"the detector reports a contact whose {name} is not finite")
+            setattr(self, name, values)
+        self.drift = _rows(n, 3) if self.drift is None else np.ascontiguousarray(self.drift, dtype=float)
+        self.impulse, self.moment = _rows(n, 3), _rows(n, 3)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def check(self, bodies: int) -> None:
+        """Raise StateError for a contact with a body that there is not, or of nothing that moves."""
+        last = bodies + len(self.free)
+        for side in (self.a, self.b):
+            wrong = np.flatnonzero((side < STATIC) | (side >= last))
+            if len(wrong):
+                raise StateError(f"the detector reports a contact of body number {side[wrong[0]]}; there are {last}")
+
+    def located(self, poses: np.ndarray) -> Contacts:
+        """These contacts, remembering where on bodies at ``poses`` (nb, 4, 4) their points are."""
+        self._local = tuple(
+            _into(poses, side, points) for side, points in ((self.a, self.point_a), (self.b, self.point_b))
+        )
+        return self
+
+    def moved(self, poses: np.ndarray) -> Contacts:
+        """The same points of the same bodies at other ``poses``, overlapping as they then do along the old normals."""
+        points = [_out_of(poses, side, local) for side, local in zip((self.a, self.b), self._local, strict=True)]
+        gap = np.einsum("ij,ij->i", points[0] - points[1], self.normal)
+        result = Contacts(
+            self.a, self.b, *points, self.normal, gap, self.friction, self.key, self.free, self.drift, self.accept,
+            self.free_names,
+        )  # fmt: skip
+        result._local = self._local
+        return result
+
+    @classmethod
+    def none(cls) -> Contacts:
+        """Nothing touches."""
+        return cls(*_empty())
+
+
+def _into(poses: np.ndarray, bodies: np.ndarray, points: np.ndarray) -> np.ndarray:
+    own = (bodies >= 0) & (bodies < len(poses))
+    local = points.copy()
+    X = poses[bodies[own]]
+    local[own] = np.einsum("nji,nj->ni", X[:, :3, :3], points[own] - X[:, :3, 3])
+    return local
+
+
+def _out_of(poses: np.ndarray, bodies: np.ndarray, local: np.ndarray) -> np.ndarray:
+    own = (bodies >= 0) & (bodies < len(poses))
+    points = local.copy()
+    X = poses[bodies[own]]
+    points[own] = np.einsum("nij,nj->ni", X[:, :3, :3], local[own]) + X[:, :3, 3]
+    return points
+
+
+def _empty() -> Sequence[np.ndarray]:
+    integers = np.zeros(0, dtype=np.int64)
+    return (
+        integers, integers, _rows(0, 3), _rows(0, 3), _rows(0, 3), np.zeros(0), _rows(0, 5), integers,
+    )  # fmt: skip

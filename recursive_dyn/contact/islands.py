@@ -1,0 +1,151 @@
+"""Rows that touch the same coordinates form an island; each is solved by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.responses import compiled
+from recursive_dyn.contact.rows import Rows
+from recursive_dyn.contact.sweep import Scalars, island
+
+
+@compiled
+def _find(leader: np.ndarray, i: int) -> int:
+    while leader[i] != i:
+        leader[i] = leader[leader[i]]
+        i = leader[i]
+    return i
+
+
+@compiled
+def _union(layout: Layout, groups: int, first: np.ndarray, index: np.ndarray, leader: np.ndarray) -> None:
+    for c in range(len(first) - 1):
+        home = -1
+        for k in range(first[c], first[c + 1]):
+            slot = index[k]
+            group = layout.group[slot] if slot < layout.nv else groups + (slot - layout.nv) // 6
+            if home < 0:
+                home = _find(leader, group)
+            else:
+                leader[_find(leader, group)] = home
+
+
+@compiled
+def partition(layout: Layout, groups: int, free: int, rows: Rows, scalars: Scalars) -> np.ndarray:
+    """Number of the island of every contact, then of every scalar row; -1 where a row reaches nothing."""
+    leader = np.arange(groups + free)
+    _union(layout, groups, rows.first, rows.index, leader)
+    _union(layout, groups, scalars.first, scalars.index, leader)
+    n, m = len(rows.kind), len(scalars.speed)
+    result = np.full(n + m, -1)
+    number = np.full(groups + free, -1)
+    count = 0
+    for c in range(n + m):
+        if c < n:
+            empty = rows.first[c] == rows.first[c + 1]
+            slot = -1 if empty else rows.index[rows.first[c]]
+        else:
+            empty = scalars.first[c - n] == scalars.first[c - n + 1]
+            slot = -1 if empty else scalars.index[scalars.first[c - n]]
+        if empty:
+            continue
+        home = _find(leader, layout.group[slot] if slot < layout.nv else groups + (slot - layout.nv) // 6)
+        if number[home] < 0:
+            number[home] = count
+            count += 1
+        result[c] = number[home]
+    return result
+
+
+@compiled
+def solve(
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    targets: np.ndarray,
+    frictions: np.ndarray,
+    places: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    y: np.ndarray,
+    iterations: int,
+    tolerance: float,
+) -> tuple[int, int, float]:
+    """Every island from the impulses given; (islands, most sweeps of one, largest residual)."""
+    n = len(rows.kind)
+    count, sweeps, residual = 0, 0, 0.0
+    for k in range(len(places)):
+        count = max(count, places[k] + 1)
+    order = np.argsort(places, kind="mergesort")
+    at = 0
+    while at < len(order) and places[order[at]] < 0:
+        at += 1
+    for number in range(count):
+        end = at
+        while end < len(order) and places[order[end]] == number:
+            end += 1
+        members = order[at:end]
+        own = members[members < n]
+        single = members[members >= n] - n
+        done, change = island(
+            rows, scalars, G, weights, targets, frictions, own, single, P, Q, y, iterations, tolerance
+        )
+        sweeps = max(sweeps, done)
+        residual = max(residual, change)
+        at = end
+    return count, sweeps, residual
+
+
+@compiled
+def separate(
+    rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray, gaps: np.ndarray, bounds: np.ndarray,
+    z: np.ndarray, slop: float, sweeps: int,
+) -> float:
+    """Move whitened positions z so that gaps + A z >= -slop / 2 wherever they were less than -slop.
+
+    gaps: of the contacts, then of the scalar rows where ``bounds`` is true; they become what is left. The deepest one.
+    """  # fmt: skip
+    n, m = len(rows.kind), len(scalars.speed)
+    push = np.zeros(n + m)
+    active = np.zeros(n + m, dtype=np.bool_)
+    for _ in range(sweeps):
+        change = 0.0
+        for c in range(n + m):
+            if c < n:
+                G_n, first, last = G[c, 0, 0], rows.first[c], rows.first[c + 1]
+            else:
+                if not bounds[c - n]:
+                    continue
+                G_n, first, last = weights[c - n], scalars.first[c - n], scalars.first[c - n + 1]
+            if first == last or G_n <= 0.0:
+                continue
+            gap = gaps[c]
+            for k in range(first, last):
+                if c < n:
+                    gap += rows.values[rows.start[c] + k - first] * z[rows.index[k]]
+                else:
+                    gap += scalars.values[k] * z[scalars.index[k]]
+            if gap < -slop:
+                active[c] = True
+            if not active[c]:
+                continue
+            wanted = max(0.0, push[c] - (gap + 0.5 * slop) / G_n)
+            step = wanted - push[c]
+            if step != 0.0:
+                push[c] = wanted
+                change = max(change, abs(step) * G_n)
+                for k in range(first, last):
+                    if c < n:
+                        z[rows.index[k]] += rows.values[rows.start[c] + k - first] * step
+                    else:
+                        z[scalars.index[k]] += scalars.values[k] * step
+        if change <= 0.1 * slop:
+            break
+    deepest = 0.0
+    for c in range(n):
+        for k in range(rows.first[c], rows.first[c + 1]):
+            gaps[c] += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.index[k]]
+        deepest = min(deepest, gaps[c])
+    return deepest

@@ -1,0 +1,156 @@
+"""What each row asks for: its target velocity, and how long before the step's end its impulse acts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.contact.responses import compiled
+from recursive_dyn.contact.rows import Rows
+from recursive_dyn.contact.sweep import Scalars, place
+
+
+@compiled
+def law(
+    gap: float, free: float, before: float, restitution: float, h: float, share: float, rest: float
+) -> tuple[float, float]:
+    """(target velocity, lever time) of a unilateral row.
+
+    gap: at the end of the step without impulses, where the row's velocity is ``free``; ``before``: at the start. share:
+    1 where an integrator moves positions with the end's velocity, 1/2 with the mean one. An impulse that acts the lever
+    time before the end moves positions by that time times the change of velocity: a force that acts throughout has
+    share * h, an impact the time left after surfaces met, so that a bounce ends where the true path ends, with the true
+    energy. rest: approach speed up to which surfaces rest on each other.
+    """
+    if gap > 0.0:
+        return free - gap / (share * h), share * h
+    acceleration = (free - before) / h
+    bend = acceleration * 2.0 * (1.0 - share)
+    square = free * free - 2.0 * bend * gap
+    lever = h
+    if free < 0.0 and square >= 0.0:
+        lever = min(2.0 * gap / (free - np.sqrt(square)), h)
+    hit = free - acceleration * lever
+    if hit >= -rest:
+        return 0.0, share * h
+    rebound = -restitution * hit
+    if rebound <= 0.0 or rebound + 0.5 * acceleration * lever <= 0.0:
+        return 0.0, min(gap / min(free, -1e-300), h)  # landed: to where the surfaces met, and there it stays
+    return rebound + acceleration * lever, lever
+
+
+@compiled
+def contact_laws(
+    gaps: np.ndarray,
+    rows: Rows,
+    frictions: np.ndarray,
+    h: float,
+    share: float,
+    rest: float,
+    threshold: float,
+    slop: float,
+    targets: np.ndarray,
+    levers: np.ndarray,
+) -> None:
+    """Targets and lever times (n,) of all contacts; surfaces come to rest half the slop deep."""
+    for c in range(len(gaps)):
+        before = rows.before[c, 0]
+        restitution = frictions[c, 4] if min(before, rows.speed[c, 0]) < -threshold else 0.0
+        targets[c], levers[c] = law(gaps[c] + 0.5 * slop, rows.speed[c, 0], before, restitution, h, share, rest)
+
+
+@compiled
+def shifted(rows: Rows, scalars: Scalars, P: np.ndarray, Q: np.ndarray, levers: np.ndarray, z: np.ndarray) -> None:
+    """z (whitened positions) += lever time times A^T p of every row; levers: of the contacts, then of the scalar rows."""
+    n = len(rows.kind)
+    for c in range(n):
+        size = rows.first[c + 1] - rows.first[c]
+        height = (rows.start[c + 1] - rows.start[c]) // max(size, 1)
+        for i in range(height):
+            amount = P[c, place(rows.kind[c], i)] * levers[c]
+            if amount != 0.0:
+                for k in range(size):
+                    z[rows.index[rows.first[c] + k]] += rows.values[rows.start[c] + i * size + k] * amount
+    for s in range(len(Q)):
+        amount = Q[s] * levers[n + s]
+        if amount != 0.0:
+            for k in range(scalars.first[s], scalars.first[s + 1]):
+                z[scalars.index[k]] += scalars.values[k] * amount
+
+
+@compiled
+def world_impulses(rows: Rows, P: np.ndarray, impulse: np.ndarray, moment: np.ndarray) -> None:
+    """Impulses (n, 3) and moments (n, 3) on A in world axes."""
+    for c in range(len(P)):
+        for k in range(3):
+            impulse[c, k], moment[c, k] = 0.0, rows.axes[c, 0, k] * P[c, 3]
+            for r in range(3):
+                impulse[c, k] += rows.axes[c, r, k] * P[c, r]
+            for r in range(1, 3):
+                moment[c, k] += rows.axes[c, r, k] * P[c, 3 + r]
+
+
+@compiled
+def warm(
+    keys: np.ndarray, points: np.ndarray, axes: np.ndarray, old_keys: np.ndarray, old_points: np.ndarray,
+    old: np.ndarray, P: np.ndarray,
+) -> None:
+    """P (n, 6) from the last step's impulses ``old`` (m, 2, 3), world axes: those of the same pair's nearest points."""  # fmt: skip
+    order = np.argsort(old_keys, kind="mergesort")
+    ordered = old_keys[order]
+    used = np.zeros(len(old_keys), dtype=np.bool_)
+    for c in range(len(keys)):
+        best, found = np.inf, -1
+        for k in range(np.searchsorted(ordered, keys[c]), len(ordered)):
+            if ordered[k] != keys[c]:
+                break
+            i = order[k]
+            if not used[i]:
+                distance = 0.0
+                for j in range(3):
+                    distance += (points[c, j] - old_points[i, j]) ** 2
+                if distance < best:
+                    best, found = distance, i
+        if found >= 0:
+            used[found] = True
+            for r in range(3):
+                for k in range(3):
+                    P[c, r] += axes[c, r, k] * old[found, 0, k]
+                    P[c, 3 + r] += axes[c, r, k] * old[found, 1, k]
+
+
+@compiled
+def relative(
+    owners: np.ndarray, points: np.ndarray, origins: np.ndarray, twists: np.ndarray, drift: np.ndarray
+) -> np.ndarray:
+    """Velocity (n, 3) of A's point against B's; owners (n, 2): rows of origins (m, 3) and twists (m, 6), -1 for none."""
+    result = -drift
+    for c in range(len(owners)):
+        for side in range(2):
+            i = owners[c, side]
+            if i >= 0:
+                sign = 1.0 - 2.0 * side
+                for k in range(3):
+                    a, b = (k + 1) % 3, (k + 2) % 3
+                    arm_a, arm_b = points[c, side, a] - origins[i, a], points[c, side, b] - origins[i, b]
+                    result[c, k] += sign * (twists[i, 3 + k] + twists[i, a] * arm_b - twists[i, b] * arm_a)
+    return result
+
+
+@compiled
+def compressed(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(first, index, values) of the nonzero entries of dense (m, n), row by row."""
+    m, n = dense.shape
+    first = np.zeros(m + 1, dtype=np.int64)
+    for i in range(m):
+        first[i + 1] = first[i]
+        for k in range(n):
+            if dense[i, k] != 0.0:
+                first[i + 1] += 1
+    index, values = np.zeros(first[m], dtype=np.int64), np.zeros(first[m])
+    at = 0
+    for i in range(m):
+        for k in range(n):
+            if dense[i, k] != 0.0:
+                index[at], values[at] = k, dense[i, k]
+                at += 1
+    return first, index, values

@@ -1,0 +1,63 @@
+"""How contacts are solved, and what a step tells about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from recursive_dyn.errors import StateError
+
+
+@dataclass
+class Settings:
+    """How contacts are solved; every attribute may be changed while a simulation runs.
+
+    iterations: most sweeps a step; tolerance: change of velocity in a sweep, m/s, at which it has converged;
+    restitution_threshold: approach speed, m/s, below which nothing bounces; slop: overlap, m, that positions keep, so
+    that resting contacts stay found; detect: "step" finds contacts anew in every timestep, "frame" once for each call of
+    ``step`` or ``advance``; substeps: most parts that a timestep may be cut into where something moves so fast that it
+    would pass through another body (1: never).
+    """
+
+    iterations: int = 100
+    tolerance: float = 1e-8
+    restitution_threshold: float = 0.2
+    slop: float = 2e-5
+    detect: str = "step"
+    substeps: int = 16
+
+    def __setattr__(self, name: str, value: object) -> None:
+        _check(name, value)
+        object.__setattr__(self, name, value)
+
+
+def _check(name: str, value: object) -> None:
+    if name not in Settings.__dataclass_fields__:
+        raise StateError(f"contact has no setting '{name}'; there are {', '.join(Settings.__dataclass_fields__)}")
+    if name == "detect":
+        if value not in ("step", "frame"):
+            raise StateError(f"contact.detect is 'step' or 'frame', not {value!r}")
+        return
+    whole = name in ("iterations", "substeps")
+    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not number or not (1 if whole else 0) <= value < float("inf"):  # type: ignore[operator]
+        raise StateError(f"contact.{name} must be {'a whole number of at least 1' if whole else '>= 0'}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the last step's solve did.
+
+    contacts, rows, islands: how many; iterations: most sweeps of an island; residual: the largest velocity, m/s, that
+    its last sweep still changed; converged: whether that is within the tolerance; penetration: the deepest overlap left
+    at the step's end, m; substeps: parts the timestep was cut into; times: seconds of its parts.
+    """
+
+    contacts: int = 0
+    rows: int = 0
+    islands: int = 0
+    iterations: int = 0
+    residual: float = 0.0
+    converged: bool = True
+    penetration: float = 0.0
+    substeps: int = 1
+    times: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,148 @@
+"""What impulses on a tree need: the factors of M = L^T D L in world axes, and the momentum of what floats freely.
+
+With every joint column s and every w = Z / omega of ``articulated`` written in world axes about one point of its tree,
+an impulse F travels inward with no change of frame: c_k = s_k . F, F <- F - w_k c_k. Velocities travel outward the same
+way, so that the response of a tree to an impulse costs O(depth) inward and O(n) outward (Kokkevis & Metaxas' impulses
+through M^-1, on the factors of Si & Guenter's eq. 28-35).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recursive_dyn.expression import Scalar, array, reciprocal
+from recursive_dyn.joint import FREE
+from recursive_dyn.model import WORLD, Model
+from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
+from recursive_dyn.recursion.energy import link_momenta
+from recursive_dyn.recursion.kinematics import Tree, zeros
+from recursive_dyn.recursion.passive import implicit_terms
+from recursive_dyn.spatial import cross, dot
+
+FLOATING = 16  # numbers a floating tree: mass, centre (3), momentum (3), spin about the centre (3), inertia (6)
+
+
+@dataclass(frozen=True)
+class Event:
+    """A column (ports None) or a pivot of the inward recursion, as ``articulated`` meets it."""
+
+    slot: int
+    ports: tuple[int, ...] | None
+
+
+def structure(model: Model) -> list[list[Event]]:
+    """Events of every link, then of the world: the order of what ``factors`` puts out, and of both recursions."""
+    events: list[list[Event]] = [[] for _ in range(len(model.links) + 1)]
+    open_ports: list[dict[int, None]] = [{} for _ in model.links]
+    world: dict[int, None] = {}
+
+    def eliminate(where: int, ports: dict[int, None], slot: int) -> None:
+        del ports[slot]
+        events[where].append(Event(slot, tuple(ports)))
+
+    for i in reversed(range(len(model.links))):
+        link, ports = model.links[i], open_ports[i]
+        for slot in [s for s in ports if model.meeting[s] == i and s not in link.slots]:
+            eliminate(i, ports, slot)
+        for slot in link.slots:
+            ports[slot] = None
+            events[i].append(Event(slot, None))
+            if model.meeting[slot] == i:
+                eliminate(i, ports, slot)
+        (world if link.parent == WORLD else open_ports[link.parent]).update(ports)
+    for slot in sorted(world):
+        eliminate(-1, world, slot)
+    return events
+
+
+def roots(model: Model) -> list[int]:
+    """The link next to the world that each link hangs on."""
+    return [model.ancestors[i][-1] for i in range(len(model.links))]
+
+
+def factors(tree: Tree, h: Scalar) -> list[Scalar]:
+    """Factors of M + h damping + h^2 stiffness, world axes, about the origin of each tree's first link.
+
+    Per event, in the order of ``structure``: a column's twist s (6,); a pivot's wrench w (6,), 1 / D and ratios to its
+    ports. Then the point of every link's tree (3,).
+    """
+    inertias = ArticulatedInertias(tree, implicit_terms(tree, h)[1])
+    flat: list[Scalar] = []
+    root = roots(tree.model)
+    for i, events in enumerate(inertias.events):
+        R, arm = tree.rotations[i], tree.positions[i] - tree.positions[root[i]]
+        for event in events:
+            if isinstance(event, Column):
+                omega = R @ event.s[:3]
+                flat += [*omega, *(R @ event.s[3:] + cross(arm, omega))]
+            else:
+                force = R @ event.w[3:]
+                flat += [*(R @ event.w[:3] + cross(arm, force)), *force, *_solved(event)]
+    for pivot in inertias.root:
+        flat += [*zeros(6), *_solved(pivot)]
+    for i in range(len(tree.links)):
+        flat += list(tree.positions[root[i]])
+    return flat
+
+
+def _solved(pivot: Pivot) -> list[Scalar]:
+    return [pivot.inverse, *pivot.ports.values()]
+
+
+def factors_size(model: Model) -> int:
+    """How many numbers ``factors`` puts out."""
+    events = [event for link in structure(model) for event in link]
+    return sum(6 if e.ports is None else 7 + len(e.ports) for e in events) + 3 * len(model.links)
+
+
+def floating(model: Model) -> list[int]:
+    """The first links of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere."""
+    if model.constraints:
+        return []
+    return [
+        i
+        for i, link in enumerate(model.links)
+        if link.parent == WORLD
+        and [f.kind for f in link.joint.factors] == [FREE]
+        and link.drive is None
+        and not any(_resisted(model, slot) for slot in link.slots)
+        and all(model.meeting[slot] == i for slot in link.slots)
+    ]
+
+
+def _resisted(model: Model, slot: int) -> bool:
+    c = model.coordinates[slot]
+    return bool(c.damping or c.stiffness or c.armature)
+
+
+def floating_momenta(tree: Tree) -> list[Scalar]:
+    """FLOATING numbers of every floating tree, world axes."""
+    root = roots(tree.model)
+    momenta = link_momenta(tree)
+    flat: list[Scalar] = []
+    for first in floating(tree.model):
+        own = [i for i in range(len(tree.links)) if root[i] == first]
+        flat += _whole(tree, own, momenta)
+    return flat
+
+
+def _whole(tree: Tree, links: Sequence[int], momenta: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[Scalar]:
+    mass: Scalar = 0.0
+    moment, linear = zeros(3), zeros(3)
+    for i in links:
+        p, _, center = momenta[i]
+        mass = mass + tree.links[i].mass
+        moment, linear = moment + tree.links[i].mass * center, linear + p
+    middle = moment * reciprocal(mass)
+    spin, inertia = zeros(3), array(np.zeros((3, 3)))
+    for i in links:
+        p, own, center = momenta[i]
+        arm, R, k = center - middle, tree.rotations[i], tree.links[i]
+        spin = spin + own + cross(arm, p)
+        inertia = inertia + R @ k.inertia @ R.T
+        inertia = inertia + k.mass * (array(np.eye(3)) * dot(arm, arm) - np.outer(arm, arm))
+    upper = [inertia[i, j] for i in range(3) for j in range(i, 3)]
+    return [mass, *middle, *linear, *spin, *upper]

@@ -1,0 +1,71 @@
+"""What every shape has: its place in the body, its colour, its surface, and mass properties to be asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from recursive_dyn.contact.material import Material
+from recursive_dyn.errors import ModelError
+from scene.checks import FloatArray, numbers, positive, rigid_pose, sizes
+from scene.mass_properties import MassProperties
+
+Vector: TypeAlias = Sequence[float] | FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Shape(ABC):
+    """What all shapes share. Shapes are immutable and compare by identity.
+
+    `at`: 4x4 pose of the shape in the body's frame, the identity if None; stored read-only and orthonormalised.
+    `color`: red, green, blue, alpha from 0 to 1, or None. `collision`, `visual`: whether it collides, is drawn; it
+    has mass either way. `material`: of its surface in contacts, Material() if None. Raises ModelError, naming the kind
+    of shape, for sizes, poses, colours or materials that are not valid.
+    """
+
+    at: FloatArray = field(default_factory=lambda: np.eye(4))
+    color: Sequence[float] | None = None
+    collision: bool = True
+    visual: bool = True
+    material: Material | None = None
+
+    def __post_init__(self) -> None:
+        self._store(at=rigid_pose(self.label, "at", np.eye(4) if self.at is None else self.at))
+        if self.color is not None:
+            color = numbers(self.label, "color", self.color, (4,))
+            if (color < 0.0).any() or (color > 1.0).any():
+                raise ModelError(f"{self.label}: color is red, green, blue, alpha from 0 to 1, not {self.color!r}")
+            self._store(color=tuple(color.tolist()))
+        if self.material is not None and not isinstance(self.material, Material):
+            raise ModelError(f"{self.label}: material is a rd.Material or None, not {self.material!r}")
+
+    def _store(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _check_sizes(self, shape: tuple[int, ...], *names: str) -> None:
+        for name in names:
+            value = sizes(self.label, name, getattr(self, name), shape).tolist()
+            self._store(**{name: tuple(value) if shape else value})
+
+    @property
+    def label(self) -> str:
+        """How error messages call this shape."""
+        return type(self).__name__
+
+    @property
+    @abstractmethod
+    def volume(self) -> float:
+        """Volume in m^3."""
+
+    @abstractmethod
+    def _solid(self) -> MassProperties:
+        """Mass properties at unit density in the shape's own frame."""
+
+    def mass_properties(self, density: float) -> MassProperties:
+        """Mass properties of the solid in the BODY's frame; `density` in kg/m^3. Raises ModelError if not positive."""
+        return self._solid().scaled(positive(self.label, "density", density)).moved(self.at)

@@ -9,6 +9,7 @@ import numpy as np
 import pybullet
 
 from bridge.bodies import Bodies
+from bridge.connection import Connection
 from bridge.contacts import WORLD, Contact, records
 from bridge.free import Crowd, FreeBody
 from bridge.quaternion import Array
@@ -38,10 +39,15 @@ class Collisions:
     """
 
     def __init__(
-        self, client: int, bodies: Bodies, ranks: Mapping[str, int], pairs: Pairs, place: Callable[[Array, Array], None]
+        self,
+        connection: Connection,
+        bodies: Bodies,
+        ranks: Mapping[str, int],
+        pairs: Pairs,
+        place: Callable[[Array, Array], None],
     ) -> None:
-        self._client, self._bodies, self._ranks, self._place = client, bodies, ranks, place
-        self._pairs = pairs
+        self._connection, self._client = connection, connection.id
+        self._bodies, self._ranks, self._place, self._pairs = bodies, ranks, place, pairs
         self._names = tuple(ranks)
         self._known: set[int] = set()
         self._free: list[FreeBody] = []
@@ -55,6 +61,10 @@ class Collisions:
 
     def __call__(self, simulation: Moving) -> Contacts:
         """Contacts at the simulation's state, which is where its step leads if nothing touches."""
+        with self._connection.guard():
+            return self._detected(simulation)
+
+    def _detected(self, simulation: Moving) -> Contacts:
         self._census()
         h = simulation.interaction.step_size
         self._place(*simulation.frames())
@@ -180,6 +190,10 @@ class Collisions:
 
     def _bullet_step(self, h: float, crowd: Crowd, contacts: Contacts) -> None:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""
+        with self._connection.guard():
+            self._stepped(h, crowd, contacts)
+
+    def _stepped(self, h: float, crowd: Crowd, contacts: Contacts) -> None:
         client, count = self._client, len(self._names)
         before = pybullet.getPhysicsEngineParameters(client)["fixedTimeStep"]
         if before != h:
@@ -201,6 +215,10 @@ class Collisions:
 
     def substeps(self, simulation: Moving, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
+        with self._connection.guard():
+            return self._parts(simulation, h)
+
+    def _parts(self, simulation: Moving, h: float) -> int:
         self._census()
         poses, twists = simulation.frames()
         reach = self._bodies.reach

@@ -18,6 +18,8 @@ from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
 from scene import shapes
 
+Vector = Sequence[float] | Array
+
 MARGIN = 2e-3  # m, up to which points above a plane are reported
 
 
@@ -118,15 +120,15 @@ class HalfSpaces:
     ``materials``: of the shapes, by their number.
     """
 
-    def __init__(self, planes: Sequence[tuple[Sequence[float], Sequence[float], Material | None]]) -> None:
+    def __init__(self, planes: Sequence[tuple[Vector, Vector, Material | None]]) -> None:
         self.points = np.array([point for point, _, _ in planes], dtype=float).reshape(-1, 3)
         self.normals = np.array([normal for _, normal, _ in planes], dtype=float).reshape(-1, 3)
         self.plane_materials = [material for _, _, material in planes]
         self.materials: list[Material | None] = []
-        self._rows: list[tuple[int, int, int, int, int]] = []  # body, shape, kind, first and last point
+        self._rows: list[tuple[int, ...]] = []  # as lowest_points has them
         self._points: list[Array] = []
         self._axes: list[Array] = []
-        self._sizes: list[tuple[float, float, float, float]] = []  # the fourth: how far the support reaches
+        self._sizes: list[tuple[float, ...]] = []  # the fourth: how far the support reaches
         self._table: tuple[Array, ...] | None = None
 
     @classmethod
@@ -140,12 +142,13 @@ class HalfSpaces:
 
     def add(self, body: int, shape: shapes.Shape, material: Material | None = None) -> int:
         """Let a shape of body number ``body`` meet the planes; its number. Raises ModelError for an unknown kind."""
-        number = len(self.materials)
+        number, feature = len(self.materials), 0
         for part in supports(shape):
             first = sum(len(points) for points in self._points)
             self._points.append(part.points @ shape.at[:3, :3].T + shape.at[:3, 3])
             self._axes.append(shape.at[:3, :3])
-            self._rows.append((body, number, part.kind, first, first + len(part.points)))
+            self._rows.append((body, number, part.kind, first, first + len(part.points), feature))
+            feature += len(part.points) if part.kind == POINTS else 4
             middle = self._points[-1].mean(axis=0)
             reach = float(np.linalg.norm(self._points[-1] - middle, axis=1).max()) + sum(part.size)
             self._sizes.append((*part.size, reach))
@@ -162,16 +165,18 @@ class HalfSpaces:
         if self._table is None:
             self._table = self._compiled()
         rows, points, axes, sizes, middles, tangents, whole, real = self._table
-        count = lowest_points(
-            rows, points, axes, sizes, middles, self.points, self.normals, tangents, poses, margin, whole, real
-        )
+        X = np.ascontiguousarray(poses, dtype=float)
+        planes = self.points, self.normals, tangents
+        count = lowest_points(rows, points, axes, sizes, middles, *planes, X, margin, whole, real)
         found, values = whole[:count].copy(), real[:count].copy()
         return Touch(found[:, 0], found[:, 1], found[:, 2], found[:, 3], values[:, :3], values[:, 3])
 
     def _compiled(self) -> tuple[Array, ...]:
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 5)
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 6)
         points = np.concatenate([np.zeros((0, 3)), *self._points])
-        most = len(self.points) * sum(min(last - first, MOST) if kind == POINTS else 4 for *_, kind, first, last in rows)
+        most = len(self.points) * int(
+            np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4).sum()
+        )
         axes, sizes = np.array(self._axes).reshape(-1, 3, 3), np.array(self._sizes).reshape(-1, 4)
         middles = np.array([part.mean(axis=0) for part in self._points]).reshape(-1, 3)
         sides = np.cross(self.normals, np.eye(3)[np.abs(self.normals).argmin(axis=1)])

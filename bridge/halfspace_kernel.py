@@ -31,8 +31,9 @@ def lowest_points(
 ) -> int:
     """Fill whole (n, 4) with body, shape, plane, feature and real (n, 4) with point and distance; how many.
 
-    rows (m, 5): body, shape, kind, first and last point of a support; its points (n, 3), their middles (m, 3), axes
-    (m, 3, 3) and sizes (m, 4) are in the body's frame. origins, normals (k, 3) and tangents (k, 2, 3) of the planes.
+    rows (m, 6): body, shape, kind, first and last point, first feature of a support; its points (n, 3), their middles
+    (m, 3), axes (m, 3, 3) and sizes (m, 4) are in the body's frame. origins, normals (k, 3), tangents (k, 2, 3): of
+    the planes. poses (nb, 4, 4).
     """
     count = 0
     n = np.empty(3)  # the plane's normal in the body's frame
@@ -63,7 +64,7 @@ def lowest_points(
                 count = _circle(points[first], axes[k], sizes[k], n, offset, margin, whole, real, count)
             for row in range(before, count):
                 whole[row, 0], whole[row, 1], whole[row, 2] = body, rows[k, 1], plane
-                whole[row, 3] += first
+                whole[row, 3] += rows[k, 5]
                 x, y, z = real[row, 0], real[row, 1], real[row, 2]
                 for i in range(3):
                     real[row, i] = X[i, 0] * x + X[i, 1] * y + X[i, 2] * z + X[i, 3]
@@ -72,7 +73,8 @@ def lowest_points(
 
 @njit(cache=True, nogil=True)
 def _height(point: Any, n: Any, offset: float) -> float:
-    return point[0] * n[0] + point[1] * n[1] + point[2] * n[2] + offset  # type: ignore[no-any-return]
+    height: float = point[0] * n[0] + point[1] * n[1] + point[2] * n[2] + offset
+    return height
 
 
 @njit(cache=True, nogil=True)

@@ -89,13 +89,13 @@ class PyBulletMirror:
         # Nobody looks into a connection of our own without a window, and ``image`` has its own meshes.
         self._shown = self._connection.window or not self._connection.owned
         self._bodies = Bodies(self.client, self._files, self._shown)
-        self._collisions = Collisions(self.client, self._bodies, self._ranks, self._pairs, self._place)
+        self._collisions = Collisions(self._connection, self._bodies, self._ranks, self._pairs, self._place)
         try:
             with self._connection.guard(), self._connection.paused():
                 self._create()
                 self.sync()
                 if contact:
-                    sim.detect = self.detect
+                    sim.detect = self._collisions
                 if self._connection.window and self._connection.owned:
                     self._connection.aim(Camera(fov=WINDOW).framed(self._stage.outline(self._poses), 4 / 3))
         except Exception:
@@ -127,12 +127,7 @@ class PyBulletMirror:
         with self._connection.guard():
             self.sim.step(count)
             self._place(*self.sim.frames())
-        self._contacts = self._collisions.named(self.sim.contacts) if count and self._detects else None
-
-    def detect(self, simulation: Any) -> Contacts:
-        """Contacts at the simulation's state: what ``simulation.detect`` is given. Raises StateError as ``sync``."""
-        with self._connection.guard():
-            return self._collisions(simulation)
+        self._contacts = self._collisions.named(self.sim.contacts) if count and self.sim.detect is self._collisions else None
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
@@ -148,10 +143,6 @@ class PyBulletMirror:
         self._collisions.forget_pairs()
         with self._connection.guard():
             self._filter(getattr(a, "name", a), getattr(b, "name", b), collide)
-
-    @property
-    def _detects(self) -> bool:
-        return getattr(self.sim.detect, "__self__", None) is self
 
     def image(self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1) -> Array:
         """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.
@@ -174,7 +165,12 @@ class PyBulletMirror:
         self._draw(Triangles.shaded(*checked(vertices, faces)).two_sided(), color)
 
     def close(self) -> None:
-        """Remove the mirror's bodies and files, and the connection if the mirror opened it; harmless when repeated."""
+        """Remove the mirror's bodies and files, and the connection if the mirror opened it; harmless when repeated.
+
+        The simulation then touches nothing any more.
+        """
+        if self.sim.detect is self._collisions:
+            self.sim.detect = None
         if self._connection.close(list(self._bodies.names)):
             if "_stage" in vars(self):
                 self._stage.leave()
@@ -221,7 +217,7 @@ class PyBulletMirror:
             self._bodies.ignore(*pair)
         for names, rule in self._pairs.items():
             if not rule.collide:
-                self._filter(*names, collide=False)
+                self._filter(*sorted(names), False)
         if self._shown:
             for visual in self._stage.scenery():
                 self._bodies.draw(visual)

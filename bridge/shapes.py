@@ -139,7 +139,16 @@ def moving(shape: shapes.Shape, files: MeshFiles) -> list[Collider]:
         parts = hulls(shape)
         if parts is not None:
             return [Collider(pybullet.GEOM_MESH, file=files.get(("hulls", shape), lambda: parts).path)]
-    return colliders(shape, files)
+    solid = colliders(shape, files)
+    if isinstance(shape, shapes.Capsule):  # Bullet finds one point a shape and time: the ends hold up one that lies
+        solid += [Collider(pybullet.GEOM_SPHERE, at, radius=shape.radius) for at in _ends(shape.length)]
+    return solid
+
+
+def _ends(length: float) -> list[Array]:
+    ends = np.tile(np.eye(4), (2, 1, 1))
+    ends[:, 2, 3] = -0.5 * length, 0.5 * length
+    return list(ends)
 
 
 def placed(body_shapes: Iterable[shapes.Shape], files: MeshFiles) -> list[Collider]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.responses import compiled
+from recursive_dyn.contact.compiled import compiled
 
-_ROUNDS = 60
+_ROUNDS = 100
 
 _EXACT = 1e-15
 _RIGID = 1e-12  # share of a contact's mobility below which a direction cannot move
@@ -58,31 +58,35 @@ def _slide(
     p: np.ndarray,
     x: np.ndarray,
 ) -> None:
-    """p (3,) sliding: v_n on target, p_t = -v_t / z of length mu p_n; the root in w = z / (z + scale) of [0, 1)."""
-    g = G[0, 0]
-    low, high, scale = 0.0, 1.0, a + d
-    w = 0.5
-    for k in range(200):
-        z = scale * w / (1.0 - w)
+    """p (3,) sliding: v_n on target and p_t = -v_t / z of length mu p_n, the root in z > 0 of |x| = mu n.
+
+    S = [[a, b], [b, d]] and r are what is left for the tangents once the normal is on target; x = -(S + z)^-1 r.
+    """
+    g, size = G[0, 0], np.sqrt(r0 * r0 + r1 * r1)
+    z = size * g / (mu * base)  # exact where friction is weak against the slip
+    low, high = 0.0, np.inf
+    normal = base / g
+    for _ in range(_ROUNDS):
         q0, q1 = a + z, d + z
         det = q0 * q1 - b * b
         x[0], x[1] = (-q1 * r0 + b * r1) / det, (b * r0 - q0 * r1) / det
         size = np.sqrt(x[0] * x[0] + x[1] * x[1])
         normal = (base - G[0, 1] * x[0] - G[0, 2] * x[1]) / g
         error = size - mu * normal
-        if error > 0.0:
-            low = w
-        else:
-            high = w
-        if abs(error) <= _EXACT * (size + mu * abs(normal)) or high - low <= 1e-17 or k == 199:
+        if abs(error) <= _EXACT * size or high - low <= _EXACT * z or size == 0.0:
             break
-        # derivative by z of x is -(S + z)^-1 x
-        u0, u1 = (q1 * x[0] - b * x[1]) / det, (q0 * x[1] - b * x[0]) / det
-        slope = -(x[0] * u0 + x[1] * u1) / max(size, 1e-300) - mu * (G[0, 1] * u0 + G[0, 2] * u1) / g
-        ahead = z - error / slope if slope != 0.0 else -1.0
-        w = ahead / (ahead + scale) if ahead > 0.0 else -1.0
-        if not low < w < high:
-            w = 0.5 * (low + high)
+        if error > 0.0:
+            low = z
+        else:
+            high = z
+        ahead = -1.0
+        if normal > 0.0:  # Newton on 1 / |x| - 1 / (mu n), which is nearly linear in z
+            u0, u1 = (q1 * x[0] - b * x[1]) / det, (q0 * x[1] - b * x[0]) / det
+            slope = (x[0] * u0 + x[1] * u1) / size**3 + (G[0, 1] * u0 + G[0, 2] * u1) / (g * mu * normal * normal)
+            ahead = z + (1.0 / (mu * normal) - 1.0 / size) / slope if slope != 0.0 else -1.0
+        if not low < ahead < high:
+            ahead = 4.0 * z + a + d if high == np.inf else 0.5 * (low + high)
+        z = ahead
     p[0] = max(normal, 0.0)
     if size > 0.0:
         p[1], p[2] = x[0] * (mu * p[0] / size), x[1] * (mu * p[0] / size)
@@ -96,7 +100,7 @@ def contact(G: np.ndarray, c: np.ndarray, target: float, mu: np.ndarray, p: np.n
     p[0], p[1], p[2] = 0.0, 0.0, 0.0
     base, g = target - c[0], G[0, 0]
     whole = g + G[1, 1] + G[2, 2]
-    if base <= 0.0 or g <= _RIGID * whole:
+    if base <= 1e-200 or g <= _RIGID * whole:
         return
     if mu[0] <= 0.0:
         p[0] = base / g

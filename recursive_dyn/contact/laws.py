@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.responses import compiled
+from recursive_dyn.contact.compiled import compiled
 from recursive_dyn.contact.rows import Rows
 from recursive_dyn.contact.sweep import Scalars, place
 

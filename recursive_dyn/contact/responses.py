@@ -7,11 +7,9 @@ tree the coordinates belong to, and one solver serves trees and free bodies alik
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from recursive_dyn.contact.compiled import compiled
 from recursive_dyn.contact.layout import Layout
-
-compiled = njit(cache=True, error_model="numpy", nogil=True)
 
 
 @compiled

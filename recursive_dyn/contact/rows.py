@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.responses import compiled, expand, inverses, push, reduce, twists
+from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.contact.responses import expand, inverses, push, reduce, twists
 
 SPIN, ROLL = 3, 4  # first row of each part of a block of six
 

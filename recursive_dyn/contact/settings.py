@@ -18,8 +18,8 @@ class Settings:
     would pass through another body (1: never).
     """
 
-    iterations: int = 100
-    tolerance: float = 1e-8
+    iterations: int = 200
+    tolerance: float = 1e-7
     restitution_threshold: float = 0.2
     slop: float = 2e-5
     detect: str = "step"

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.contact.cone import bounded, contact
-from recursive_dyn.contact.responses import compiled
+from recursive_dyn.contact.compiled import compiled
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 _MEMORY = 8  # iterates that are mixed
 _PLAIN = 4  # sweeps before mixing starts
+_CALM = 8  # last sweeps, unmixed: what has not converged by then ends on impulses that take energy away
 _TRUST = 2.0  # growth of the residual at which mixing starts anew
 
 
@@ -305,7 +306,7 @@ def island(
         last_end[:] = end
         last_r[:] = r
         fresh = False
-        if used > 0 and done < iterations:
+        if used > 0 and done < iterations - _CALM:
             gamma = _mixed(dR, r, used)
             for k in range(used):
                 if gamma[k] != 0.0:

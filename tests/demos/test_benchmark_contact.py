@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from demos.benchmark.contact import endurance, measures, piles, run, simbench
+import recursive_dyn as rd
+from demos.benchmark.contact import cost, demo_scenes, endurance, measures, piles, run, simbench
 from demos.benchmark.contact.description import GRAVITY, Ball, Block
 from demos.benchmark.contact.engines import ENGINES
 from demos.benchmark.contact.engines.engine import Engine, Unable
 from demos.benchmark.contact.robots import HINGES, LEGS, laikago, total_mass
+from demos.stage import Stage
+from scene import Body, Scene, joints, shapes
 
 PEERS = [label for label in ENGINES if label != "ours"]
 
@@ -229,3 +232,48 @@ def test_endurance_sees_growth():
     looks = [endurance.Look(100 * k, 50.0 + 2.0**-20 * 100 * k, 4, 4) for k in range(1, 6)]
     assert endurance.growth(looks) == pytest.approx(1.0)
     assert endurance.memory() > 1.0
+
+
+def dropped_ball(damping=0.0):
+    scene = Scene()
+    scene.world.shapes.append(shapes.Box((4, 4, 1), at=rd.pose((0, 0, -0.5))))
+    ball = Body("ball", [shapes.Sphere(0.1)], mass=1.0)
+    scene.world.attach(ball, joints.prismatic("z", damping=damping), at=rd.pose((0, 0, 0.11)))
+    return Stage(scene, rd.Simulation(scene.compile(), 1 / 240), seconds=0.1, ground=False)
+
+
+def test_a_demo_that_lands_is_judged():
+    found = demo_scenes.conduct(dropped_ball)
+    assert (found.bodies, found.coordinates, found.steps, found.contacts) == (1, 1, 24, 1)
+    assert 0.0 <= found.penetration < demo_scenes.DEEPEST and found.unsettled == 0
+    assert found.growth < 1e-3 and found.step > 0.0
+
+
+def test_growth_of_energy_is_seen():
+    def pushed():
+        stage = dropped_ball()
+        stage.control = lambda simulation: simulation.tau.__setitem__(0, 40.0)
+        return stage
+
+    assert demo_scenes.conduct(pushed).growth > 1e-2
+
+
+def test_parts_of_a_step_add_up():
+    engine = engine_of(piles.boxes(1), "ours")
+    try:
+        found = cost.parts(engine, 20)
+        whole = float(np.median(cost.frames(engine, 20)))
+        assert cost.REST in found and len(found) > 1 and all(part >= 0.0 for part in found.values())
+        assert sum(found.values()) == pytest.approx(whole, rel=2.0)
+    finally:
+        engine.close()
+
+
+def test_percentiles_are_in_microseconds():
+    assert cost.percentiles(np.full(10, 1e-6)) == pytest.approx([1.0, 1.0, 1.0])
+
+
+def test_endurance_runs_and_counts_bullets_bodies():
+    looks = endurance.watch(steps=40, looks=4)
+    assert [look.steps for look in looks] == [10, 20, 30, 40]
+    assert {(look.bodies, look.shapes) for look in looks} == {(4, 4)}

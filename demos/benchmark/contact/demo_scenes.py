@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -36,15 +37,11 @@ class Conduct:
 
 def conduct(build: Callable[[], Stage]) -> Conduct:
     """One demo, headless, for as long as it lasts. Its control counts as part of the scene: it must do no work."""
-    from time import perf_counter
-
     stage = build()
     simulation = stage.simulation
     steps = round(stage.seconds / simulation.timestep)
     energies, times, deepest, contacts, unsettled = [total_energy(simulation)], [], 0.0, 0, 0
     with PyBulletMirror(stage.scene, simulation, gui=False, ground=stage.ground) as mirror:
-        if stage.decorate:
-            stage.decorate(mirror)
         for _ in range(steps):
             if stage.control:
                 stage.control(simulation)

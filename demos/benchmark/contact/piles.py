@@ -59,7 +59,8 @@ def boxes(count: int) -> Task:
     )
     return Task(
         f"{count} boxes", 1 / 240, 1.0, standing, friction=0.5, ground_friction=0.5, correction=True,
-        sample=lambda engine: engine.positions(), error=lambda t, x: float((SIDE / 2 - x[..., 2]).max() / MILLIMETRE), unit="mm",
+        sample=lambda engine: engine.positions(),
+        error=lambda t, x: float((SIDE / 2 - x[..., 2]).max() / MILLIMETRE), unit="mm",
     )  # fmt: skip
 
 

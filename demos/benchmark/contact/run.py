@@ -80,7 +80,8 @@ def outcomes(
     names: Iterable[str], labels: Iterable[str], workers: int = 2, steps: int | None = None
 ) -> dict[tuple[str, str], Outcome]:
     """By task and engine, each in a process of a pool."""
-    jobs = [(name, label) for name in names for label in labels]
+    chosen = list(names)
+    jobs = [(name, label) for label in labels for name in chosen]
     found: dict[tuple[str, str], Outcome] = {}
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         pending = {pool.submit(_job, *job, steps): job for job in jobs}

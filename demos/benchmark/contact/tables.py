@@ -20,7 +20,7 @@ Definitions of SimBenchmark (2018): dt = 1 ms, ERP, CFM and damping 0, means ove
 settings that were best for it (docstrings of demos.benchmark.contact.engines). MuJoCo has no coefficient of
 restitution: its e = 1 is a contact spring without damping, whose stored energy counts as error. The published
 quadruped is ANYmal, the one here Laikago; it collides with the ball, not with itself. A ratio below 1 is to our
-favour. Errors of 1e-25 and less are rounding."""
+favour; errors of 1e-25 and less are rounding. Times of a step are rough: two runs share the machine."""
 
 
 def all_of_them(long: bool = False) -> None:
@@ -143,7 +143,7 @@ def _time(outcome: Outcome) -> str:
 
 
 def _ratio(ours: float, theirs: float) -> str:
-    return "-" if math.isnan(ours) or math.isnan(theirs) or theirs == 0.0 else f"{ours / theirs:.2g}"
+    return "-" if math.isnan(ours) or math.isnan(theirs) or theirs == 0.0 else f"{ours / theirs:.3g}"
 
 
 def _yes(truth: bool) -> str:

@@ -27,11 +27,13 @@ class Settings:
     slop: float | None = None
 
 
+ROLLING = Settings("semi_implicit_euler", iterations=400, tolerance=1e-12)
 BEST = {
-    "rolling": Settings(iterations=400, tolerance=1e-15),
-    "rolling along y": Settings(iterations=400, tolerance=1e-15),
+    "rolling": ROLLING,
+    "rolling along y": ROLLING,
     "bouncing": Settings(restitution_threshold=0.0),
     "elastic 666": Settings(restitution_threshold=0.0),
+    "1000:1": Settings("semi_implicit_euler", iterations=1000),
 }
 PILE = Settings("semi_implicit_euler")
 

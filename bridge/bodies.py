@@ -29,8 +29,8 @@ class Bodies:
     """Bullet's ids of each body of the scene, ``of``; what each of our ids stands for, ``names``; its ``materials``;
     by how much it is larger than its shapes, ``skins``.
 
-    ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. reach (nb, 3): of
-    every body in the order added, its inner radius, how far its surface moves by a turn of 1 rad, how far it extends; m.
+    ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. reach (nb, 3), m: of
+    every body in the order added, its inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
     """
 
     def __init__(self, client: int, files: MeshFiles, shown: bool) -> None:

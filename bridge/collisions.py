@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ import pybullet
 from bridge.bodies import Bodies
 from bridge.connection import Connection
 from bridge.contacts import WORLD, Contact, records
-from bridge.free import Crowd, FreeBody
+from bridge.free import Crowd, FreeBody, articulated, velocity_of
 from bridge.quaternion import Array
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
@@ -29,6 +30,16 @@ class Moving(Protocol):
 
     @property
     def interaction(self) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Of the points chosen: whether Bullet has them the other way round, ids of A and of B, ranks (2, n)."""
+
+    chosen: Array
+    flip: Array
+    ids: list[list[int]]
+    ranks: Array
 
 
 class Collisions:
@@ -96,61 +107,57 @@ class Collisions:
         # twice, as a body that moved by more than some mm has lost corners from Bullet's memory of contacts by then
         pybullet.performCollisionDetection(physicsClientId=self._client)
         pybullet.performCollisionDetection(physicsClientId=self._client)
-        # Asked for one body's contacts, Bullet may exchange A and B and turn the normal, but not the friction directions
+        # Asked for one body's contacts, Bullet may exchange A and B and turn the normal, not the friction directions
         found: list[tuple[Any, ...]] = pybullet.getContactPoints(physicsClientId=self._client)
         return found
 
     def _contacts(self, points: list[tuple[Any, ...]], crowd: Crowd) -> Contacts:
-        count = len(self._names)
-        numbers = {body.id: count + k for k, body in enumerate(self._free)}
-        names = self._bodies.names
-        ranks = self._ranks
-        rows = []
-        for point in points:
-            a, b = point[1], point[2]
-            rank_a, rank_b = ranks.get(names.get(a, ""), numbers.get(a, STATIC)), ranks.get(
-                names.get(b, ""), numbers.get(b, STATIC)
-            )
-            if rank_a == rank_b:
-                continue
-            flip = rank_a == STATIC or (rank_b != STATIC and rank_b < rank_a)
-            rows.append((rank_b, rank_a, b, a, point, True) if flip else (rank_a, rank_b, a, b, point, False))
-        rows = _touching_ours(rows, count)
-        self._others = [names.get(row[3]) or f"bullet:{row[3]}" for row in rows]
-        if not rows:
+        pairs = self._pairs_of(points)
+        self._others = []
+        if not len(pairs.chosen):
             return Contacts.none()
+        rows = [points[k] for k in pairs.chosen]
+        numbers = np.array([(*row[5], *row[6], *row[7], row[8]) for row in rows])
+        flip = pairs.flip[:, None]
+        normal = np.where(flip, -numbers[:, 6:9], numbers[:, 6:9])
         skins = self._bodies.skins
-        sign = np.array([-1.0 if row[5] else 1.0 for row in rows])[:, None]
-        normal = sign * np.array([row[4][7] for row in rows])
-        skin_a, skin_b = (np.array([skins.get(row[k], 0.0) for row in rows]) for k in (2, 3))
-        on_a = np.array([row[4][6] if row[5] else row[4][5] for row in rows]) + normal * skin_a[:, None]
-        on_b = np.array([row[4][5] if row[5] else row[4][6] for row in rows]) - normal * skin_b[:, None]
+        skin_a, skin_b = (np.array([skins.get(k, 0.0) for k in side]) for side in pairs.ids)
+        on_a = np.where(flip, numbers[:, 3:6], numbers[:, :3]) + normal * skin_a[:, None]
+        on_b = np.where(flip, numbers[:, :3], numbers[:, 3:6]) - normal * skin_b[:, None]
+        names = self._bodies.names
+        self._others = [names.get(k) or f"bullet:{k}" for k in pairs.ids[1]]
         return Contacts(
-            np.array([row[0] for row in rows]),
-            np.array([row[1] for row in rows]),
+            pairs.ranks[0],
+            pairs.ranks[1],
             on_a,
             on_b,
             normal,
-            np.array([row[4][8] for row in rows]) + skin_a + skin_b,
-            np.array([self._friction(row[2], row[3]) for row in rows]),
-            np.array([(row[2] << _BITS) + row[3] for row in rows]),
-            drift=np.array([self._drift(row) for row in rows]),
+            numbers[:, 9] + skin_a + skin_b,
+            np.array([self._friction(a, b) for a, b in zip(*pairs.ids, strict=True)]),
+            np.array([(a << _BITS) + b for a, b in zip(*pairs.ids, strict=True)]),
+            drift=self._drifts(rows, pairs, on_b),
             free_names=crowd.names,
         )
 
-    def _drift(self, row: tuple[Any, ...]) -> tuple[float, ...]:
-        """Velocity of the contact point of an immovable body that Bullet owns, as a conveyor's belt."""
-        body = row[3]
-        if row[1] != STATIC or body in self._bodies.names:
-            return (0.0, 0.0, 0.0)
-        link, point = row[4][3] if row[5] else row[4][4], row[4][5] if row[5] else row[4][6]
-        if link < 0:
-            velocity, omega = pybullet.getBaseVelocity(body, physicsClientId=self._client)
-            center = pybullet.getBasePositionAndOrientation(body, physicsClientId=self._client)[0]
-        else:
-            state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=self._client)
-            center, velocity, omega = state[0], state[6], state[7]
-        return tuple(np.add(velocity, np.cross(omega, np.subtract(point, center))).tolist())
+    def _pairs_of(self, points: list[tuple[Any, ...]]) -> _Pairs:
+        """Who touches whom, the scene's bodies first, and which points matter to the scene."""
+        ids = np.array([point[1:3] for point in points], dtype=np.int64).reshape(-1, 2)
+        ranks = self._ranks_of[ids]
+        a, b = ranks.T
+        flip = (a == STATIC) | ((b != STATIC) & (b < a))
+        chosen = np.flatnonzero((a != b) & _concerns(np.sort(ranks, axis=1), len(self._names)))
+        order = np.where(flip[:, None], (1, 0), (0, 1))
+        ids, ranks = (np.take_along_axis(x, order, axis=1)[chosen].T for x in (ids, ranks))
+        return _Pairs(chosen, flip[chosen], ids.tolist(), ranks)
+
+    def _drifts(self, rows: list[tuple[Any, ...]], pairs: _Pairs, on_b: Array) -> Array:
+        """Velocities (n, 3) of the points of immovable bodies that Bullet owns, as of a conveyor's belt."""
+        drifts = np.zeros((len(rows), 3))
+        for k, (body, rank) in enumerate(zip(pairs.ids[1], pairs.ranks[1].tolist(), strict=True)):
+            if rank == STATIC and body not in self._bodies.names:
+                link = rows[k][3] if pairs.flip[k] else rows[k][4]
+                drifts[k] = velocity_of(body, link, on_b[k], self._client)
+        return drifts
 
     def _friction(self, a: int, b: int) -> tuple[float, ...]:
         known = self._frictions.get((a, b))
@@ -178,14 +185,19 @@ class Collisions:
         lost = sorted(self._bodies.names.keys() - now)
         if lost:
             raise StateError(
-                f"Bullet's body {lost[0]} of '{self._bodies.names[lost[0]]}' was removed behind the mirror's back; close"
-                " this mirror and create a new PyBulletMirror"
+                f"Bullet's body {lost[0]} of '{self._bodies.names[lost[0]]}' was removed behind the mirror's back;"
+                " close this mirror and create a new PyBulletMirror"
             )
         self._known = now
+        self._ranks_of = np.full(max(now, default=0) + 1, STATIC)
+        for body, name in self._bodies.names.items():
+            self._ranks_of[body] = self._ranks.get(name, STATIC)
         own = self._bodies.names.keys()
         others = sorted(now - own)
         self._free = [body for body in (FreeBody.of(k, client) for k in others) if body is not None]
-        self._lively = bool(self._free) or any(_articulated(k, client) for k in others)
+        for k, free in enumerate(self._free):
+            self._ranks_of[free.id] = len(self._names) + k
+        self._lively = bool(self._free) or any(articulated(k, client) for k in others)
         self._frictions.clear()
 
     def _bullet_step(self, h: float, crowd: Crowd, contacts: Contacts) -> None:
@@ -250,25 +262,17 @@ class Collisions:
         return any(body not in own for body, _ in found)
 
 
-def _articulated(body: int, client: int) -> bool:
-    joints = pybullet.getNumJoints(body, physicsClientId=client)
-    return joints > 0 and any(
-        pybullet.getDynamicsInfo(body, link, physicsClientId=client)[0] > 0.0 for link in range(-1, joints)
-    )
+def _concerns(ranks: Array, count: int) -> Array:
+    """Which pairs (n, 2), the lower rank first, concern the scene's ``count`` bodies.
 
-
-def _touching_ours(rows: list[tuple[Any, ...]], count: int) -> list[tuple[Any, ...]]:
-    """Contacts that involve the scene, at first or fifth hand: a free body that touches it may press on another."""
-    reached: set[int] = set()
+    Those of its own, and those of a free body that touches one of them, or touches one that does.
+    """
+    own = ((ranks >= 0) & (ranks < count)).any(axis=1)
+    if ranks.max(initial=STATIC) < count:
+        return own
     while True:
-        more = {
-            k
-            for row in rows
-            if (0 <= row[0] < count or 0 <= row[1] < count or row[0] in reached or row[1] in reached)
-            for k in row[:2]
-            if k >= count
-        }
-        if more <= reached:
-            break
-        reached |= more
-    return [row for row in rows if 0 <= row[0] < count or 0 <= row[1] < count or row[0] in reached]
+        reached = np.unique(ranks[own])
+        more = own | (np.isin(ranks, reached[reached >= count])).any(axis=1)
+        if (more == own).all():
+            return own
+        own = more

@@ -1,4 +1,4 @@
-"""Bullet's own rigid bodies that move freely: read before a step, placed where they would get to, given their answer."""
+"""Bullet's own rigid bodies that move freely: read before a step, placed where it leads, given their answer."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Crowd:
         """
         x = self._x + free.shift[:, 3:]
         turn = quaternion.turned(self._turn, free.shift[:, :3])
-        for k in np.flatnonzero(solved | touched):
+        for k in np.flatnonzero(solved | touched).tolist():
             body, twist = self._bodies[k].id, free.twist[k].tolist()
             pybullet.resetBasePositionAndOrientation(body, x[k].tolist(), turn[k].tolist(), self._client)
             pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)
@@ -103,3 +103,22 @@ def gravity(client: int) -> Array:
     """Bullet's gravity (3,), m/s^2."""
     known = pybullet.getPhysicsEngineParameters(client)
     return np.array([known[f"gravityAcceleration{axis}"] for axis in "XYZ"])
+
+
+def velocity_of(body: int, link: int, point: Array, client: int) -> Array:
+    """Velocity (3,) of a point of any of Bullet's bodies, world axes; link -1 is the base."""
+    if link < 0:
+        velocity, omega = pybullet.getBaseVelocity(body, physicsClientId=client)
+        center = pybullet.getBasePositionAndOrientation(body, physicsClientId=client)[0]
+    else:
+        state = pybullet.getLinkState(body, link, computeLinkVelocity=1, physicsClientId=client)
+        center, velocity, omega = state[0], state[6], state[7]
+    return np.add(velocity, np.cross(omega, np.subtract(point, center)))
+
+
+def articulated(body: int, client: int) -> bool:
+    """True for a body of several links of which some move."""
+    joints = pybullet.getNumJoints(body, physicsClientId=client)
+    return joints > 0 and any(
+        pybullet.getDynamicsInfo(body, link, physicsClientId=client)[0] > 0.0 for link in range(-1, joints)
+    )

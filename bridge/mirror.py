@@ -8,7 +8,6 @@ from itertools import combinations
 from types import TracebackType
 from typing import Any, Protocol
 
-import numpy as np
 import pybullet
 
 from bridge import quaternion
@@ -127,7 +126,9 @@ class PyBulletMirror:
         with self._connection.guard():
             self.sim.step(count)
             self._place(*self.sim.frames())
-        self._contacts = self._collisions.named(self.sim.contacts) if count and self.sim.detect is self._collisions else None
+        self._contacts = (
+            self._collisions.named(self.sim.contacts) if count and self.sim.detect is self._collisions else None
+        )
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
@@ -217,7 +218,8 @@ class PyBulletMirror:
             self._bodies.ignore(*pair)
         for names, rule in self._pairs.items():
             if not rule.collide:
-                self._filter(*sorted(names), False)
+                a, b = sorted(names)
+                self._filter(a, b, False)
         if self._shown:
             for visual in self._stage.scenery():
                 self._bodies.draw(visual)

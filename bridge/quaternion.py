@@ -75,8 +75,6 @@ def turned(q: Array, turns: Array) -> Array:
     axis = turns * (0.5 * np.sinc(angle / (2.0 * np.pi)))[:, None]
     s, p = np.cos(0.5 * angle)[:, None], axis
     v, w = q[:, :3], q[:, 3:]
-    result = np.concatenate(
-        [s * v + w * p + np.cross(p, v), s * w - np.einsum("ni,ni->n", p, v)[:, None]], axis=1
-    )
+    result = np.concatenate([s * v + w * p + np.cross(p, v), s * w - np.einsum("ni,ni->n", p, v)[:, None]], axis=1)
     unit: Array = result / np.linalg.norm(result, axis=1)[:, None]
     return unit

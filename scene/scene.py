@@ -158,6 +158,14 @@ class Scene:
 
         return load(path, fixed_base=fixed_base, **options)
 
+    def add_urdf(
+        self, path: str | Path, prefix: str = "", at: Any = None, fixed_base: bool = False, **options: Any
+    ) -> Node:
+        """One more robot from a URDF file, its names after ``prefix``; see :func:`scene.urdf.add`."""
+        from scene.urdf import add
+
+        return add(self, path, prefix, at, fixed_base, **options)
+
     def save(self, path: str | Path) -> None:
         """Write the scene to a file; see :func:`scene.file.save`."""
         from scene.file import save

@@ -36,6 +36,7 @@ def compiled(function: _Function) -> _Function:
     folder, before = _folder(), config.CACHE_DIR
     try:
         config.CACHE_DIR = folder or before
-        return numba.njit(cache=folder is not None, error_model="numpy", nogil=True)(function)
+        result: _Function = numba.njit(cache=folder is not None, error_model="numpy", nogil=True)(function)
+        return result
     finally:
         config.CACHE_DIR = before

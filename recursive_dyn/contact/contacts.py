@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -53,8 +53,8 @@ class Contacts:
     point_a, point_b (n, 3): on the surfaces; normal (n, 3): unit vector from B to A; distance (n,): negative where they
     overlap. friction (n, 5): sticking, sliding, rolling (m), spinning (m), restitution. key (n,): says which pair of
     surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
-    by itself, as a conveyor's belt. accept, if given, is called after the solve with the step's length. free_names (m,):
-    names of the free bodies.
+    by itself, as a conveyor's belt. accept, if given, is called after the solve with the step's length. free_names
+    (m,): what the free bodies are called.
     """
 
     a: np.ndarray
@@ -83,6 +83,7 @@ class Contacts:
             setattr(self, name, values)
         self.drift = _rows(n, 3) if self.drift is None else np.ascontiguousarray(self.drift, dtype=float)
         self.impulse, self.moment = _rows(n, 3), _rows(n, 3)
+        self._local: tuple[np.ndarray, ...] = ()
 
     def __len__(self) -> int:
         return len(self.a)
@@ -104,19 +105,17 @@ class Contacts:
 
     def moved(self, poses: np.ndarray) -> Contacts:
         """The same points of the same bodies at other ``poses``, overlapping as they then do along the old normals."""
-        points = [_out_of(poses, side, local) for side, local in zip((self.a, self.b), self._local, strict=True)]
-        gap = np.einsum("ij,ij->i", points[0] - points[1], self.normal)
-        result = Contacts(
-            self.a, self.b, *points, self.normal, gap, self.friction, self.key, self.free, self.drift, self.accept,
-            self.free_names,
-        )  # fmt: skip
+        on_a, on_b = (_out_of(poses, side, local) for side, local in zip((self.a, self.b), self._local, strict=True))
+        gap = np.einsum("ij,ij->i", on_a - on_b, self.normal)
+        result = replace(self, point_a=on_a, point_b=on_b, distance=gap)
         result._local = self._local
         return result
 
     @classmethod
     def none(cls) -> Contacts:
         """Nothing touches."""
-        return cls(*_empty())
+        integers = np.zeros(0, dtype=np.int64)
+        return cls(integers, integers, _rows(0, 3), _rows(0, 3), _rows(0, 3), np.zeros(0), _rows(0, 5), integers)
 
 
 def _into(poses: np.ndarray, bodies: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -133,10 +132,3 @@ def _out_of(poses: np.ndarray, bodies: np.ndarray, local: np.ndarray) -> np.ndar
     X = poses[bodies[own]]
     points[own] = np.einsum("nij,nj->ni", X[:, :3, :3], local[own]) + X[:, :3, 3]
     return points
-
-
-def _empty() -> Sequence[np.ndarray]:
-    integers = np.zeros(0, dtype=np.int64)
-    return (
-        integers, integers, _rows(0, 3), _rows(0, 3), _rows(0, 3), np.zeros(0), _rows(0, 5), integers,
-    )  # fmt: skip

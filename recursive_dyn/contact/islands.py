@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows import Rows
 from recursive_dyn.contact.sweep import Scalars, island
 
@@ -35,8 +35,8 @@ def _union(layout: Layout, groups: int, first: np.ndarray, index: np.ndarray, le
 def partition(layout: Layout, groups: int, free: int, rows: Rows, scalars: Scalars) -> np.ndarray:
     """Number of the island of every contact, then of every scalar row; -1 where a row reaches nothing."""
     leader = np.arange(groups + free)
-    _union(layout, groups, rows.first, rows.index, leader)
-    _union(layout, groups, scalars.first, scalars.index, leader)
+    _union(layout, groups, rows.first, rows.slots, leader)
+    _union(layout, groups, scalars.first, scalars.slots, leader)
     n, m = len(rows.kind), len(scalars.speed)
     result = np.full(n + m, -1)
     number = np.full(groups + free, -1)
@@ -44,10 +44,10 @@ def partition(layout: Layout, groups: int, free: int, rows: Rows, scalars: Scala
     for c in range(n + m):
         if c < n:
             empty = rows.first[c] == rows.first[c + 1]
-            slot = -1 if empty else rows.index[rows.first[c]]
+            slot = -1 if empty else rows.slots[rows.first[c]]
         else:
             empty = scalars.first[c - n] == scalars.first[c - n + 1]
-            slot = -1 if empty else scalars.index[scalars.first[c - n]]
+            slot = -1 if empty else scalars.slots[scalars.first[c - n]]
         if empty:
             continue
         home = _find(leader, layout.group[slot] if slot < layout.nv else groups + (slot - layout.nv) // 6)
@@ -100,8 +100,15 @@ def solve(
 
 @compiled
 def separate(
-    rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray, gaps: np.ndarray, bounds: np.ndarray,
-    z: np.ndarray, slop: float, sweeps: int,
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    gaps: np.ndarray,
+    bounds: np.ndarray,
+    z: np.ndarray,
+    slop: float,
+    sweeps: int,
 ) -> float:
     """Move whitened positions z so that gaps + A z >= -slop / 2 wherever they were less than -slop.
 
@@ -124,9 +131,9 @@ def separate(
             gap = gaps[c]
             for k in range(first, last):
                 if c < n:
-                    gap += rows.values[rows.start[c] + k - first] * z[rows.index[k]]
+                    gap += rows.values[rows.start[c] + k - first] * z[rows.slots[k]]
                 else:
-                    gap += scalars.values[k] * z[scalars.index[k]]
+                    gap += scalars.values[k] * z[scalars.slots[k]]
             if gap < -slop:
                 active[c] = True
             if not active[c]:
@@ -138,14 +145,14 @@ def separate(
                 change = max(change, abs(step) * G_n)
                 for k in range(first, last):
                     if c < n:
-                        z[rows.index[k]] += rows.values[rows.start[c] + k - first] * step
+                        z[rows.slots[k]] += rows.values[rows.start[c] + k - first] * step
                     else:
-                        z[scalars.index[k]] += scalars.values[k] * step
+                        z[scalars.slots[k]] += scalars.values[k] * step
         if change <= 0.1 * slop:
             break
     deepest = 0.0
     for c in range(n):
         for k in range(rows.first[c], rows.first[c + 1]):
-            gaps[c] += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.index[k]]
+            gaps[c] += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]
         deepest = min(deepest, gaps[c])
     return deepest

@@ -60,7 +60,7 @@ def contact_laws(
 
 @compiled
 def shifted(rows: Rows, scalars: Scalars, P: np.ndarray, Q: np.ndarray, levers: np.ndarray, z: np.ndarray) -> None:
-    """z (whitened positions) += lever time times A^T p of every row; levers: of the contacts, then of the scalar rows."""
+    """z (whitened positions) += lever time times A^T p of every row; levers: of contacts, then of scalar rows."""
     n = len(rows.kind)
     for c in range(n):
         size = rows.first[c + 1] - rows.first[c]
@@ -69,12 +69,12 @@ def shifted(rows: Rows, scalars: Scalars, P: np.ndarray, Q: np.ndarray, levers: 
             amount = P[c, place(rows.kind[c], i)] * levers[c]
             if amount != 0.0:
                 for k in range(size):
-                    z[rows.index[rows.first[c] + k]] += rows.values[rows.start[c] + i * size + k] * amount
+                    z[rows.slots[rows.first[c] + k]] += rows.values[rows.start[c] + i * size + k] * amount
     for s in range(len(Q)):
         amount = Q[s] * levers[n + s]
         if amount != 0.0:
             for k in range(scalars.first[s], scalars.first[s + 1]):
-                z[scalars.index[k]] += scalars.values[k] * amount
+                z[scalars.slots[k]] += scalars.values[k] * amount
 
 
 @compiled
@@ -91,10 +91,15 @@ def world_impulses(rows: Rows, P: np.ndarray, impulse: np.ndarray, moment: np.nd
 
 @compiled
 def warm(
-    keys: np.ndarray, points: np.ndarray, axes: np.ndarray, old_keys: np.ndarray, old_points: np.ndarray,
-    old: np.ndarray, P: np.ndarray,
+    keys: np.ndarray,
+    points: np.ndarray,
+    axes: np.ndarray,
+    old_keys: np.ndarray,
+    old_points: np.ndarray,
+    old: np.ndarray,
+    P: np.ndarray,
 ) -> None:
-    """P (n, 6) from the last step's impulses ``old`` (m, 2, 3), world axes: those of the same pair's nearest points."""  # fmt: skip
+    """P (n, 6) from the last step's impulses ``old`` (m, 2, 3), world axes: of the same pair's nearest points."""
     order = np.argsort(old_keys, kind="mergesort")
     ordered = old_keys[order]
     used = np.zeros(len(old_keys), dtype=np.bool_)
@@ -122,7 +127,7 @@ def warm(
 def relative(
     owners: np.ndarray, points: np.ndarray, origins: np.ndarray, twists: np.ndarray, drift: np.ndarray
 ) -> np.ndarray:
-    """Velocity (n, 3) of A's point against B's; owners (n, 2): rows of origins (m, 3) and twists (m, 6), -1 for none."""
+    """Velocity (n, 3) of A's point against B's; owners (n, 2): rows of origins (m, 3), twists (m, 6); -1: none."""
     result = -drift
     for c in range(len(owners)):
         for side in range(2):

@@ -69,7 +69,7 @@ class Momenta:
         """Give the bases, in place, the velocities with which momentum is what it was, plus h m g, plus the pushes."""
         measured = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
         poses = np.ascontiguousarray(dynamics.call("poses", q)[self.bases])
-        pushed = tau[self.slots].any(axis=1)
+        pushed = np.asarray(tau[self.slots] != 0.0).any(axis=1).reshape(-1)
         _owe(self.linear, self.spin, measured, self.trees, h * self.gravity, links, points, impulses, moments, pushed)
         _correct(self.linear, self.spin, measured, poses, self.slots, v)
         self._state = q.copy(), v.copy()

@@ -14,7 +14,7 @@ from recursive_dyn.model import Model
 class Motor:
     """Drives a coordinate at ``velocity`` with at most ``max_force`` (N or N m).
 
-    With a ``position`` it drives there: velocity is then added to the share ``gain`` of the way left, taken in one step.
+    With a ``position`` it drives there: velocity is added to the share ``gain`` of the way left, taken in one step.
     Raises StateError for numbers that are not finite or a negative force.
     """
 

@@ -1,7 +1,7 @@
 """Compiled recursions over the factors of M: an impulse inward, velocities outward; O(depth) and O(n).
 
-Whitened coordinates: with M = L^T D L, an impulse row J becomes a = D^-1/2 L^-T J^T, so that J M^-1 J^T = a a^T whatever
-tree the coordinates belong to, and one solver serves trees and free bodies alike.
+Whitened coordinates: with M = L^T D L, an impulse row J becomes a = D^-1/2 L^-T J^T, so that J M^-1 J^T = a a^T
+whatever tree the coordinates belong to, and one solver serves trees and free bodies alike.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.responses import expand, inverses, push, reduce, twists
 
 SPIN, ROLL = 3, 4  # first row of each part of a block of six
@@ -20,14 +20,14 @@ SPIN, ROLL = 3, 4  # first row of each part of a block of six
 class Rows(NamedTuple):
     """Blocks in whitened coordinates.
 
-    axes (n, 3, 3): normal and tangents; first (n + 1,), index: coordinates of each block; start (n,): where its rows
-    begin in ``values``, one row after the other, len(index of block) numbers each; kind (n,): bit 1 spinning, bit 2
+    axes (n, 3, 3): normal and tangents; first (n + 1,), slots: coordinates of each block; start (n,): where its rows
+    begin in ``values``, one row after the other, len(slots of block) numbers each; kind (n,): bit 1 spinning, bit 2
     rolling friction; speed (n, 6): velocities of the rows without impulses, before (n, 3): at the start of the step.
     """
 
     axes: np.ndarray
     first: np.ndarray
-    index: np.ndarray
+    slots: np.ndarray
     start: np.ndarray
     values: np.ndarray
     kind: np.ndarray

@@ -161,9 +161,7 @@ class _Solve:
             settings.tolerance,
         )  # fmt: skip
         laws.shifted(blocks, scalars, self.P, Q, levers, z)
-        deepest = islands.separate(
-            blocks, scalars, G, weights, gaps, self.limits.stops, z, settings.slop, _SEPARATIONS
-        )
+        deepest = islands.separate(blocks, scalars, G, weights, gaps, self.limits.stops, z, settings.slop, _SEPARATIONS)
         contacts.distance[:] = gaps[:n]
         laws.world_impulses(blocks, self.P, contacts.impulse, contacts.moment)
         self.Q = Q

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.cone import bounded, contact
 from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.contact.cone import bounded, contact
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 _MEMORY = 8  # iterates that are mixed
@@ -23,12 +23,12 @@ _TRUST = 2.0  # growth of the residual at which mixing starts anew
 class Scalars(NamedTuple):
     """Rows on generalized directions: limits, motors, joint friction, loop constraints.
 
-    first (m + 1,), index, values: whitened coefficients; speed (m,): velocity without impulses; target (m,); low, high
+    first (m + 1,), slots, values: whitened coefficients; speed (m,): velocity without impulses; target (m,); low, high
     (m,): bounds of the impulse, within which the velocity meets its target.
     """
 
     first: np.ndarray
-    index: np.ndarray
+    slots: np.ndarray
     values: np.ndarray
     speed: np.ndarray
     target: np.ndarray
@@ -73,7 +73,7 @@ def add(rows: Rows, c: int, p: np.ndarray, y: np.ndarray) -> None:
         if amount != 0.0:
             at = rows.start[c] + i * size
             for k in range(size):
-                y[rows.index[rows.first[c] + k]] += rows.values[at + k] * amount
+                y[rows.slots[rows.first[c] + k]] += rows.values[at + k] * amount
 
 
 @compiled
@@ -82,7 +82,7 @@ def velocity(rows: Rows, c: int, i: int, y: np.ndarray) -> float:
     size = rows.first[c + 1] - rows.first[c]
     at, total = rows.start[c] + i * size, rows.speed[c, place(rows.kind[c], i)]
     for k in range(size):
-        total += rows.values[at + k] * y[rows.index[rows.first[c] + k]]
+        total += rows.values[at + k] * y[rows.slots[rows.first[c] + k]]
     return total
 
 
@@ -154,14 +154,14 @@ def _sweep(
             continue
         total = scalars.speed[s]
         for k in range(scalars.first[s], scalars.first[s + 1]):
-            total += scalars.values[k] * y[scalars.index[k]]
+            total += scalars.values[k] * y[scalars.slots[k]]
         wanted = Q[s] + (scalars.target[s] - total) / weights[s]
         wanted = min(max(wanted, scalars.low[s]), scalars.high[s])
         step = wanted - Q[s]
         if step != 0.0:
             Q[s] = wanted
             for k in range(scalars.first[s], scalars.first[s + 1]):
-                y[scalars.index[k]] += scalars.values[k] * step
+                y[scalars.slots[k]] += scalars.values[k] * step
             change = max(change, abs(step) * weights[s])
     for c in contacts:
         change = max(change, _sweep_contact(rows, c, G[c], targets[c], frictions[c], P[c], y, w))
@@ -175,16 +175,16 @@ def accumulate(
     """y = A^T p over these rows; y of the coordinates they reach only."""
     for c in contacts:
         for k in range(rows.first[c], rows.first[c + 1]):
-            y[rows.index[k]] = 0.0
+            y[rows.slots[k]] = 0.0
     for s in singles:
         for k in range(scalars.first[s], scalars.first[s + 1]):
-            y[scalars.index[k]] = 0.0
+            y[scalars.slots[k]] = 0.0
     for c in contacts:
         add(rows, c, P[c], y)
     for s in singles:
         if Q[s] != 0.0:
             for k in range(scalars.first[s], scalars.first[s + 1]):
-                y[scalars.index[k]] += scalars.values[k] * Q[s]
+                y[scalars.slots[k]] += scalars.values[k] * Q[s]
 
 
 @compiled
@@ -210,9 +210,7 @@ def _write(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarr
 
 
 @compiled
-def _scales(
-    G: np.ndarray, weights: np.ndarray, contacts: np.ndarray, singles: np.ndarray, scale: np.ndarray
-) -> None:
+def _scales(G: np.ndarray, weights: np.ndarray, contacts: np.ndarray, singles: np.ndarray, scale: np.ndarray) -> None:
     """Square roots of the mobilities: in these units an impulse's square is an energy."""
     k = 0
     for c in contacts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from recursive_dyn.errors import SceneFileError
 from scene import joints
-from scene.body import Body, Node
+from scene.body import Body, Node, World
+from scene.checks import rigid_pose
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties
 from scene.scene import Scene
@@ -45,43 +47,100 @@ def load(
 
     Raises SceneFileError naming the file, the element and what to do. Warns if a link that floats has no mass.
     """
-    robot, surfaces = read(path)
-    links = {link.name: link for link in robot.links}
-    root, couplings = root_of(path, robot), couplings_of(path, robot)
-    folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
-    geometry = Geometry(path, robot, surfaces, folders, skip_missing_meshes)
     scene = Scene()
-
-    nodes: dict[str, Node] = {root: scene.world}
-    if root == scene.world.name:
-        scene.world.shapes += geometry.shapes(links[root])
-    else:
-        nodes[root] = scene.world.attach(
-            _body(path, links[root], geometry), joints.fixed() if fixed_base else joints.free()
-        )
-    for joint in order_of(path, robot, root, couplings):
-        with blame(path, f"joint '{joint.name}'"):
-            motion = _joint(joint, couplings)
-            body = _body(path, links[joint.child], geometry)
-            nodes[joint.child] = nodes[joint.parent].attach(body, motion, at=joint.origin)
-        scene.joint_names[joint.name] = joint.child
-    if not fixed_base and root != scene.world.name:
-        _warn_if_massless(path, scene[root])
+    folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
+    world, _, scene.joint_names = _tree(path, "", np.eye(4), fixed_base, folders, skip_missing_meshes)
+    _move(world, scene.world)
     return scene
 
 
-def _body(path: object, link: Any, geometry: Geometry) -> Body:
+def add(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    prefix: str = "",
+    at: Any = None,
+    fixed_base: bool = False,
+    *,
+    package_paths: str | Path | Sequence[str | Path] = (),
+    skip_missing_meshes: bool = False,
+) -> Node:
+    """The bodies of one more robot in ``scene``; returns its root body, or the world where the root link is that.
+
+    prefix: put before every body's and joint's name; at: pose (4, 4) of the root link in the world, from where it
+    floats if it does. The rest is as for ``load``. On an error the scene is as it was.
+    """
+    if not isinstance(prefix, str):
+        raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
+    folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
+    place = rigid_pose(str(path), "at", np.eye(4) if at is None else at)
+    world, root, joint_names = _tree(path, prefix, place, fixed_base, folders, skip_missing_meshes)
+    taken = {node.name for node in scene.world.walk()}
+    for what, clashes in (("body", [node.name for node in world.walk() if node is not world and node.name in taken]),
+                          ("joint", [name for name in joint_names if name in scene.joint_names])):  # fmt: skip
+        if clashes:
+            raise SceneFileError(f"{path}: the scene has a {what} named '{clashes[0]}' already; pass another prefix")
+    _move(world, scene.world)
+    scene.joint_names |= joint_names
+    return scene.world if root is world else root
+
+
+def _move(source: World, target: World) -> None:
+    """Give what stands in one world to another."""
+    target.shapes += source.shapes
+    for child in list(source.children):
+        joint, place = child.joint, child.placement
+        assert joint is not None
+        target.attach(child.detach(), joint, at=place)
+
+
+def _tree(
+    path: str | os.PathLike[str],
+    prefix: str,
+    at: Any,
+    fixed_base: bool,
+    folders: Sequence[str | Path],
+    skip_missing_meshes: bool,
+) -> tuple[World, Node, dict[str, str]]:
+    """A world of its own that holds the robot, its root node, and the bodies that its joints move."""
+    robot, surfaces = read(path)
+    links = {link.name: link for link in robot.links}
+    root, couplings = root_of(path, robot), couplings_of(path, robot)
+    geometry = Geometry(path, robot, surfaces, folders, skip_missing_meshes)
+    world = World()
+
+    def body_of(link: str) -> Body:
+        return _body(path, links[link], geometry, prefix + link)
+
+    nodes: dict[str, Node] = {root: world}
+    if root == world.name:
+        world.shapes += [replace(shape, at=at @ shape.at) for shape in geometry.shapes(links[root])]
+    else:
+        nodes[root] = world.attach(body_of(root), joints.fixed() if fixed_base else joints.free(), at=at)
+    joint_names = {}
+    for joint in order_of(path, robot, root, couplings):
+        with blame(path, f"joint '{joint.name}'"):
+            place = np.eye(4) if joint.origin is None else joint.origin
+            place = at @ place if nodes[joint.parent] is world else place
+            child = body_of(joint.child)
+            nodes[joint.child] = nodes[joint.parent].attach(child, _joint(joint, couplings, prefix), at=place)
+        joint_names[prefix + joint.name] = prefix + joint.child
+    if not fixed_base and isinstance(nodes[root], Body):
+        _warn_if_massless(path, nodes[root])
+    return world, nodes[root], joint_names
+
+
+def _body(path: object, link: Any, geometry: Geometry, name: str) -> Body:
     shapes, inertial = geometry.shapes(link), link.inertial
     if inertial is None:
-        return Body.of_properties(link.name, shapes, MassProperties(0.0, np.zeros(3), np.zeros((3, 3))))
+        return Body.of_properties(name, shapes, MassProperties(0.0, np.zeros(3), np.zeros((3, 3))))
     if inertial.mass < 0.0:
         raise SceneFileError(f"{path}: link '{link.name}': its mass {inertial.mass} is negative; correct it")
     placement = np.eye(4) if inertial.origin is None else inertial.origin
     own = MassProperties(inertial.mass, np.zeros(3), inertial.inertia)
-    return Body.of_properties(link.name, shapes, own.moved(placement))
+    return Body.of_properties(name, shapes, own.moved(placement))
 
 
-def _joint(joint: Any, couplings: dict[str, Coupling]) -> Joint:
+def _joint(joint: Any, couplings: dict[str, Coupling], prefix: str) -> Joint:
     own = couplings.get(joint.name)
     dynamics = _dynamics(joint)
     match joint.type:
@@ -99,7 +158,7 @@ def _joint(joint: Any, couplings: dict[str, Coupling]) -> Joint:
             motion = joints.free(**dynamics)
         case _:
             return joints.fixed()
-    return motion if own is None else motion.follow(own.leader.child, own.multiplier, own.offset)
+    return motion if own is None else motion.follow(prefix + own.leader.child, own.multiplier, own.offset)
 
 
 def _dynamics(joint: Any) -> dict[str, float]:
@@ -115,7 +174,7 @@ def _limits(joint: Any) -> tuple[float, float] | None:
     return (lower, upper) if lower < upper else None
 
 
-def _warn_if_massless(path: object, root: Body) -> None:
+def _warn_if_massless(path: object, root: Node) -> None:
     """A floating base without mass is a slip nearly always (PyBullet welds it), and most are singular."""
     welded: list[Node] = [root]
     for node in welded:
@@ -123,5 +182,5 @@ def _warn_if_massless(path: object, root: Body) -> None:
     if all(isinstance(node, Body) and node.mass == 0.0 for node in welded):
         warnings.warn(
             f"{path}: root link '{root.name}' floats but has no mass; pass fixed_base=True to weld it to the world",
-            stacklevel=4,
+            stacklevel=5,
         )

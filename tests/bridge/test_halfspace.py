@@ -68,7 +68,7 @@ def level(shape, height, rpy=(0.0, 0.0, 0.0)):
 LYING = (0.0, math.pi / 2, 0.0)
 RESTS = {
     "box": (shapes.Box((0.2, 0.3, 0.4)), 0.2, (0, 0, 0.3), 4),
-    "edge": (shapes.Box((0.2, 0.2, 0.4)), 0.1 * math.sqrt(2), (0, math.pi / 4, 0.0), 2),
+    "edge": (shapes.Box((0.2, 0.4, 0.2)), 0.1 * math.sqrt(2), (0, math.pi / 4, 0.0), 2),
     "lying capsule": (shapes.Capsule(0.1, 0.4), 0.1, LYING, 2),
     "upright capsule": (shapes.Capsule(0.1, 0.4), 0.3, (0, 0, 0), 1),
     "standing cylinder": (shapes.Cylinder(0.1, 0.4), 0.2, (0, 0, 0), 4),
@@ -100,7 +100,7 @@ def test_features_stay_with_their_corners():
     for feature, point in zip(tilted.feature, tilted.point, strict=True):
         (same,) = flat.point[flat.feature == feature]
         np.testing.assert_allclose(point, same, atol=1e-3)
-    rims = level(shapes.Cylinder(0.1, 0.01), 0.0, (0.3, 0.0, 0.0))
+    rims = level(shapes.Cylinder(0.1, 0.01), -0.1, (0.3, 0.0, 0.0))
     assert len(set(rims.feature.tolist())) == len(rims.feature) > 4
 
 

@@ -9,7 +9,7 @@ import pytest
 import recursive_dyn as rd
 from bridge.meshes import MeshFiles
 from bridge.queries import RAYS, Queries
-from bridge.shapes import collision_shape, colliders, create_body
+from bridge.shapes import colliders, collision_shape, create_body
 from scene import shapes
 
 
@@ -57,8 +57,8 @@ def test_slanted_ray_against_the_closed_form(asked):
     start, end = np.array([-3.0, 0.3, 2.1]), np.array([4.0, 0.3, 2.1])
     hit = asked.ray(start, end)
     half = math.sqrt(0.5**2 - 0.3**2 - 0.1**2)
-    np.testing.assert_allclose(hit.point, (-half, 0.3, 2.1), atol=1e-6)
-    np.testing.assert_allclose(hit.normal, np.array([-half, 0.3, 0.1]) / 0.5, atol=1e-5)
+    np.testing.assert_allclose(hit.point, (-half, 0.3, 2.1), atol=1e-5)
+    np.testing.assert_allclose(hit.normal, np.array([-half, 0.3, 0.1]) / 0.5, atol=1e-4)
 
 
 def test_many_rays_are_the_same_as_one_by_one(asked):
@@ -67,7 +67,7 @@ def test_many_rays_are_the_same_as_one_by_one(asked):
     ends = np.column_stack(
         [rng.uniform(-2, 7, 2 * RAYS + 5), rng.uniform(-2, 7, 2 * RAYS + 5), np.full(2 * RAYS + 5, -1)]
     )
-    starts = ends + (0, 0, 9)
+    starts = ends + np.array([0, 0, 9])
     hits = asked.rays(starts, ends)
     assert len(hits) == len(ends)
     assert {hit.body for hit in hits if hit} >= {"ball", "boxes", "world"}
@@ -106,7 +106,7 @@ def test_closest_points(asked):
 
 def test_depth_of_an_overlap(bullet):
     make, client = bullet
-    a, b = make(shapes.Sphere(0.5)), make(shapes.Sphere(0.5), 0.9, 0, 0)
+    a, b = make(shapes.Sphere(0.5), 0, 0, 0), make(shapes.Sphere(0.5), 0.9, 0, 0)
     near = Queries(client, {a: "a", b: "b"}, {"a": (a,), "b": (b,)}).closest("a", "b", 0.0)
     assert near.distance == pytest.approx(-0.1, abs=1e-9)
 

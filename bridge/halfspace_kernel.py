@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from recursive_dyn.compiled import compiled
 
 POINTS, RIM, TUBE, ELLIPSOID = range(4)
 AROUND = 8  # corners kept of a shape with many: the outermost in as many directions
@@ -14,7 +15,7 @@ MOST = AROUND + 1  # and the lowest
 LEVEL = 1e-12  # sine of a circle's tilt below which it lies flat
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lowest_points(
     rows: Any,
     points: Any,
@@ -71,20 +72,20 @@ def lowest_points(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _height(point: Any, n: Any, offset: float) -> float:
     height: float = point[0] * n[0] + point[1] * n[1] + point[2] * n[2] + offset
     return height
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _put(x: float, y: float, z: float, feature: int, height: float, whole: Any, real: Any, count: int) -> int:
     real[count, 0], real[count, 1], real[count, 2], real[count, 3] = x, y, z, height
     whole[count, 3] = feature
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _corners(
     points: Any,
     first: int,
@@ -135,7 +136,7 @@ def _corners(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _circle(
     centre: Any, axes: Any, size: Any, n: Any, offset: float, margin: float, whole: Any, real: Any, count: int
 ) -> int:
@@ -168,7 +169,7 @@ def _circle(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _ellipsoid(
     centre: Any, axes: Any, size: Any, n: Any, offset: float, margin: float, whole: Any, real: Any, count: int
 ) -> int:

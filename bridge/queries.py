@@ -36,7 +36,7 @@ class Nearest:
     """The nearest points of two bodies, in m and world axes.
 
     normal (3,), a unit vector, points from B to A; distance is that of the points along it, negative where the bodies
-    overlap.
+    overlap, by about as much where they do so deeply.
     """
 
     point_on_a: Point

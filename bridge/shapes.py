@@ -22,8 +22,8 @@ from scene import shapes
 COMPOUND = 16  # Bullet drops, without a word, whatever a shape array holds beyond this
 RING = 32  # capsules of a torus: their straight axes leave its circle by 0.24 % of the major radius at most
 REACH, DEPTH = 1000.0, 100.0  # m from a plane's origin to its edge, and below it: Bullet's normals stay good to 1e-8
-# m. Bullet's own millimetre lets hulls touch early and rounds the edges of boxes, so that they miss triangles; with none,
-# rays pass through boxes and hulls.
+# m. With Bullet's own millimetre hulls touch early, and boxes have round edges that miss triangles; with none, rays
+# pass through boxes and hulls.
 MARGIN = 1e-7
 SAMPLES = 2_000_000  # of a height field: Bullet hands them over in 8 MB and crashes beyond
 

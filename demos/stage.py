@@ -25,9 +25,9 @@ PICTURE = (960, 720)
 class Stage:
     """A scene ready to run.
 
-    decorate: draws what is not a body (wires, surfaces) once; control: called a hundred times a second, may set tau or
-    push; camera: the view; follow: the body the camera stays on; seconds: how long the demo lasts; report: a sentence
-    to print at the end.
+    decorate: called once, adds what is not of the scene (wires, surfaces, Bullet's own bodies); control: called a
+    hundred times a second, may set tau or push; contact: whether bodies feel what they touch; camera: the view; follow:
+    the body the camera stays on; seconds: how long the demo lasts; report: a sentence to print at the end.
     """
 
     scene: Scene
@@ -38,6 +38,7 @@ class Stage:
     decorate: Callable[[PyBulletMirror], None] | None = None
     control: Callable[[rd.Simulation], None] | None = None
     follow: str | None = None
+    contact: bool = False
     report: Callable[[], str] | None = None
 
 
@@ -65,15 +66,25 @@ def total_energy(simulation: rd.Simulation) -> float:
     return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
 
 
-def run_window(stage: Stage, seconds: float | None) -> None:
-    """Real time in PyBullet's window, until it is closed or ``seconds`` are over."""
-    with PyBulletMirror(stage.scene, stage.simulation, gui=True, ground=stage.ground) as mirror:
+def mirrored(stage: Stage, gui: bool = False) -> PyBulletMirror:
+    """A mirror of the stage, with all that does not belong to its scene; the caller closes it."""
+    mirror = PyBulletMirror(stage.scene, stage.simulation, gui=gui, ground=stage.ground, contact=stage.contact)
+    try:
         if stage.decorate:
             stage.decorate(mirror)
+    except Exception:
+        mirror.close()
+        raise
+    return mirror
+
+
+def run_window(stage: Stage, seconds: float | None) -> None:
+    """Real time in PyBullet's window, until it is closed or ``seconds`` are over."""
+    with mirrored(stage, gui=True) as mirror:
         last = start = time.perf_counter()
         while pybullet.isConnected(mirror.client) and (seconds is None or last - start < seconds):
             now = time.perf_counter()
-            _frame(stage, min(now - last, 0.1))
+            advance(stage, min(now - last, 0.1))
             last = now
             mirror.sync()
             time.sleep(max(0.0, 1 / 60 - (time.perf_counter() - now)))
@@ -83,12 +94,10 @@ def run_headless(stage: Stage, output: Path, seconds: float | None) -> None:
     """Into a GIF, or into a PNG of the last moment."""
     seconds = stage.seconds if seconds is None else seconds
     moving = output.suffix.lower() == ".gif"
-    with PyBulletMirror(stage.scene, stage.simulation, gui=False, ground=stage.ground) as mirror:
-        if stage.decorate:
-            stage.decorate(mirror)
+    with mirrored(stage, gui=False) as mirror:
         frames: list[np.ndarray] = []
         for _ in tqdm(range(max(1, round(seconds * FRAMES_PER_SECOND))), desc="rendering", unit="frame"):
-            _frame(stage, 1 / FRAMES_PER_SECOND)
+            advance(stage, 1 / FRAMES_PER_SECOND)
             if moving:
                 frames.append(_picture(stage, mirror, SIZE))
         if not moving:
@@ -107,7 +116,8 @@ def _picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.
     return mirror.image(*size, camera=camera, samples=4)
 
 
-def _frame(stage: Stage, duration: float) -> None:
+def advance(stage: Stage, duration: float) -> None:
+    """Let the stage's simulation run on, under its control."""
     slices = max(1, round(duration / CONTROL_PERIOD)) if stage.control else 1
     for _ in range(slices):
         if stage.control:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.compiled import compiled
 
 _ROUNDS = 100
 
 _EXACT = 1e-15
-_RIGID = 1e-12  # share of a contact's mobility below which a direction cannot move
+_RIGID = 1e-10  # share of a contact's mobility below which a direction cannot move
 _SOFT = 1e-10  # what such a direction is given instead
 
 

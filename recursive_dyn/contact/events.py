@@ -38,41 +38,35 @@ class Events:
     """Pairs in touch after the last step, and what happened since ``begin``."""
 
     def __init__(self) -> None:
-        self._now: set[tuple[str, str]] = set()
+        self._before = Contacts.none()  # of the last step before this call
         self._steps: list[Contacts] = []
         self._names: Sequence[str] = ()
 
     def begin(self) -> None:
         """Forget the last call's events, keep who is in touch."""
         if self._steps:
-            self.told()
-        self._steps = []
+            self._before, self._steps = self._steps[-1], []
 
     def note(self, contacts: Contacts, names: Sequence[str]) -> None:
         """Remember a step's contacts, impulses included; events are made of them when asked for."""
         self._steps.append(contacts)
         self._names = names
-        self._told: tuple[ContactEvent, ...] | None = None
 
     def told(self) -> tuple[ContactEvent, ...]:
         """Events since ``begin``."""
         if not self._steps:
             return ()
-        if self._told is None:
-            self._told = self._made()
-        return self._told
-
-    def _made(self) -> tuple[ContactEvent, ...]:
         began: dict[tuple[str, str], None] = {}
         ended: dict[tuple[str, str], None] = {}
         touches: dict[tuple[str, str], _Touch] = {}
+        now = self._touching(self._before, {})
         for contacts in self._steps:
             touching = self._touching(contacts, touches)
-            for pair in touching - self._now:
+            for pair in touching - now:
                 began[pair] = None
-            for pair in self._now - touching:
+            for pair in now - touching:
                 ended[pair] = None
-            self._now = touching
+            now = touching
         result = [_event(BEGIN, pair, touches) for pair in began]
         result += [_event(STAY, pair, touches) for pair in touches if pair not in began and pair not in ended]
         return tuple(result + [_event(END, pair, touches) for pair in ended])

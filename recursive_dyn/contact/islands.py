@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.compiled import compiled
+from recursive_dyn.contact.blocks import Scalars
+from recursive_dyn.contact.island import island
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows import Rows
-from recursive_dyn.contact.sweep import Scalars, island
+
+_RIGID = 1e-10  # share of the mobility that contacts have at most below which one cannot be pushed apart
+_JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
 
 
 @compiled
@@ -79,6 +83,7 @@ def solve(
     for k in range(len(places)):
         count = max(count, places[k] + 1)
     order = np.argsort(places, kind="mergesort")
+    local = np.full(len(y), -1)
     at = 0
     while at < len(order) and places[order[at]] < 0:
         at += 1
@@ -89,13 +94,50 @@ def solve(
         members = order[at:end]
         own = members[members < n]
         single = members[members >= n] - n
-        done, change = island(
-            rows, scalars, G, weights, targets, frictions, own, single, P, Q, y, iterations, tolerance
+        done, change = _coulomb(
+            rows, scalars, G, weights, targets, frictions, own, single, P, Q, y, local, iterations, tolerance
         )
         sweeps = max(sweeps, done)
         residual = max(residual, change)
         at = end
     return count, sweeps, residual
+
+
+@compiled
+def _coulomb(
+    rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray, targets: np.ndarray, frictions: np.ndarray,
+    contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray, local: np.ndarray,
+    iterations: int, tolerance: float,
+) -> tuple[int, float]:
+    """Solve with every contact sticking as hard as it can; those that slip nevertheless slide, and it is solved again.
+
+    Were each contact judged alone, a body that its contacts can hold together would slip one contact after the other.
+    """  # fmt: skip
+    double = False
+    for c in contacts:
+        double = double or frictions[c, 0] > frictions[c, 1]
+    if not double:
+        return island(
+            rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, local, iterations, tolerance
+        )
+    own = frictions.copy()
+    for c in contacts:
+        own[c, 1] = frictions[c, 0]
+    total, change = 0, 0.0
+    for _ in range(_JUDGEMENTS):
+        done, change = island(
+            rows, scalars, G, weights, targets, own, contacts, singles, P, Q, y, local, iterations, tolerance
+        )
+        total += done
+        slipped = False
+        for c in contacts:
+            size = np.sqrt(P[c, 1] ** 2 + P[c, 2] ** 2)
+            if own[c, 1] > frictions[c, 1] and size >= own[c, 1] * P[c, 0] * (1.0 - 1e-9) and P[c, 0] > 0.0:
+                own[c, 0], own[c, 1] = frictions[c, 1], frictions[c, 1]
+                slipped = True
+        if not slipped:
+            break
+    return total, change
 
 
 @compiled
@@ -117,6 +159,9 @@ def separate(
     n, m = len(rows.kind), len(scalars.speed)
     push = np.zeros(n + m)
     active = np.zeros(n + m, dtype=np.bool_)
+    least = 0.0
+    for c in range(n):
+        least = max(least, _RIGID * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
     for _ in range(sweeps):
         change = 0.0
         for c in range(n + m):
@@ -126,7 +171,7 @@ def separate(
                 if not bounds[c - n]:
                     continue
                 G_n, first, last = weights[c - n], scalars.first[c - n], scalars.first[c - n + 1]
-            if first == last or G_n <= 0.0:
+            if first == last or G_n <= least:
                 continue
             gap = gaps[c]
             for k in range(first, last):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.compiled import compiled
+from recursive_dyn.compiled import compiled
 from recursive_dyn.contact.rows import Rows
-from recursive_dyn.contact.sweep import Scalars, place
+from recursive_dyn.contact.blocks import Scalars, height, place
 
 
 @compiled
@@ -22,20 +22,22 @@ def law(
     energy. rest: approach speed up to which surfaces rest on each other.
     """
     if gap > 0.0:
-        return free - gap / (share * h), share * h
+        return free - gap / h, share * h
     acceleration = (free - before) / h
-    bend = acceleration * 2.0 * (1.0 - share)
-    square = free * free - 2.0 * bend * gap
+    # semi-implicit Euler's positions lie on the parabola whose velocity is ahead of its own by half a step
+    ahead = acceleration * h * (share - 0.5)
+    end = free + ahead
+    square = end * end - 2.0 * acceleration * gap
     lever = h
-    if free < 0.0 and square >= 0.0:
-        lever = min(2.0 * gap / (free - np.sqrt(square)), h)
-    hit = free - acceleration * lever
-    if hit >= -rest:
+    if end < 0.0 and square >= 0.0:
+        lever = min(2.0 * gap / (end - np.sqrt(square)), h)
+    hit = end - acceleration * lever
+    if hit - ahead >= -rest:
         return 0.0, share * h
     rebound = -restitution * hit
     if rebound <= 0.0 or rebound + 0.5 * acceleration * lever <= 0.0:
         return 0.0, min(gap / min(free, -1e-300), h)  # landed: to where the surfaces met, and there it stays
-    return rebound + acceleration * lever, lever
+    return rebound + acceleration * lever - ahead, lever
 
 
 @compiled
@@ -64,8 +66,7 @@ def shifted(rows: Rows, scalars: Scalars, P: np.ndarray, Q: np.ndarray, levers: 
     n = len(rows.kind)
     for c in range(n):
         size = rows.first[c + 1] - rows.first[c]
-        height = (rows.start[c + 1] - rows.start[c]) // max(size, 1)
-        for i in range(height):
+        for i in range(height(rows, c)):
             amount = P[c, place(rows.kind[c], i)] * levers[c]
             if amount != 0.0:
                 for k in range(size):

@@ -6,6 +6,8 @@ from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from math import inf, isfinite
 
+import numpy as np
+
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model import Model
 
@@ -15,6 +17,7 @@ class Motor:
     """Drives a coordinate at ``velocity`` with at most ``max_force`` (N or N m).
 
     With a ``position`` it drives there: velocity is added to the share ``gain`` of the way left, taken in one step.
+    softness: share of what its impulse does by which it gives way; rigid motors on rigid ground have no solution.
     Raises StateError for numbers that are not finite or a negative force.
     """
 
@@ -22,6 +25,7 @@ class Motor:
     max_force: float = inf
     position: float | None = None
     gain: float = 0.2
+    softness: float = 0.01
 
     def __post_init__(self) -> None:
         given = [self.velocity, self.gain, *([] if self.position is None else [self.position])]
@@ -29,8 +33,28 @@ class Motor:
             raise StateError(f"a motor's velocity, position and gain are finite numbers, not {self!r}")
         if not isinstance(self.max_force, (int, float)) or not self.max_force >= 0.0:
             raise StateError(f"a motor's max_force must not be negative, and not {self.max_force!r}")
+        if not 0.0 <= self.softness < inf:
+            raise StateError(f"a motor's softness must not be negative, and not {self.softness!r}")
         if not 0.0 < self.gain <= 1.0:
             raise StateError(f"a motor's gain is above 0 and at most 1, not {self.gain!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class MotorArrays:
+    """The motors of a solve: names of their rows, slots in v, velocities, forces; places in q, positions, gains, softness."""
+
+    names: list[str]
+    slots: np.ndarray
+    velocity: np.ndarray
+    forces: np.ndarray
+    places: np.ndarray
+    positions: np.ndarray
+    gains: np.ndarray  # 0 for a motor without a position
+    softness: np.ndarray
+
+    def velocities(self, q: np.ndarray, h: float) -> np.ndarray:
+        """What they aim at in a step of length h that would end at q (nq,)."""
+        return self.velocity + self.gains * (self.positions - q[self.places]) / h
 
 
 class Motors(MutableMapping[str, Motor]):
@@ -40,6 +64,7 @@ class Motors(MutableMapping[str, Motor]):
         self._slots = {c.name: slot for slot, c in enumerate(model.coordinates)}
         self._places = {slot: place for place, slot in model.plain_slots}
         self._motors: dict[str, Motor] = {}
+        self._arrays: MotorArrays | None = None
 
     def __setitem__(self, name: str, motor: Motor) -> None:
         if not isinstance(motor, Motor):
@@ -48,6 +73,7 @@ class Motors(MutableMapping[str, Motor]):
         if motor.position is not None and slot not in self._places:
             raise ModelError(f"coordinate '{name}' has no position that a motor could drive to, only a velocity")
         self._motors[name] = motor
+        self._arrays = None
 
     def __getitem__(self, name: str) -> Motor:
         self.slot(name)
@@ -55,6 +81,7 @@ class Motors(MutableMapping[str, Motor]):
 
     def __delitem__(self, name: str) -> None:
         del self._motors[name]
+        self._arrays = None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._motors)
@@ -68,6 +95,18 @@ class Motors(MutableMapping[str, Motor]):
             raise ModelError(f"unknown coordinate '{name}'; the scene has {', '.join(self._slots)}")
         return self._slots[name]
 
-    def place(self, name: str) -> int:
-        """Place in q of a coordinate that has a position."""
-        return self._places[self.slot(name)]
+    def arrays(self) -> MotorArrays:
+        """All motors, for a solve."""
+        if self._arrays is None:
+            motors, slots = list(self._motors.values()), [self._slots[name] for name in self._motors]
+            self._arrays = MotorArrays(
+                [f"motor of {name}" for name in self._motors],
+                np.array(slots, dtype=int),
+                np.array([m.velocity for m in motors], dtype=float),
+                np.array([m.max_force for m in motors], dtype=float),
+                np.array([self._places.get(slot, 0) for slot in slots], dtype=int),
+                np.array([m.position or 0.0 for m in motors], dtype=float),
+                np.array([0.0 if m.position is None else m.gain for m in motors], dtype=float),
+                np.array([m.softness for m in motors], dtype=float),
+            )
+        return self._arrays

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recursive_dyn.contact import islands, laws, rows, sweep
+from recursive_dyn.contact import solve
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.coordinate_rows import CoordinateRows
 from recursive_dyn.contact.layout import body_links, layout
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _REST = 0.05  # share of the speed that gravity gives in a step up to which surfaces rest on each other
 _SLOWEST = 1e-4  # m/s: the same where there is no gravity
 _SEPARATIONS = 30  # sweeps of the position projection
+_WHOLE = np.ones(1)
+_NOWHERE = np.zeros((0, 3))
+_NOBODY = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 3))
 SHARES = {"semi_implicit_euler": (1.0, 1.0), "rk4": (0.5, 0.0), "implicit_midpoint": (0.5, 0.5)}
 
 
@@ -34,9 +37,7 @@ SHARES = {"semi_implicit_euler": (1.0, 1.0), "rk4": (0.5, 0.0), "implicit_midpoi
 class _Memory:
     """Impulses of the last solve, to start the next from."""
 
-    keys: np.ndarray
-    points: np.ndarray
-    impulses: np.ndarray  # (n, 2, 3) impulse and moment on A, world axes
+    contacts: solve.Earlier
     coordinates: dict[str, float]
 
 
@@ -60,7 +61,7 @@ class ImpulseStep:
     def forget(self) -> None:
         """Start the next solve from nothing: the state was set anew."""
         nothing = np.zeros(0, dtype=np.int64)
-        self.memory = _Memory(nothing, np.zeros((0, 3)), np.zeros((0, 2, 3)), {})
+        self.memory = _Memory(solve.Earlier(nothing, np.zeros((0, 3)), np.zeros((0, 2, 3))), {})
         self.momenta.forget()
 
     def remembered(self) -> Any:
@@ -127,95 +128,64 @@ class _Solve:
     ) -> None:
         self.own, self.sim, self.contacts, self.h = step, sim, contacts, h
         self.early, self.v0 = early, v0
-        limits = step.coordinates.active(sim, h)
-        self.limits = limits
-        self.needed = len(contacts) > 0 or len(limits) > len(sim.dynamics.model.constraints)
+        self.single = step.coordinates.active(sim, h)
+        self.needed = len(contacts) > 0 or len(self.single.names) > len(sim.dynamics.model.constraints)
 
     def run(self, memory: _Memory) -> Solution:
         """Solve and write the state."""
         own, sim, contacts, h = self.own, self.sim, self.contacts, self.h
-        settings, layout = sim.contact, own.layout
-        dynamics = sim.dynamics
-        factors = dynamics.call("impulse_factors", sim.q, np.array([own.implicit * h]))
-        root, V = np.zeros(layout.nv), np.zeros((len(layout.parent), 6))
-        rows.prepare(layout, factors, sim.v, root, V)
-        blocks, scalars = self._rows(factors, root, V)
-        n, m = len(contacts), len(scalars.speed)
-        gaps = np.concatenate([contacts.distance, self.limits.gaps])
-        targets, levers = np.zeros(n), np.zeros(n + m)
+        settings, free = sim.contact, contacts.free
+        factors = sim.dynamics.call("impulse_factors", sim.q, np.array([own.implicit * h]))
+        self.touching = self._touching()
+        spins = np.linalg.cholesky(free.inverse_inertia) if len(free) else free.inverse_inertia
         rest = max(_SLOWEST, _REST * own.gravity * h)
-        laws.contact_laws(
-            contacts.distance, blocks, contacts.friction, h, own.share, rest, settings.restitution_threshold,
-            settings.slop, targets, levers[:n],
+        self.rows = self.single.arrays(memory.coordinates)
+        dv, dq, twists, places, height, count, sweeps, residual, deepest = solve.solved(
+            own.layout, own.groups, factors, sim.v, self.v0, self.touching,
+            solve.Free(free.position, free.twist, np.sqrt(free.inverse_mass), spins), self.rows, memory.contacts,
+            solve.Numbers(
+                h, own.share, rest, float(settings.restitution_threshold), float(settings.slop),
+                float(settings.tolerance), int(settings.iterations), _SEPARATIONS,
+            ),
         )  # fmt: skip
-        self.limits.aim(scalars, levers[n:], self.v0, h, own.share, rest)
-        G, weights = np.zeros((n, 6, 6)), np.zeros(m)
-        sweep.mobilities(blocks, scalars, G, weights)
-        self.P, Q = np.zeros((n, 6)), self.limits.warm(memory.coordinates)
-        laws.warm(contacts.key, contacts.point_b, blocks.axes, memory.keys, memory.points, memory.impulses, self.P)
-        places = islands.partition(layout, own.groups, len(contacts.free), blocks, scalars)
-        size = layout.nv + 6 * len(contacts.free)
-        y, z = np.zeros(size), np.zeros(size)
-        count, sweeps, residual = islands.solve(
-            blocks, scalars, G, weights, targets, contacts.friction, places, self.P, Q, y, settings.iterations,
-            settings.tolerance,
-        )  # fmt: skip
-        laws.shifted(blocks, scalars, self.P, Q, levers, z)
-        deepest = islands.separate(blocks, scalars, G, weights, gaps, self.limits.stops, z, settings.slop, _SEPARATIONS)
-        contacts.distance[:] = gaps[:n]
-        laws.world_impulses(blocks, self.P, contacts.impulse, contacts.moment)
-        self.Q = Q
-        self._write(factors, root, y, z)
-        rows_used = int(sum(3 + (k & 1) + (k & 2) for k in blocks.kind)) + m
+        sim.v[:] += dv
+        if dq.any():
+            sim.q[:] = sim.dynamics.call("integrate", sim.q, dq, _WHOLE)
+        free.twist += twists
+        free.shift += places
         return Solution(
-            n, rows_used, count, sweeps, residual, residual <= settings.tolerance, max(0.0, -float(deepest))
+            len(contacts), height, count, sweeps, residual, residual <= settings.tolerance, max(0.0, -deepest)
         )
 
-    def _rows(self, factors: np.ndarray, root: np.ndarray, V: np.ndarray) -> tuple[rows.Rows, sweep.Scalars]:
-        own, contacts = self.own, self.contacts
-        bodies, free = len(own.links) - 1, contacts.free
-        pair = np.stack([contacts.a, contacts.b], axis=1)
-        outside = pair >= bodies
-        movers = np.where(outside, len(own.layout.parent) + pair - bodies, own.links[np.where(outside, STATIC, pair)])
-        points = np.stack([contacts.point_a, contacts.point_b], axis=1)
-        origins = self.sim.frames()[0][:, :3, 3] if self.sim.detect is not None else np.zeros((0, 3))
-        if len(free):
-            origins = np.concatenate([origins, free.position])
-            spins = np.linalg.cholesky(free.inverse_inertia)
+    def _touching(self) -> solve.Touching:
+        own, c = self.own, self.contacts
+        bodies = len(own.links) - 1
+        owners = np.stack([c.a, c.b], axis=1)
+        if len(c.free):
+            outside = owners >= bodies
+            links = own.links[np.where(outside, STATIC, owners)]
+            movers = np.where(outside, len(own.layout.parent) + owners - bodies, links)
         else:
-            spins = free.inverse_inertia
-        self.spins, self.masses = spins, np.sqrt(free.inverse_mass)
-        drift = np.zeros((0, 3)) if contacts.drift is None else contacts.drift
-        earlier = laws.relative(pair, points, np.ascontiguousarray(origins), self.early, drift)
-        blocks = rows.contact_rows(
-            own.layout, factors, root, movers, points, contacts.normal, contacts.friction, drift, V, earlier,
-            free.position, free.twist, self.masses, spins,
+            movers = own.links[owners]
+        origins = self.sim.frames()[0][:, :3, 3] if self.sim.detect is not None else _NOWHERE
+        origins = np.concatenate([origins, c.free.position])
+        return solve.Touching(
+            movers, owners, np.stack([c.point_a, c.point_b], axis=1), c.distance, c.normal, c.friction, c.drift, c.key,
+            origins, self.early, c.impulse, c.moment,
         )  # fmt: skip
-        C = rows.generalized_rows(own.layout, factors, root, self.limits.C)
-        return blocks, self.limits.scalars(*laws.compressed(C), self.sim.v)
-
-    def _write(self, factors: np.ndarray, root: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        own, sim, free = self.own, self.sim, self.contacts.free
-        nv = own.layout.nv
-        sim.v[:] += rows.unwhitened(own.layout, factors, root, y)
-        if z[:nv].any():
-            shift = rows.unwhitened(own.layout, factors, root, z)
-            sim.q[:] = sim.dynamics.call("integrate", sim.q, shift, np.ones(1))
-        if len(free):
-            for source, target in ((y, free.twist), (z, free.shift)):
-                own_part = source[nv:].reshape(-1, 6)
-                target[:, :3] += np.einsum("mij,mj->mi", self.spins, own_part[:, :3])
-                target[:, 3:] += own_part[:, 3:] * self.masses[:, None]
 
     def memory(self) -> _Memory:
         """What the next solve starts from."""
         contacts = self.contacts
-        impulses = np.stack([contacts.impulse, contacts.moment], axis=1)
-        return _Memory(contacts.key, contacts.point_b, impulses, self.limits.remembered(self.Q))
+        earlier = solve.Earlier(
+            contacts.key, contacts.point_b, np.stack([contacts.impulse, contacts.moment], axis=1)
+        )
+        return _Memory(earlier, dict(zip(self.single.names, self.rows.impulses.tolist(), strict=True)))
 
     def pushes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Links (n, 2), points (n, 2, 3), impulses (n, 3) and moments (n, 3) of the contacts."""
-        c, bodies = self.contacts, len(self.own.links) - 1
-        pair = np.stack([c.a, c.b], axis=1)
-        links = self.own.links[np.where(pair >= bodies, STATIC, pair)]
-        return links, np.stack([c.point_a, c.point_b], axis=1), c.impulse, c.moment
+        if not self.needed:
+            return _NOBODY
+        links = len(self.own.layout.parent)
+        t = self.touching
+        return np.where(t.movers >= links, STATIC, t.movers), t.points, t.impulses, t.moments

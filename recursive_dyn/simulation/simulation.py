@@ -63,7 +63,7 @@ class Simulation:
         self._forces: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
         self._flight = Flight(dynamics, integrator)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
-        self._frames: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._frames: tuple[bytes, np.ndarray, np.ndarray] | None = None
         self.interaction = Interaction(self)
 
     @property
@@ -163,9 +163,9 @@ class Simulation:
 
     def frames(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them."""
-        state = np.concatenate([self._q, self._v, self.parameters.values_array])
-        if self._frames is None or not np.array_equal(self._frames[0], state):
-            dynamics = self.dynamics
+        dynamics = self.dynamics
+        state = self._q.tobytes() + self._v.tobytes() + dynamics.parameters.values_array.tobytes()
+        if self._frames is None or self._frames[0] != state:
             self._frames = state, dynamics.poses(self._q), dynamics.velocities(self._q, self._v)
         return self._frames[1], self._frames[2]
 

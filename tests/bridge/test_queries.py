@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pybullet
 import pytest
+import trimesh
 
 import recursive_dyn as rd
 from bridge.meshes import MeshFiles
@@ -15,7 +16,7 @@ from scene import shapes
 
 def body(client, files, shape, *place):
     parts = colliders(shape, files)
-    at = shape.at @ parts[0].at if isinstance(shape, shapes.Plane) else rd.pose(xyz=place)
+    at = rd.pose(xyz=place or (0, 0, 0)) @ parts[0].at
     return create_body(collision_shape(parts, client, concave=True), -1, client, at)
 
 
@@ -59,6 +60,28 @@ def test_slanted_ray_against_the_closed_form(asked):
     half = math.sqrt(0.5**2 - 0.3**2 - 0.1**2)
     np.testing.assert_allclose(hit.point, (-half, 0.3, 2.1), atol=1e-5)
     np.testing.assert_allclose(hit.normal, np.array([-half, 0.3, 0.1]) / 0.5, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        shapes.Box((1, 1, 1)),
+        shapes.Cylinder(0.5, 1.0),
+        shapes.Capsule(0.2, 0.6),
+        shapes.Ellipsoid((0.4, 0.4, 0.5)),
+        shapes.Mesh(trimesh.creation.box((1, 1, 1))),
+        shapes.HeightField(np.full((3, 3), 0.5), (1.0, 1.0)),
+    ],
+)
+def test_rays_meet_every_shape(bullet, shape):
+    """Without a margin they would pass through boxes, cylinders and hulls."""
+    make, client = bullet
+    one = make(shape, 0, 0, 0)
+    queries = Queries(client, {one: "one"}, {"one": (one,)})
+    for x, y in np.random.default_rng(2).uniform(-0.03, 0.03, (50, 2)):
+        hit = queries.ray((x, y, 3), (0.5 * y, x, -0.3))
+        assert hit is not None
+        assert hit.point[2] == pytest.approx(0.5, abs=0.01)
 
 
 def test_many_rays_are_the_same_as_one_by_one(asked):

@@ -1,0 +1,128 @@
+"""One island: sweeps, direct solves of what binds, and mixing, until no law is missed by more than the tolerance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.compiled import compiled
+from recursive_dyn.contact.blocks import Scalars, accumulate
+from recursive_dyn.contact.mixing import mixed, read, scales, write
+from recursive_dyn.contact.rows import Rows
+from recursive_dyn.contact.subspace import refine
+from recursive_dyn.contact.sweep import sweep
+
+_FIRST = 3  # sweeps before anything else
+_BETWEEN = 3  # sweeps after each direct solve
+_MEMORY = 8  # iterates that are mixed
+_CALM = 8  # last sweeps, unmixed: what has not converged by then ends on impulses that take energy away
+_TRUST = 2.0  # growth of the residual at which mixing starts anew
+
+
+@compiled
+def island(
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    targets: np.ndarray,
+    frictions: np.ndarray,
+    contacts: np.ndarray,
+    singles: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    y: np.ndarray,
+    local: np.ndarray,
+    iterations: int,
+    tolerance: float,
+) -> tuple[int, float]:
+    """Solve the rows of one island from the impulses P (n, 6), Q (m,); (sweeps, largest change in the last, m/s).
+
+    local (len(y),): scratch of ``refine``.
+    """
+    w = np.zeros((4, 6))
+    accumulate(rows, scalars, contacts, singles, P, Q, y)
+    change, done = 0.0, 0
+    while done < min(_FIRST, iterations):
+        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+        done += 1
+        if change <= tolerance:
+            return done, change
+    size = 6 * len(contacts) + len(singles)
+    kept, best = np.zeros(size), change
+    read(P, Q, contacts, singles, kept)
+    direct = True
+    while direct and done < iterations // 2:
+        direct = refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local)
+        if direct:
+            accumulate(rows, scalars, contacts, singles, P, Q, y)
+            for _ in range(_BETWEEN):
+                change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+                done += 1
+                if change <= tolerance:
+                    return done, change
+            if change < best:
+                best = change
+                read(P, Q, contacts, singles, kept)
+    if change > best:
+        write(P, Q, contacts, singles, kept)
+        accumulate(rows, scalars, contacts, singles, P, Q, y)
+    return _mixing(
+        rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, done, iterations, tolerance
+    )
+
+
+@compiled
+def _mixing(
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    targets: np.ndarray,
+    frictions: np.ndarray,
+    contacts: np.ndarray,
+    singles: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    y: np.ndarray,
+    w: np.ndarray,
+    done: int,
+    iterations: int,
+    tolerance: float,
+) -> tuple[int, float]:
+    """Sweeps whose last iterates are mixed."""
+    size = 6 * len(contacts) + len(singles)
+    x, scale = np.zeros(size), np.zeros(size)
+    end, r, last_end, last_r = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    dF, dR = np.zeros((_MEMORY, size)), np.zeros((_MEMORY, size))
+    scales(G, weights, contacts, singles, scale)
+    used, best, fresh, change = 0, np.inf, True, 0.0
+    while done < iterations:
+        read(P, Q, contacts, singles, x)
+        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+        done += 1
+        if change <= tolerance:
+            break
+        read(P, Q, contacts, singles, end)
+        r[:] = (end - x) * scale
+        length = np.sqrt(np.dot(r, r))
+        if length > _TRUST * best:
+            used, fresh, best = 0, True, length
+        best = min(best, length)
+        if not fresh:
+            for k in range(min(used, _MEMORY - 1), 0, -1):
+                dF[k] = dF[k - 1]
+                dR[k] = dR[k - 1]
+            dF[0] = end - last_end
+            dR[0] = r - last_r
+            used = min(used + 1, _MEMORY)
+        last_end[:] = end
+        last_r[:] = r
+        fresh = False
+        if used > 0 and done < iterations - _CALM:
+            gamma = mixed(dR, r, used)
+            for k in range(used):
+                if gamma[k] != 0.0:
+                    end -= dF[k] * gamma[k]
+            write(P, Q, contacts, singles, end)
+            accumulate(rows, scalars, contacts, singles, P, Q, y)
+    return done, change

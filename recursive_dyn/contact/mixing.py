@@ -1,0 +1,72 @@
+"""Anderson's mixing: from the last iterates of a sweep, the impulses at which it would change nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.compiled import compiled
+
+
+@compiled
+def read(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarray, x: np.ndarray) -> None:
+    k = 0
+    for c in contacts:
+        x[k : k + 6] = P[c]
+        k += 6
+    for s in singles:
+        x[k] = Q[s]
+        k += 1
+
+
+@compiled
+def write(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarray, x: np.ndarray) -> None:
+    k = 0
+    for c in contacts:
+        P[c] = x[k : k + 6]
+        k += 6
+    for s in singles:
+        Q[s] = x[k]
+        k += 1
+
+
+@compiled
+def scales(G: np.ndarray, weights: np.ndarray, contacts: np.ndarray, singles: np.ndarray, scale: np.ndarray) -> None:
+    """Square roots of the mobilities: in these units an impulse's square is an energy."""
+    k = 0
+    for c in contacts:
+        for i in range(6):
+            scale[k] = np.sqrt(max(G[c, i, i], 0.0))
+            k += 1
+    for s in singles:
+        scale[k] = np.sqrt(max(weights[s], 0.0))
+        k += 1
+
+
+@compiled
+def mixed(dR: np.ndarray, r: np.ndarray, used: int) -> np.ndarray:
+    """Least squares gamma of |r - dR^T gamma|, by orthogonalisation, newest first; what adds nothing gets 0."""
+    n = len(r)
+    basis, upper = np.zeros((used, n)), np.zeros((used, used))
+    target, gamma = r.copy(), np.zeros(used)
+    coefficients = np.zeros(used)
+    for i in range(used):
+        column = dR[i].copy()
+        size = np.sqrt(np.dot(column, column))
+        for j in range(i):
+            upper[j, i] = np.dot(basis[j], column)
+            column -= basis[j] * upper[j, i]
+        length = np.sqrt(np.dot(column, column))
+        if length > 1e-8 * size:
+            upper[i, i] = length
+            basis[i] = column / length
+            coefficients[i] = np.dot(basis[i], target)
+            target -= basis[i] * coefficients[i]
+    for i in range(used - 1, -1, -1):
+        if upper[i, i] > 0.0:
+            total = coefficients[i]
+            for j in range(i + 1, used):
+                total -= upper[i, j] * gamma[j]
+            gamma[i] = total / upper[i, i]
+    return gamma
+
+

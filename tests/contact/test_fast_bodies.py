@@ -1,0 +1,162 @@
+"""Nothing passes through anything: fast balls, thin walls, rods and each other."""
+
+import numpy as np
+import pybullet
+import pytest
+from contact_scenes import INTEGRATORS, at, bullet, bullet_ball, bullet_box, bullet_position, mirror, position, put
+from contact_scenes import set_twist, twist
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints, shapes
+
+ELASTIC = rd.Material(0.0, restitution=1.0)
+DIRECTIONS = {
+    "ahead": (1.0, 0.0, 0.0),
+    "back": (-1.0, 0.0, 0.0),
+    "aslant": (1.0, 0.5, 0.2),
+    "grazing": (0.3, 0.9, 0.0),
+}
+
+
+def thrown_at_a_wall(direction, speed, integrator, material=None):
+    """A ball of 0.1 m (across), 1 m before a wall of 0.1 m, flying at its middle."""
+    d = np.array(direction) / np.linalg.norm(direction)
+    start = -d / abs(d[0])
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.shapes.append(shapes.Box((0.1, 8.0, 8.0), material=material))
+    put(scene, "ball", shapes.Sphere(0.05, material=material), at(*start))
+    shown = mirror(scene, 1 / 240, integrator, ground=False)
+    set_twist(shown.sim, "ball", velocity=speed * d)
+    return shown, start, d
+
+
+@pytest.mark.parametrize("speed", [50.0, 200.0])
+@pytest.mark.parametrize("direction", DIRECTIONS.values(), ids=DIRECTIONS)
+def test_a_ball_does_not_pass_a_wall(direction, speed):
+    """With e = 1 it comes back as fast as it went, with e = 0 it stays at the surface; never is it inside by 2 mm."""
+    for material in (ELASTIC, rd.Material(0.0)):
+        shown, start, d = thrown_at_a_wall(direction, speed, "rk4", material)
+        with shown:
+            side = np.sign(start[0])
+            for _ in range(int(2.5 * 240 / abs(d[0]) / speed) + 3):
+                shown.step()
+                assert side * position(shown.sim)[0] > 0.1 - 2e-3
+            back = speed * d * ((-1.0 if material is ELASTIC else 0.0), 1.0, 1.0)
+            np.testing.assert_allclose(twist(shown.sim)[3:], back, atol=1e-6 * speed)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_every_integrator_stops_it(integrator):
+    shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 50.0, integrator)
+    with shown:
+        shown.step(20)
+        assert shown.sim.solution.substeps == 1, "at rest no step is cut"
+        assert position(shown.sim)[0] == pytest.approx(-0.1, abs=1e-3)
+        assert twist(shown.sim)[3] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_only_steps_near_something_are_cut():
+    shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 50.0, "rk4")
+    with shown:
+        parts = []
+        for _ in range(10):
+            shown.step()
+            parts.append(shown.sim.solution.substeps)
+        assert parts[0] == 1 and max(parts) > 1 and parts[-1] == 1
+        assert shown.sim.time == pytest.approx(10 / 240, rel=1e-12)
+
+
+def test_cutting_can_be_switched_off():
+    shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 200.0, "rk4")
+    with shown:
+        shown.sim.contact.substeps = 1
+        shown.step(10)
+        assert position(shown.sim)[0] > 1.0, "0.83 m a step: it never was inside"
+
+
+def test_a_parameter_of_substeps_is_the_most_there_are():
+    shown, _, _ = thrown_at_a_wall((1.0, 0.0, 0.0), 200.0, "rk4")
+    with shown:
+        shown.sim.contact.substeps = 3
+        shown.step()
+        shown.step()
+        assert shown.sim.solution.substeps <= 3
+
+
+@pytest.mark.parametrize("speed", [20.0, 50.0, 100.0])
+def test_two_fast_balls_hit_each_other(speed):
+    """Head on and elastic: they exchange their velocities."""
+    scene = Scene(gravity=(0, 0, 0))
+    for name, x in (("left", -1.0), ("right", 1.0)):
+        put(scene, name, shapes.Sphere(0.05, material=ELASTIC), at(x))
+    with mirror(scene, ground=False) as shown:
+        set_twist(shown.sim, "left", velocity=(speed, 0, 0))
+        set_twist(shown.sim, "right", velocity=(-speed, 0, 0))
+        for _ in range(int(240 * 1.5 / speed) + 2):
+            shown.step()
+            assert position(shown.sim, "left")[0] < position(shown.sim, "right")[0] - 0.098
+        assert twist(shown.sim, "left")[3] == pytest.approx(-speed, rel=1e-9)
+        assert twist(shown.sim, "right")[3] == pytest.approx(speed, rel=1e-9)
+
+
+def test_a_fast_ball_hits_a_body_on_a_joint():
+    """The gate of 5 cm on a hinge is pushed open, and not passed through."""
+    scene = Scene(gravity=(0, 0, 0))
+    gate = Body("gate", [shapes.Box((0.05, 1.0, 1.0), at=at(0, 0.5, 0))], mass=2.0)
+    scene.world.attach(gate, joints.revolute("z"))
+    put(scene, "ball", shapes.Sphere(0.05, material=rd.Material(0.0)), at(-1.0, 0.7, 0.0), 0.3)
+    with mirror(scene, ground=False) as shown:
+        set_twist(shown.sim, "ball", velocity=(60.0, 0, 0))
+        for _ in range(10):
+            shown.step()
+            X = shown.sim.frames()[0]
+            inside = np.linalg.inv(X[0]) @ np.append(position(shown.sim, "ball"), 1.0)
+            assert inside[0] < -0.073
+        # about the hinge, inelastic: (I + m d^2) w = m d v
+        inertia = 2.0 * (0.05**2 + 1.0) / 12 + 2.0 * 0.25
+        w = 0.3 * 0.7 * 60.0 / (inertia + 0.3 * 0.7**2)
+        assert twist(shown.sim, "gate")[2] == pytest.approx(-w, rel=0.02)
+
+
+@pytest.mark.parametrize("speed", [10.0, 40.0])
+def test_a_thin_rod_is_caught_by_a_thin_rod(speed):
+    """Crossed rods of 2 cm."""
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.shapes.append(shapes.Capsule(0.01, 1.0, at=at(rpy=(np.pi / 2, 0, 0))))
+    put(scene, "rod", shapes.Capsule(0.01, 1.0), at(0.0, 0.0, 0.3, rpy=(0, np.pi / 2, 0)))
+    with mirror(scene, ground=False) as shown:
+        set_twist(shown.sim, "rod", velocity=(0, 0, -speed))
+        shown.step(int(240 / speed) + 2)
+        assert position(shown.sim)[2] > 0.018
+
+
+def test_a_spinning_bar_does_not_pass_a_ball():
+    """Its middle rests, its ends move at 60 m/s."""
+    scene = Scene(gravity=(0, 0, 0))
+    bar = Body("bar", [shapes.Box((1.2, 0.05, 0.05), material=rd.Material(0.0))], mass=2.0)
+    scene.world.attach(bar, joints.revolute("z"))
+    put(scene, "ball", shapes.Sphere(0.05, material=rd.Material(0.0)), at(0.0, 0.5, 0.0), 0.1)
+    with mirror(scene, ground=False) as shown:
+        shown.sim.v[0] = 100.0
+        shown.step(6)
+        inertia, place, V = 2.0 * (1.2**2 + 0.05**2) / 12, position(shown.sim, "ball"), twist(shown.sim, "ball")
+        assert np.linalg.norm(V[3:]) > 0.9 * 0.5 * shown.sim.v[0], "it was hit"
+        spin = inertia * shown.sim.v[0] + 0.1 * np.cross(place, V[3:])[2]
+        assert spin == pytest.approx(100.0 * inertia, rel=5e-3)
+
+
+@pytest.mark.parametrize("speed", [50.0, 150.0])
+def test_a_fast_bullet_body_is_caught(speed):
+    """A ball of Bullet's own against our plate, and our ball against Bullet's wall."""
+    with bullet(gravity=0.0) as client:
+        ball = bullet_ball(client, (-1.0, 0, 0), radius=0.05)
+        bullet_box(client, (0.0, 5.0, 0.0), (0.05, 1.0, 1.0))
+        scene = Scene(gravity=(0, 0, 0))
+        scene.world.attach(Body("plate", [shapes.Box((0.1, 1.0, 1.0))], mass=1e6), joints.prismatic("y"))
+        put(scene, "ours", shapes.Sphere(0.05), at(-1.0, 5.0, 0.0))
+        with mirror(scene, client=client, ground=False) as shown:
+            pybullet.resetBaseVelocity(ball, (speed, 0, 0), (0, 0, 0), client)
+            set_twist(shown.sim, "ours", velocity=(speed, 0, 0))
+            shown.step(12)
+            assert bullet_position(client, ball)[0] == pytest.approx(-0.1, abs=2e-3)
+            assert position(shown.sim, "ours")[0] == pytest.approx(-0.1, abs=2e-3)

@@ -51,7 +51,7 @@ def add_pendulum(scene: Scene) -> None:
     post = 2.1
     scene.world.shapes += [
         shapes.Box((2 * post + 0.16, 0.16, 0.16), at=rd.pose((0, 0, HEIGHT + 0.1)), color=WOOD),
-        *(shapes.Box((0.16, 0.16, HEIGHT), at=rd.pose((x, 0, HEIGHT / 2)), color=WOOD) for x in (-post, post)),
+        *(shapes.Box((0.16, 0.16, HEIGHT + 0.02), at=rd.pose((x, 0, HEIGHT / 2 + 0.01)), color=WOOD) for x in (-post, post)),
     ]
 
 

@@ -13,6 +13,7 @@ from recursive_dyn.contact.sweep import sweep
 
 _FIRST = 3  # sweeps before anything else
 _BETWEEN = 3  # sweeps after each direct solve
+_GAIN = 0.5  # by which a direct solve must have reduced the residual for another one to be tried
 _MEMORY = 8  # iterates that are mixed
 _CALM = 8  # last sweeps, unmixed: what has not converged by then ends on impulses that take energy away
 _TRUST = 2.0  # growth of the residual at which mixing starts anew
@@ -49,21 +50,20 @@ def island(
             return done, change
     size = 6 * len(contacts) + len(singles)
     kept, best = np.zeros(size), change
-    read(P, Q, contacts, singles, kept)
-    direct = True
-    while direct and done < iterations // 2:
-        direct = refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local)
-        if direct:
-            accumulate(rows, scalars, contacts, singles, P, Q, y)
-            for _ in range(_BETWEEN):
-                change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
-                done += 1
-                if change <= tolerance:
-                    return done, change
-            if change < best:
-                best = change
-                read(P, Q, contacts, singles, kept)
-    if change > best:
+    while done < iterations // 2:
+        read(P, Q, contacts, singles, kept)
+        if not refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local):
+            break
+        accumulate(rows, scalars, contacts, singles, P, Q, y)
+        for _ in range(_BETWEEN):
+            change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+            done += 1
+            if change <= tolerance:
+                return done, change
+        if not change < _GAIN * best:
+            break
+        best = change
+    if not change < best:
         write(P, Q, contacts, singles, kept)
         accumulate(rows, scalars, contacts, singles, P, Q, y)
     return _mixing(

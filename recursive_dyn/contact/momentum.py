@@ -54,6 +54,13 @@ class Momenta:
             measured = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
             self.linear, self.spin = measured[:, 4:7].copy(), measured[:, 7:10].copy()
 
+    def arms(
+        self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, links: np.ndarray, points: np.ndarray
+    ) -> np.ndarray:
+        """Where the points (n, 2, 3) of contacts of links (n, 2) are from the centres of mass of their trees at q."""
+        centers = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)[:, 1:4]
+        return points - centers[self.trees[links]]
+
     def finish(
         self,
         dynamics: Dynamics,
@@ -62,7 +69,7 @@ class Momenta:
         tau: np.ndarray,
         h: float,
         links: np.ndarray,  # (n, 2) that contacts push, -1 for none
-        points: np.ndarray,  # (n, 2, 3)
+        arms: np.ndarray,  # (n, 2, 3), see ``arms``
         impulses: np.ndarray,  # (n, 3) on the first
         moments: np.ndarray,
     ) -> None:
@@ -70,7 +77,7 @@ class Momenta:
         measured = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
         poses = np.ascontiguousarray(dynamics.call("poses", q)[self.bases])
         pushed = np.asarray(tau[self.slots] != 0.0).any(axis=1).reshape(-1)
-        _owe(self.linear, self.spin, measured, self.trees, h * self.gravity, links, points, impulses, moments, pushed)
+        _owe(self.linear, self.spin, measured, self.trees, h * self.gravity, links, arms, impulses, moments, pushed)
         _correct(self.linear, self.spin, measured, poses, self.slots, v)
         self._state = q.copy(), v.copy()
 
@@ -83,7 +90,7 @@ def _owe(
     trees: np.ndarray,
     fall: np.ndarray,
     links: np.ndarray,
-    points: np.ndarray,
+    arms: np.ndarray,
     impulses: np.ndarray,
     moments: np.ndarray,
     pushed: np.ndarray,
@@ -98,9 +105,9 @@ def _owe(
                 sign = 1.0 - 2.0 * side
                 for i in range(3):
                     a, b = (i + 1) % 3, (i + 2) % 3
-                    arm_a, arm_b = points[c, side, a] - measured[k, 1 + a], points[c, side, b] - measured[k, 1 + b]
+                    moment = arms[c, side, a] * impulses[c, b] - arms[c, side, b] * impulses[c, a]
                     linear[k, i] += sign * impulses[c, i]
-                    spin[k, i] += sign * (arm_a * impulses[c, b] - arm_b * impulses[c, a] + moments[c, i])
+                    spin[k, i] += sign * (moment + moments[c, i])
     for k in range(len(linear)):
         if pushed[k]:  # a force of the user's on the base: what the integrator made of it stands
             linear[k], spin[k] = measured[k, 4:7], measured[k, 7:10]

@@ -19,7 +19,7 @@ class Settings:
     """
 
     iterations: int = 200
-    tolerance: float = 1e-7
+    tolerance: float = 1e-6
     restitution_threshold: float = 0.2
     slop: float = 2e-5
     detect: str = "step"

@@ -152,6 +152,27 @@ def solved(
 
 
 @compiled
+def carry(turning: np.ndarray, dq: np.ndarray, v: np.ndarray) -> None:
+    """Keep velocities in world axes where a shift dq (nv,) turned the axes they are written in.
+
+    turning (k, 2): first slot and number of slots of each ball or free factor.
+    """
+    for k in range(len(turning)):
+        at = turning[k, 0]
+        angle = np.sqrt(dq[at] ** 2 + dq[at + 1] ** 2 + dq[at + 2] ** 2)
+        if angle == 0.0:
+            continue
+        axis = dq[at : at + 3] / angle
+        c, s = np.cos(angle), -np.sin(angle)
+        for first in range(at, at + turning[k, 1], 3):
+            x = v[first : first + 3].copy()
+            along = (axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2]) * (1.0 - c)
+            for i in range(3):
+                i1, i2 = (i + 1) % 3, (i + 2) % 3
+                v[first + i] = c * x[i] + s * (axis[i1] * x[i2] - axis[i2] * x[i1]) + along * axis[i]
+
+
+@compiled
 def _free(free: Free, y: np.ndarray) -> np.ndarray:
     """Twists (m, 6) of whitened coordinates (6 m,)."""
     result = np.zeros((len(free.masses), 6))

@@ -55,6 +55,7 @@ class ImpulseStep:
         self.links = np.append(body_links(model), -1)
         self.coordinates = CoordinateRows(model)
         self.momenta = Momenta(model)
+        self.turning = np.array([(v0, f.nv) for _, f, _, v0 in model.owners], dtype=np.int64).reshape(-1, 2)
         self.gravity = float(np.linalg.norm(model.gravity))
         self.forget()
 
@@ -136,12 +137,15 @@ class _Solve:
         own, sim, contacts, h = self.own, self.sim, self.contacts, self.h
         settings, free = sim.contact, contacts.free
         factors = sim.dynamics.call("impulse_factors", sim.q, np.array([own.implicit * h]))
-        self.touching = self._touching()
+        self.touching = touching = self._touching()
+        self.links = np.where(touching.movers >= len(own.layout.parent), STATIC, touching.movers)
+        if own.momenta:
+            self.arms = own.momenta.arms(sim.dynamics, sim.q, sim.v, self.links, touching.points)
         spins = np.linalg.cholesky(free.inverse_inertia) if len(free) else free.inverse_inertia
         rest = max(_SLOWEST, _REST * own.gravity * h)
         self.rows = self.single.arrays(memory.coordinates)
         dv, dq, twists, places, height, count, sweeps, residual, deepest = solve.solved(
-            own.layout, own.groups, factors, sim.v, self.v0, self.touching,
+            own.layout, own.groups, factors, sim.v, self.v0, touching,
             solve.Free(free.position, free.twist, np.sqrt(free.inverse_mass), spins), self.rows, memory.contacts,
             solve.Numbers(
                 h, own.share, rest, float(settings.restitution_threshold), float(settings.slop),
@@ -151,6 +155,7 @@ class _Solve:
         sim.v[:] += dv
         if dq.any():
             sim.q[:] = sim.dynamics.call("integrate", sim.q, dq, _WHOLE)
+            solve.carry(own.turning, dq, sim.v)
         free.twist += twists
         free.shift += places
         return Solution(
@@ -183,9 +188,7 @@ class _Solve:
         return _Memory(earlier, dict(zip(self.single.names, self.rows.impulses.tolist(), strict=True)))
 
     def pushes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Links (n, 2), points (n, 2, 3), impulses (n, 3) and moments (n, 3) of the contacts."""
+        """Links (n, 2), arms (n, 2, 3), impulses (n, 3) and moments (n, 3) of the contacts, for ``Momenta.finish``."""
         if not self.needed:
             return _NOBODY
-        links = len(self.own.layout.parent)
-        t = self.touching
-        return np.where(t.movers >= links, STATIC, t.movers), t.points, t.impulses, t.moments
+        return self.links, self.arms, self.touching.impulses, self.touching.moments

@@ -48,13 +48,14 @@ def test_momentum_of_many_bodies_is_kept():
     material = rd.Material(0.4, restitution=0.5)
     with bullet(gravity=0.0) as client:
         balls = {
-            bullet_ball(client, rng.uniform(-0.5, 0.5, 3) + (k, 0, 0), 0.5 + k, 0.2, material): 0.5 + k for k in range(5)
+            bullet_ball(client, (0.45 * k, rng.uniform(-0.6, -0.4), 0.05 * k), 0.5 + k, 0.2, material): 0.5 + k
+            for k in range(5)
         }
         scene = Scene(gravity=(0, 0, 0))
         masses = {}
         for k in range(3):
             form = shapes.Capsule(0.15, 0.5, material=material)
-            put(scene, f"ours{k}", form, at(k + 0.5, 0.8, 0.0, rng.uniform(-1, 1, 3)), 1.0 + k)
+            put(scene, f"ours{k}", form, at(0.9 * k, 0.5, 0.0, rng.uniform(-1, 1, 3)), 1.0 + k)
             masses[f"ours{k}"] = 1.0 + k
         with mirror(scene, H, "rk4", client=client, ground=False) as shown:
             for name in masses:
@@ -81,7 +82,7 @@ def test_a_bullet_ball_rests_on_our_box(ours, mass):
         with mirror(scene, client=client) as shown:
             shown.step(240)
             assert bullet_position(client, ball)[2] == pytest.approx(0.3, abs=1e-4)
-            np.testing.assert_allclose(bullet_twist(client, ball), 0.0, atol=1e-5)
+            np.testing.assert_allclose(bullet_twist(client, ball), 0.0, atol=2e-4)
             forces: dict = {}
             for c in shown.contacts:
                 forces[c.body_b] = forces.get(c.body_b, 0.0) + c.impulse[2] / H
@@ -220,9 +221,9 @@ def test_articulated_bodies_of_bullets_are_no_harm(file):
         put(scene, "ball", shapes.Sphere(0.2), at(0.05, 0.0, 2.0), 1.0)
         with mirror(scene, client=client) as shown:
             met = 0
-            for _ in range(60):
-                shown.step(5)
-                met += any(c.body_b == f"bullet:{robot}" or c.body_a == f"bullet:{robot}" for c in shown.contacts)
+            for _ in range(240):
+                shown.step()
+                met += any(c.body_b == f"bullet:{robot}" and np.any(c.impulse) for c in shown.contacts)
                 assert np.isfinite(shown.sim.q).all() and np.abs(shown.sim.v).max() < 50.0
                 assert np.abs(bullet_position(client, robot)).max() < 10.0
             assert position(shown.sim)[2] > 0.19

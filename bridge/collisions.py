@@ -61,6 +61,7 @@ class Collisions:
         self._bodies, self._ranks, self._place, self._pairs = bodies, ranks, place, pairs
         self._names = tuple(ranks)
         self._known: set[int] = set()
+        self._newest = -1
         self._free: list[FreeBody] = []
         self._lively = False
         self._frictions: dict[tuple[int, int], tuple[float, ...]] = {}
@@ -80,12 +81,13 @@ class Collisions:
         h = simulation.interaction.step_size
         self._place(*simulation.frames())
         crowd = Crowd(self._free, self._client)
-        free = crowd.place(h) if crowd else None
+        free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
         points = self._points()
         found = self._contacts(points, crowd)
         if free is not None:
             found.free = free
             crowd.back()
+            pybullet.performCollisionDetection(physicsClientId=self._client)  # Bullet remembers where they were
         if self._lively:
             found.accept = lambda step: self._bullet_step(step, crowd, found)
         return found
@@ -179,16 +181,17 @@ class Collisions:
     def _census(self) -> None:
         """Who there is in Bullet, looked at anew when their number changes."""
         client = self._client
-        if pybullet.getNumBodies(physicsClientId=client) == len(self._known):
+        count = pybullet.getNumBodies(physicsClientId=client)
+        if count == len(self._known) and pybullet.getBodyUniqueId(count - 1, physicsClientId=client) == self._newest:
             return
-        now = {pybullet.getBodyUniqueId(k, physicsClientId=client) for k in range(pybullet.getNumBodies(client))}
+        now = {pybullet.getBodyUniqueId(k, physicsClientId=client) for k in range(count)}
         lost = sorted(self._bodies.names.keys() - now)
         if lost:
             raise StateError(
                 f"Bullet's body {lost[0]} of '{self._bodies.names[lost[0]]}' was removed behind the mirror's back;"
                 " close this mirror and create a new PyBulletMirror"
             )
-        self._known = now
+        self._known, self._newest = now, pybullet.getBodyUniqueId(count - 1, physicsClientId=client)
         self._ranks_of = np.full(max(now, default=0) + 1, STATIC)
         for body, name in self._bodies.names.items():
             self._ranks_of[body] = self._ranks.get(name, STATIC)
@@ -234,7 +237,10 @@ class Collisions:
         self._census()
         poses, twists = simulation.frames()
         reach = self._bodies.reach
-        way = h * (np.linalg.norm(twists[:, 3:], axis=1) + np.linalg.norm(twists[:, :3], axis=1) * reach[:, 1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            way = h * (np.linalg.norm(twists[:, 3:], axis=1) + np.linalg.norm(twists[:, :3], axis=1) * reach[:, 1])
+        if not np.isfinite(way).all():
+            return 1
         parts = 1
         for k in np.flatnonzero(way > _HALF * reach[:, 0]):
             if self._near(int(k), poses, twists, h):

@@ -53,8 +53,11 @@ class Crowd:
         """How contacts call them."""
         return [f"bullet:{body.id}" for body in self._bodies]
 
-    def place(self, h: float) -> FreeBodies:
-        """Put every body where a step of length h would take it, and say how it moves."""
+    def place(self, h: float, share: float) -> FreeBodies:
+        """Put every body where a step of length h would take it, and say how it moves.
+
+        share: of the step by which the change of velocity moves it, as for the simulation's own bodies.
+        """
         client = self._client
         g = gravity(client)
         states = [
@@ -70,7 +73,7 @@ class Crowd:
         before = np.array([(*s[1][1], *s[1][0]) for s in states]).reshape(-1, 6)
         twist = before.copy()
         twist[:, 3:] += h * g
-        self._x = x + h * twist[:, 3:]
+        self._x = x + h * before[:, 3:] + (share * h * h) * g
         self._turn = quaternion.turned(turn, h * twist[:, :3])
         for body, position, orientation in zip(self._bodies, self._x.tolist(), self._turn.tolist(), strict=True):
             pybullet.resetBasePositionAndOrientation(body.id, position, orientation, client)

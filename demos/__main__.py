@@ -10,6 +10,12 @@ from demos.stage import run_headless, run_window, total_energy
 
 GALLERY = (
     "showcase",
+    "ragdolls",
+    "stack",
+    "laikago_terrain",
+    "rover",
+    "windmill_balls",
+    "chain_on_floor",
     "kuka",
     "humanoid",
     "wire",
@@ -39,7 +45,7 @@ def main() -> None:
     if chosen.name is None:
         for name in GALLERY:
             summary = (importlib.import_module(f"demos.{name}").__doc__ or "").strip().splitlines()[0]
-            print(f"{name:15} {summary}")
+            print(f"{name:16} {summary}")
         return
     if chosen.headless is not None and chosen.headless.suffix.lower() not in (".gif", ".png"):
         parser.error(f"--headless writes .gif or .png, not '{chosen.headless}'")

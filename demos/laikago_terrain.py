@@ -76,4 +76,4 @@ def build() -> Stage:
                 simulation.q[simulation.dynamics.coordinates.index(name)] = angle
                 simulation.motors[name] = rd.Motor(position=angle, gain=GAIN, max_force=STRENGTH)
     return Stage(scene, simulation, seconds=4.0, ground=False, contact=True,
-                 camera=Camera(target=(0, 0, 0.3), distance=2.6, yaw=40, pitch=-18))  # fmt: skip
+                 camera=Camera(target=(0, 0, 0.26), distance=2.3, yaw=62, pitch=-13))  # fmt: skip

@@ -46,7 +46,7 @@ def crowd(count: int = COUNT) -> Scene:
     for i in range(count):
         y = (i - (count - 1) / 2) * 0.6 * WIDTH / max(count - 1, 1)
         # the file's figures stand along y and look along x
-        upright = rd.pose((0.2 - 2.6 * (i % 2), y, RISE * STEPS + 2.6 + 0.5 * i), (np.pi / 2, 0, 0))
+        upright = rd.pose((0.2 - 2.6 * (i % 2), y, RISE * STEPS + 3.8 + 0.5 * i), (np.pi / 2, 0, 0))
         root = scene.add_urdf(path, f"doll{i + 1}.", at=upright)
         for body in root.walk():
             dress(body, COLORS[i % len(COLORS)])

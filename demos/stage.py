@@ -66,6 +66,32 @@ def total_energy(simulation: rd.Simulation) -> float:
     return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
 
 
+def bullets_energy(mirror: PyBulletMirror) -> float:
+    """Kinetic and gravity's energy of Bullet's own single bodies, J."""
+    client, energy = mirror.client, 0.0
+    mirrors = {body for bodies in mirror.bullet_bodies.values() for body in bodies}
+    known = pybullet.getPhysicsEngineParameters(client)
+    gravity = np.array([known[f"gravityAcceleration{axis}"] for axis in "XYZ"])
+    for k in range(pybullet.getNumBodies(client)):
+        body = pybullet.getBodyUniqueId(k, client)
+        facts = pybullet.getDynamicsInfo(body, -1, client)
+        mass, moments = facts[0], np.array(facts[2])
+        if body in mirrors or mass == 0.0:
+            continue
+        position, turn = pybullet.getBasePositionAndOrientation(body, client)
+        velocity, omega = pybullet.getBaseVelocity(body, client)
+        spin = np.array(pybullet.getMatrixFromQuaternion(turn)).reshape(3, 3).T @ omega
+        energy += 0.5 * (mass * np.dot(velocity, velocity) + spin @ (moments * spin)) - mass * gravity @ position
+    return float(energy)
+
+
+def most_work(simulation: rd.Simulation, before: np.ndarray) -> float:
+    """What the motors may have done at most in the last timestep, J; before (nv,): the velocity at its start."""
+    speed = np.maximum(np.abs(before), np.abs(simulation.v))
+    motors = simulation.motors
+    return sum(simulation.timestep * motor.max_force * float(speed[motors.slot(name)]) for name, motor in motors.items())
+
+
 def mirrored(stage: Stage, gui: bool = False) -> PyBulletMirror:
     """A mirror of the stage, with all that does not belong to its scene; the caller closes it."""
     mirror = PyBulletMirror(stage.scene, stage.simulation, gui=gui, ground=stage.ground, contact=stage.contact)

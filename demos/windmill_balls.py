@@ -21,7 +21,7 @@ OURS, BULLETS = 6, 6
 BALL, MASS = 0.11, 0.25  # m, kg
 GRAVITY = 9.81
 SPEED, STRENGTH = 1.5, 60.0  # rad/s, N m
-DAMPING = 4.0  # of the sails' joints, N m s/rad
+DAMPING = 1.5  # of the sails' joints, N m s/rad
 RED, BLUE = (0.82, 0.25, 0.2, 1), (0.2, 0.45, 0.75, 1)
 RUBBER = rd.Material(friction=0.5, restitution=0.7, rolling_friction=2e-3)
 

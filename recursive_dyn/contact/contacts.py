@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import StateError
 
 STATIC = -1  # a body that nothing moves
+
+
+_FIELDS = (
+    ("a", int, 0), ("b", int, 0), ("key", int, 0), ("point_a", float, 3), ("point_b", float, 3), ("normal", float, 3),
+    ("distance", float, 0), ("friction", float, 5), ("drift", float, 3),
+)  # fmt: skip
+
+
+def _checked(name: str, values: Any, kind: type, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        array = np.ascontiguousarray(values, dtype=np.int64 if kind is int else float)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or array.shape != shape:
+        raise StateError(f"the detector reports contacts whose {name} is not numbers of shape {shape}")
+    if kind is float and not np.isfinite(array).all():
+        raise StateError(f"the detector reports a contact whose {name} is not finite")
+    return array
 
 
 def _rows(count: int, width: int) -> np.ndarray:
@@ -74,14 +93,10 @@ class Contacts:
 
     def __post_init__(self) -> None:
         n = len(self.a)
-        self.a, self.b = np.ascontiguousarray(self.a, dtype=np.int64), np.ascontiguousarray(self.b, dtype=np.int64)
-        self.key = np.ascontiguousarray(self.key, dtype=np.int64)
-        for name, width in (("point_a", 3), ("point_b", 3), ("normal", 3), ("distance", 0), ("friction", 5)):
-            values = np.ascontiguousarray(getattr(self, name), dtype=float).reshape((n, width) if width else (n,))
-            if not np.isfinite(values).all():
-                raise StateError(f"the detector reports a contact whose {name} is not finite")
-            setattr(self, name, values)
-        self.drift = _rows(n, 3) if self.drift is None else np.ascontiguousarray(self.drift, dtype=float)
+        if self.drift is None:
+            self.drift = _rows(n, 3)
+        for name, kind, width in _FIELDS:
+            setattr(self, name, _checked(name, getattr(self, name), kind, (n, width) if width else (n,)))
         self.impulse, self.moment = _rows(n, 3), _rows(n, 3)
         self._local: tuple[np.ndarray, ...] = ()
 
@@ -89,8 +104,19 @@ class Contacts:
         return len(self.a)
 
     def check(self, bodies: int) -> None:
-        """Raise StateError for a contact with a body that there is not, or of nothing that moves."""
+        """Raise StateError for a contact that cannot be: of bodies that there are not, of one with itself, ..."""
         last = bodies + len(self.free)
+        length = np.einsum("ij,ij->i", self.normal, self.normal)
+        stick, slide, roll, spin, e = self.friction.T
+        for wrong, what in (
+            (self.a == self.b, "of a body with itself"),
+            (np.abs(length - 1.0) > 1e-6, "whose normal is not a unit vector"),
+            (np.minimum.reduce((slide, roll, spin, e)) < 0.0, "with a negative friction or restitution"),
+            (e > 1.0, "whose restitution is above 1"),
+            (stick < slide, "that sticks less than it slides"),
+        ):
+            if wrong.any():
+                raise StateError(f"the detector reports a contact {what}")
         for side in (self.a, self.b):
             wrong = np.flatnonzero((side < STATIC) | (side >= last))
             if len(wrong):

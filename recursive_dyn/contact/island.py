@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars, accumulate
+from recursive_dyn.contact.blocks import Scalars, accumulate, height, velocity
 from recursive_dyn.contact.mixing import mixed, read, scales, write
 from recursive_dyn.contact.rows import Rows
 from recursive_dyn.contact.subspace import refine
@@ -14,8 +14,12 @@ from recursive_dyn.contact.sweep import sweep
 _FIRST = 3  # sweeps before anything else
 _BETWEEN = 3  # sweeps after each direct solve
 _GAIN = 0.5  # by which a direct solve must have reduced the residual for another one to be tried
+_NET = 1e-6  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
 _MEMORY = 8  # iterates that are mixed
 _CALM = 8  # last sweeps, unmixed: what has not converged by then ends on impulses that take energy away
+_FAILED = 1e-3  # m/s: a residual that is no solution
+_CAREFUL = 60  # sweeps from nothing with contacts that give way, where there is none, as between wedges that jam
+_GIVING = (1e-3, 1e-2, 1e-1)  # share of what its impulse does by which a contact then gives way
 _TRUST = 2.0  # growth of the residual at which mixing starts anew
 
 
@@ -40,11 +44,13 @@ def island(
 
     local (len(y),): scratch of ``refine``.
     """
-    w = np.zeros((4, 6))
+    w = np.zeros((7, 6))
     accumulate(rows, scalars, contacts, singles, P, Q, y)
+    if _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y):
+        _clear(rows, scalars, contacts, singles, P, Q, y)
     change, done = 0.0, 0
     while done < min(_FIRST, iterations):
-        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
         done += 1
         if change <= tolerance:
             return done, change
@@ -56,7 +62,7 @@ def island(
             break
         accumulate(rows, scalars, contacts, singles, P, Q, y)
         for _ in range(_BETWEEN):
-            change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+            change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
             done += 1
             if change <= tolerance:
                 return done, change
@@ -66,9 +72,53 @@ def island(
     if not change < best:
         write(P, Q, contacts, singles, kept)
         accumulate(rows, scalars, contacts, singles, P, Q, y)
-    return _mixing(
-        rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, done, iterations, tolerance
+    done, change = _mixing(
+        rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, done, change, iterations, tolerance
     )
+    if change > _FAILED or _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y):
+        _clear(rows, scalars, contacts, singles, P, Q, y)
+        for k in range(_CAREFUL):  # the last ones leave no doubt that they end
+            soft = _GIVING[k * len(_GIVING) // _CAREFUL]
+            change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, soft)
+        change = max(change, 2.0 * tolerance)  # of softened laws: not what was asked for
+    return done, change
+
+
+@compiled
+def _clear(
+    rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray
+) -> None:
+    for c in contacts:
+        P[c] = 0.0
+    for s in singles:
+        Q[s] = 0.0
+    accumulate(rows, scalars, contacts, singles, P, Q, y)
+
+
+@compiled
+def _squeezed(
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    contacts: np.ndarray,
+    singles: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    y: np.ndarray,
+) -> bool:
+    """Whether impulses do next to nothing but press against each other, as on a wedge: they would grow for ever."""
+    whole, net = 0.0, 0.0
+    for c in contacts:
+        for r in range(3):
+            whole += P[c, r] * P[c, r] * G[c, r, r]
+        for i in range(min(height(rows, c), 3)):
+            net += P[c, i] * (velocity(rows, c, i, y) - rows.speed[c, i])
+    for s in singles:
+        whole += Q[s] * Q[s] * weights[s]
+        for k in range(scalars.first[s], scalars.first[s + 1]):
+            net += Q[s] * scalars.values[k] * y[scalars.slots[k]]
+    return net < _NET * whole
 
 
 @compiled
@@ -86,6 +136,7 @@ def _mixing(
     y: np.ndarray,
     w: np.ndarray,
     done: int,
+    change: float,
     iterations: int,
     tolerance: float,
 ) -> tuple[int, float]:
@@ -95,10 +146,10 @@ def _mixing(
     end, r, last_end, last_r = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
     dF, dR = np.zeros((_MEMORY, size)), np.zeros((_MEMORY, size))
     scales(G, weights, contacts, singles, scale)
-    used, best, fresh, change = 0, np.inf, True, 0.0
+    used, best, fresh = 0, np.inf, True
     while done < iterations:
         read(P, Q, contacts, singles, x)
-        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w)
+        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
         done += 1
         if change <= tolerance:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars
+from recursive_dyn.contact.blocks import Scalars, accumulate, height, place, velocity
 from recursive_dyn.contact.island import island
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows import Rows
@@ -97,10 +97,40 @@ def solve(
         done, change = _coulomb(
             rows, scalars, G, weights, targets, frictions, own, single, P, Q, y, local, iterations, tolerance
         )
+        if change > tolerance:
+            _tame(rows, scalars, own, single, P, Q, y)
         sweeps = max(sweeps, done)
         residual = max(residual, change)
         at = end
     return count, sweeps, residual
+
+
+@compiled
+def _tame(
+    rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray
+) -> None:
+    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in."""
+    work, square = 0.0, 0.0
+    for c in contacts:
+        for i in range(6):
+            work += P[c, i] * rows.speed[c, i]
+    for s in singles:
+        work += Q[s] * scalars.speed[s]
+    accumulate(rows, scalars, contacts, singles, P, Q, y)
+    for c in contacts:
+        for i in range(height(rows, c)):
+            r = place(rows.kind[c], i)
+            square += P[c, r] * (velocity(rows, c, i, y) - rows.speed[c, r])
+    for s in singles:
+        for k in range(scalars.first[s], scalars.first[s + 1]):
+            square += Q[s] * scalars.values[k] * y[scalars.slots[k]]
+    if work + 0.5 * square > 0.0 and square > 0.0:
+        share = max(-work / square, 0.0)
+        for c in contacts:
+            P[c] *= share
+        for s in singles:
+            Q[s] *= share
+        accumulate(rows, scalars, contacts, singles, P, Q, y)
 
 
 @compiled
@@ -151,10 +181,10 @@ def separate(
     z: np.ndarray,
     slop: float,
     sweeps: int,
-) -> float:
+) -> None:
     """Move whitened positions z so that gaps + A z >= -slop / 2 wherever they were less than -slop.
 
-    gaps: of the contacts, then of the scalar rows where ``bounds`` is true; they become what is left. The deepest one.
+    gaps: of the contacts, then of the scalar rows where ``bounds`` is true; they become what is left.
     """  # fmt: skip
     n, m = len(rows.kind), len(scalars.speed)
     push = np.zeros(n + m)
@@ -195,9 +225,6 @@ def separate(
                         z[scalars.slots[k]] += scalars.values[k] * step
         if change <= 0.1 * slop:
             break
-    deepest = 0.0
     for c in range(n):
         for k in range(rows.first[c], rows.first[c + 1]):
             gaps[c] += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]
-        deepest = min(deepest, gaps[c])
-    return deepest

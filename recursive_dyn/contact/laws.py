@@ -79,6 +79,24 @@ def shifted(rows: Rows, scalars: Scalars, P: np.ndarray, Q: np.ndarray, levers: 
 
 
 @compiled
+def astray(rows: Rows, gaps: np.ndarray, h: float, z: np.ndarray) -> bool:
+    """Whether a shift z moves some contact further than overlaps and a step's motion can ask for.
+
+    Impulses that squeeze a wedged body cancel each other in velocities, not in a shift with different lever times.
+    """
+    allowed = 0.0
+    for c in range(len(gaps)):
+        allowed = max(allowed, abs(gaps[c]) + h * max(abs(rows.speed[c, 0]), abs(rows.before[c, 0])))
+    for c in range(len(gaps)):
+        moved = 0.0
+        for k in range(rows.first[c], rows.first[c + 1]):
+            moved += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]
+        if abs(moved) > 3.0 * allowed:
+            return True
+    return False
+
+
+@compiled
 def world_impulses(rows: Rows, P: np.ndarray, impulse: np.ndarray, moment: np.ndarray) -> None:
     """Impulses (n, 3) and moments (n, 3) on A in world axes."""
     for c in range(len(P)):

@@ -130,10 +130,16 @@ def solved(
     )  # fmt: skip
     laws.shifted(parts, scalars, P, Q, levers, z)
     gaps = np.concatenate((touching.gaps, single.gaps))
-    deepest = islands.separate(
+    if laws.astray(parts, touching.gaps, h, z):
+        z[:] = share * h * y
+    islands.separate(
         parts, scalars, G, weights, gaps, single.stops, z, numbers.slop, numbers.separations
     )
     touching.gaps[:] = gaps[:n]
+    deepest = 0.0
+    for c in range(n):
+        if _ours(layout, touching.movers[c, 0]) or _ours(layout, touching.movers[c, 1]):
+            deepest = min(deepest, gaps[c])
     laws.world_impulses(parts, P, touching.impulses, touching.moments)
     height = m
     for c in range(n):
@@ -149,6 +155,11 @@ def solved(
         residual,
         deepest,
     )
+
+
+@compiled
+def _ours(layout: Layout, mover: int) -> bool:
+    return 0 <= mover < len(layout.parent)
 
 
 @compiled

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _REST = 0.05  # share of the speed that gravity gives in a step up to which surfaces rest on each other
 _SLOWEST = 1e-4  # m/s: the same where there is no gravity
-_SEPARATIONS = 30  # sweeps of the position projection
+_SEPARATIONS = 200  # sweeps of the position projection
 _WHOLE = np.ones(1)
 _NOWHERE = np.zeros((0, 3))
 _NOBODY = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 3))

@@ -13,7 +13,7 @@ from recursive_dyn.contact.blocks import Scalars, height, place, velocity
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 MOST = 160  # rows beyond which sweeps are cheaper
-_SOFT = 1e-9  # share of a row's own mobility that is added to it: rows may repeat each other
+_SOFT = 1e-5  # share of a row's own mobility by which it gives way: of rows that repeat each other, all carry alike
 _BOUND = 1e-9  # relative distance from a cone or bound at which a row counts as being on it
 
 
@@ -98,7 +98,12 @@ def refine(
             for j in range(width):
                 total += L[i, j] * R[k, j]
             K[i, k] = total
-        K[i, i] += _SOFT * abs(K[i, i]) + 1e-300
+        ridge = _SOFT * abs(K[i, i]) + 1e-300
+        K[i, i] += ridge
+        if part[i] < 0:
+            b[i] -= ridge * Q[singles[owner[i]]]
+        else:
+            b[i] -= ridge * P[contacts[owner[i]], place(rows.kind[contacts[owner[i]]], part[i])]
         if part[i] < 0:
             K[i, i] += scalars.soft[singles[owner[i]]]
     x = eliminated(K, b)

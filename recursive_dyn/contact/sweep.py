@@ -12,9 +12,10 @@ from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 @compiled
 def _sweep_contact(
-    rows: Rows, c: int, G: np.ndarray, target: float, friction: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray
+    rows: Rows, c: int, G: np.ndarray, target: float, friction: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray,
+    soft: float,
 ) -> float:
-    """Meet the law of one contact; the largest change of one of its velocities. w (4, 6): scratch."""
+    """Meet the law of one contact; the largest change of one of its velocities. w (7, 6): scratch; soft as in sweep."""
     v, old, new, x = w[0], w[1], w[2], w[3]
     for i in range(height(rows, c)):
         v[place(rows.kind[c], i)] = velocity(rows, c, i, y)
@@ -24,7 +25,8 @@ def _sweep_contact(
     for i in range(3):
         for j in range(3):
             v[i] -= G[i, j] * p[j]
-    contact(G, v, target, friction, new, x)
+            w[4 + i, j] = G[i, j] * (1.0 + soft) if i == j else G[i, j]
+    contact(w[4:], v, target, friction, new, x)
     normal = new[0]
     if rows.kind[c] & 1:
         free = v[SPIN] - G[SPIN, SPIN] * p[SPIN]
@@ -70,7 +72,12 @@ def sweep(
     Q: np.ndarray,
     y: np.ndarray,
     w: np.ndarray,
+    soft: float,
 ) -> float:
+    """Meet the law of every row of an island once; the largest change of a velocity, m/s.
+
+    soft: share of what its impulse does by which a contact gives way. w (7, 6): scratch.
+    """
     change = 0.0
     for s in singles:
         if weights[s] <= 0.0:
@@ -87,5 +94,5 @@ def sweep(
                 y[scalars.slots[k]] += scalars.values[k] * step
             change = max(change, abs(step) * weights[s])
     for c in contacts:
-        change = max(change, _sweep_contact(rows, c, G[c], targets[c], frictions[c], P[c], y, w))
+        change = max(change, _sweep_contact(rows, c, G[c], targets[c], frictions[c], P[c], y, w, soft))
     return change

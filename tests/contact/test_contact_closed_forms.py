@@ -108,9 +108,7 @@ def test_an_inclined_plane_is_inclined_gravity():
     with mirror(scene, H, "rk4") as shown:
         shown.step(120)
         downhill = tilt[:3, 0]
-        np.testing.assert_allclose(
-            twist(shown.sim)[3:], downhill * 5 / 7 * G * np.sin(angle) * 120 * H, atol=1e-4
-        )
+        np.testing.assert_allclose(twist(shown.sim)[3:], downhill * 5 / 7 * G * np.sin(angle) * 120 * H, atol=1e-4)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

@@ -106,10 +106,20 @@ def test_a_motor_without_bound_has_its_velocity_at_once(integrator):
     scene = pendulum()
     sim = running(scene, integrator)
     (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(velocity=2.0)
+    sim.motors[name] = rd.Motor(velocity=2.0, softness=0.0)
     for _ in range(50):
         sim.step()
         assert sim.v[0] == pytest.approx(2.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("softness", [0.01, 0.3])
+def test_a_soft_motor_gives_way_by_that_share(softness):
+    """The velocity error is softness times what the impulse did: v = target / (1 + softness) in the first step."""
+    sim = running(slider(), "rk4")
+    (name,) = sim.dynamics.velocity_coordinates
+    sim.motors[name] = rd.Motor(velocity=1.0, softness=softness)
+    sim.step()
+    assert sim.v[0] == pytest.approx(1.0 / (1.0 + softness), abs=1e-9)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
@@ -117,7 +127,7 @@ def test_a_motor_saturates(integrator):
     """F / m until it has its velocity, then that; too weak a motor loses against gravity by g - F / m."""
     sim = running(slider(), integrator)
     (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(velocity=1.0, max_force=5.0)
+    sim.motors[name] = rd.Motor(velocity=1.0, max_force=5.0, softness=0.0)
     for k in range(1, 150):
         sim.step()
         assert sim.v[0] == pytest.approx(min(1.0, 2.5 * k * H), abs=1e-9)
@@ -127,7 +137,7 @@ def test_a_motor_saturates(integrator):
     hanging = running(slider("z"), integrator)
     (name,) = hanging.dynamics.velocity_coordinates
     for force, a in ((25.0, 0.0), (10.0, 5.0 - G)):
-        hanging.motors[name] = rd.Motor(velocity=0.0, max_force=force)
+        hanging.motors[name] = rd.Motor(velocity=0.0, max_force=force, softness=0.0)
         before = hanging.v[0]
         hanging.step(60)
         assert hanging.v[0] - before == pytest.approx(a * 60 * H, abs=1e-9)
@@ -137,7 +147,7 @@ def test_a_motor_saturates(integrator):
 def test_a_motor_drives_to_a_position_and_holds_it(integrator):
     sim = running(pendulum(), integrator)
     (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(position=0.8, gain=0.3)
+    sim.motors[name] = rd.Motor(position=0.8, gain=0.3, softness=0.0)
     sim.step(120)
     for _ in range(60):
         sim.step()
@@ -154,8 +164,8 @@ def test_motors_move_a_tree_of_joints_together():
     first.attach(Body("lower", **rod), joints.revolute("z"), at=at(0.5))
     sim = running(scene, "implicit_midpoint")
     upper, lower = sim.dynamics.velocity_coordinates
-    sim.motors[upper] = rd.Motor(position=-0.4, gain=0.2)
-    sim.motors[lower] = rd.Motor(velocity=1.5)
+    sim.motors[upper] = rd.Motor(position=-0.4, gain=0.2, softness=0.0)
+    sim.motors[lower] = rd.Motor(velocity=1.5, softness=0.0)
     sim.step(240)
     assert sim.q[0] == pytest.approx(-0.4, abs=1e-3)
     assert sim.v[1] == pytest.approx(1.5, abs=1e-6)
@@ -211,7 +221,9 @@ def test_a_weight_on_a_rod_hits_a_wall_as_a_pendulum_does(integrator, e):
     for scene in (hinge, rod):
         scene.world.shapes.append(shapes.Box((0.2, 1, 4), at=at(0.3), material=material))
     ball = {"mass": 1.4, "inertia": np.zeros((3, 3))}
-    hung = Body("bob", [shapes.Sphere(0.1, at=at(z=-length), material=material)], center_of_mass=(0, 0, -length), **ball)
+    hung = Body(
+        "bob", [shapes.Sphere(0.1, at=at(z=-length), material=material)], center_of_mass=(0, 0, -length), **ball
+    )
     hinge.world.attach(hung, joints.revolute("y"))
     bob = Body("bob", [shapes.Sphere(0.1, material=material)], center_of_mass=(0, 0, 0), **ball)
     rod.world.attach(bob, joints.prismatic("x") @ joints.prismatic("z"))
@@ -238,7 +250,7 @@ def four_bar() -> Scene:
         Body(name, mass=m, center_of_mass=(size / 2, 0, 0), inertia=np.eye(3) * 0.04 * m)
         for name, m, size in (("crank", 1.0, crank), ("coupler", 1.5, coupler), ("rocker", 0.8, rocker))
     ]
-    bars[1].shapes.append(shapes.Sphere(0.3, at=at(0.5), material=rd.Material(0.5, restitution=0.3)))
+    bars[1].shapes.append(shapes.Sphere(0.45, at=at(0.5), material=rd.Material(0.5, restitution=0.3)))
     first = scene.world.attach(bars[0], joints.revolute("-y"), at=at(z=0.3))
     second = first.attach(bars[1], joints.revolute("-y"), at=at(crank))
     third = scene.world.attach(bars[2], joints.revolute("-y"), at=at(ground, 0, 0.3))
@@ -263,7 +275,7 @@ def test_a_loop_stays_closed_while_it_hits_the_ground(integrator):
             shown.step()
             touched += bool(np.any(sim.contacts.impulse))
             position, speed = sim.dynamics.constraint_errors(sim.q, sim.v)
-            assert np.abs(position).max() < 1e-9 and np.abs(speed).max() < 1e-9
+            assert np.abs(position).max() < 1e-9 and np.abs(speed).max() < 1e-8
             assert energy(sim) < most + slack
             assert sim.solution.penetration < 1e-3
         assert touched > 10
@@ -274,7 +286,7 @@ def test_a_motor_turns_a_loop_against_the_ground_no_further_than_it_can():
         sim = shown.sim
         closed(sim)
         name = next(c for c in sim.dynamics.velocity_coordinates if c.startswith("crank"))
-        sim.motors[name] = rd.Motor(velocity=2.0, max_force=200.0)
+        sim.motors[name] = rd.Motor(velocity=2.0, max_force=200.0, softness=0.0)
         rates = []
         for _ in range(480):
             shown.step()

@@ -164,7 +164,9 @@ def test_a_snapshot_goes_on_bit_by_bit(integrator):
     scene = Scene()
     for k in range(4):
         put(scene, f"box{k}", shapes.Box((0.2,) * 3), at(0.01 * k, 0.0, 0.1 + 0.21 * k, (0.02 * k, 0.0, 0.1)))
-    arm = scene.world.attach(Body("arm", [shapes.Capsule(0.05, 0.5)], mass=1.0), joints.revolute("y"), at=at(0.4, 0, 0.5))
+    arm = scene.world.attach(
+        Body("arm", [shapes.Capsule(0.05, 0.5)], mass=1.0), joints.revolute("y"), at=at(0.4, 0, 0.5)
+    )
     arm.attach(Body("hand", [shapes.Sphere(0.1)], mass=0.5), joints.ball(), at=at(z=-0.4))
     with mirror(scene, H, integrator) as shown:
         sim = shown.sim

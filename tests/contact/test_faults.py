@@ -151,7 +151,9 @@ def test_a_detector_is_a_function(moving, detector):
     assert moving.detect is None
 
 
-@pytest.mark.parametrize("found", [None, [], 0, "nothing", np.zeros((1, 3))], ids=["None", "list", "0", "text", "array"])
+@pytest.mark.parametrize(
+    "found", [None, [], 0, "nothing", np.zeros((1, 3))], ids=["None", "list", "0", "text", "array"]
+)
 def test_a_detector_returns_contacts(moving, found):
     moving.detect = lambda sim: found
     assert_kept(moving, moving.step, "detect returns Contacts, not")

@@ -170,9 +170,7 @@ def test_a_bullet_ball_between_our_press_and_the_ground():
             assert bullet_position(client, ball)[2] == pytest.approx(0.1, abs=1e-3)
             np.testing.assert_allclose(bullet_position(client, ball)[:2], 0.0, atol=1e-3)
             np.testing.assert_allclose(shown.sim.v, 0.0, atol=1e-4)
-            forces = {
-                (c.body_a, c.body_b): abs(c.impulse[2]) / H for c in shown.contacts if np.any(c.impulse)
-            }
+            forces = {(c.body_a, c.body_b): abs(c.impulse[2]) / H for c in shown.contacts if np.any(c.impulse)}
             assert forces[("press", f"bullet:{ball}")] == pytest.approx(50.0 + G, rel=1e-3)
             assert ground >= 0 and len(forces) == 2
             assert sum(forces.values()) == pytest.approx(2 * (50.0 + G) + 0.2 * G, rel=1e-3)

@@ -1,0 +1,257 @@
+"""The factors of M answer impulses as M itself does, on random trees of all joints, with shared coordinates and loops."""
+
+import numpy as np
+import pytest
+from constraint_cases import bound
+from trees import ALL, TREES, assert_close, mechanism, named
+
+import recursive_dyn as rd
+from recursive_dyn.contact import responses, rows
+from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
+from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.recursion import impulse
+from scene import Body, Scene, joints
+
+SHARED = {f"shared {seed}": {"seed": seed, "bodies": 9, "couplings": True} for seed in (3, 4, 5)}
+# inverses of M magnify rounding by its condition, up to 1e6 in these trees
+ROUNDING = 1e-8
+
+
+def any_mechanism(name: str):
+    return mechanism(**SHARED[name]) if name in SHARED else named(name)
+
+
+class Factors:
+    """The factors of M + h damping + h^2 stiffness at q (nq,), and the links' twists at v (nv,)."""
+
+    def __init__(self, dynamics: rd.Dynamics, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> None:
+        self.layout = layout(dynamics.model)
+        self.numbers = dynamics.call("impulse_factors", q, np.array([h]))
+        self.root, self.V = np.zeros(dynamics.nv), np.zeros((len(dynamics.model.links), 6))
+        rows.prepare(self.layout, self.numbers, np.ascontiguousarray(v), self.root, self.V)
+
+    def whitened(self, C: np.ndarray) -> np.ndarray:
+        return rows.generalized_rows(self.layout, self.numbers, self.root, np.ascontiguousarray(C))
+
+    def unwhitened(self, y: np.ndarray) -> np.ndarray:
+        return rows.unwhitened(self.layout, self.numbers, self.root, y)
+
+    def point(self, link: int) -> np.ndarray:
+        """Where the link's twist is taken."""
+        at = self.layout.refs + 3 * link
+        return self.numbers[at : at + 3]
+
+
+@pytest.mark.parametrize("name", [*ALL, *SHARED])
+def test_whitened_directions_multiply_to_the_inverse_of_the_mass_matrix(name):
+    found = any_mechanism(name)
+    d = found.dynamics()
+    for q, v in zip(*found.states(2, 11), strict=True):
+        A = Factors(d, q, v).whitened(np.eye(d.nv))
+        M = d.mass_matrix(q)
+        assert_close(A @ A.T @ M, np.eye(d.nv), ROUNDING)
+
+
+@pytest.mark.parametrize("name", [*TREES, *SHARED])
+def test_whitening_back_and_forth(name):
+    """y -> v = L^-1 D^-1/2 y is undone by M: v . M v = y . y, and A M v = y."""
+    found = any_mechanism(name)
+    d, rng = found.dynamics(), np.random.default_rng(2)
+    for q, v in zip(*found.states(2, 12), strict=True):
+        factors, y = Factors(d, q, v), rng.normal(size=d.nv)
+        back = factors.unwhitened(y)
+        momentum = d.mass_matrix(q) @ back
+        assert_close(np.array([back @ momentum]), np.array([y @ y]), ROUNDING)
+        assert_close(factors.whitened(momentum[None])[0], y, ROUNDING)
+
+
+@pytest.mark.parametrize("h", [0.0, 0.004, 0.5])
+def test_damping_and_stiffness_enter_with_the_step(h):
+    rng = np.random.default_rng(5)
+    scene = Scene()
+    node = scene.world
+    for k, joint in enumerate((joints.revolute, joints.prismatic, joints.revolute, joints.prismatic)):
+        settings = {"damping": rng.uniform(0, 3), "stiffness": rng.uniform(0, 50), "rest": 0.1}
+        inertia = np.diag(rng.uniform(0.1, 0.15, 3))
+        node = node.attach(
+            Body(f"b{k}", mass=1.0, center_of_mass=rng.uniform(-0.2, 0.2, 3), inertia=inertia),
+            joint("xyzx"[k], **settings), at=rd.pose(rng.uniform(-0.3, 0.3, 3)),
+        )  # fmt: skip
+    d = scene.compile()
+    q = rng.uniform(-0.5, 0.5, d.nq)
+    resisting = [h * c.damping + h * h * c.stiffness for c in d.model.coordinates]
+    M = d.mass_matrix(q) + np.diag(resisting)
+    A = Factors(d, q, np.zeros(d.nv), h).whitened(np.eye(d.nv))
+    assert_close(A @ A.T @ M, np.eye(d.nv), 1e-12)
+
+
+@pytest.mark.parametrize("name", [*ALL, *SHARED])
+def test_twists_are_the_velocities_of_the_dynamics(name):
+    found = any_mechanism(name)
+    d = found.dynamics()
+    links = body_links(d.model)
+    for q, v in zip(*found.states(2, 13), strict=True):
+        factors = Factors(d, q, v)
+        X, V = d.poses(q), d.velocities(q, v)
+        for body, link in enumerate(links):
+            if link < 0:
+                assert_close(V[body], np.zeros(6), 1e-12, 1.0)
+                continue
+            omega, arm = factors.V[link, :3], X[body, :3, 3] - factors.point(link)
+            there = np.concatenate([omega, factors.V[link, 3:] + np.cross(omega, arm)])
+            assert_close(there, V[body], 1e-11, 1.0 + np.abs(V).max())
+
+
+@pytest.mark.parametrize("name", [*TREES, *SHARED])
+def test_an_impulse_reaches_what_the_layout_says_and_nothing_else(name):
+    """c = L^-T J^T F: the same as of the row J^T F itself, and zero outside the link's support."""
+    found = any_mechanism(name)
+    d, rng = found.dynamics(), np.random.default_rng(3)
+    (q,), (v,) = found.states(1, 14)
+    factors, links = Factors(d, q, v), body_links(d.model)
+    for body, link in enumerate(links):
+        if link < 0:
+            continue
+        point = rng.normal(size=3)
+        J, X = d.jacobian(q, d.bodies[body], point), d.poses(q)[body]
+        F = rng.normal(size=6)  # at the point
+        arm = X[:3, :3] @ point + X[:3, 3] - factors.point(link)
+        moved = np.concatenate([F[:3] + np.cross(arm, F[3:]), F[3:]])
+        c = np.zeros(d.nv)
+        responses.push(factors.layout, factors.numbers, int(link), moved, c)
+        assert_close(c * factors.root, factors.whitened((J.T @ F)[None])[0], ROUNDING, 1.0 + np.abs(c).max())
+        first = factors.layout.support_first
+        reached = factors.layout.support[first[link] : first[link + 1]]
+        assert list(reached) == sorted(set(reached))
+        assert not np.delete(c, reached).any()
+
+
+def approach(sim: rd.Simulation, a, b, points: np.ndarray, free: FreeBodies | None = None) -> np.ndarray:
+    """Velocities (n, 3) of A's points against B's, world axes."""
+    X, V = sim.frames()
+    centers, twists = X[:, :3, 3], V
+    if free:
+        centers, twists = np.concatenate([centers, free.position]), np.concatenate([twists, free.twist])
+
+    def at(body, point):
+        fixed = np.zeros(3)
+        return twists[body, 3:] + np.cross(twists[body, :3], point - centers[body]) if body >= 0 else fixed
+
+    return np.array([at(i, p) - at(j, p) for i, j, p in zip(a, b, points, strict=True)])
+
+
+# overlaps between half the slop and the slop ask for no velocity and move no position
+def rubbing(d: rd.Dynamics, rng: np.random.Generator, count: int, free: FreeBodies | None = None):
+    """(detector, seen): contacts of random bodies with each other, the world and free bodies; what it was shown."""
+    movable = [k for k, link in enumerate(body_links(d.model)) if link >= 0]
+    others = [STATIC, *movable, *(len(d.bodies) + np.arange(len(free or ())))]
+    pairs = []
+    while len(pairs) < count:
+        a, b = rng.choice(movable), rng.choice(others)
+        if a != b:
+            pairs.append((a, b))
+    normals = rng.normal(size=(count, 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    arms = rng.uniform(-0.4, 0.4, (count, 3))
+    friction = np.column_stack([np.full((count, 2), 0.6), rng.choice([0.0, 0.02], (count, 2)), np.zeros(count)])
+    seen: dict = {}
+
+    def detect(sim):
+        seen.update(q=sim.q.copy(), v=sim.v.copy())
+        first, second = (np.array(side) for side in zip(*pairs, strict=True))
+        points = sim.frames()[0][first, :3, 3] + arms
+        signs = np.where(np.einsum("ij,ij->i", approach(sim, first, second, points, free), normals) > 0.0, -1.0, 1.0)
+        seen["contacts"] = Contacts(
+            first, second, points, points, normals * signs[:, None], np.full(count, -1.5e-5), friction,
+            np.arange(count), *([free] if free else []),
+        )  # fmt: skip
+        return seen["contacts"]
+
+    return detect, seen
+
+
+def pushed(d: rd.Dynamics, q: np.ndarray, contacts: Contacts) -> np.ndarray:
+    """Generalized impulse (nv,) of contacts: sum of J^T p."""
+    total, X = np.zeros(d.nv), d.poses(q)
+    sides = ((contacts.a, contacts.point_a, 1.0), (contacts.b, contacts.point_b, -1.0))
+    for side, points, sign in sides:
+        for body, point, p, m in zip(side, points, contacts.impulse, contacts.moment, strict=True):
+            if 0 <= body < len(d.bodies):
+                local = X[body, :3, :3].T @ (point - X[body, :3, 3])
+                total += sign * d.jacobian(q, d.bodies[body], local).T @ np.concatenate([m, p])
+    return total
+
+
+SHORT = 1e-9  # s: positions stay where they are
+
+
+@pytest.mark.parametrize("name", [*TREES, *SHARED])
+def test_velocities_change_by_the_mass_matrix(name):
+    """M (v+ - v) = sum of J^T p; contacts of links with links, of links with the world."""
+    found = any_mechanism(name)
+    d, rng = found.dynamics(), np.random.default_rng(6)
+    (q,), (v,) = found.states(1, 15)
+    sim = rd.Simulation(d, SHORT, "rk4")
+    sim.q, sim.v = q, v
+    sim.detect, seen = rubbing(d, rng, 1 if name == "tree of 1" else 4)
+    sim.step()
+    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
+    expected = pushed(d, seen["q"], seen["contacts"])
+    assert np.abs(expected).max() > 1e-3
+    assert_close(change, expected, 1e-6)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_constraints_answer_contacts(seed):
+    """M (v+ - v) - sum of J^T p is a combination of the constraints' rows, and the constraints hold afterwards."""
+    found = bound(seed, 6)
+    d = found.dynamics()
+    q, v = d.project(found.home, np.random.default_rng(seed).normal(size=d.nv))
+    sim = rd.Simulation(d, SHORT, "rk4")
+    sim.q, sim.v = q, v
+    sim.detect, seen = rubbing(d, np.random.default_rng(seed), 2)
+    sim.step()
+    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"]) - pushed(d, seen["q"], seen["contacts"])
+    C = d.constraint_jacobian(seen["q"])
+    left = change - C.T @ np.linalg.lstsq(C.T, change, rcond=None)[0]
+    assert np.abs(seen["contacts"].impulse).max() > 1e-3
+    assert_close(left, np.zeros(d.nv), 1e-5, np.abs(change).max())
+    assert_close(C @ sim.v, np.zeros(len(C)), 1e-6, 1.0)
+
+
+def test_free_bodies_answer_with_their_mass_and_inertia():
+    """Newton and Euler for each, with what the contacts gave; the sum of all momenta is kept."""
+    rng = np.random.default_rng(8)
+    found = mechanism(3, 3, root="revolute")
+    d = found.dynamics()
+    (q,), (v,) = found.states(1, 16)
+    masses, inertias = rng.uniform(0.5, 3.0, 3), []
+    for mass in masses:
+        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        inertias.append(mass * axes @ np.diag(rng.uniform(0.1, 0.2, 3)) @ axes.T)
+    twist = rng.normal(size=(3, 6))
+    centers = d.poses(q)[:, :3, 3] + rng.uniform(-0.2, 0.2, (3, 3))
+    free = FreeBodies(centers, 1 / masses, np.linalg.inv(np.array(inertias)), twist.copy(), twist.copy())
+    sim = rd.Simulation(d, SHORT, "rk4")
+    sim.q, sim.v = q, v
+    sim.detect, seen = rubbing(d, rng, 8, free)
+    sim.step()
+    contacts, bodies = seen["contacts"], len(d.bodies)
+    assert (contacts.b >= bodies).sum() >= 3
+    for k in range(3):
+        own = contacts.b == bodies + k
+        p, arms = contacts.impulse[own], contacts.point_b[own] - centers[k]
+        turn = -(np.cross(arms, p) + contacts.moment[own]).sum(axis=0)
+        expected = np.concatenate([np.linalg.solve(inertias[k], turn), -p.sum(axis=0) / masses[k]])
+        assert_close(free.twist[k] - twist[k], expected, 1e-9, 1.0)
+    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
+    assert_close(change, pushed(d, seen["q"], contacts), 1e-6)
+
+
+def test_floating_trees_are_those_that_nothing_holds():
+    """Their momentum is owed to them; a spring, a damper or any constraint keeps it from being known."""
+    for settings, expected in (({}, [0]), ({"damping": 0.1}, []), ({"armature": 0.1}, [])):
+        scene = Scene()
+        base = scene.world.attach(Body("base", mass=1.0, inertia=np.eye(3)), joints.free(**settings))
+        base.attach(Body("arm", mass=1.0, inertia=np.eye(3)), joints.revolute("x"))
+        assert impulse.floating(scene.model()) == expected

@@ -25,7 +25,7 @@ def bounded(a: float, b: float, d: float, r0: float, r1: float, radius: float, x
     size = np.sqrt(x[0] * x[0] + x[1] * x[1])
     if size <= radius:
         return 0.0
-    if radius <= 0.0:
+    if radius <= 1e-200:
         x[0], x[1] = 0.0, 0.0
         return np.inf
     z = 0.0

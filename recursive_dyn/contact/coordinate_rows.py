@@ -13,6 +13,8 @@ from recursive_dyn.model import Model
 if TYPE_CHECKING:
     from recursive_dyn.simulation.simulation import Simulation
 
+_NEAR = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
+
 
 @dataclass(eq=False)
 class ActiveRows:
@@ -81,7 +83,7 @@ class CoordinateRows:
         """Names, slots, directions and gaps of the limits that a step might reach."""
         if not len(self._slots):
             return [], self._slots, np.zeros(0), np.zeros(0)
-        q, reach = sim.q[self._places], h * np.abs(sim.v[self._slots])
+        q, reach = sim.q[self._places], _NEAR + h * np.abs(sim.v[self._slots])
         low, high = q - self._limits[:, 0], self._limits[:, 1] - q
         at_low, at_high = np.flatnonzero(low <= reach), np.flatnonzero(high <= reach)
         names = [self._limit_names[0][k] for k in at_low] + [self._limit_names[1][k] for k in at_high]

@@ -10,7 +10,6 @@ from recursive_dyn.contact.island import island
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows import Rows
 
-_RIGID = 1e-10  # share of the mobility that contacts have at most below which one cannot be pushed apart
 _JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
 
 
@@ -168,63 +167,3 @@ def _coulomb(
         if not slipped:
             break
     return total, change
-
-
-@compiled
-def separate(
-    rows: Rows,
-    scalars: Scalars,
-    G: np.ndarray,
-    weights: np.ndarray,
-    gaps: np.ndarray,
-    bounds: np.ndarray,
-    z: np.ndarray,
-    slop: float,
-    sweeps: int,
-) -> None:
-    """Move whitened positions z so that gaps + A z >= -slop / 2 wherever they were less than -slop.
-
-    gaps: of the contacts, then of the scalar rows where ``bounds`` is true; they become what is left.
-    """  # fmt: skip
-    n, m = len(rows.kind), len(scalars.speed)
-    push = np.zeros(n + m)
-    active = np.zeros(n + m, dtype=np.bool_)
-    least = 0.0
-    for c in range(n):
-        least = max(least, _RIGID * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
-    for _ in range(sweeps):
-        change = 0.0
-        for c in range(n + m):
-            if c < n:
-                G_n, first, last = G[c, 0, 0], rows.first[c], rows.first[c + 1]
-            else:
-                if not bounds[c - n]:
-                    continue
-                G_n, first, last = weights[c - n], scalars.first[c - n], scalars.first[c - n + 1]
-            if first == last or G_n <= least:
-                continue
-            gap = gaps[c]
-            for k in range(first, last):
-                if c < n:
-                    gap += rows.values[rows.start[c] + k - first] * z[rows.slots[k]]
-                else:
-                    gap += scalars.values[k] * z[scalars.slots[k]]
-            if gap < -slop:
-                active[c] = True
-            if not active[c]:
-                continue
-            wanted = max(0.0, push[c] - (gap + 0.5 * slop) / G_n)
-            step = wanted - push[c]
-            if step != 0.0:
-                push[c] = wanted
-                change = max(change, abs(step) * G_n)
-                for k in range(first, last):
-                    if c < n:
-                        z[rows.slots[k]] += rows.values[rows.start[c] + k - first] * step
-                    else:
-                        z[scalars.slots[k]] += scalars.values[k] * step
-        if change <= 0.1 * slop:
-            break
-    for c in range(n):
-        for k in range(rows.first[c], rows.first[c + 1]):
-            gaps[c] += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]

@@ -1,4 +1,4 @@
-"""What each row asks for: its target velocity, and how long before the step's end its impulse acts."""
+"""What each row asks for: its target velocity, and where it should be at the step's end."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import numpy as np
 
 from recursive_dyn.compiled import compiled
 from recursive_dyn.contact.rows import Rows
-from recursive_dyn.contact.blocks import Scalars, height, place
 
 
 @compiled
 def law(
     gap: float, free: float, before: float, restitution: float, h: float, share: float, rest: float
 ) -> tuple[float, float]:
-    """(target velocity, lever time) of a unilateral row.
+    """(target velocity, gap wanted at the end of the step) of a unilateral row; NaN for no particular gap.
 
     gap: at the end of the step without impulses, where the row's velocity is ``free``; ``before``: at the start. share:
-    1 where an integrator moves positions with the end's velocity, 1/2 with the mean one. An impulse that acts the lever
-    time before the end moves positions by that time times the change of velocity: a force that acts throughout has
-    share * h, an impact the time left after surfaces met, so that a bounce ends where the true path ends, with the true
-    energy. rest: approach speed up to which surfaces rest on each other.
+    1 where an integrator moves positions with the end's velocity, 1/2 with the mean one. What rests on each other keeps
+    its gap as all impulses move positions for that share of the step; what meets within the step ends where the true
+    path ends: at the surface, or, after a bounce, as far from it, and as fast, as it then flew. rest: approach speed up
+    to which surfaces rest on each other.
     """
     if gap > 0.0:
-        return free - gap / h, share * h
+        return free - gap / h, np.nan
     acceleration = (free - before) / h
     # semi-implicit Euler's positions lie on the parabola whose velocity is ahead of its own by half a step
     ahead = acceleration * h * (share - 0.5)
     end = free + ahead
     square = end * end - 2.0 * acceleration * gap
-    lever = h
+    since = h
     if end < 0.0 and square >= 0.0:
-        lever = min(2.0 * gap / (end - np.sqrt(square)), h)
-    hit = end - acceleration * lever
+        since = min(2.0 * gap / (end - np.sqrt(square)), h)
+    hit = end - acceleration * since
     if hit - ahead >= -rest:
-        return 0.0, share * h
+        return 0.0, np.nan
     rebound = -restitution * hit
-    if rebound <= 0.0 or rebound + 0.5 * acceleration * lever <= 0.0:
-        return 0.0, min(gap / min(free, -1e-300), h)  # landed: to where the surfaces met, and there it stays
-    return rebound + acceleration * lever - ahead, lever
+    height = (rebound + 0.5 * acceleration * since) * since
+    if rebound <= 0.0 or height <= 0.0:
+        return 0.0, 0.0
+    return rebound + acceleration * since - ahead, height
 
 
 @compiled
@@ -51,49 +51,14 @@ def contact_laws(
     threshold: float,
     slop: float,
     targets: np.ndarray,
-    levers: np.ndarray,
+    wanted: np.ndarray,
 ) -> None:
-    """Targets and lever times (n,) of all contacts; surfaces come to rest half the slop deep."""
+    """Targets and gaps wanted (n,) of all contacts; surfaces come to rest half the slop deep."""
     for c in range(len(gaps)):
         before = rows.before[c, 0]
         restitution = frictions[c, 4] if min(before, rows.speed[c, 0]) < -threshold else 0.0
-        targets[c], levers[c] = law(gaps[c] + 0.5 * slop, rows.speed[c, 0], before, restitution, h, share, rest)
-
-
-@compiled
-def shifted(rows: Rows, scalars: Scalars, P: np.ndarray, Q: np.ndarray, levers: np.ndarray, z: np.ndarray) -> None:
-    """z (whitened positions) += lever time times A^T p of every row; levers: of contacts, then of scalar rows."""
-    n = len(rows.kind)
-    for c in range(n):
-        size = rows.first[c + 1] - rows.first[c]
-        for i in range(height(rows, c)):
-            amount = P[c, place(rows.kind[c], i)] * levers[c]
-            if amount != 0.0:
-                for k in range(size):
-                    z[rows.slots[rows.first[c] + k]] += rows.values[rows.start[c] + i * size + k] * amount
-    for s in range(len(Q)):
-        amount = Q[s] * levers[n + s]
-        if amount != 0.0:
-            for k in range(scalars.first[s], scalars.first[s + 1]):
-                z[scalars.slots[k]] += scalars.values[k] * amount
-
-
-@compiled
-def astray(rows: Rows, gaps: np.ndarray, h: float, z: np.ndarray) -> bool:
-    """Whether a shift z moves some contact further than overlaps and a step's motion can ask for.
-
-    Impulses that squeeze a wedged body cancel each other in velocities, not in a shift with different lever times.
-    """
-    allowed = 0.0
-    for c in range(len(gaps)):
-        allowed = max(allowed, abs(gaps[c]) + h * max(abs(rows.speed[c, 0]), abs(rows.before[c, 0])))
-    for c in range(len(gaps)):
-        moved = 0.0
-        for k in range(rows.first[c], rows.first[c + 1]):
-            moved += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]
-        if abs(moved) > 3.0 * allowed:
-            return True
-    return False
+        targets[c], height = law(gaps[c] + 0.5 * slop, rows.speed[c, 0], before, restitution, h, share, rest)
+        wanted[c] = height - 0.5 * slop
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact import blocks, islands, laws, rows
+from recursive_dyn.contact import blocks, islands, laws, positions, rows
 from recursive_dyn.contact.layout import Layout
 
 
@@ -108,32 +108,31 @@ def solved(
             speed[i] += single.C[i, k] * v[k]
             early[i] += single.C[i, k] * v0[k]
     scalars = blocks.Scalars(first, slots, values, speed, single.targets, single.low, single.high, single.soft)
-    targets, levers = np.zeros(n), np.full(n + m, numbers.share * numbers.h)
+    targets, wanted = np.zeros(n), np.full(n + m, np.nan)
     h, share, rest = numbers.h, numbers.share, numbers.rest
     laws.contact_laws(
-        touching.gaps, parts, touching.frictions, h, share, rest, numbers.threshold, numbers.slop, targets, levers
+        touching.gaps, parts, touching.frictions, h, share, rest, numbers.threshold, numbers.slop, targets, wanted
     )
     for i in range(m):
         if single.stops[i]:
-            single.targets[i], levers[n + i] = laws.law(single.gaps[i], speed[i], early[i], 0.0, h, share, rest)
+            single.targets[i], wanted[n + i] = laws.law(single.gaps[i], speed[i], early[i], 0.0, h, share, rest)
     G, weights, P = np.zeros((n, 6, 6)), np.zeros(m), np.zeros((n, 6))
     blocks.mobilities(parts, scalars, G, weights)
     laws.warm(
         touching.keys, touching.points[:, 1], parts.axes, earlier.keys, earlier.points, earlier.impulses, P
     )
     Q = single.impulses
-    y, z = np.zeros(nv + 6 * others), np.zeros(nv + 6 * others)
+    y = np.zeros(nv + 6 * others)
     places = islands.partition(layout, groups, others, parts, scalars)
     count, sweeps, residual = islands.solve(
         parts, scalars, G, weights, targets, touching.frictions, places, P, Q, y, numbers.iterations,
         numbers.tolerance,
     )  # fmt: skip
-    laws.shifted(parts, scalars, P, Q, levers, z)
-    gaps = np.concatenate((touching.gaps, single.gaps))
-    if laws.astray(parts, touching.gaps, h, z):
-        z[:] = share * h * y
-    islands.separate(
-        parts, scalars, G, weights, gaps, single.stops, z, numbers.slop, numbers.separations
+    gaps, z, pressed = np.concatenate((touching.gaps, single.gaps)), share * h * y, np.zeros(n + m, dtype=np.bool_)
+    pressed[:n] = P[:, 0] > 0.0
+    pressed[n:] = Q > 0.0
+    positions.settle(
+        parts, scalars, G, weights, gaps, single.stops, wanted, pressed, z, numbers.slop, numbers.separations
     )
     touching.gaps[:] = gaps[:n]
     deepest = 0.0

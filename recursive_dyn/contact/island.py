@@ -13,6 +13,7 @@ from recursive_dyn.contact.sweep import sweep
 
 _FIRST = 3  # sweeps before anything else
 _BETWEEN = 3  # sweeps after each direct solve
+_SOFT, _SOFTER = 1e-5, 1e-2  # of the first direct solve, see ``refine``, and less so of those after it
 _GAIN = 0.5  # by which a direct solve must have reduced the residual for another one to be tried
 _NET = 1e-6  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
 _MEMORY = 8  # iterates that are mixed
@@ -55,11 +56,13 @@ def island(
         if change <= tolerance:
             return done, change
     size = 6 * len(contacts) + len(singles)
-    kept, best = np.zeros(size), change
+    kept, best, first = np.zeros(size), change, True
     while done < iterations // 2:
         read(P, Q, contacts, singles, kept)
-        if not refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local):
+        soft = _SOFT if first else _SOFT * _SOFTER
+        if not refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local, soft, first):
             break
+        first = False
         accumulate(rows, scalars, contacts, singles, P, Q, y)
         for _ in range(_BETWEEN):
             change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)

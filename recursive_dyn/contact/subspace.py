@@ -13,7 +13,6 @@ from recursive_dyn.contact.blocks import Scalars, height, place, velocity
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 MOST = 160  # rows beyond which sweeps are cheaper
-_SOFT = 1e-5  # share of a row's own mobility by which it gives way: of rows that repeat each other, all carry alike
 _BOUND = 1e-9  # relative distance from a cone or bound at which a row counts as being on it
 
 
@@ -47,10 +46,14 @@ def refine(
     Q: np.ndarray,
     y: np.ndarray,
     local: np.ndarray,
+    soft: float,
+    least: bool,
 ) -> bool:
-    """Change P, Q and y so that every row that binds meets its target; False where there are too many or none.
+    """Change P and Q so that every row that binds meets its target; False where there are too many or none.
 
-    local (len(y),): scratch, -1 everywhere.
+    Rows may repeat each other. soft: share of a row's own mobility by which it gives way to what it carries (``least``:
+    so that all carry alike, and not quite on target) or to what it carries more. local (len(y),): scratch, -1
+    everywhere.
     """
     most = 6 * len(contacts) + len(singles)
     owner, part = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
@@ -98,11 +101,11 @@ def refine(
             for j in range(width):
                 total += L[i, j] * R[k, j]
             K[i, k] = total
-        ridge = _SOFT * abs(K[i, i]) + 1e-300
+        ridge = soft * abs(K[i, i]) + 1e-300
         K[i, i] += ridge
-        if part[i] < 0:
+        if least and part[i] < 0:
             b[i] -= ridge * Q[singles[owner[i]]]
-        else:
+        elif least:
             b[i] -= ridge * P[contacts[owner[i]], place(rows.kind[contacts[owner[i]]], part[i])]
         if part[i] < 0:
             K[i, i] += scalars.soft[singles[owner[i]]]

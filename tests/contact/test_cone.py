@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from test_responses import SHORT, rubbing
 from trees import mechanism
 
 import recursive_dyn as rd
 from recursive_dyn.contact.cone import bounded, contact
-from test_responses import SHORT, rubbing
 
 seeds = st.integers(0, 2**32 - 1)
 EXACT = 1e-9

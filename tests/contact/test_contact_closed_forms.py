@@ -8,7 +8,16 @@ import numpy as np
 import pybullet
 import pytest
 from contact_scenes import (
-    INTEGRATORS, G, at, bullet, bullet_box, mirror, position, put, set_twist, twist,
+    INTEGRATORS,
+    G,
+    at,
+    bullet,
+    bullet_box,
+    mirror,
+    position,
+    put,
+    set_twist,
+    twist,
 )  # fmt: skip
 
 import recursive_dyn as rd

@@ -3,8 +3,19 @@
 import numpy as np
 import pybullet
 import pytest
-from contact_scenes import INTEGRATORS, at, bullet, bullet_ball, bullet_box, bullet_position, mirror, position, put
-from contact_scenes import set_twist, twist
+from contact_scenes import (
+    INTEGRATORS,
+    at,
+    bullet,
+    bullet_ball,
+    bullet_box,
+    bullet_position,
+    mirror,
+    position,
+    put,
+    set_twist,
+    twist,
+)
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints, shapes

@@ -1,5 +1,7 @@
 """Bounces, collisions and impacts of linkages against their closed forms."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from contact_scenes import INTEGRATORS, G, at, energy, mirror, position, put, set_twist, twist
@@ -212,7 +214,7 @@ def test_a_rimless_wheel_finds_its_pace_downhill():
         for _ in range(2000):
             shown.step()
             rates.append(sim.v[2])
-        paces = [a for a, b in zip(rates, rates[1:], strict=False) if b < 0.8 * a]
+        paces = [a for a, b in pairwise(rates) if b < 0.8 * a]
         pace = np.sqrt(4 * G / 0.5 * np.sin(slope) * np.sin(np.pi / n) / np.sin(2 * np.pi / n) ** 2)
         assert len(paces) > 8
         assert paces[-3:] == pytest.approx([pace] * 3, rel=0.01)

@@ -1,4 +1,4 @@
-"""The factors of M answer impulses as M itself does, on random trees of all joints, with shared coordinates and loops."""
+"""The factors of M answer impulses as M does, on random trees of all joints, with shared coordinates and loops."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,7 @@ def approach(sim: rd.Simulation, a, b, points: np.ndarray, free: FreeBodies | No
     return np.array([at(i, p) - at(j, p) for i, j, p in zip(a, b, points, strict=True)])
 
 
-# overlaps between half the slop and the slop ask for no velocity and move no position
+# overlaps by half the slop, where surfaces rest, ask for no velocity and move no position
 def rubbing(d: rd.Dynamics, rng: np.random.Generator, count: int, free: FreeBodies | None = None):
     """(detector, seen): contacts of random bodies with each other, the world and free bodies; what it was shown."""
     movable = [k for k, link in enumerate(body_links(d.model)) if link >= 0]
@@ -162,7 +162,7 @@ def rubbing(d: rd.Dynamics, rng: np.random.Generator, count: int, free: FreeBodi
         points = sim.frames()[0][first, :3, 3] + arms
         signs = np.where(np.einsum("ij,ij->i", approach(sim, first, second, points, free), normals) > 0.0, -1.0, 1.0)
         seen["contacts"] = Contacts(
-            first, second, points, points, normals * signs[:, None], np.full(count, -1.5e-5), friction,
+            first, second, points, points, normals * signs[:, None], np.full(count, -sim.contact.slop / 2), friction,
             np.arange(count), *([free] if free else []),
         )  # fmt: skip
         return seen["contacts"]

@@ -41,6 +41,7 @@ class Bodies:
         self.skins: dict[int, float] = {}
         self._reach: list[tuple[float, float, float]] = []
         self._ignored: dict[str, set[int]] = {}
+        self._planes: list[int] = []
 
     @property
     def reach(self) -> Array:
@@ -64,9 +65,6 @@ class Bodies:
             ids.append(body)
             if solid:
                 pybullet.setCollisionFilterGroupMask(body, -1, MIRRORS, -1, physicsClientId=self._client)
-                if any(part.kind in (pybullet.GEOM_MESH, pybullet.GEOM_CYLINDER) for part in solid):
-                    # Hulls would touch a millimetre early, cylinders have rims rounded by as much.
-                    pybullet.changeDynamics(body, -1, collisionMargin=0.0, physicsClientId=self._client)
         for a, b in combinations(ids, 2):
             self._separate(a, b)
         self.of[name] = tuple(ids)
@@ -79,6 +77,11 @@ class Bodies:
         for one, other in ((a, b), (b, a)):
             self._ignored.setdefault(one, set()).update(self._ids(other))
 
+    def leave_planes(self, name: str) -> None:
+        """Let Bullet report no contacts of a body with what stands for planes."""
+        for pair in product(self.of[name], self._planes):
+            self._separate(*pair)
+
     def restore(self, a: str, b: str) -> None:
         """Report contacts between two bodies of the scene again."""
         for one, other in product(self._ids(a), self._ids(b)):
@@ -89,10 +92,12 @@ class Bodies:
     def _ids(self, name: str) -> tuple[int, ...]:
         return self.of[name] if name in self.of else tuple(k for k, known in self.names.items() if known == name)
 
-    def add_scenery(self, part: Collider, at: Array, material: Material | None) -> None:
-        """Put something static into the world; a mesh keeps its hollows."""
+    def add_scenery(self, part: Collider, at: Array, material: Material | None, plane: bool = False) -> None:
+        """Put something static into the world; a mesh keeps its hollows. ``plane``: it stands for a Plane."""
         body = self._create(WORLD, [part], (), at, concave=True)
         self.materials[body] = material or _PLAIN
+        if plane:
+            self._planes.append(body)
 
     def draw(self, visual: Visual) -> None:
         """Show something in the world, if anyone looks."""

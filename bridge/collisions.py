@@ -13,6 +13,7 @@ from bridge.bodies import Bodies
 from bridge.connection import Connection
 from bridge.contacts import WORLD, Contact, records
 from bridge.free import Crowd, FreeBody, articulated, velocity_of
+from bridge.ground import Ground
 from bridge.quaternion import Array
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
@@ -55,10 +56,12 @@ class Collisions:
         bodies: Bodies,
         ranks: Mapping[str, int],
         pairs: Pairs,
+        ground: Ground,
         place: Callable[[Array, Array], None],
     ) -> None:
         self._connection, self._client = connection, connection.id
         self._bodies, self._ranks, self._place, self._pairs = bodies, ranks, place, pairs
+        self._ground = ground
         self._names = tuple(ranks)
         self._known: set[int] = set()
         self._newest = -1
@@ -70,6 +73,7 @@ class Collisions:
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
         self._frictions.clear()
+        self._ground.forget_pairs()
 
     def __call__(self, simulation: Moving) -> Contacts:
         """Contacts at the simulation's state, which is where its step leads if nothing touches."""
@@ -82,8 +86,7 @@ class Collisions:
         self._place(*simulation.frames())
         crowd = Crowd(self._free, self._client)
         free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
-        points = self._points()
-        found = self._contacts(points, crowd)
+        found = self._found(simulation.frames()[0], crowd)
         if free is not None:
             found.free = free
             crowd.back()
@@ -96,8 +99,16 @@ class Collisions:
         """Contacts where the bodies are now; Bullet's own bodies stay where they are."""
         self._census()
         self._place(poses, twists)
-        found = self._contacts(self._points(), Crowd(self._free, self._client))
-        return self.named(found)
+        return self.named(self._found(poses, Crowd(self._free, self._client)))
+
+    def _found(self, poses: Array, crowd: Crowd) -> Contacts:
+        """What Bullet finds, and what the planes do."""
+        found, ground = self._contacts(self._points(), crowd), self._ground.contacts(poses)
+        if ground is None:
+            return found
+        found = found.joined(ground) if len(found) else ground
+        self._others = self._others + [WORLD] * len(ground)
+        return found
 
     def named(self, contacts: Contacts) -> tuple[Contact, ...]:
         """The contacts of the last detection by name."""
@@ -114,8 +125,10 @@ class Collisions:
         return found
 
     def _contacts(self, points: list[tuple[Any, ...]], crowd: Crowd) -> Contacts:
-        pairs = self._pairs_of(points)
         self._others = []
+        if not points:
+            return Contacts.none()
+        pairs = self._pairs_of(points)
         if not len(pairs.chosen):
             return Contacts.none()
         rows = [points[k] for k in pairs.chosen]
@@ -273,12 +286,12 @@ def _concerns(ranks: Array, count: int) -> Array:
 
     Those of its own, and those of a free body that touches one of them, or touches one that does.
     """
-    own = ((ranks >= 0) & (ranks < count)).any(axis=1)
+    own = np.any((ranks >= 0) & (ranks < count), axis=1, keepdims=False)
     if ranks.max(initial=STATIC) < count:
-        return own
+        return np.asarray(own)
     while True:
         reached = np.unique(ranks[own])
-        more = own | (np.isin(ranks, reached[reached >= count])).any(axis=1)
-        if (more == own).all():
-            return own
+        more = own | np.isin(ranks, reached[reached >= count]).any(axis=1)
+        if np.array_equal(more, own):
+            return np.asarray(own)
         own = more

@@ -16,9 +16,10 @@ class Contact:
     """Two bodies touching, or nearly so, at one point; lengths in m, world axes.
 
     body_a is always a body of the scene, the one attached earlier if both are; body_b another one, "world" for scenery
-    and ground, or "bullet:<id>" for a body that Bullet has from elsewhere. normal (3,), a unit vector, points from B to A; distance is that of the
-    surfaces along it, negative where they overlap. Bullet reports surfaces that are apart by up to 2 % of the smaller
-    body's radius. impulse (3,): what A felt in the last step, N s; zero where contacts were only looked for.
+    and ground, or "bullet:<id>" for a body that Bullet has from elsewhere. normal (3,), a unit vector, points from B to
+    A; distance is that of the surfaces along it, negative where they overlap. Surfaces that are apart are reported up
+    to 5 mm over planes, else up to 2 % of the smaller body's radius. impulse (3,): what A felt in the last step, N s;
+    zero where contacts were only looked for.
     """
 
     body_a: str

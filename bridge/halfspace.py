@@ -20,7 +20,7 @@ from scene import shapes
 
 Vector = Sequence[float] | Array
 
-MARGIN = 2e-3  # m, up to which points above a plane are reported
+MARGIN = 5e-3  # m, up to which points above a plane are reported
 
 
 @dataclass(frozen=True, eq=False)

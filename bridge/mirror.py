@@ -16,8 +16,10 @@ from bridge.camera import Camera
 from bridge.collisions import Collisions
 from bridge.connection import Connection
 from bridge.contacts import Contact
+from bridge.ground import Ground
 from bridge.meshes import MeshFiles, Triangles, checked, tube
 from bridge.quaternion import Array
+from bridge.queries import Queries
 from bridge.renderer import check_picture, studio
 from bridge.shapes import colliders, placed
 from bridge.stage import Stage
@@ -88,7 +90,11 @@ class PyBulletMirror:
         # Nobody looks into a connection of our own without a window, and ``image`` has its own meshes.
         self._shown = self._connection.window or not self._connection.owned
         self._bodies = Bodies(self.client, self._files, self._shown)
-        self._collisions = Collisions(self._connection, self._bodies, self._ranks, self._pairs, self._place)
+        self._ground = Ground(self._scenery, self._pairs)
+        self._collisions = Collisions(
+            self._connection, self._bodies, self._ranks, self._pairs, self._ground, self._place
+        )
+        self._queries = Queries(self.client, self._bodies.names, self._bodies.of)
         try:
             with self._connection.guard(), self._connection.paused():
                 self._create()
@@ -137,6 +143,12 @@ class PyBulletMirror:
             with self._connection.guard():
                 self._contacts = self._collisions.look(*self.sim.frames())
         return self._contacts
+
+    @property
+    def queries(self) -> Queries:
+        """Rays, boxes and distances among the bodies by name, where Bullet has them: ``queries.ray(start, end)``."""
+        with self._connection.guard():
+            return self._queries
 
     def pair(self, a: Any, b: Any, collide: bool = True, material: Material | None = None) -> None:
         """Let two bodies collide or not from now on, with a material of their own; see :meth:`Scene.pair`."""
@@ -211,9 +223,14 @@ class PyBulletMirror:
             except ModelError as problem:
                 raise ModelError(f"body '{name}': {problem}") from None
             self._bodies.add(name, solid, seen)
+            if len(self._ground):
+                self._ground.add(k, name, known[name].shapes)
         for shape in self._scenery:
             for part in colliders(shape, self._files) if shape.collision else ():
-                self._bodies.add_scenery(part, shape.at @ part.at, shape.material)
+                plane = isinstance(shape, shapes.Plane)
+                self._bodies.add_scenery(part, shape.at @ part.at, shape.material, plane)
+        for name in self._ground.on:
+            self._bodies.leave_planes(name)
         for pair in _neighbours(self.sim.dynamics):
             self._bodies.ignore(*pair)
         for names, rule in self._pairs.items():
@@ -227,6 +244,8 @@ class PyBulletMirror:
     def _filter(self, a: str, b: str, collide: bool) -> None:
         if collide:
             self._bodies.restore(a, b)
+            for name in {a, b} & self._ground.on:
+                self._bodies.leave_planes(name)
         else:
             self._bodies.ignore(a, b)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recursive_dyn.compiled import compiled
+
 Array = NDArray[Any]
 
 
@@ -16,19 +18,30 @@ def from_rotations(R: Array) -> Array:
 
     Each row of K = 4 q q^T is the quaternion times one of its components; the largest component's row keeps all digits.
     """
-    m = np.moveaxis(R, 0, -1)
-    trace = m[0, 0] + m[1, 1] + m[2, 2]
-    K = np.empty((len(R), 4, 4))
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        K[:, i, i] = 1.0 + 2.0 * m[i, i] - trace
-        K[:, j, k] = K[:, k, j] = m[k, j] + m[j, k]
-        K[:, i, 3] = K[:, 3, i] = m[k, j] - m[j, k]
-    K[:, 3, 3] = 1.0 + trace
-    largest = np.einsum("nii->ni", K).argmax(axis=1)
-    q = K[np.arange(len(R)), largest]
-    unit: Array = q / np.sqrt(np.einsum("ni,ni->n", q, q))[:, None]
-    return unit
+    return _from_rotations(np.ascontiguousarray(R))
+
+
+@compiled
+def _from_rotations(R: Array) -> Array:
+    result = np.empty((len(R), 4))
+    for n in range(len(R)):
+        m, q = R[n], result[n]
+        trace = m[0, 0] + m[1, 1] + m[2, 2]
+        best, largest = 3, 1.0 + trace
+        for i in range(3):
+            if 1.0 + 2.0 * m[i, i] - trace > largest:
+                best, largest = i, 1.0 + 2.0 * m[i, i] - trace
+        if best == 3:
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                q[i] = m[k, j] - m[j, k]
+            q[3] = largest
+        else:
+            j, k = (best + 1) % 3, (best + 2) % 3
+            q[best], q[j], q[k] = largest, m[j, best] + m[best, j], m[k, best] + m[best, k]
+            q[3] = m[k, j] - m[j, k]
+        q /= np.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return result
 
 
 def of_poses(poses: Sequence[Array]) -> list[list[float]]:

@@ -48,10 +48,10 @@ def add_pendulum(scene: Scene) -> None:
                            at=rd.pose((0, 0, -ROD)) if k else rd.pose((0, 0, HEIGHT)))  # fmt: skip
     ball = Body("ball", [shapes.Sphere(BALL, color=STEEL, material=ROUGH)], density=IRON)
     node.attach(ball, joints.fixed(), at=rd.pose((0, 0, -ROD - 0.8 * BALL)))
-    post = 2.1
+    post, top = 2.1, HEIGHT + 0.02
     scene.world.shapes += [
         shapes.Box((2 * post + 0.16, 0.16, 0.16), at=rd.pose((0, 0, HEIGHT + 0.1)), color=WOOD),
-        *(shapes.Box((0.16, 0.16, HEIGHT + 0.02), at=rd.pose((x, 0, HEIGHT / 2 + 0.01)), color=WOOD) for x in (-post, post)),
+        *(shapes.Box((0.16, 0.16, top), at=rd.pose((x, 0, top / 2)), color=WOOD) for x in (-post, post)),
     ]
 
 

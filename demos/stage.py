@@ -88,8 +88,9 @@ def bullets_energy(mirror: PyBulletMirror) -> float:
 def most_work(simulation: rd.Simulation, before: np.ndarray) -> float:
     """What the motors may have done at most in the last timestep, J; before (nv,): the velocity at its start."""
     speed = np.maximum(np.abs(before), np.abs(simulation.v))
-    motors = simulation.motors
-    return sum(simulation.timestep * motor.max_force * float(speed[motors.slot(name)]) for name, motor in motors.items())
+    slot = simulation.motors.slot
+    power = sum(motor.max_force * float(speed[slot(name)]) for name, motor in simulation.motors.items())
+    return simulation.timestep * power
 
 
 def mirrored(stage: Stage, gui: bool = False) -> PyBulletMirror:

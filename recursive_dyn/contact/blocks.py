@@ -14,8 +14,8 @@ class Scalars(NamedTuple):
     """Rows on generalized directions: limits, motors, joint friction, loop constraints.
 
     first (m + 1,), slots, values: whitened coefficients; speed (m,): velocity without impulses; target (m,); low, high
-    (m,): bounds of the impulse, within which the velocity meets its target; soft (m,): velocity that an impulse of 1 gives way by, as a
-    share of what it makes.
+    (m,): bounds of the impulse, within which the velocity meets its target; soft (m,): velocity by which an impulse of
+    1 gives way, at first as a share of what it makes.
     """
 
     first: np.ndarray
@@ -100,5 +100,3 @@ def accumulate(
         if Q[s] != 0.0:
             for k in range(scalars.first[s], scalars.first[s + 1]):
                 y[scalars.slots[k]] += scalars.values[k] * Q[s]
-
-

@@ -85,7 +85,7 @@ class Contacts:
     friction: np.ndarray
     key: np.ndarray
     free: FreeBodies = field(default_factory=FreeBodies.none)
-    drift: np.ndarray | None = None
+    drift: np.ndarray = field(default_factory=lambda: _rows(0, 3))
     accept: Callable[[float], None] | None = None
     free_names: Sequence[str] = ()
     impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found
@@ -93,7 +93,7 @@ class Contacts:
 
     def __post_init__(self) -> None:
         n = len(self.a)
-        if self.drift is None:
+        if not len(self.drift):
             self.drift = _rows(n, 3)
         for name, kind, width in _FIELDS:
             setattr(self, name, _checked(name, getattr(self, name), kind, (n, width) if width else (n,)))
@@ -121,6 +121,11 @@ class Contacts:
             wrong = np.flatnonzero((side < STATIC) | (side >= last))
             if len(wrong):
                 raise StateError(f"the detector reports a contact of body number {side[wrong[0]]}; there are {last}")
+
+    def joined(self, other: Contacts) -> Contacts:
+        """These contacts and others, of the same bodies."""
+        arrays: dict[str, Any] = {n: np.concatenate([getattr(self, n), getattr(other, n)]) for n, _, _ in _FIELDS}
+        return replace(self, **arrays)
 
     def located(self, poses: np.ndarray) -> Contacts:
         """These contacts, remembering where on bodies at ``poses`` (nb, 4, 4) their points are."""

@@ -76,7 +76,22 @@ def island(
         write(P, Q, contacts, singles, kept)
         accumulate(rows, scalars, contacts, singles, P, Q, y)
     done, change = _mixing(
-        rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, done, change, iterations, tolerance
+        rows,
+        scalars,
+        G,
+        weights,
+        targets,
+        frictions,
+        contacts,
+        singles,
+        P,
+        Q,
+        y,
+        w,
+        done,
+        change,
+        iterations,
+        tolerance,
     )
     if change > _FAILED or _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y):
         _clear(rows, scalars, contacts, singles, P, Q, y)

@@ -134,9 +134,20 @@ def _tame(
 
 @compiled
 def _coulomb(
-    rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray, targets: np.ndarray, frictions: np.ndarray,
-    contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray, local: np.ndarray,
-    iterations: int, tolerance: float,
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    targets: np.ndarray,
+    frictions: np.ndarray,
+    contacts: np.ndarray,
+    singles: np.ndarray,
+    P: np.ndarray,
+    Q: np.ndarray,
+    y: np.ndarray,
+    local: np.ndarray,
+    iterations: int,
+    tolerance: float,
 ) -> tuple[int, float]:
     """Solve with every contact sticking as hard as it can; those that slip nevertheless slide, and it is solved again.
 

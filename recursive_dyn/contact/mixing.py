@@ -68,5 +68,3 @@ def mixed(dR: np.ndarray, r: np.ndarray, used: int) -> np.ndarray:
                 total -= upper[i, j] * gamma[j]
             gamma[i] = total / upper[i, i]
     return gamma
-
-

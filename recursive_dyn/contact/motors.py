@@ -41,7 +41,7 @@ class Motor:
 
 @dataclass(frozen=True, eq=False)
 class MotorArrays:
-    """The motors of a solve: names of their rows, slots in v, velocities, forces; places in q, positions, gains, softness."""
+    """The motors of a solve: names of their rows, slots in v, then as in Motor; places in q."""
 
     names: list[str]
     slots: np.ndarray

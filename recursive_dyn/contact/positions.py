@@ -14,8 +14,17 @@ _SETTLED = 0.05  # share of the slop that the last sweep may still change
 
 @compiled
 def settle(
-    rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray, gaps: np.ndarray, stops: np.ndarray,
-    wanted: np.ndarray, pressed: np.ndarray, z: np.ndarray, slop: float, sweeps: int,
+    rows: Rows,
+    scalars: Scalars,
+    G: np.ndarray,
+    weights: np.ndarray,
+    gaps: np.ndarray,
+    stops: np.ndarray,
+    wanted: np.ndarray,
+    pressed: np.ndarray,
+    z: np.ndarray,
+    slop: float,
+    sweeps: int,
 ) -> None:
     """Move whitened positions z so that gaps + A z are as wanted where ``pressed`` (n + m,), and nowhere below -slop.
 

@@ -13,9 +13,9 @@ class Settings:
 
     iterations: most sweeps a step; tolerance: change of velocity in a sweep, m/s, at which it has converged;
     restitution_threshold: approach speed, m/s, below which nothing bounces; slop: overlap, m, that positions keep, so
-    that resting contacts stay found; detect: "step" finds contacts anew in every timestep, "frame" once a call of ``step``
-    or ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may be cut into where something moves so fast that it
-    would pass through another body (1: never).
+    that resting contacts stay found; detect: "step" finds contacts anew in every timestep, "frame" once a call of
+    ``step`` or ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may
+    be cut into where something moves so fast that it would pass through another body (1: never).
     """
 
     iterations: int = 200

@@ -118,9 +118,7 @@ def solved(
             single.targets[i], wanted[n + i] = laws.law(single.gaps[i], speed[i], early[i], 0.0, h, share, rest)
     G, weights, P = np.zeros((n, 6, 6)), np.zeros(m), np.zeros((n, 6))
     blocks.mobilities(parts, scalars, G, weights)
-    laws.warm(
-        touching.keys, touching.points[:, 1], parts.axes, earlier.keys, earlier.points, earlier.impulses, P
-    )
+    laws.warm(touching.keys, touching.points[:, 1], parts.axes, earlier.keys, earlier.points, earlier.impulses, P)
     Q = single.impulses
     y = np.zeros(nv + 6 * others)
     places = islands.partition(layout, groups, others, parts, scalars)

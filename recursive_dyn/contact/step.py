@@ -182,9 +182,7 @@ class _Solve:
     def memory(self) -> _Memory:
         """What the next solve starts from."""
         contacts = self.contacts
-        earlier = solve.Earlier(
-            contacts.key, contacts.point_b, np.stack([contacts.impulse, contacts.moment], axis=1)
-        )
+        earlier = solve.Earlier(contacts.key, contacts.point_b, np.stack([contacts.impulse, contacts.moment], axis=1))
         return _Memory(earlier, dict(zip(self.single.names, self.rows.impulses.tolist(), strict=True)))
 
     def pushes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,14 @@ from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 @compiled
 def _sweep_contact(
-    rows: Rows, c: int, G: np.ndarray, target: float, friction: np.ndarray, p: np.ndarray, y: np.ndarray, w: np.ndarray,
+    rows: Rows,
+    c: int,
+    G: np.ndarray,
+    target: float,
+    friction: np.ndarray,
+    p: np.ndarray,
+    y: np.ndarray,
+    w: np.ndarray,
     soft: float,
 ) -> float:
     """Meet the law of one contact; the largest change of one of its velocities. w (7, 6): scratch; soft as in sweep."""

@@ -38,28 +38,47 @@ def grounded(material: rd.Material | None = None, gravity=(0.0, 0.0, -G)) -> Sce
     return scene
 
 
+HELD = {  # of the last two the engine does not carry the momentum from step to step
+    "floating": joints.free(),
+    "damped": joints.free(damping=1e-12),
+    "by hand": joints.prismatic("x") @ joints.prismatic("y") @ joints.prismatic("z") @ joints.ball(),
+}
+
+
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_sphere_with_backspin_slides_and_then_rolls(integrator):
+@pytest.mark.parametrize("joint", HELD.values(), ids=HELD)
+def test_a_sphere_with_backspin_slides_and_then_rolls(joint, integrator):
     """v0 - mu g t until t = 2 (v0 + r w0) / (7 mu g), from then on (5 v0 - 2 r w0) / 7: here it comes back."""
     material, r, v0, w0 = rd.Material(0.3), 0.1, 2.0, 60.0
     scene = grounded(material)
-    put(scene, "ball", shapes.Sphere(r, material=material), at(z=r))
+    put(scene, "ball", shapes.Sphere(r, material=material), at(z=r), joint=joint)
     with mirror(scene, H, integrator) as shown:
         set_twist(shown.sim, "ball", (0.0, -w0, 0.0), (v0, 0.0, 0.0))
         deceleration = 0.3 * G
         steps = int(2 * (v0 + r * w0) / (7 * deceleration) / H)
-        for k in range(1, steps + 1):
+        twists = []
+        for _ in range(steps + 50):
             shown.step()
-            V = twist(shown.sim)
-            assert V[3] == pytest.approx(v0 - deceleration * k * H, abs=SETTLING)
-            # a step's shift turns the ball by h w' h, which turns the shift itself: 1e-6 of the spin a step
-            assert r * V[1] == pytest.approx(-r * w0 + 2.5 * deceleration * k * H, abs=1e-4)
-        assert V[3] - r * V[1] > 1e-3, "it slides until then"
-        for _ in range(50):
-            shown.step()
-            V = twist(shown.sim)
-            assert V[3] == pytest.approx((5 * v0 - 2 * r * w0) / 7, abs=5e-5)
-            assert r * V[1] == pytest.approx(V[3], abs=1e-7)
+            twists.append(twist(shown.sim))
+        V, times = np.array(twists), H * np.arange(1, steps + 1)
+        np.testing.assert_allclose(V[:steps, 3], v0 - deceleration * times, atol=2e-4)
+        np.testing.assert_allclose(r * V[:steps, 1], -r * w0 + 2.5 * deceleration * times, atol=5e-4)
+        assert V[steps - 1, 3] - r * V[steps - 1, 1] > 1e-3, "it slides until then"
+        np.testing.assert_allclose(V[steps + 2 :, 3], (5 * v0 - 2 * r * w0) / 7, atol=5e-5)
+        np.testing.assert_allclose(r * V[steps + 2 :, 1], V[steps + 2 :, 3], atol=1e-6)
+
+
+def test_what_carries_a_spinning_ball_does_not_drag_it():
+    """Its position in its own turning frame: smooth ground changes neither velocity nor spin."""
+    smooth = rd.Material(0.0)
+    scene = grounded(smooth)
+    turning = joints.ball() @ joints.prismatic("x") @ joints.prismatic("y") @ joints.prismatic("z")
+    put(scene, "ball", shapes.Sphere(0.1, material=smooth), at(z=0.1), joint=turning)
+    with mirror(scene, H, "rk4") as shown:
+        set_twist(shown.sim, "ball", (0.0, -60.0, 0.0), (2.0, 0.0, 0.0))
+        shown.step(10)
+        # rk4's own error there, without ground, is 3e-5 m/s
+        np.testing.assert_allclose(twist(shown.sim), (0, -60, 0, 2, 0, 0), atol=1e-3)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

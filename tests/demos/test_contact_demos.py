@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
+from demos.chain_on_floor import COUNT, RADIUS
 from demos.stage import Stage, bullets_energy, mirrored, most_work, total_energy
 
 
@@ -23,9 +24,14 @@ class Run:
 
     @property
     def growth(self) -> float:
-        """Largest growth of energy in one step beyond what motors may have done, as a share of all energy lost."""
-        lost = self.energy.max() - self.energy.min()
-        return float((np.diff(self.energy) - self.work).max() / lost)
+        """Largest growth of energy in one step beyond what motors may have done, J."""
+        return float((np.diff(self.energy) - self.work).max())
+
+    @property
+    def lift(self) -> float:
+        """What it costs to lift all bodies by twice the slop, J."""
+        mass = sum(body.mass for body in self.stage.scene.bodies)
+        return 2.0 * self.stage.simulation.contact.slop * mass * 9.81
 
 
 def run(name: str, seconds: float, integrator: str | None = None) -> Run:
@@ -64,60 +70,6 @@ def kinetic(stage: Stage) -> float:
     return float(stage.simulation.dynamics.kinetic_energy(stage.simulation.q, stage.simulation.v))
 
 
-def judge(done: Run, growth: float, penetration: float = 2e-3) -> None:
-    """What every one of them must keep to."""
-    assert done.contacts.max() > 0
-    assert done.penetration.max() <= penetration
-    assert done.growth <= growth
-
-
-def test_ragdolls_fall_on_the_stairs():
-    done = run("ragdolls", 1.5)
-    judge(done, 1e-9)
-    dolls = {a.split(".")[0] for a, b in done.pairs if b == "world"}
-    assert dolls == {f"doll{i + 1}" for i in range(4)}
-
-
-def test_a_chain_falls_on_its_own_rings():
-    done = run("chain_on_floor", 0.6)
-    judge(done, 1e-5)
-    assert {("free1", "free2"), ("free1", "world"), ("joint1", "world")} <= done.pairs
-    assert all(("joint1", f"joint{i}") not in done.pairs for i in (2,))  # parent and child are left to their joint
-
-
-def test_the_ball_breaks_the_wall():
-    done = run("stack", 1.2)
-    judge(done, 1e-3)
-    before = run("stack", 0.4)  # the ball is on its way
-    assert kinetic_of_bricks(before.stage) < 1e-6
-    assert height_of(done.stage, "brick6.2") < height_of(before.stage, "brick6.2") - 0.2
-    assert any(a == "ball" or b == "ball" for a, b in done.pairs)
-
-
-def test_laikago_lands_and_stands():
-    done = run("laikago_terrain", 4.0)
-    judge(done, 1e-4)
-    assert kinetic(done.stage) < 1e-6 and height_of(done.stage, "chassis") > 0.4
-    assert {a for a, b in done.pairs if b == "world"} == {"toeFL", "toeFR", "toeRL", "toeRR"}
-
-
-def test_both_kinds_of_balls_hit_the_sails_and_the_ground():
-    done = run("windmill_balls", 5.0)
-    judge(done, 1e-4)
-    sails = {b.split(":")[0].rstrip("0123456789") for a, b in done.pairs if a.startswith("sail")}
-    assert {"ball", "bullet"} <= sails
-    turning = done.stage.simulation.v[0]
-    assert turning == pytest.approx(done.stage.simulation.motors["hub.angle"].velocity, rel=0.05)
-
-
-def test_the_rover_drives_over_everything():
-    done = run("rover", 6.5)
-    judge(done, 1e-3)
-    assert done.stage.simulation.q[0] > 4.5 and abs(done.stage.simulation.q[1]) < 0.5
-    assert any(a.startswith("wheel") and b.startswith("bullet") for a, b in done.pairs)
-    assert not any(a == "hull" and b == "world" for a, b in done.pairs)
-
-
 def kinetic_of_bricks(stage: Stage) -> float:
     """Kinetic energy of the wall, J, from the bricks' velocities."""
     simulation = stage.simulation
@@ -125,3 +77,134 @@ def kinetic_of_bricks(stage: Stage) -> float:
     bricks = [k for k, name in enumerate(simulation.dynamics.bodies) if name.startswith("brick")]
     mass = stage.scene[simulation.dynamics.bodies[bricks[0]]].mass
     return float(0.5 * mass * (twists[bricks, 3:] ** 2).sum())
+
+
+def judge(done: Run, growth: float | None = None) -> None:
+    """What every one of them keeps to: 2 mm, and no energy from nowhere.
+
+    What lies deeper than the slop is lifted out of it, a little potential energy. It is never more than ``lift``, and
+    that is less than 5e-4 of the energy that goes; where nothing lies on anything, energy only goes.
+    """
+    assert done.contacts.max() > 0
+    assert done.penetration.max() <= 2e-3
+    assert done.growth <= (done.lift if growth is None else growth)
+    assert done.lift < 5e-4 * np.ptp(done.energy)
+
+
+def ragdolls(seconds: float, integrator: str | None = None) -> Run:
+    """Energy only ever goes: joints rub and impacts take."""
+    done = run("ragdolls", seconds, integrator)
+    judge(done, 0.0 if integrator is None else None)
+    assert {a.split(".")[0] for a, b in done.pairs if b == "world"} == {f"doll{i + 1}" for i in range(4)}
+    return done
+
+
+def test_ragdolls_fall_on_the_stairs():
+    ragdolls(1.5)
+
+
+@pytest.mark.slow
+def test_ragdolls_come_to_rest():
+    done = ragdolls(8.0)
+    assert kinetic(done.stage) < 1e-4
+    assert any(a.split(".")[0] != b.split(".")[0] for a, b in done.pairs if b != "world")  # they fell on one another
+
+
+def chains(seconds: float, integrator: str | None = None) -> Run:
+    """No ring may leave its neighbours: what is interlocked stays so."""
+    done = run("chain_on_floor", seconds, integrator)
+    judge(done)
+    assert {("free1", "free2"), ("free1", "world"), ("joint1", "world")} <= done.pairs
+    places = dict(zip(done.stage.simulation.dynamics.bodies, done.stage.simulation.frames()[0], strict=True))
+    for kind in ("free", "joint"):
+        for k in range(1, COUNT):
+            assert linked(places[f"{kind}{k}"], places[f"{kind}{k + 1}"])
+    return done
+
+
+def linked(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the circle of ring b passes through the disc of ring a once; poses (4, 4)."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 2000)
+    circle = RADIUS * np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
+    seen = (circle @ b[:3, :3].T + b[:3, 3] - a[:3, 3]) @ a[:3, :3]
+    crossings = np.flatnonzero(np.diff(np.sign(seen[:, 2])))
+    return int((np.hypot(*seen[crossings, :2].T) < RADIUS).sum()) == 1
+
+
+def test_chains_fall_on_their_own_rings():
+    chains(0.6)
+
+
+@pytest.mark.slow
+def test_chains_come_to_rest():
+    done = chains(6.0)
+    assert kinetic(done.stage) < 1e-2  # of 3 kJ
+    assert done.energy[-1] < 0.2 * done.energy[0]
+
+
+def wall(seconds: float, integrator: str | None = None) -> Run:
+    """The wall stands until the ball is there."""
+    done = run("stack", seconds, integrator)
+    judge(done)
+    return done
+
+
+def test_the_ball_breaks_the_wall():
+    before, after = wall(0.4), wall(1.2)
+    assert kinetic_of_bricks(before.stage) < 1e-6
+    assert height_of(after.stage, "brick6.2") < height_of(before.stage, "brick6.2") - 0.2
+    assert any("ball" in pair for pair in after.pairs)
+
+
+@pytest.mark.slow
+def test_the_wall_pushes_bullets_crates_over():
+    done = wall(4.0)
+    assert kinetic_of_bricks(done.stage) < 1.0
+    assert any(a.startswith("brick") and b.startswith("bullet") for a, b in done.pairs)
+
+
+def laikago(integrator: str | None = None) -> None:
+    done = run("laikago_terrain", 4.0, integrator)
+    judge(done)
+    assert kinetic(done.stage) < 1e-6 and height_of(done.stage, "chassis") > 0.4
+    assert {a for a, b in done.pairs if b == "world"} == {"toeFL", "toeFR", "toeRL", "toeRR"}
+
+
+def test_laikago_lands_and_stands():
+    laikago()
+
+
+def windmill(integrator: str | None = None) -> None:
+    done = run("windmill_balls", 5.0, integrator)
+    judge(done)
+    struck = {b.rstrip("0123456789") for a, b in done.pairs if a.startswith("sail")}
+    assert {"ball", "bullet:"} <= struck
+    turning = done.stage.simulation.v[0]
+    assert turning == pytest.approx(done.stage.simulation.motors["hub.angle"].velocity, rel=0.05)
+
+
+def test_both_kinds_of_balls_hit_the_sails():
+    windmill()
+
+
+def rover(integrator: str | None = None) -> None:
+    done = run("rover", 6.5, integrator)
+    judge(done)
+    x, y = done.stage.simulation.q[:2]
+    assert x > 4.5 and abs(y) < 0.5
+    assert any(a.startswith("wheel") and b.startswith("bullet") for a, b in done.pairs)
+    assert not any(a == "hull" and b == "world" for a, b in done.pairs)
+
+
+def test_the_rover_drives_over_everything():
+    rover()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["rk4", "implicit_midpoint"])
+@pytest.mark.parametrize("check", [ragdolls, chains, wall, laikago, windmill, rover], ids=lambda f: f.__name__)
+def test_other_integrators(check, integrator):
+    """But not explicit RK4 for the mill, whose sails' dampers are too stiff for it even where nothing touches."""
+    if (check, integrator) == (windmill, "rk4"):
+        pytest.skip("too stiff for an explicit rule")
+    check(*((4.0,) if check in (ragdolls, chains, wall) else ()), integrator)

@@ -30,7 +30,8 @@ DEEPEST = 2.0  # mm, what is to be reached
 @dataclass(frozen=True)
 class Conduct:
     """Of one run: bodies, coordinates, most contacts at once, deepest penetration in mm, largest growth of energy in
-    one step, beyond what motors may have done, as a share of the energy range of the run, steps that did not converge, median step in s."""
+    one step, beyond what motors may have done, as a share of the energy range of the run, steps that did not converge,
+    median step in s."""
 
     bodies: int
     coordinates: int

@@ -18,6 +18,7 @@ from recursive_dyn.contact.material import Material
 
 MIRRORS = 4  # collision group: in Bullet's own for static bodies, where mass 0 belongs, they would never meet
 _PLAIN = Material()
+_MARK = "recursive-dyn"
 
 # Of two boxes Bullet reports nothing at any gap, and only the corners that overlap. Mirrored boxes wear a skin, so that
 # boxes at rest on each other, or tilted a little, are found with all their corners; it is taken off what is reported.
@@ -117,7 +118,16 @@ class Bodies:
         shape = collision_shape(solid, self._client, concave)
         body = create_body(shape, visual_shape(look, self._client), self._client, at)
         self.names[body] = name
+        pybullet.addUserData(body, _MARK, _MARK, physicsClientId=self._client)
         return body
+
+    def is_marked(self, body: int) -> bool:
+        """Whether this id still is the body that was made here: Bullet gives ids of removed ones to others."""
+        return bool(pybullet.getUserDataId(body, _MARK, physicsClientId=self._client) >= 0)
+
+    def marked(self) -> bool:
+        """Whether all bodies still are those that were made here."""
+        return all(map(self.is_marked, self.names))
 
     def _separate(self, a: int, b: int) -> None:
         pybullet.setCollisionFilterPair(a, b, -1, -1, 0, physicsClientId=self._client)

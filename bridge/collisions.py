@@ -21,6 +21,7 @@ from recursive_dyn.errors import StateError
 
 Pairs = Mapping[frozenset[str], Any]
 _HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
+_AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's takes part
 _BITS = 24  # Bullet's ids fit into as many
 
 
@@ -63,8 +64,7 @@ class Collisions:
         self._bodies, self._ranks, self._place, self._pairs = bodies, ranks, place, pairs
         self._ground = ground
         self._names = tuple(ranks)
-        self._known: set[int] = set()
-        self._newest = -1
+        self._known: list[int] = []
         self._free: list[FreeBody] = []
         self._lively = False
         self._frictions: dict[tuple[int, int], tuple[float, ...]] = {}
@@ -84,13 +84,12 @@ class Collisions:
         self._census()
         h = simulation.interaction.step_size
         self._place(*simulation.frames())
-        crowd = Crowd(self._free, self._client)
+        crowd = Crowd(self._near_bodies(simulation, h), self._client)
         free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
-        found = self._found(simulation.frames()[0], crowd)
+        found = self._found(simulation.frames()[0], self._numbered(crowd))
         if free is not None:
             found.free = free
             crowd.back()
-            pybullet.performCollisionDetection(physicsClientId=self._client)  # Bullet remembers where they were
         if self._lively:
             found.accept = lambda step: self._bullet_step(step, crowd, found)
         return found
@@ -99,7 +98,39 @@ class Collisions:
         """Contacts where the bodies are now; Bullet's own bodies stay where they are."""
         self._census()
         self._place(poses, twists)
-        return self.named(self._found(poses, Crowd(self._free, self._client)))
+        return self.named(self._found(poses, self._numbered(Crowd(self._free, self._client))))
+
+    def _near_bodies(self, simulation: Moving, h: float) -> list[FreeBody]:
+        """Bullet's free bodies that a step may bring near the scene's, or near one that it brings there.
+
+        The others are left where they are: moving them to look would make Bullet forget what they touch.
+        """
+        if not self._free:
+            return []
+        speed = float(np.abs(simulation.frames()[1][:, 3:]).max(initial=0.0))
+        around = _AROUND + h * min(speed, 1e3)
+        mirrors = {k for k, name in self._bodies.names.items() if name != WORLD}
+        free = {body.id: body for body in self._free}
+        meets = {k: self._overlapped(k, around, h) for k in free}
+        near = [k for k, others in meets.items() if others & mirrors]
+        for k in near:  # grows while it is gone through
+            near += [other for other in meets[k] if other in free and other not in near]
+        return [free[k] for k in near]
+
+    def _overlapped(self, body: int, around: float, h: float) -> set[int]:
+        low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
+        way = np.multiply(h, pybullet.getBaseVelocity(body, physicsClientId=self._client)[0])
+        low, high = np.subtract(np.minimum(low, low + way), around), np.add(np.maximum(high, high + way), around)
+        found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()
+        return {other for other, _ in found if other != body}
+
+    def _numbered(self, crowd: Crowd) -> Crowd:
+        """Let the bodies of this crowd, and no other of Bullet's own, count as movable."""
+        for body in self._free:
+            self._ranks_of[body.id] = STATIC
+        for k, body in enumerate(crowd.bodies):
+            self._ranks_of[body.id] = len(self._names) + k
+        return crowd
 
     def _found(self, poses: Array, crowd: Crowd) -> Contacts:
         """What Bullet finds, and what the planes do."""
@@ -192,27 +223,25 @@ class Collisions:
         return Material(facts[1], None, max(facts[6], 0.0), max(facts[7], 0.0), min(max(facts[5], 0.0), 1.0))
 
     def _census(self) -> None:
-        """Who there is in Bullet, looked at anew when their number changes."""
+        """Who there is in Bullet, looked at anew when someone came or went."""
         client = self._client
-        count = pybullet.getNumBodies(physicsClientId=client)
-        if count == len(self._known) and pybullet.getBodyUniqueId(count - 1, physicsClientId=client) == self._newest:
+        ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
+        if ids == self._known and self._bodies.marked():
             return
-        now = {pybullet.getBodyUniqueId(k, physicsClientId=client) for k in range(count)}
+        now = {k for k in ids if k not in self._bodies.names or self._bodies.is_marked(k)}
         lost = sorted(self._bodies.names.keys() - now)
         if lost:
             raise StateError(
                 f"Bullet's body {lost[0]} of '{self._bodies.names[lost[0]]}' was removed behind the mirror's back;"
                 " close this mirror and create a new PyBulletMirror"
             )
-        self._known, self._newest = now, pybullet.getBodyUniqueId(count - 1, physicsClientId=client)
+        self._known = ids
         self._ranks_of = np.full(max(now, default=0) + 1, STATIC)
         for body, name in self._bodies.names.items():
             self._ranks_of[body] = self._ranks.get(name, STATIC)
         own = self._bodies.names.keys()
         others = sorted(now - own)
         self._free = [body for body in (FreeBody.of(k, client) for k in others) if body is not None]
-        for k, free in enumerate(self._free):
-            self._ranks_of[free.id] = len(self._names) + k
         self._lively = bool(self._free) or any(articulated(k, client) for k in others)
         self._frictions.clear()
 
@@ -234,7 +263,7 @@ class Collisions:
         solved, pushed = np.zeros(len(crowd), dtype=bool), np.zeros(len(crowd), dtype=bool)
         for side in (contacts.a, contacts.b):
             solved[side[side >= count] - count] = True
-        numbers = {body.id: k for k, body in enumerate(self._free)}
+        numbers = {body.id: k for k, body in enumerate(crowd.bodies)}
         for point in pybullet.getContactPoints(physicsClientId=client):
             for free, other in ((point[1], point[2]), (point[2], point[1])):
                 if free in numbers and self._bodies.names.get(other, WORLD) != WORLD:

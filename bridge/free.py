@@ -42,16 +42,16 @@ class Crowd:
     """
 
     def __init__(self, bodies: Sequence[FreeBody], client: int) -> None:
-        self._bodies, self._client = bodies, client
+        self.bodies, self._client = bodies, client
         self._step = 0.0
 
     def __len__(self) -> int:
-        return len(self._bodies)
+        return len(self.bodies)
 
     @property
     def names(self) -> list[str]:
         """How contacts call them."""
-        return [f"bullet:{body.id}" for body in self._bodies]
+        return [f"bullet:{body.id}" for body in self.bodies]
 
     def place(self, h: float, share: float) -> FreeBodies:
         """Put every body where a step of length h would take it, and say how it moves.
@@ -65,7 +65,7 @@ class Crowd:
                 pybullet.getBasePositionAndOrientation(b.id, physicsClientId=client),
                 pybullet.getBaseVelocity(b.id, physicsClientId=client),
             )
-            for b in self._bodies
+            for b in self.bodies
         ]
         self._start = states
         x = np.array([s[0][0] for s in states]).reshape(-1, 3)
@@ -75,16 +75,16 @@ class Crowd:
         twist[:, 3:] += h * g
         self._x = x + h * before[:, 3:] + (share * h * h) * g
         self._turn = quaternion.turned(turn, h * twist[:, :3])
-        for body, position, orientation in zip(self._bodies, self._x.tolist(), self._turn.tolist(), strict=True):
+        for body, position, orientation in zip(self.bodies, self._x.tolist(), self._turn.tolist(), strict=True):
             pybullet.resetBasePositionAndOrientation(body.id, position, orientation, client)
         R = quaternion.to_rotations(self._turn)
-        inverse = np.array([1.0 / b.moments for b in self._bodies]).reshape(-1, 3)
-        masses = np.array([1.0 / b.mass for b in self._bodies])
+        inverse = np.array([1.0 / b.moments for b in self.bodies]).reshape(-1, 3)
+        masses = np.array([1.0 / b.mass for b in self.bodies])
         return FreeBodies(self._x, masses, np.einsum("nij,nj,nkj->nik", R, inverse, R), before, twist)
 
     def back(self) -> None:
         """Put every body back where it was before ``place``."""
-        for body, ((position, orientation), (velocity, omega)) in zip(self._bodies, self._start, strict=True):
+        for body, ((position, orientation), (velocity, omega)) in zip(self.bodies, self._start, strict=True):
             pybullet.resetBasePositionAndOrientation(body.id, position, orientation, self._client)
             pybullet.resetBaseVelocity(body.id, velocity, omega, self._client)
 
@@ -97,7 +97,7 @@ class Crowd:
         x = self._x + free.shift[:, 3:]
         turn = quaternion.turned(self._turn, free.shift[:, :3])
         for k in np.flatnonzero(solved | touched).tolist():
-            body, twist = self._bodies[k].id, free.twist[k].tolist()
+            body, twist = self.bodies[k].id, free.twist[k].tolist()
             pybullet.resetBasePositionAndOrientation(body, x[k].tolist(), turn[k].tolist(), self._client)
             pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)
 

@@ -159,7 +159,7 @@ class HalfSpaces:
     def contacts(self, poses: Array, margin: float = MARGIN) -> Touch:
         """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).
 
-        Of a shape with corners it is the lowest and up to eight around it, of a rim or tube the lowest and three more
+        Of a shape with corners it is the lowest and up to four around it, of a rim or tube the lowest and three more
         around, of an end of a capsule and of an ellipsoid the lowest one.
         """
         if self._table is None:

@@ -10,8 +10,10 @@ import numpy as np
 from recursive_dyn.compiled import compiled
 
 POINTS, RIM, TUBE, ELLIPSOID = range(4)
-AROUND = 8  # corners kept of a shape with many: the outermost in as many directions
+AROUND = 4  # corners kept of a shape with many: the outermost in as many directions
 MOST = AROUND + 1  # and the lowest
+BOX = 8  # corners of a box
+ROUND = 0.01  # of a shape's size: how much higher than its lowest corner others still carry it
 LEVEL = 1e-12  # sine of a circle's tilt below which it lies flat
 
 
@@ -58,7 +60,9 @@ def lowest_points(
                         side[t, i] = 0.0
                         for j in range(3):
                             side[t, i] += X[j, i] * tangents[plane, t, j]
-                count = _corners(points, first, last, sizes[k, 0], n, offset, side, margin, whole, real, count)
+                count = _corners(
+                    points, first, last, sizes[k, 0], sizes[k, 3], n, offset, side, margin, whole, real, count
+                )
             elif kind == ELLIPSOID:
                 count = _ellipsoid(points[first], axes[k], sizes[k], n, offset, margin, whole, real, count)
             else:
@@ -91,6 +95,7 @@ def _corners(
     first: int,
     last: int,
     radius: float,
+    size: float,
     n: Any,
     offset: float,
     side: Any,
@@ -99,7 +104,10 @@ def _corners(
     real: Any,
     count: int,
 ) -> int:
-    """All corners within the margin, or, of more than MOST, the lowest and the outermost in AROUND directions."""
+    """All corners within the margin, or, of more than MOST, the lowest and the outermost in AROUND directions.
+
+    Of a shape with more corners than a box only those count that are nearly as low as the lowest: it is round there.
+    """
     near, lowest, best = 0, first, math.inf
     for p in range(first, last):
         height = _height(points[p], n, offset) - radius
@@ -107,6 +115,12 @@ def _corners(
             near += 1
             if height < best:
                 lowest, best = p, height
+    if last - first > BOX and near > 0:
+        margin = min(margin, best + ROUND * size)
+        near = 0
+        for p in range(first, last):
+            if _height(points[p], n, offset) - radius < margin:
+                near += 1
     if near <= MOST:
         for p in range(first, last):
             height = _height(points[p], n, offset) - radius

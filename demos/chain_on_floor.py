@@ -18,7 +18,7 @@ RADIUS, TUBE = 0.2, 0.045  # m
 GAP = 1e-4  # between interlocked rings at the start, m
 HEIGHT = 0.25  # of the lowest ring's centre above the floor, m
 DENSITY = 2000.0
-APART = 1.0  # m
+APART = 1.6  # m
 DAMPING, RUBBING = 5e-3, 0.02  # N m s/rad and N m in each coordinate of a joint; a ring weighs 16 kg
 STANDING = (np.pi / 2, np.pi, -np.pi / 2, np.pi)  # the highest point inside a ring meets the lowest of the next
 IRON = rd.Material(friction=0.4, rolling_friction=5e-4)
@@ -72,4 +72,4 @@ def build() -> Stage:
     simulation.v[: 6 * COUNT] = 0.05 * rng.normal(size=6 * COUNT)
     simulation.v[6 * COUNT : 6 * COUNT + 3] = 0.3, 0.2, 0.1
     return Stage(scene, simulation, seconds=4.0, contact=True,
-                 camera=Camera(target=(0.1, 0, 0.95), distance=5.6, yaw=25, pitch=-16))  # fmt: skip
+                 camera=Camera(target=(0.1, 0, 1.0), distance=5.6, yaw=18, pitch=-16))  # fmt: skip

@@ -77,4 +77,4 @@ def build() -> Stage:
                 simulation.q[simulation.dynamics.coordinates.index(name)] = angle
                 simulation.motors[name] = rd.Motor(position=angle, gain=GAIN, max_force=STRENGTH)
     return Stage(scene, simulation, seconds=4.0, ground=False, contact=True,
-                 camera=Camera(target=(0, 0, 0.26), distance=2.3, yaw=62, pitch=-13))  # fmt: skip
+                 camera=Camera(target=(0, 0, 0.26), distance=2.3, yaw=32, pitch=-14))  # fmt: skip

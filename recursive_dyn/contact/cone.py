@@ -25,9 +25,10 @@ def bounded(a: float, b: float, d: float, r0: float, r1: float, radius: float, x
     size = np.sqrt(x[0] * x[0] + x[1] * x[1])
     if size <= radius:
         return 0.0
-    if radius <= 1e-200:
-        x[0], x[1] = 0.0, 0.0
-        return np.inf
+    length = np.sqrt(r0 * r0 + r1 * r1)
+    if radius <= _EXACT * size or length == 0.0:  # z outweighs S
+        x[0], x[1] = (-r0 * (radius / length), -r1 * (radius / length)) if length > 0.0 else (0.0, 0.0)
+        return length / max(radius, 1e-300)
     z = 0.0
     for _ in range(_ROUNDS):  # Newton on 1/|x|, which is nearly linear in z
         p, q = a + z, d + z

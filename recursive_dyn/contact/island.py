@@ -13,8 +13,8 @@ from recursive_dyn.contact.sweep import sweep
 
 _FIRST = 3  # sweeps before anything else
 _BETWEEN = 3  # sweeps after each direct solve
-_SOFT, _SOFTER = 1e-5, 1e-2  # of the first direct solve, see ``refine``, and less so of those after it
-_GAIN = 0.5  # by which a direct solve must have reduced the residual for another one to be tried
+_SOFT = (1e-9, 1e-7, 1e-5)  # of direct solves, see ``refine``: softer where they do not help
+_PATIENCE = 3  # direct solves that may pass without a better residual
 _NET = 1e-6  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
 _MEMORY = 8  # iterates that are mixed
 _CALM = 8  # last sweeps, unmixed: what has not converged by then ends on impulses that take energy away
@@ -56,25 +56,26 @@ def island(
         if change <= tolerance:
             return done, change
     size = 6 * len(contacts) + len(singles)
-    kept, best, first = np.zeros(size), change, True
-    while done < iterations // 2:
-        read(P, Q, contacts, singles, kept)
-        soft = _SOFT if first else _SOFT * _SOFTER
-        if not refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local, soft, first):
-            break
-        first = False
-        accumulate(rows, scalars, contacts, singles, P, Q, y)
-        for _ in range(_BETWEEN):
-            change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
-            done += 1
-            if change <= tolerance:
-                return done, change
-        if not change < _GAIN * best:
-            break
-        best = change
-    if not change < best:
+    kept, best = np.zeros(size), change
+    read(P, Q, contacts, singles, kept)
+    for attempt in range(len(_SOFT)):
+        least, patience = attempt == len(_SOFT) - 1, _PATIENCE
+        while patience > 0 and done < iterations // 2:
+            if not refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local, _SOFT[attempt], least):
+                break
+            accumulate(rows, scalars, contacts, singles, P, Q, y)
+            for _ in range(_BETWEEN):
+                change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
+                done += 1
+                if change <= tolerance:
+                    return done, change
+            patience -= 1
+            if change < best:
+                best, patience = change, _PATIENCE
+                read(P, Q, contacts, singles, kept)
         write(P, Q, contacts, singles, kept)
         accumulate(rows, scalars, contacts, singles, P, Q, y)
+        change = best
     done, change = _mixing(
         rows,
         scalars,
@@ -93,12 +94,17 @@ def island(
         iterations,
         tolerance,
     )
-    if change > _FAILED or _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y):
+    failed = change > _FAILED or _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y)
+    if failed and iterations >= _CAREFUL:
         _clear(rows, scalars, contacts, singles, P, Q, y)
         for k in range(_CAREFUL):  # the last ones leave no doubt that they end
             soft = _GIVING[k * len(_GIVING) // _CAREFUL]
             change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, soft)
-        change = max(change, 2.0 * tolerance)  # of softened laws: not what was asked for
+        read(P, Q, contacts, singles, kept)
+        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
+        change = max(change, 2.0 * tolerance)  # by how much the laws as they are would still change it
+        write(P, Q, contacts, singles, kept)
+        accumulate(rows, scalars, contacts, singles, P, Q, y)
     return done, change
 
 

@@ -10,6 +10,7 @@ from recursive_dyn.contact.island import island
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows import Rows
 
+_SLIP = 1e-6  # m/s: what a contact that sticks may still move by
 _JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
 
 
@@ -171,8 +172,10 @@ def _coulomb(
         total += done
         slipped = False
         for c in contacts:
-            size = np.sqrt(P[c, 1] ** 2 + P[c, 2] ** 2)
-            if own[c, 1] > frictions[c, 1] and size >= own[c, 1] * P[c, 0] * (1.0 - 1e-9) and P[c, 0] > 0.0:
+            if own[c, 1] <= frictions[c, 1] or P[c, 0] <= 0.0:
+                continue
+            slip = np.sqrt(velocity(rows, c, 1, y) ** 2 + velocity(rows, c, 2, y) ** 2)
+            if slip > _SLIP + 10.0 * tolerance:
                 own[c, 0], own[c, 1] = frictions[c, 1], frictions[c, 1]
                 slipped = True
         if not slipped:

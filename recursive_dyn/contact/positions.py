@@ -9,6 +9,7 @@ from recursive_dyn.contact.blocks import Scalars
 from recursive_dyn.contact.rows import Rows
 
 _RIGID = 1e-10  # share of the mobility that contacts have at most below which one cannot be moved
+_ROUNDING = 1.0 + 1e-6
 _SETTLED = 0.05  # share of the slop that the last sweep may still change
 
 
@@ -46,7 +47,7 @@ def settle(
                 continue
             gap = gaps[c] + _moved(rows, scalars, c, z)
             two_sided = pressed[c] and not np.isnan(wanted[c])
-            if not (two_sided or active[c] or gap < -slop):
+            if not (two_sided or active[c] or gap < -slop * _ROUNDING):
                 continue
             active[c] = True
             aim = wanted[c] if two_sided else -0.5 * slop

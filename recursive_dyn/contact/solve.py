@@ -155,29 +155,25 @@ def solved(
 
 
 @compiled
-def _ours(layout: Layout, mover: int) -> bool:
-    return 0 <= mover < len(layout.parent)
+def bracket(turning: np.ndarray, d: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """ad_d v (nv,) of the ball and free factors, whose velocities are written in axes that turn with them; else 0.
+
+    turning (k, 2): first slot and number of slots of each.
+    """
+    result = np.zeros_like(v)
+    for k in range(len(turning)):
+        at = turning[k, 0]
+        for i in range(3):
+            a, b = at + (i + 1) % 3, at + (i + 2) % 3
+            result[at + i] = d[a] * v[b] - d[b] * v[a]
+            if turning[k, 1] == 6:
+                result[at + 3 + i] = d[a] * v[3 + b] - d[b] * v[3 + a] + d[3 + a] * v[b] - d[3 + b] * v[a]
+    return result
 
 
 @compiled
-def carry(turning: np.ndarray, dq: np.ndarray, v: np.ndarray) -> None:
-    """Keep velocities in world axes where a shift dq (nv,) turned the axes they are written in.
-
-    turning (k, 2): first slot and number of slots of each ball or free factor.
-    """
-    for k in range(len(turning)):
-        at = turning[k, 0]
-        angle = np.sqrt(dq[at] ** 2 + dq[at + 1] ** 2 + dq[at + 2] ** 2)
-        if angle == 0.0:
-            continue
-        axis = dq[at : at + 3] / angle
-        c, s = np.cos(angle), -np.sin(angle)
-        for first in range(at, at + turning[k, 1], 3):
-            x = v[first : first + 3].copy()
-            along = (axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2]) * (1.0 - c)
-            for i in range(3):
-                i1, i2 = (i + 1) % 3, (i + 2) % 3
-                v[first + i] = c * x[i] + s * (axis[i1] * x[i2] - axis[i2] * x[i1]) + along * axis[i]
+def _ours(layout: Layout, mover: int) -> bool:
+    return 0 <= mover < len(layout.parent)
 
 
 @compiled

@@ -154,13 +154,25 @@ class _Solve:
         )  # fmt: skip
         sim.v[:] += dv
         if dq.any():
+            sim.v[:] += self._carried(dq)
             sim.q[:] = sim.dynamics.call("integrate", sim.q, dq, _WHOLE)
-            solve.carry(own.turning, dq, sim.v)
         free.twist += twists
         free.shift += places
         return Solution(
             len(contacts), height, count, sweeps, residual, residual <= settings.tolerance, max(0.0, -deepest)
         )
+
+    def _carried(self, dq: np.ndarray) -> np.ndarray:
+        """What velocity changes by as it is carried along the shift dq: parallel transport in the metric of M.
+
+        Accelerations at v + dq and v - dq differ by -4 M^-1 Gamma(v, dq), the symmetric part of the connection; the
+        bracket is the rest, as the axes of bodies that turn freely are no coordinates. Such a body keeps its velocity
+        in the world.
+        """
+        dynamics, q, v = self.sim.dynamics, self.sim.q, self.sim.v
+        rest = np.zeros(len(v))
+        ahead, behind = (dynamics.call("forward_dynamics", q, v + way, rest) for way in (dq, -dq))
+        return 0.25 * (ahead - behind) - 0.5 * solve.bracket(self.own.turning, dq, v)
 
     def _touching(self) -> solve.Touching:
         own, c = self.own, self.contacts

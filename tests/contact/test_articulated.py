@@ -43,7 +43,7 @@ def test_a_doll_falls_and_lies(mu, integrator):
             energies.append(energy(sim))
             depths.append(sim.solution.penetration)
         growth = np.diff(energies).max()
-        assert growth < weight * 2e-4, "what pushing overlaps apart may lift"
+        assert growth < weight * 1e-3, "as if lifted by a millimetre: O(h) of a limb's bounce"
         assert max(energies) < energies[0] + weight * 1e-4
         assert max(depths) < 2e-3
         assert sim.frames()[0][:, 2, 3].min() > 0.0
@@ -165,11 +165,7 @@ def test_a_joint_of_several_charts_touches_as_one_of_one_chart(integrator):
     for joint in (slides @ joints.ball(), slides @ joints.charts(joints.euler("zyx"), joints.euler("zxy"))):
         scene = Scene()
         scene.world.attach(Body("ball", [shapes.Sphere(0.1)], mass=1.0), joint, at=at(z=0.1))
-        try:
-            shown = mirror(scene, 1 / 1000, integrator)
-        except rd.ModelError as problem:
-            pytest.skip(str(problem))
-        with shown:
+        with mirror(scene, 1 / 1000, integrator) as shown:
             set_twist(shown.sim, "ball", (0.0, 10.0, 3.0), (1.0, 0.3, 0.0))
             shown.step(400)
             ends.append((position(shown.sim), twist(shown.sim)))

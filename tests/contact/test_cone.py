@@ -124,15 +124,15 @@ def test_the_bounded_impulse(seed, radius):
 # Many contacts
 
 
-def stepped(seed: int, iterations: int, tolerance: float, h: float = SHORT, contacts: int = 8):
+def stepped(seed: int, iterations: int, tolerance: float, mu: float = 0.6):
     """A random tree on fixed roots struck at random places: (simulation, what the detector saw)."""
     found = mechanism(seed, 8, root="revolute", kinds=("revolute", "prismatic", "universal", "cylindrical", "screw"))
     d = found.dynamics()
     (q,), (v,) = found.states(1, seed)
-    sim = rd.Simulation(d, h, "rk4")
+    sim = rd.Simulation(d, SHORT, "rk4")
     sim.q, sim.v = q, v
     sim.contact.iterations, sim.contact.tolerance = iterations, tolerance
-    sim.detect, seen = rubbing(d, np.random.default_rng(seed), contacts)
+    sim.detect, seen = rubbing(d, np.random.default_rng(seed), 8, mu=mu)
     sim.step()
     return sim, seen
 
@@ -168,10 +168,10 @@ def violation(sim: rd.Simulation, seen: dict) -> float:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_many_contacts_meet_coulombs_law_to_the_tolerance(seed):
-    sim, seen = stepped(seed, 3000, 1e-9)
-    assert sim.solution.converged and sim.solution.residual <= 1e-9
+    sim, seen = stepped(seed, 3000, 1e-7)
+    assert sim.solution.converged and sim.solution.residual <= 1e-7
     assert np.abs(seen["contacts"].impulse).max() > 1e-3
-    assert violation(sim, seen) < 1e-6
+    assert violation(sim, seen) < 1e-5
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -186,11 +186,11 @@ def test_a_solve_that_did_not_converge_is_off_by_about_what_it_says(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_accelerated_and_plain_sweeps_agree(seed):
-    """The velocities are those of a solve to the very end from elsewhere: a second step starts from its own answer."""
-    fast, seen = stepped(seed, 200, 1e-9)
-    slow, _ = stepped(seed, 20000, 1e-13)
-    if fast.solution.converged:
-        np.testing.assert_allclose(fast.v, slow.v, atol=1e-5)
+    """Without friction there is one velocity that meets all laws; 3 sweeps a solve are plain ones."""
+    fast, seen = stepped(seed, 200, 1e-9, mu=0.0)
+    slow, _ = stepped(seed, 20000, 1e-13, mu=0.0)
+    assert fast.solution.converged
+    np.testing.assert_allclose(fast.v, slow.v, atol=1e-6)
     # what contacts do to a tree takes energy: none bounces
     d, q = fast.dynamics, seen["q"]
     assert d.kinetic_energy(q, fast.v) <= d.kinetic_energy(q, seen["v"]) * (1 + 1e-9)
@@ -198,14 +198,14 @@ def test_accelerated_and_plain_sweeps_agree(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_contacts_does_not_matter(seed):
-    """Shuffled contacts lead to the same velocities, as far as they are determined."""
-    one, seen = stepped(seed, 5000, 1e-7)
+    """Without friction, which may have several answers."""
+    one, seen = stepped(seed, 5000, 1e-8, mu=0.0)
     inner = one.detect
     order = np.random.default_rng(9).permutation(len(seen["contacts"]))
     two = rd.Simulation(one.dynamics, SHORT, "rk4")
     found = mechanism(seed, 8, root="revolute", kinds=("revolute", "prismatic", "universal", "cylindrical", "screw"))
     (two.q,), (two.v,) = found.states(1, seed)
-    two.contact.iterations, two.contact.tolerance = 5000, 1e-7
+    two.contact.iterations, two.contact.tolerance = 5000, 1e-8
 
     def shuffled(sim):
         c = inner(sim)
@@ -217,4 +217,4 @@ def test_the_order_of_contacts_does_not_matter(seed):
     two.detect = shuffled
     two.step()
     assert one.solution.converged and two.solution.converged
-    np.testing.assert_allclose(two.v, one.v, atol=1e-4)
+    np.testing.assert_allclose(two.v, one.v, atol=1e-5)

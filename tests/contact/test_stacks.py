@@ -51,7 +51,9 @@ def test_ten_boxes_stand_for_a_minute(integrator):
         assert_stands(shown, 60.0)
 
 
-@pytest.mark.parametrize("masses", [(1.0, 1000.0), (1000.0, 1.0), (1.0, 1000.0, 1.0, 1000.0)], ids=str)
+@pytest.mark.parametrize(
+    "masses", [(1.0, 1000.0), (1000.0, 1.0), (1.0, 1000.0, 1000.0), (1.0, 1000.0, 1.0, 1000.0)], ids=str
+)
 def test_mass_ratios_of_a_thousand_stand(masses):
     with mirror(tower(masses), 1 / 60) as shown:
         assert_stands(shown, 3.0)

@@ -12,16 +12,16 @@ import pybullet
 from bridge.bodies import Bodies
 from bridge.connection import Connection
 from bridge.contacts import WORLD, Contact, records
-from bridge.free import Crowd, FreeBody, articulated, velocity_of
+from bridge.free import Crowd, velocity_of
 from bridge.ground import Ground
+from bridge.population import Population
 from bridge.quaternion import Array
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
-from recursive_dyn.errors import StateError
 
 Pairs = Mapping[frozenset[str], Any]
-_HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
-_AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's takes part
+_DIGITS = 13  # m: Bullet's last ones differ from run to run
+_SAME = 6  # digits in which points that are one agree
 _BITS = 24  # Bullet's ids fit into as many
 
 
@@ -36,8 +36,9 @@ class Moving(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Of the points chosen: whether Bullet has them the other way round, ids of A and of B, ranks (2, n)."""
+    """Bullet's points; of those chosen: whether Bullet has them the other way round, ids of A, of B, ranks (2, n)."""
 
+    points: list[tuple[Any, ...]]
     chosen: Array
     flip: Array
     ids: list[list[int]]
@@ -64,9 +65,8 @@ class Collisions:
         self._bodies, self._ranks, self._place, self._pairs = bodies, ranks, place, pairs
         self._ground = ground
         self._names = tuple(ranks)
-        self._known: list[int] = []
-        self._free: list[FreeBody] = []
-        self._lively = False
+        self._population = Population(self._client, bodies, ranks)
+        self._numbers = np.zeros(0, dtype=int)
         self._frictions: dict[tuple[int, int], tuple[float, ...]] = {}
         self._others: list[str] = []
 
@@ -84,13 +84,13 @@ class Collisions:
         self._census()
         h = simulation.interaction.step_size
         self._place(*simulation.frames())
-        crowd = Crowd(self._near_bodies(simulation, h), self._client)
+        crowd = self._numbered(Crowd(self._population.near(simulation.frames()[1], h), self._client))
         free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
-        found = self._found(simulation.frames()[0], self._numbered(crowd))
+        found = self._found(simulation.frames()[0], crowd)
         if free is not None:
             found.free = free
             crowd.back()
-        if self._lively:
+        if self._population.lively:
             found.accept = lambda step: self._bullet_step(step, crowd, found)
         return found
 
@@ -98,39 +98,16 @@ class Collisions:
         """Contacts where the bodies are now; Bullet's own bodies stay where they are."""
         self._census()
         self._place(poses, twists)
-        return self.named(self._found(poses, self._numbered(Crowd(self._free, self._client))))
-
-    def _near_bodies(self, simulation: Moving, h: float) -> list[FreeBody]:
-        """Bullet's free bodies that a step may bring near the scene's, or near one that it brings there.
-
-        The others are left where they are: moving them to look would make Bullet forget what they touch.
-        """
-        if not self._free:
-            return []
-        speed = float(np.abs(simulation.frames()[1][:, 3:]).max(initial=0.0))
-        around = _AROUND + h * min(speed, 1e3)
-        mirrors = {k for k, name in self._bodies.names.items() if name != WORLD}
-        free = {body.id: body for body in self._free}
-        meets = {k: self._overlapped(k, around, h) for k in free}
-        near = [k for k, others in meets.items() if others & mirrors]
-        for k in near:  # grows while it is gone through
-            near += [other for other in meets[k] if other in free and other not in near]
-        return [free[k] for k in near]
-
-    def _overlapped(self, body: int, around: float, h: float) -> set[int]:
-        low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
-        way = np.multiply(h, pybullet.getBaseVelocity(body, physicsClientId=self._client)[0])
-        low, high = np.subtract(np.minimum(low, low + way), around), np.add(np.maximum(high, high + way), around)
-        found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()
-        return {other for other, _ in found if other != body}
+        return self.named(self._found(poses, self._numbered(Crowd(self._population.free, self._client))))
 
     def _numbered(self, crowd: Crowd) -> Crowd:
         """Let the bodies of this crowd, and no other of Bullet's own, count as movable."""
-        for body in self._free:
-            self._ranks_of[body.id] = STATIC
-        for k, body in enumerate(crowd.bodies):
-            self._ranks_of[body.id] = len(self._names) + k
+        self._numbers = self._population.numbers(crowd.bodies)
         return crowd
+
+    def _census(self) -> None:
+        if self._population.renewed():
+            self._frictions.clear()
 
     def _found(self, poses: Array, crowd: Crowd) -> Contacts:
         """What Bullet finds, and what the planes do."""
@@ -159,11 +136,11 @@ class Collisions:
         self._others = []
         if not points:
             return Contacts.none()
-        pairs = self._pairs_of(points)
+        pairs = self._pairs_of(_single(points))
         if not len(pairs.chosen):
             return Contacts.none()
-        rows = [points[k] for k in pairs.chosen]
-        numbers = np.array([(*row[5], *row[6], *row[7], row[8]) for row in rows])
+        rows = [pairs.points[k] for k in pairs.chosen]
+        numbers = np.round([(*row[5], *row[6], *row[7], row[8]) for row in rows], _DIGITS)
         flip = pairs.flip[:, None]
         normal = np.where(flip, -numbers[:, 6:9], numbers[:, 6:9])
         skins = self._bodies.skins
@@ -188,13 +165,13 @@ class Collisions:
     def _pairs_of(self, points: list[tuple[Any, ...]]) -> _Pairs:
         """Who touches whom, the scene's bodies first, and which points matter to the scene."""
         ids = np.array([point[1:3] for point in points], dtype=np.int64).reshape(-1, 2)
-        ranks = self._ranks_of[ids]
+        ranks = self._numbers[ids]
         a, b = ranks.T
         flip = (a == STATIC) | ((b != STATIC) & (b < a))
         chosen = np.flatnonzero((a != b) & _concerns(np.sort(ranks, axis=1), len(self._names)))
         order = np.where(flip[:, None], (1, 0), (0, 1))
         ids, ranks = (np.take_along_axis(x, order, axis=1)[chosen].T for x in (ids, ranks))
-        return _Pairs(chosen, flip[chosen], ids.tolist(), ranks)
+        return _Pairs(points, chosen, flip[chosen], ids.tolist(), ranks)
 
     def _drifts(self, rows: list[tuple[Any, ...]], pairs: _Pairs, on_b: Array) -> Array:
         """Velocities (n, 3) of the points of immovable bodies that Bullet owns, as of a conveyor's belt."""
@@ -221,29 +198,6 @@ class Collisions:
             return own
         facts = pybullet.getDynamicsInfo(body, -1, physicsClientId=self._client)
         return Material(facts[1], None, max(facts[6], 0.0), max(facts[7], 0.0), min(max(facts[5], 0.0), 1.0))
-
-    def _census(self) -> None:
-        """Who there is in Bullet, looked at anew when someone came or went."""
-        client = self._client
-        ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
-        if ids == self._known and self._bodies.marked():
-            return
-        now = {k for k in ids if k not in self._bodies.names or self._bodies.is_marked(k)}
-        lost = sorted(self._bodies.names.keys() - now)
-        if lost:
-            raise StateError(
-                f"Bullet's body {lost[0]} of '{self._bodies.names[lost[0]]}' was removed behind the mirror's back;"
-                " close this mirror and create a new PyBulletMirror"
-            )
-        self._known = ids
-        self._ranks_of = np.full(max(now, default=0) + 1, STATIC)
-        for body, name in self._bodies.names.items():
-            self._ranks_of[body] = self._ranks.get(name, STATIC)
-        own = self._bodies.names.keys()
-        others = sorted(now - own)
-        self._free = [body for body in (FreeBody.of(k, client) for k in others) if body is not None]
-        self._lively = bool(self._free) or any(articulated(k, client) for k in others)
-        self._frictions.clear()
 
     def _bullet_step(self, h: float, crowd: Crowd, contacts: Contacts) -> None:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""
@@ -273,41 +227,8 @@ class Collisions:
     def substeps(self, simulation: Moving, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         with self._connection.guard():
-            return self._parts(simulation, h)
-
-    def _parts(self, simulation: Moving, h: float) -> int:
-        self._census()
-        poses, twists = simulation.frames()
-        reach = self._bodies.reach
-        with np.errstate(over="ignore", invalid="ignore"):
-            way = h * (np.linalg.norm(twists[:, 3:], axis=1) + np.linalg.norm(twists[:, :3], axis=1) * reach[:, 1])
-        if not np.isfinite(way).all():
-            return 1
-        parts = 1
-        for k in np.flatnonzero(way > _HALF * reach[:, 0]):
-            if self._near(int(k), poses, twists, h):
-                parts = max(parts, int(np.ceil(way[k] / (_HALF * reach[k, 0]))))
-        for body in self._free:
-            velocity = pybullet.getBaseVelocity(body.id, physicsClientId=self._client)[0]
-            moved = h * float(np.linalg.norm(velocity))
-            if moved > _HALF * body.radius:
-                low, high = pybullet.getAABB(body.id, -1, physicsClientId=self._client)
-                if self._others_in(low, high, np.multiply(h, velocity), {body.id}):
-                    parts = max(parts, int(np.ceil(moved / (_HALF * body.radius))))
-        return parts
-
-    def _near(self, k: int, poses: Array, twists: Array, h: float) -> bool:
-        """Whether body k may meet something in the step that does not move along with it."""
-        name = self._names[k]
-        own = self._bodies.of[name]
-        size = self._bodies.reach[k, 2]
-        low, high = poses[k, :3, 3] - size, poses[k, :3, 3] + size
-        return self._others_in(low, high, h * twists[k, 3:], set(own) | self._bodies.ignored(name))
-
-    def _others_in(self, low: Any, high: Any, way: Array, own: set[int]) -> bool:
-        low, high = np.minimum(low, np.add(low, way)), np.maximum(high, np.add(high, way))
-        found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()
-        return any(body not in own for body, _ in found)
+            self._census()
+            return self._population.parts(*simulation.frames(), h)
 
 
 def _concerns(ranks: Array, count: int) -> Array:
@@ -324,3 +245,9 @@ def _concerns(ranks: Array, count: int) -> Array:
         if np.array_equal(more, own):
             return np.asarray(own)
         own = more
+
+
+def _single(points: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Each point once: a capsule and the ball at its end, as parts of one body, report the same."""
+    seen = {(p[1], p[2], *(round(x, _SAME) for x in (*p[5], *p[7]))): p for p in points}
+    return points if len(seen) == len(points) else list(seen.values())

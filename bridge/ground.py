@@ -27,7 +27,7 @@ class Ground:
         self._pairs = pairs
         self._names: list[str] = []
         self._table: tuple[Array, Array] | None = None
-        self.on: set[str] = set()
+        self.on: dict[str, None] = {}  # an ordered set: Bullet's results depend on the order it is told things in
 
     def __len__(self) -> int:
         return len(self._spaces)
@@ -40,9 +40,9 @@ class Ground:
                 self._spaces.add(rank, shape, shape.material)
                 self._names.append(name)
         except ModelError:  # a kind of shape that someone registered for Bullet only
-            self.on.discard(name)
+            self.on.pop(name, None)
         else:
-            self.on.add(name)
+            self.on[name] = None
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed."""

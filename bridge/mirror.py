@@ -244,8 +244,9 @@ class PyBulletMirror:
     def _filter(self, a: str, b: str, collide: bool) -> None:
         if collide:
             self._bodies.restore(a, b)
-            for name in {a, b} & self._ground.on:
-                self._bodies.leave_planes(name)
+            for name in (a, b):
+                if name in self._ground.on:
+                    self._bodies.leave_planes(name)
         else:
             self._bodies.ignore(a, b)
 

@@ -49,6 +49,7 @@ class Interaction:
         self.solution = Solution()
         self.contacts = Contacts.none()
         self.step_size = simulation.timestep
+        self.coordinate_impulses: dict[str, float] = {}
         self._events = Events()
 
     @property
@@ -82,9 +83,12 @@ class Interaction:
         if isinstance(self.detector, Foreseeing) and self.settings.substeps > 1:
             parts = min(max(1, self.detector.substeps(sim, sim.timestep)), self.settings.substeps)
         self.step_size = sim.timestep / parts
+        self.coordinate_impulses = {}
         try:
             for _ in range(parts):
                 self.solution = machine.step(sim, tau, self.step_size)
+                for name, impulse in machine.coordinate_impulses.items():
+                    self.coordinate_impulses[name] = self.coordinate_impulses.get(name, 0.0) + impulse
                 self._events.note(self.contacts, sim.dynamics.bodies)
         finally:
             self.step_size = sim.timestep

@@ -30,14 +30,19 @@ def settle(
     """Move whitened positions z so that gaps + A z are as wanted where ``pressed`` (n + m,), and nowhere below -slop.
 
     gaps, wanted: of the contacts, then of the scalar rows, of which only ``stops`` (m,) count; NaN: nothing wanted.
-    What is overlapping is pushed to half the slop, the least way in the metric of M. gaps become what is left.
+    What is overlapping is pushed to half the slop, the least way in the metric of M; that comes first where not all can
+    be had. gaps become what is left.
     """  # fmt: skip
     n, m = len(rows.kind), len(scalars.speed)
-    push, active = np.zeros(n + m), np.zeros(n + m, dtype=np.bool_)
+    push, floor, active = np.zeros(n + m), np.zeros(n + m), np.zeros(n + m, dtype=np.bool_)
     least = 0.0
     for c in range(n):
         least = max(least, _RIGID * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
-    for _ in range(sweeps):
+    half = sweeps // 2
+    for k in range(sweeps):
+        if k == half:  # what is wanted cannot all be had: from here on only overlaps are removed
+            floor[:] = np.where(pressed & ~np.isnan(wanted), push, 0.0)
+            active[:] = False
         change = 0.0
         for c in range(n + m):
             if c >= n and not stops[c - n]:
@@ -46,13 +51,13 @@ def settle(
             if mobility <= least:
                 continue
             gap = gaps[c] + _moved(rows, scalars, c, z)
-            two_sided = pressed[c] and not np.isnan(wanted[c])
+            two_sided = k < half and pressed[c] and not np.isnan(wanted[c])
             if not (two_sided or active[c] or gap < -slop * _ROUNDING):
                 continue
             active[c] = True
             aim = wanted[c] if two_sided else -0.5 * slop
             target = push[c] + (aim - gap) / mobility
-            step = (target if two_sided else max(0.0, target)) - push[c]
+            step = (target if two_sided else max(floor[c], target)) - push[c]
             if step != 0.0:
                 push[c] += step
                 change = max(change, abs(step) * mobility)

@@ -41,6 +41,10 @@ class _Memory:
     coordinates: dict[str, float]
 
 
+def _nothing() -> _Memory:
+    return _Memory(solve.Earlier(np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 2, 3))), {})
+
+
 class ImpulseStep:
     """What steps one simulation's state with impulses; keeps the last ones to start from."""
 
@@ -61,9 +65,13 @@ class ImpulseStep:
 
     def forget(self) -> None:
         """Start the next solve from nothing: the state was set anew."""
-        nothing = np.zeros(0, dtype=np.int64)
-        self.memory = _Memory(solve.Earlier(nothing, np.zeros((0, 3)), np.zeros((0, 2, 3))), {})
+        self.memory = _nothing()
         self.momenta.forget()
+
+    @property
+    def coordinate_impulses(self) -> dict[str, float]:
+        """What limits, motors, dry friction and constraints gave in the last step, by the names of their rows."""
+        return self.memory.coordinates
 
     def remembered(self) -> Any:
         """What the next step starts from besides the state."""
@@ -100,8 +108,7 @@ class ImpulseStep:
             contacts, early = Contacts.none(), np.zeros((0, 6))
         solver = _Solve(self, sim, contacts, early, v0, h)
         solution = solver.run(self.memory) if solver.needed else Solution()
-        if solver.needed:
-            self.memory = solver.memory()
+        self.memory = solver.memory() if solver.needed else _nothing()
         if self.momenta:
             self.momenta.finish(dynamics, sim.q, sim.v, tau, h, *solver.pushes())
         if not (np.isfinite(sim.q).all() and np.isfinite(sim.v).all()):

@@ -156,6 +156,11 @@ class Simulation:
         """Pairs of bodies that began to touch, stay in touch, or parted in the last call of ``step`` or ``advance``."""
         return self.interaction.events()
 
+    @property
+    def coordinate_impulses(self) -> dict[str, float]:
+        """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
+        return self.interaction.coordinate_impulses
+
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
         index = self._dynamics.model.body_index(body)

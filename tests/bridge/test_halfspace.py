@@ -75,7 +75,7 @@ RESTS = {
     "lying cylinder": (shapes.Cylinder(0.1, 0.4), 0.1, LYING, 2),
     "flat torus": (shapes.Torus(0.3, 0.1), 0.1, (0, 0, 0), 4),
     "wheel": (shapes.Torus(0.3, 0.1), 0.4, LYING, 1),
-    "disc": (shapes.Mesh(trimesh.creation.cylinder(0.3, 0.2, sections=64)), 0.1, (0, 0, 0), 8),
+    "disc": (shapes.Mesh(trimesh.creation.cylinder(0.3, 0.2, sections=64)), 0.1, (0, 0, 0), 4),
 }
 
 

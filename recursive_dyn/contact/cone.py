@@ -26,9 +26,12 @@ def bounded(a: float, b: float, d: float, r0: float, r1: float, radius: float, x
     if size <= radius:
         return 0.0
     length = np.sqrt(r0 * r0 + r1 * r1)
-    if radius <= _EXACT * size or length == 0.0:  # z outweighs S
-        x[0], x[1] = (-r0 * (radius / length), -r1 * (radius / length)) if length > 0.0 else (0.0, 0.0)
-        return length / max(radius, 1e-300)
+    if radius <= 1e-300:
+        x[0], x[1] = 0.0, 0.0
+        return np.inf
+    if radius <= _EXACT * size:  # z outweighs S
+        x[0], x[1] = -r0 * (radius / length), -r1 * (radius / length)
+        return length / radius
     z = 0.0
     for _ in range(_ROUNDS):  # Newton on 1/|x|, which is nearly linear in z
         p, q = a + z, d + z

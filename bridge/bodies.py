@@ -127,7 +127,8 @@ class Bodies:
 
     def marked(self) -> bool:
         """Whether all bodies still are those that were made here."""
-        return all(map(self.is_marked, self.names))
+        client = self._client
+        return all(pybullet.getUserDataId(body, _MARK, -1, -1, client) >= 0 for body in self.names)
 
     def _separate(self, a: int, b: int) -> None:
         pybullet.setCollisionFilterPair(a, b, -1, -1, 0, physicsClientId=self._client)

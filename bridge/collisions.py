@@ -16,12 +16,13 @@ from bridge.free import Crowd, velocity_of
 from bridge.ground import Ground
 from bridge.population import Population
 from bridge.quaternion import Array
+from recursive_dyn.compiled import compiled
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
 
 Pairs = Mapping[frozenset[str], Any]
 _DIGITS = 13  # m: Bullet's last ones differ from run to run
-_SAME = 6  # digits in which points that are one agree
+_SAME = 1e-6  # m, and of normals, up to which points are one
 _BITS = 24  # Bullet's ids fit into as many
 
 
@@ -36,9 +37,8 @@ class Moving(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Bullet's points; of those chosen: whether Bullet has them the other way round, ids of A, of B, ranks (2, n)."""
+    """Of the points chosen: whether Bullet has them the other way round, ids of A, of B, ranks (2, n)."""
 
-    points: list[tuple[Any, ...]]
     chosen: Array
     flip: Array
     ids: list[list[int]]
@@ -48,8 +48,8 @@ class _Pairs:
 class Collisions:
     """detect(simulation): contacts of the scene's bodies at the simulation's state, Bullet's free bodies included.
 
-    place: gives Bullet's mirrors poses (nb, 4, 4) and twists (nb, 6). Raises StateError where a mirrored body was
-    removed from Bullet.
+    place: gives Bullet's mirrors poses (nb, 4, 4) and twists (nb, 6), if anything is to be pushed by them. Raises
+    StateError where a mirrored body was removed from Bullet.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Collisions:
         ranks: Mapping[str, int],
         pairs: Pairs,
         ground: Ground,
-        place: Callable[[Array, Array], None],
+        place: Callable[[Array, Array | None], None],
     ) -> None:
         self._connection, self._client = connection, connection.id
         self._bodies, self._ranks, self._place, self._pairs = bodies, ranks, place, pairs
@@ -83,7 +83,8 @@ class Collisions:
     def _detected(self, simulation: Moving) -> Contacts:
         self._census()
         h = simulation.interaction.step_size
-        self._place(*simulation.frames())
+        poses, twists = simulation.frames()
+        self._place(poses, twists if self._population.lively else None)
         crowd = self._numbered(Crowd(self._population.near(simulation.frames()[1], h), self._client))
         free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
         found = self._found(simulation.frames()[0], crowd)
@@ -136,11 +137,12 @@ class Collisions:
         self._others = []
         if not points:
             return Contacts.none()
-        pairs = self._pairs_of(_single(points))
+        ids = np.array([point[1:3] for point in points], dtype=np.int64)
+        numbers = np.round([(*point[5], *point[6], *point[7], point[8]) for point in points], _DIGITS)
+        pairs = self._pairs_of(ids, _first(ids, numbers))
         if not len(pairs.chosen):
             return Contacts.none()
-        rows = [pairs.points[k] for k in pairs.chosen]
-        numbers = np.round([(*row[5], *row[6], *row[7], row[8]) for row in rows], _DIGITS)
+        numbers = numbers[pairs.chosen]
         flip = pairs.flip[:, None]
         normal = np.where(flip, -numbers[:, 6:9], numbers[:, 6:9])
         skins = self._bodies.skins
@@ -158,27 +160,28 @@ class Collisions:
             numbers[:, 9] + skin_a + skin_b,
             np.array([self._friction(a, b) for a, b in zip(*pairs.ids, strict=True)]),
             np.array([(a << _BITS) + b for a, b in zip(*pairs.ids, strict=True)]),
-            drift=self._drifts(rows, pairs, on_b),
+            drift=self._drifts(points, pairs, on_b),
             free_names=crowd.names,
+            trusted=True,
         )
 
-    def _pairs_of(self, points: list[tuple[Any, ...]]) -> _Pairs:
+    def _pairs_of(self, ids: Array, distinct: Array) -> _Pairs:
         """Who touches whom, the scene's bodies first, and which points matter to the scene."""
-        ids = np.array([point[1:3] for point in points], dtype=np.int64).reshape(-1, 2)
         ranks = self._numbers[ids]
         a, b = ranks.T
         flip = (a == STATIC) | ((b != STATIC) & (b < a))
-        chosen = np.flatnonzero((a != b) & _concerns(np.sort(ranks, axis=1), len(self._names)))
+        chosen = np.flatnonzero(distinct & (a != b) & _concerns(np.sort(ranks, axis=1), len(self._names)))
         order = np.where(flip[:, None], (1, 0), (0, 1))
         ids, ranks = (np.take_along_axis(x, order, axis=1)[chosen].T for x in (ids, ranks))
-        return _Pairs(points, chosen, flip[chosen], ids.tolist(), ranks)
+        return _Pairs(chosen, flip[chosen], ids.tolist(), ranks)
 
-    def _drifts(self, rows: list[tuple[Any, ...]], pairs: _Pairs, on_b: Array) -> Array:
+    def _drifts(self, points: list[tuple[Any, ...]], pairs: _Pairs, on_b: Array) -> Array:
         """Velocities (n, 3) of the points of immovable bodies that Bullet owns, as of a conveyor's belt."""
-        drifts = np.zeros((len(rows), 3))
+        drifts = np.zeros((len(on_b), 3))
         for k, (body, rank) in enumerate(zip(pairs.ids[1], pairs.ranks[1].tolist(), strict=True)):
             if rank == STATIC and body not in self._bodies.names:
-                link = rows[k][3] if pairs.flip[k] else rows[k][4]
+                point = points[pairs.chosen[k]]
+                link = point[3] if pairs.flip[k] else point[4]
                 drifts[k] = velocity_of(body, link, on_b[k], self._client)
         return drifts
 
@@ -227,7 +230,6 @@ class Collisions:
     def substeps(self, simulation: Moving, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         with self._connection.guard():
-            self._census()
             return self._population.parts(*simulation.frames(), h)
 
 
@@ -247,7 +249,18 @@ def _concerns(ranks: Array, count: int) -> Array:
         own = more
 
 
-def _single(points: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Each point once: a capsule and the ball at its end, as parts of one body, report the same."""
-    seen = {(p[1], p[2], *(round(x, _SAME) for x in (*p[5], *p[7]))): p for p in points}
-    return points if len(seen) == len(points) else list(seen.values())
+@compiled
+def _first(ids: Array, numbers: Array) -> Array:
+    """Which points (n, 10) are not the same as one before: a capsule and the ball at its end report some twice."""
+    keep = np.ones(len(ids), dtype=np.bool_)
+    for i in range(len(ids)):
+        for j in range(i - 1, -1, -1):
+            if ids[j, 0] != ids[i, 0] or ids[j, 1] != ids[i, 1]:
+                break
+            apart = 0.0
+            for k in range(9):
+                apart = max(apart, abs(numbers[i, k] - numbers[j, k]))
+            if apart < _SAME:
+                keep[i] = False
+                break
+    return keep

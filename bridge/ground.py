@@ -71,6 +71,7 @@ class Ground:
             distance,
             frictions[shape, plane],
             -key,
+            trusted=True,
         )
 
     def _materials(self) -> tuple[Array, Array]:

@@ -85,6 +85,7 @@ class PyBulletMirror:
         self._poses = sim.frames()[0]
         self._pairs = scene.pairs
         self._contacts: tuple[Contact, ...] | None = None
+        self._stepped = False
         self._files = MeshFiles()
         self._connection = Connection(client, gui)
         # Nobody looks into a connection of our own without a window, and ``image`` has its own meshes.
@@ -121,7 +122,7 @@ class PyBulletMirror:
         """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before."""
         with self._connection.guard():
             self._place(*self.sim.frames())
-        self._contacts = None
+        self._contacts, self._stepped = None, False
 
     def step(self, count: int = 1) -> None:
         """Advance the simulation by ``count`` timesteps and mirror where it got to.
@@ -132,16 +133,17 @@ class PyBulletMirror:
         with self._connection.guard():
             self.sim.step(count)
             self._place(*self.sim.frames())
-        self._contacts = (
-            self._collisions.named(self.sim.contacts) if count and self.sim.detect is self._collisions else None
-        )
+        self._contacts, self._stepped = None, bool(count) and self.sim.detect is self._collisions
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
         """Contacts of the scene's bodies: of the last ``step``, or at the last ``sync``, found when first asked for."""
         if self._contacts is None:
             with self._connection.guard():
-                self._contacts = self._collisions.look(*self.sim.frames())
+                if self._stepped:
+                    self._contacts = self._collisions.named(self.sim.contacts)
+                else:
+                    self._contacts = self._collisions.look(*self.sim.frames())
         return self._contacts
 
     @property
@@ -197,21 +199,18 @@ class PyBulletMirror:
     ) -> None:
         self.close()
 
-    def _place(self, poses: Array, twists: Array) -> None:
-        """Bullet's bodies at poses (nb, 4, 4) with twists (nb, 6)."""
-        states = zip(
-            self._bodies.of.values(),
-            poses[:, :3, 3].tolist(),
-            quaternion.from_rotations(poses[:, :3, :3]).tolist(),
-            twists[:, 3:].tolist(),
-            twists[:, :3].tolist(),
-            strict=True,
-        )
+    def _place(self, poses: Array, twists: Array | None) -> None:
+        """Bullet's bodies at poses (nb, 4, 4) with twists (nb, 6), or wherever they are on the way with none."""
+        positions = poses[:, :3, 3].tolist()
+        orientations = quaternion.from_rotations(poses[:, :3, :3]).tolist()
         client = self.client
-        for bodies, position, orientation, velocity, omega in states:
+        for bodies, position, orientation in zip(self._bodies.of.values(), positions, orientations, strict=True):
             for body in bodies:
                 pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
-                pybullet.resetBaseVelocity(body, velocity, omega, client)  # after the pose, which zeroes it
+        if twists is not None:  # after the poses, which zero them
+            for bodies, twist in zip(self._bodies.of.values(), twists.tolist(), strict=True):
+                for body in bodies:
+                    pybullet.resetBaseVelocity(body, twist[3:], twist[:3], client)
         self._poses = poses
 
     def _create(self) -> None:

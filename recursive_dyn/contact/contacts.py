@@ -88,6 +88,7 @@ class Contacts:
     drift: np.ndarray = field(default_factory=lambda: _rows(0, 3))
     accept: Callable[[float], None] | None = None
     free_names: Sequence[str] = ()
+    trusted: bool = False  # arrays of the right kind by construction: they are not looked at
     impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found
     moment: np.ndarray = field(init=False)  # (n, 3) on A, N m s: of rolling and spinning friction
 
@@ -95,7 +96,7 @@ class Contacts:
         n = len(self.a)
         if not len(self.drift):
             self.drift = _rows(n, 3)
-        for name, kind, width in _FIELDS:
+        for name, kind, width in () if self.trusted else _FIELDS:
             setattr(self, name, _checked(name, getattr(self, name), kind, (n, width) if width else (n,)))
         self.impulse, self.moment = _rows(n, 3), _rows(n, 3)
         self._local: tuple[np.ndarray, ...] = ()

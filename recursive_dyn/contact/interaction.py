@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 Detector = Callable[[Any], Contacts]
 
 
-@runtime_checkable
-class Foreseeing(Protocol):
-    """A detector that also knows into how many parts a step must be cut so that nothing passes through anything."""
-
-    def substeps(self, simulation: Any, h: float) -> int:
-        """Parts of a step of length h from the simulation's state."""
-
-
 class Interaction:
     """Contacts, motors and dry friction of one simulation.
 
-    detector: finds the contacts at a simulation's state; settings, motors: as set by the user; solution: what the last
-    step did; contacts: those of the last step, with their impulses.
+    detector: finds the contacts at a simulation's state; if it has ``substeps(simulation, h)``, that says into how many
+    parts a step must be cut so that nothing passes through anything. settings, motors: as set by the user; solution:
+    what the last step did; contacts: those of the last step, with their impulses.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -80,8 +73,9 @@ class Interaction:
         """One timestep of the simulation, in as many parts as fast bodies need."""
         sim, machine = self._sim, self.machine
         parts = 1
-        if isinstance(self.detector, Foreseeing) and self.settings.substeps > 1:
-            parts = min(max(1, self.detector.substeps(sim, sim.timestep)), self.settings.substeps)
+        foresee = getattr(self.detector, "substeps", None)
+        if foresee is not None and self.settings.substeps > 1:
+            parts = min(max(1, foresee(sim, sim.timestep)), self.settings.substeps)
         self.step_size = sim.timestep / parts
         self.coordinate_impulses = {}
         try:
@@ -105,7 +99,8 @@ class Interaction:
             found = self.detector(self._sim)
             if not isinstance(found, Contacts):
                 raise StateError(f"a simulation's detect returns Contacts, not {type(found).__name__}")
-            found.check(len(self._sim.dynamics.bodies))
+            if not found.trusted:
+                found.check(len(self._sim.dynamics.bodies))
             self.contacts = found
             if self.settings.detect == "frame":
                 found.located(self._sim.frames()[0])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _REST = 0.05  # share of the speed that gravity gives in a step up to which surfaces rest on each other
 _SLOWEST = 1e-4  # m/s: the same where there is no gravity
 _SEPARATIONS = 200  # sweeps of the position projection
+_STILL = 1e-12  # shift times velocity below which the way velocity is carried along makes no difference
 _WHOLE = np.ones(1)
 _NOWHERE = np.zeros((0, 3))
 _NOBODY = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 3))
@@ -161,7 +162,8 @@ class _Solve:
         )  # fmt: skip
         sim.v[:] += dv
         if dq.any():
-            sim.v[:] += self._carried(dq)
+            if np.abs(dq).max() * np.abs(sim.v).max() > _STILL:
+                sim.v[:] += self._carried(dq)
             sim.q[:] = sim.dynamics.call("integrate", sim.q, dq, _WHOLE)
         free.twist += twists
         free.shift += places

@@ -106,8 +106,8 @@ class Collisions:
         self._numbers = self._population.numbers(crowd.bodies)
         return crowd
 
-    def _census(self) -> None:
-        if self._population.renewed():
+    def _census(self, thorough: bool = True) -> None:
+        if self._population.renewed(thorough):
             self._frictions.clear()
 
     def _found(self, poses: Array, crowd: Crowd) -> Contacts:
@@ -230,6 +230,7 @@ class Collisions:
     def substeps(self, simulation: Moving, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         with self._connection.guard():
+            self._census(thorough=False)
             return self._population.parts(*simulation.frames(), h)
 
 

@@ -29,11 +29,14 @@ class Population:
         self.free: list[FreeBody] = []
         self.lively = False
 
-    def renewed(self) -> bool:
-        """Look again; True if someone came or went. Raises StateError where a body of the mirror's was removed."""
+    def renewed(self, thorough: bool = True) -> bool:
+        """Look again; True if someone came or went. Raises StateError where a body of the mirror's was removed.
+
+        thorough: also whether an id now belongs to another body.
+        """
         client, names = self._client, self._bodies.names
         ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
-        if ids == self._ids and self._bodies.marked():
+        if ids == self._ids and not (thorough and not self._bodies.marked()):
             return False
         now = {k for k in ids if k not in names or self._bodies.is_marked(k)}
         lost = sorted(names.keys() - now)

@@ -106,7 +106,7 @@ def contact(G: np.ndarray, c: np.ndarray, target: float, mu: np.ndarray, p: np.n
     whole = g + G[1, 1] + G[2, 2]
     if base <= 1e-200 or g <= _RIGID * whole:
         return
-    if mu[0] <= 0.0:
+    if mu[0] <= 1e-200:
         p[0] = base / g
         return
     a, d = G[1, 1] - G[0, 1] * G[0, 1] / g, G[2, 2] - G[0, 2] * G[0, 2] / g

@@ -21,7 +21,7 @@ from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
 
 Pairs = Mapping[frozenset[str], Any]
-_DIGITS = 13  # m: Bullet's last ones differ from run to run
+_DIGITS = 14  # m: Bullet's last ones differ from run to run
 _SAME = 1e-6  # m, and of normals, up to which points are one
 _BITS = 24  # Bullet's ids fit into as many
 

@@ -28,6 +28,27 @@ class Scalars(NamedTuple):
     soft: np.ndarray
 
 
+class Island(NamedTuple):
+    """Rows that are solved together, and what is found.
+
+    rows, scalars: of the whole solve, of which this island has ``contacts`` and ``singles``; G (n, 6, 6), weights (m,):
+    their mobilities; targets (n,), frictions (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened
+    velocities.
+    """
+
+    rows: Rows
+    scalars: Scalars
+    G: np.ndarray
+    weights: np.ndarray
+    targets: np.ndarray
+    frictions: np.ndarray
+    contacts: np.ndarray
+    singles: np.ndarray
+    P: np.ndarray
+    Q: np.ndarray
+    y: np.ndarray
+
+
 @compiled
 def mobilities(rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray) -> None:
     """Diagonal blocks: G (n, 6, 6) of each contact, weights (m,) of each scalar row; ``soft`` becomes absolute."""
@@ -84,10 +105,10 @@ def velocity(rows: Rows, c: int, i: int, y: np.ndarray) -> float:
 
 
 @compiled
-def accumulate(
-    rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray
-) -> None:
+def accumulate(it: Island) -> None:
     """y = A^T p over these rows; y of the coordinates they reach only."""
+    rows, scalars, contacts, singles, P, Q = it.rows, it.scalars, it.contacts, it.singles, it.P, it.Q
+    y = it.y
     for c in contacts:
         for k in range(rows.first[c], rows.first[c + 1]):
             y[rows.slots[k]] = 0.0

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars, accumulate, height, velocity
+from recursive_dyn.contact.blocks import Island, accumulate, height, velocity
 from recursive_dyn.contact.mixing import mixed, read, scales, write
-from recursive_dyn.contact.rows import Rows
 from recursive_dyn.contact.subspace import refine
 from recursive_dyn.contact.sweep import sweep
 
@@ -25,113 +24,73 @@ _TRUST = 2.0  # growth of the residual at which mixing starts anew
 
 
 @compiled
-def island(
-    rows: Rows,
-    scalars: Scalars,
-    G: np.ndarray,
-    weights: np.ndarray,
-    targets: np.ndarray,
-    frictions: np.ndarray,
-    contacts: np.ndarray,
-    singles: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-    local: np.ndarray,
-    iterations: int,
-    tolerance: float,
-) -> tuple[int, float]:
+def island(it: Island, local: np.ndarray, iterations: int, tolerance: float) -> tuple[int, float]:
     """Solve the rows of one island from the impulses P (n, 6), Q (m,); (sweeps, largest change in the last, m/s).
 
     local (len(y),): scratch of ``refine``.
     """
+    contacts, singles = it.contacts, it.singles
     w = np.zeros((7, 6))
-    accumulate(rows, scalars, contacts, singles, P, Q, y)
-    if _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y):
-        _clear(rows, scalars, contacts, singles, P, Q, y)
+    accumulate(it)
+    if _squeezed(it):
+        _clear(it)
     change, done = 0.0, 0
     while done < min(_FIRST, iterations):
-        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
+        change = sweep(it, w, 0.0)
         done += 1
         if change <= tolerance:
             return done, change
     size = 6 * len(contacts) + len(singles)
     kept, best = np.zeros(size), change
-    read(P, Q, contacts, singles, kept)
+    read(it, kept)
     for attempt in range(len(_SOFT)):
         least, patience = attempt == len(_SOFT) - 1, _PATIENCE
         while patience > 0 and done < iterations // 2:
-            if not refine(rows, scalars, targets, frictions, contacts, singles, P, Q, y, local, _SOFT[attempt], least):
+            if not refine(it, local, _SOFT[attempt], least):
                 break
-            accumulate(rows, scalars, contacts, singles, P, Q, y)
+            accumulate(it)
             for _ in range(_BETWEEN):
-                change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
+                change = sweep(it, w, 0.0)
                 done += 1
                 if change <= tolerance:
                     return done, change
             patience -= 1
             if change < best:
                 best, patience = change, _PATIENCE
-                read(P, Q, contacts, singles, kept)
-        write(P, Q, contacts, singles, kept)
-        accumulate(rows, scalars, contacts, singles, P, Q, y)
+                read(it, kept)
+        write(it, kept)
+        accumulate(it)
         change = best
-    done, change = _mixing(
-        rows,
-        scalars,
-        G,
-        weights,
-        targets,
-        frictions,
-        contacts,
-        singles,
-        P,
-        Q,
-        y,
-        w,
-        done,
-        change,
-        iterations,
-        tolerance,
-    )
-    failed = change > _FAILED or _squeezed(rows, scalars, G, weights, contacts, singles, P, Q, y)
+    done, change = _mixing(it, w, done, change, iterations, tolerance)
+    failed = change > _FAILED or _squeezed(it)
     if failed and iterations >= _CAREFUL:
-        _clear(rows, scalars, contacts, singles, P, Q, y)
+        _clear(it)
         for k in range(_CAREFUL):  # the last ones leave no doubt that they end
             soft = _GIVING[k * len(_GIVING) // _CAREFUL]
-            change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, soft)
-        read(P, Q, contacts, singles, kept)
-        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
+            change = sweep(it, w, soft)
+        read(it, kept)
+        change = sweep(it, w, 0.0)
         change = max(change, 2.0 * tolerance)  # by how much the laws as they are would still change it
-        write(P, Q, contacts, singles, kept)
-        accumulate(rows, scalars, contacts, singles, P, Q, y)
+        write(it, kept)
+        accumulate(it)
     return done, change
 
 
 @compiled
-def _clear(
-    rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray
-) -> None:
+def _clear(it: Island) -> None:
+    contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
     for c in contacts:
         P[c] = 0.0
     for s in singles:
         Q[s] = 0.0
-    accumulate(rows, scalars, contacts, singles, P, Q, y)
+    accumulate(it)
 
 
 @compiled
-def _squeezed(
-    rows: Rows,
-    scalars: Scalars,
-    G: np.ndarray,
-    weights: np.ndarray,
-    contacts: np.ndarray,
-    singles: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-) -> bool:
+def _squeezed(it: Island) -> bool:
     """Whether impulses do next to nothing but press against each other, as on a wedge: they would grow for ever."""
+    rows, scalars, G, weights, contacts, singles = it.rows, it.scalars, it.G, it.weights, it.contacts, it.singles
+    P, Q, y = it.P, it.Q, it.y
     whole, net = 0.0, 0.0
     for c in contacts:
         for r in range(3):
@@ -147,37 +106,23 @@ def _squeezed(
 
 @compiled
 def _mixing(
-    rows: Rows,
-    scalars: Scalars,
-    G: np.ndarray,
-    weights: np.ndarray,
-    targets: np.ndarray,
-    frictions: np.ndarray,
-    contacts: np.ndarray,
-    singles: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-    w: np.ndarray,
-    done: int,
-    change: float,
-    iterations: int,
-    tolerance: float,
+    it: Island, w: np.ndarray, done: int, change: float, iterations: int, tolerance: float
 ) -> tuple[int, float]:
     """Sweeps whose last iterates are mixed."""
+    contacts, singles = it.contacts, it.singles
     size = 6 * len(contacts) + len(singles)
     x, scale = np.zeros(size), np.zeros(size)
     end, r, last_end, last_r = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
     dF, dR = np.zeros((_MEMORY, size)), np.zeros((_MEMORY, size))
-    scales(G, weights, contacts, singles, scale)
+    scales(it, scale)
     used, best, fresh = 0, np.inf, True
     while done < iterations:
-        read(P, Q, contacts, singles, x)
-        change = sweep(rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, w, 0.0)
+        read(it, x)
+        change = sweep(it, w, 0.0)
         done += 1
         if change <= tolerance:
             break
-        read(P, Q, contacts, singles, end)
+        read(it, end)
         r[:] = (end - x) * scale
         length = np.sqrt(np.dot(r, r))
         if length > _TRUST * best:
@@ -198,6 +143,6 @@ def _mixing(
             for k in range(used):
                 if gamma[k] != 0.0:
                     end -= dF[k] * gamma[k]
-            write(P, Q, contacts, singles, end)
-            accumulate(rows, scalars, contacts, singles, P, Q, y)
+            write(it, end)
+            accumulate(it)
     return done, change

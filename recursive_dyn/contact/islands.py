@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars, accumulate, height, place, velocity
+from recursive_dyn.contact.blocks import Island, Scalars, accumulate, height, place, velocity
 from recursive_dyn.contact.island import island
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.rows import Rows
@@ -92,13 +92,11 @@ def solve(
         while end < len(order) and places[order[end]] == number:
             end += 1
         members = order[at:end]
-        own = members[members < n]
-        single = members[members >= n] - n
-        done, change = _coulomb(
-            rows, scalars, G, weights, targets, frictions, own, single, P, Q, y, local, iterations, tolerance
-        )
+        own, single = members[members < n], members[members >= n] - n
+        it = Island(rows, scalars, G, weights, targets, frictions, own, single, P, Q, y)
+        done, change = _coulomb(it, local, iterations, tolerance)
         if change > tolerance:
-            _tame(rows, scalars, own, single, P, Q, y)
+            _tame(it)
         sweeps = max(sweeps, done)
         residual = max(residual, change)
         at = end
@@ -106,17 +104,17 @@ def solve(
 
 
 @compiled
-def _tame(
-    rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, P: np.ndarray, Q: np.ndarray, y: np.ndarray
-) -> None:
+def _tame(it: Island) -> None:
     """Shrink impulses that did not converge to where they take most energy away, if they would bring some in."""
+    rows, scalars, contacts, singles, P, Q = it.rows, it.scalars, it.contacts, it.singles, it.P, it.Q
+    y = it.y
     work, square = 0.0, 0.0
     for c in contacts:
         for i in range(6):
             work += P[c, i] * rows.speed[c, i]
     for s in singles:
         work += Q[s] * scalars.speed[s]
-    accumulate(rows, scalars, contacts, singles, P, Q, y)
+    accumulate(it)
     for c in contacts:
         for i in range(height(rows, c)):
             r = place(rows.kind[c], i)
@@ -130,45 +128,28 @@ def _tame(
             P[c] *= share
         for s in singles:
             Q[s] *= share
-        accumulate(rows, scalars, contacts, singles, P, Q, y)
+        accumulate(it)
 
 
 @compiled
-def _coulomb(
-    rows: Rows,
-    scalars: Scalars,
-    G: np.ndarray,
-    weights: np.ndarray,
-    targets: np.ndarray,
-    frictions: np.ndarray,
-    contacts: np.ndarray,
-    singles: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-    local: np.ndarray,
-    iterations: int,
-    tolerance: float,
-) -> tuple[int, float]:
+def _coulomb(it: Island, local: np.ndarray, iterations: int, tolerance: float) -> tuple[int, float]:
     """Solve with every contact sticking as hard as it can; those that slip nevertheless slide, and it is solved again.
 
     Were each contact judged alone, a body that its contacts can hold together would slip one contact after the other.
-    """  # fmt: skip
+    """
+    rows, frictions, contacts, P, y = it.rows, it.frictions, it.contacts, it.P, it.y
     double = False
     for c in contacts:
         double = double or frictions[c, 0] > frictions[c, 1]
     if not double:
-        return island(
-            rows, scalars, G, weights, targets, frictions, contacts, singles, P, Q, y, local, iterations, tolerance
-        )
+        return island(it, local, iterations, tolerance)
     own = frictions.copy()
     for c in contacts:
         own[c, 1] = frictions[c, 0]
+    sticky = Island(it.rows, it.scalars, it.G, it.weights, it.targets, own, contacts, it.singles, P, it.Q, y)
     total, change = 0, 0.0
     for _ in range(_JUDGEMENTS):
-        done, change = island(
-            rows, scalars, G, weights, targets, own, contacts, singles, P, Q, y, local, iterations, tolerance
-        )
+        done, change = island(sticky, local, iterations, tolerance)
         total += done
         slipped = False
         for c in contacts:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
+from recursive_dyn.contact.blocks import Island
 
 
 @compiled
-def read(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarray, x: np.ndarray) -> None:
+def read(it: Island, x: np.ndarray) -> None:
+    contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
     k = 0
     for c in contacts:
         x[k : k + 6] = P[c]
@@ -19,7 +21,8 @@ def read(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarray
 
 
 @compiled
-def write(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarray, x: np.ndarray) -> None:
+def write(it: Island, x: np.ndarray) -> None:
+    contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
     k = 0
     for c in contacts:
         P[c] = x[k : k + 6]
@@ -30,8 +33,9 @@ def write(P: np.ndarray, Q: np.ndarray, contacts: np.ndarray, singles: np.ndarra
 
 
 @compiled
-def scales(G: np.ndarray, weights: np.ndarray, contacts: np.ndarray, singles: np.ndarray, scale: np.ndarray) -> None:
+def scales(it: Island, scale: np.ndarray) -> None:
     """Square roots of the mobilities: in these units an impulse's square is an energy."""
+    G, weights, contacts, singles = it.G, it.weights, it.contacts, it.singles
     k = 0
     for c in contacts:
         for i in range(6):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars, height, place, velocity
+from recursive_dyn.contact.blocks import Island, height, place, velocity
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
 MOST = 160  # rows beyond which sweeps are cheaper
@@ -35,26 +35,22 @@ def _binding(rows: Rows, c: int, friction: np.ndarray, p: np.ndarray, free: np.n
 
 
 @compiled
-def refine(
-    rows: Rows,
-    scalars: Scalars,
-    targets: np.ndarray,
-    frictions: np.ndarray,
-    contacts: np.ndarray,
-    singles: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-    local: np.ndarray,
-    soft: float,
-    least: bool,
-) -> bool:
+def refine(it: Island, local: np.ndarray, soft: float, least: bool) -> bool:
     """Change P and Q so that every row that binds meets its target; False where there are too many or none.
 
     Rows may repeat each other. soft: share of a row's own mobility by which it gives way to what it carries (``least``:
     so that all carry alike, and not quite on target) or to what it carries more. local (len(y),): scratch, -1
     everywhere.
     """
+    rows, scalars, targets, frictions, contacts, singles = (
+        it.rows,
+        it.scalars,
+        it.targets,
+        it.frictions,
+        it.contacts,
+        it.singles,
+    )
+    P, Q, y = it.P, it.Q, it.y
     most = 6 * len(contacts) + len(singles)
     owner, part = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
     count = 0
@@ -72,7 +68,7 @@ def refine(
             count += 1
     if count == 0 or count > MOST:
         return False
-    width = _number(rows, scalars, contacts, singles, local)
+    width = _number(it, local)
     L, R, b = np.zeros((count, width)), np.zeros((count, width)), np.zeros(count)
     for k in range(count):
         if part[k] < 0:
@@ -110,7 +106,7 @@ def refine(
         if part[i] < 0:
             K[i, i] += scalars.soft[singles[owner[i]]]
     x = eliminated(K, b)
-    _unnumber(rows, scalars, contacts, singles, local)
+    _unnumber(it, local)
     if not np.isfinite(x).all():
         return False
     for k in range(count):
@@ -128,7 +124,8 @@ def refine(
 
 
 @compiled
-def _number(rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, local: np.ndarray) -> int:
+def _number(it: Island, local: np.ndarray) -> int:
+    rows, scalars, contacts, singles = it.rows, it.scalars, it.contacts, it.singles
     count = 0
     for c in contacts:
         for k in range(rows.first[c], rows.first[c + 1]):
@@ -144,7 +141,8 @@ def _number(rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndar
 
 
 @compiled
-def _unnumber(rows: Rows, scalars: Scalars, contacts: np.ndarray, singles: np.ndarray, local: np.ndarray) -> None:
+def _unnumber(it: Island, local: np.ndarray) -> None:
+    rows, scalars, contacts, singles = it.rows, it.scalars, it.contacts, it.singles
     for c in contacts:
         for k in range(rows.first[c], rows.first[c + 1]):
             local[rows.slots[k]] = -1

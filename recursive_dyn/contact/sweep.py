@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars, add, height, place, velocity
+from recursive_dyn.contact.blocks import Island, add, height, place, velocity
 from recursive_dyn.contact.cone import bounded, contact
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows
 
@@ -66,25 +66,13 @@ def _sweep_contact(
 
 
 @compiled
-def sweep(
-    rows: Rows,
-    scalars: Scalars,
-    G: np.ndarray,
-    weights: np.ndarray,
-    targets: np.ndarray,
-    frictions: np.ndarray,
-    contacts: np.ndarray,
-    singles: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-    w: np.ndarray,
-    soft: float,
-) -> float:
+def sweep(it: Island, w: np.ndarray, soft: float) -> float:
     """Meet the law of every row of an island once; the largest change of a velocity, m/s.
 
     soft: share of what its impulse does by which a contact gives way. w (7, 6): scratch.
     """
+    rows, scalars, G, weights, targets, frictions = it.rows, it.scalars, it.G, it.weights, it.targets, it.frictions
+    contacts, singles, P, Q, y = it.contacts, it.singles, it.P, it.Q, it.y
     change = 0.0
     for s in singles:
         if weights[s] <= 0.0:

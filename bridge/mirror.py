@@ -57,11 +57,13 @@ class PyBulletMirror:
     client: a Bullet connection, which stays the caller's; without one the mirror opens a window if there is a display
     (``gui`` decides otherwise), else a connection without one, and closes it itself. ground: a checkered plane at
     z = 0, or at the height given in m; False, or a Plane among scene.world.shapes, for none. renderer: "egl" or "tiny"
-    for ``image``; the first that works if None.
+    for ``image``; the first that works if None. contact: let the simulation feel what its bodies touch, as its
+    ``detect``; Bullet's own bodies are then stepped along, and felt. They fall with the scene's gravity in a connection
+    of the mirror's own, with what Bullet was told in the caller's.
 
     Scenery meets all bodies, also those hung on the world; parent and child never touch, nor scenery and scenery. Mesh
-    scenery is hollow, a moving mesh collides as the convex hull of each of its OBJ groups. Raises ModelError for shapes
-    that Bullet cannot take, StateError once the connection is gone.
+    scenery is hollow, a moving mesh is cut into convex parts, once. Raises ModelError for shapes that Bullet cannot
+    take, StateError once the connection is gone.
     """
 
     def __init__(
@@ -99,6 +101,8 @@ class PyBulletMirror:
         try:
             with self._connection.guard(), self._connection.paused():
                 self._create()
+                if self._connection.owned:
+                    pybullet.setGravity(*self.scene.gravity.tolist(), physicsClientId=self.client)
                 self.sync()
                 if contact:
                     sim.detect = self._collisions

@@ -43,6 +43,9 @@ class Simulation:
     dynamics' own. A step whose result is not finite raises StateError naming the coordinate and leaves the last good
     state.
 
+    With a ``detect``, which a mirror sets, bodies feel what they touch; with it, or ``motors``, or dry friction, limits
+    are met by impulses under every integrator. ``contact`` are the settings of that, ``solution`` tells what it took.
+
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
     which are in force. Each simulation has its own: ``simulation.dynamics`` computes in those.
     """

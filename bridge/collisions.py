@@ -85,9 +85,9 @@ class Collisions:
         h = simulation.interaction.step_size
         poses, twists = simulation.frames()
         self._place(poses, twists if self._population.lively else None)
-        crowd = self._numbered(Crowd(self._population.near(simulation.frames()[1], h), self._client))
+        crowd = self._numbered(Crowd(self._population.near(twists, h), self._client))
         free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
-        found = self._found(simulation.frames()[0], crowd)
+        found = self._found(poses, crowd)
         if free is not None:
             found.free = free
             crowd.back()
@@ -190,9 +190,8 @@ class Collisions:
         if known is None:
             names = self._bodies.names
             pair = self._pairs.get(frozenset((names.get(a, ""), names.get(b, ""))))
-            m = pair.material if pair and pair.material else combined(self._material(a), self._material(b))
-            known = (m.sticking, m.friction, m.rolling_friction, m.spinning_friction, m.restitution)
-            self._frictions[a, b] = known
+            own = pair.material if pair and pair.material else combined(self._material(a), self._material(b))
+            known = self._frictions[a, b] = own.row
         return known
 
     def _material(self, body: int) -> Material:
@@ -239,14 +238,14 @@ def _concerns(ranks: Array, count: int) -> Array:
 
     Those of its own, and those of a free body that touches one of them, or touches one that does.
     """
-    own = np.any((ranks >= 0) & (ranks < count), axis=1, keepdims=False)
+    own = np.asarray(((ranks >= 0) & (ranks < count)).any(axis=1))
     if ranks.max(initial=STATIC) < count:
-        return np.asarray(own)
+        return own
     while True:
         reached = np.unique(ranks[own])
         more = own | np.isin(ranks, reached[reached >= count]).any(axis=1)
         if np.array_equal(more, own):
-            return np.asarray(own)
+            return own
         own = more
 
 

@@ -43,7 +43,6 @@ class Crowd:
 
     def __init__(self, bodies: Sequence[FreeBody], client: int) -> None:
         self.bodies, self._client = bodies, client
-        self._step = 0.0
 
     def __len__(self) -> int:
         return len(self.bodies)

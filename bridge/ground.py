@@ -84,7 +84,7 @@ class Ground:
                 pair = self._pairs.get(frozenset((name, WORLD)))
                 allowed[i] = name in self.on and (pair is None or pair.collide)
                 for k, other in enumerate(spaces.plane_materials):
-                    m = pair.material if pair and pair.material else combined(own or _PLAIN, other or _PLAIN)
-                    frictions[i, k] = m.sticking, m.friction, m.rolling_friction, m.spinning_friction, m.restitution
+                    both = pair.material if pair and pair.material else combined(own or _PLAIN, other or _PLAIN)
+                    frictions[i, k] = both.row
             self._table = frictions, allowed
         return self._table

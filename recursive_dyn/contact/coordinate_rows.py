@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,26 +13,6 @@ if TYPE_CHECKING:
     from recursive_dyn.simulation.simulation import Simulation
 
 _NEAR = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
-
-
-@dataclass(eq=False)
-class ActiveRows:
-    """The rows of one solve: their names, then as in ``Single``."""
-
-    names: list[str]
-    C: np.ndarray
-    offsets: np.ndarray
-    gaps: np.ndarray
-    stops: np.ndarray
-    targets: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    soft: np.ndarray
-
-    def arrays(self, memory: dict[str, float]) -> Single:
-        """For compiled code, starting from the impulses of the last step."""
-        start = np.array([memory.get(name, 0.0) for name in self.names])
-        return Single(self.C, self.offsets, self.gaps, self.stops, self.targets, self.low, self.high, self.soft, start)
 
 
 class CoordinateRows:
@@ -55,8 +34,11 @@ class CoordinateRows:
         self._friction_names = [f"friction of {model.coordinates[s].name}" for s in rubbing]
         self._constraint_names = [f"constraint {c.name}" for c in model.constraints]
 
-    def active(self, sim: Simulation, h: float) -> ActiveRows:
-        """The rows of a step of length h at the simulation's state, which is the end of the step without impulses."""
+    def active(self, sim: Simulation, h: float, memory: dict[str, float]) -> tuple[list[str], Single]:
+        """Names and rows of a step of length h at the simulation's state, which is its end without impulses.
+
+        memory: impulses of the last step by name, to start from.
+        """
         model, motors = self._model, sim.motors.arrays()
         names, slots, signs, gaps = self._near(sim, h)
         stops, rubbing, driven, m = len(names), len(self._rubbing), len(motors.names), len(model.constraints)
@@ -77,7 +59,8 @@ class CoordinateRows:
         soft = np.zeros(count + m)
         soft[stops + rubbing : count] = motors.softness
         names = names + self._friction_names + motors.names + self._constraint_names
-        return ActiveRows(names, C, offsets, gaps, np.arange(count + m) < stops, targets, low, bounds, soft)
+        start = np.array([memory.get(name, 0.0) for name in names])
+        return names, Single(C, offsets, gaps, np.arange(count + m) < stops, targets, low, bounds, soft, start)
 
     def _near(self, sim: Simulation, h: float) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """Names, slots, directions and gaps of the limits that a step might reach."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,7 @@ class Interaction:
         finally:
             self.step_size = sim.timestep
         if parts > 1:
-            self.solution = Solution(**{**self.solution.__dict__, "substeps": parts})
+            self.solution = replace(self.solution, substeps=parts)
 
     def detected(self) -> Contacts:
         """Contacts at the simulation's state: found by the detector, or those kept, moved along with their bodies."""
@@ -119,12 +120,7 @@ class Interaction:
             forces = sign * c.impulse[own]
             result[:3] += (np.cross(points[own] - origin, forces) + sign * c.moment[own]).sum(axis=0)
             result[3:] += forces.sum(axis=0)
-        return result / self.last_step
-
-    @property
-    def last_step(self) -> float:
-        """Length of the last part of a step, s."""
-        return self._sim.timestep / self.solution.substeps
+        return result * (self.solution.substeps / self._sim.timestep)
 
     def forget(self) -> None:
         """The state was set anew: nothing of the last step holds any more."""

@@ -42,6 +42,11 @@ class Material:
         """The coefficient of sticking."""
         return self.friction if self.static_friction is None else self.static_friction
 
+    @property
+    def row(self) -> tuple[float, float, float, float, float]:
+        """Sticking, sliding, rolling, spinning, restitution: as contacts carry them."""
+        return self.sticking, self.friction, self.rolling_friction, self.spinning_friction, self.restitution
+
 
 def combined(a: Material, b: Material) -> Material:
     """The material of a pair: frictions by geometric mean, rolling, spinning friction and restitution by maximum."""

@@ -10,6 +10,7 @@ from recursive_dyn.contact.blocks import Island
 
 @compiled
 def read(it: Island, x: np.ndarray) -> None:
+    """x = the island's impulses, six a contact, then those of its scalar rows."""
     contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
     k = 0
     for c in contacts:
@@ -22,6 +23,7 @@ def read(it: Island, x: np.ndarray) -> None:
 
 @compiled
 def write(it: Island, x: np.ndarray) -> None:
+    """The island's impulses = x, as ``read`` has them."""
     contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
     k = 0
     for c in contacts:

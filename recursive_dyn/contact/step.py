@@ -7,7 +7,7 @@ late; impulses then change the velocity there, and move positions by the time fo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +108,7 @@ class ImpulseStep:
         else:
             contacts, early = Contacts.none(), np.zeros((0, 6))
         solver = _Solve(self, sim, contacts, early, v0, h)
-        solution = solver.run(self.memory) if solver.needed else Solution()
+        solution = solver.run() if solver.needed else Solution()
         self.memory = solver.memory() if solver.needed else _nothing()
         if self.momenta:
             self.momenta.finish(dynamics, sim.q, sim.v, tau, h, *solver.pushes())
@@ -126,7 +126,7 @@ class ImpulseStep:
 def _timed(solution: Solution, clock: Sequence[float]) -> Solution:
     names = ("flight", "detection", "solve") if len(clock) == 4 else ("flight", "solve")
     times = {name: b - a for name, a, b in zip(names, clock, clock[1:], strict=False)}
-    return Solution(**{**solution.__dict__, "times": times})
+    return replace(solution, times=times)
 
 
 class _Solve:
@@ -137,10 +137,10 @@ class _Solve:
     ) -> None:
         self.own, self.sim, self.contacts, self.h = step, sim, contacts, h
         self.early, self.v0 = early, v0
-        self.single = step.coordinates.active(sim, h)
-        self.needed = len(contacts) > 0 or len(self.single.names) > len(sim.dynamics.model.constraints)
+        self.names, self.rows = step.coordinates.active(sim, h, step.memory.coordinates)
+        self.needed = len(contacts) > 0 or len(self.names) > len(sim.dynamics.model.constraints)
 
-    def run(self, memory: _Memory) -> Solution:
+    def run(self) -> Solution:
         """Solve and write the state."""
         own, sim, contacts, h = self.own, self.sim, self.contacts, self.h
         settings, free = sim.contact, contacts.free
@@ -151,10 +151,9 @@ class _Solve:
             self.arms = own.momenta.arms(sim.dynamics, sim.q, sim.v, self.links, touching.points)
         spins = np.linalg.cholesky(free.inverse_inertia) if len(free) else free.inverse_inertia
         rest = max(_SLOWEST, _REST * own.gravity * h)
-        self.rows = self.single.arrays(memory.coordinates)
         dv, dq, twists, places, height, count, sweeps, residual, deepest = solve.solved(
             own.layout, own.groups, factors, sim.v, self.v0, touching,
-            solve.Free(free.position, free.twist, np.sqrt(free.inverse_mass), spins), self.rows, memory.contacts,
+            solve.Free(free.position, free.twist, np.sqrt(free.inverse_mass), spins), self.rows, own.memory.contacts,
             solve.Numbers(
                 h, own.share, rest, float(settings.restitution_threshold), float(settings.slop),
                 float(settings.tolerance), int(settings.iterations), _SEPARATIONS,
@@ -204,7 +203,7 @@ class _Solve:
         """What the next solve starts from."""
         contacts = self.contacts
         earlier = solve.Earlier(contacts.key, contacts.point_b, np.stack([contacts.impulse, contacts.moment], axis=1))
-        return _Memory(earlier, dict(zip(self.single.names, self.rows.impulses.tolist(), strict=True)))
+        return _Memory(earlier, dict(zip(self.names, self.rows.impulses.tolist(), strict=True)))
 
     def pushes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Links (n, 2), arms (n, 2, 3), impulses (n, 3) and moments (n, 3) of the contacts, for ``Momenta.finish``."""

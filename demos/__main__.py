@@ -26,6 +26,7 @@ GALLERY = (
     "leg",
     "wheels",
     "coaster",
+    "quadrotor_load",
     "bead_and_wire",
     "over_the_pole",
     "bezier_chain",

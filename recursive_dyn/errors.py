@@ -11,3 +11,7 @@ class StateError(ValueError):
 
 class SceneFileError(ValueError):
     """A scene or robot description file that cannot be read."""
+
+
+class OperandError(ModelError, TypeError):
+    """Operands that an operation does not take: a vector added to a matrix, the dot product of a scalar."""

@@ -15,8 +15,8 @@ _TOLERANCE = 1e-24  # squared relative change of the midpoint velocity at which 
 _ITERATIONS = 100
 
 
-def _open(entry: str, inputs: int) -> str:
-    return f"""define i64 @{entry}_run(ptr %in, ptr %out, ptr %scratch, ptr %work, i64 %count) {{
+def _open(entry: str, inputs: int, more: str = "") -> str:
+    return f"""define i64 @{entry}_run(ptr %in, ptr %out, ptr %scratch, ptr %work, i64 %count{more}) {{
 entry:
   %fine = call i1 @rd.finite(ptr %in, i64 {inputs})
   br i1 %fine, label %head, label %refuse
@@ -97,6 +97,44 @@ accept:
 
 def runge_kutta(entry: str, inputs: int, state: int, quaternions: Sequence[int]) -> str:
     """Classical RK4 over the kernel's rates; quaternions are normed once a step. work = [h, x0, sum of slopes]."""
+    norms = "\n".join(f"  call void @unit(ptr %in, i64 {first})" for first in quaternions)
+    return f"""{_vector_helpers(state)}
+{_open(entry, inputs)}
+{_classical_stages(entry, state)}
+{norms}
+  %end = call i1 @rd.finite(ptr %in, i64 {inputs})
+  br i1 %end, label %accept, label %back
+accept:
+  %next = add i64 %done, 1
+  br label %head
+}}
+"""
+
+
+def munthe_kaas(entry: str, inputs: int, nq: int, nv: int) -> str:
+    """Classical RK4 over the rates of a displacement u and of v, then a landing at the configuration that u leads to.
+
+    The kernel maps [u, v, q, ...] to the rates of u and v. i64 ENTRY_run(..., count, land, place, notes) is given one
+    more kernel of the same input, with its output and scratch: ``land`` makes [u = 0, v, q] of the next step. work is
+    that of ``runge_kutta``.
+    """
+    state = 2 * nv
+    return f"""{_vector_helpers(state)}
+{_open(entry, inputs, ", ptr %land, ptr %place, ptr %notes")}
+{_classical_stages(entry, state)}
+  call void %land(ptr %in, ptr %place, ptr %notes)
+  %end = call i1 @rd.finite(ptr %place, i64 {state + nq})
+  br i1 %end, label %accept, label %back
+accept:
+{_copy("%in", "%place", state + nq)}
+  %next = add i64 %done, 1
+  br label %head
+}}
+"""
+
+
+def _classical_stages(entry: str, state: int) -> str:
+    """One step of the first ``state`` inputs along the kernel's rates; they are left at its start where it fails."""
     stages = []
     for stage, (weight, reach) in enumerate(((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0))):
         stages.append(f"""  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
@@ -107,10 +145,7 @@ stage{stage}:
         if reach:
             stages.append(f"""  %reach{stage} = fmul double %h, {scalar_literal(reach)}
   call void @advance(ptr %in, ptr %x0, double %reach{stage}, ptr %out)""")
-    norms = "\n".join(f"  call void @unit(ptr %in, i64 {first})" for first in quaternions)
-    return f"""{_vector_helpers(state)}
-{_open(entry, inputs)}
-back:
+    return f"""back:
 {_copy("%in", "%x0", state)}
   br label %fail
 step:
@@ -120,15 +155,7 @@ step:
 {_copy("%x0", "%in", state)}
 {chr(10).join(stages)}
   %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
-  call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum)
-{norms}
-  %end = call i1 @rd.finite(ptr %in, i64 {inputs})
-  br i1 %end, label %accept, label %back
-accept:
-  %next = add i64 %done, 1
-  br label %head
-}}
-"""
+  call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum)"""
 
 
 def _vector_helpers(state: int) -> str:

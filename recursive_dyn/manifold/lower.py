@@ -1,0 +1,241 @@
+"""Equations of motion as scalars of the expression graph: M a = f + C^T lambda with C a + gamma = 0, solved for a.
+
+The rows r(a, lambda) are linear in the accelerations and multipliers, so that M = dr/da and f = - r(0, 0) are exact.
+The row of a unit vector is q x (...) and says nothing along q: s q q^T is added to its block of M, s half the block's
+trace. M is then regular, and omega' . q = 0 follows. It is factored as L^T D L, multipliers are eliminated with
+C M^-1 C^T (Lagrange-d'Alembert; Lee, Leok & McClamroch 2018, Global Formulations of Lagrangian and Hamiltonian Dynamics
+on Manifolds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recursive_dyn.differentiate import directional_derivative
+from recursive_dyn.errors import ModelError
+from recursive_dyn.expression import Expression, Graph, Scalar, array, reachable, substitute
+from recursive_dyn.manifold import lie
+from recursive_dyn.manifold.calculus import dt
+from recursive_dyn.manifold.energy import energy
+from recursive_dyn.manifold.evaluate import Evaluator, trajectory
+from recursive_dyn.manifold.formula import SPHERE, Formula, Symbol
+from recursive_dyn.manifold.segments import Table, label, leaves, places
+from recursive_dyn.manifold.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
+from recursive_dyn.recursion.lagrangian import FactoredMatrix, solve
+
+if TYPE_CHECKING:
+    from recursive_dyn.manifold.equations import Equations
+
+_SINGULAR = 1e-13  # pivots below this share of their diagonal entry are rounding: the matrix is singular
+_DEPENDENT = 1e-12  # constraint rows whose response is below this share of their own follow from the others
+
+
+class Lowered:
+    """Equations over the inputs q (nq,), v (nv,), forces and parameters of one graph.
+
+    mass (nv, nv), force (nv,): M and f; rows (m, nv), drift (m,): C and gamma; violation (m,): the constraints' values.
+    ModelError names the row or constraint that is not linear in accelerations or velocities, holds higher derivatives,
+    or does not fit its variable, and the variable that has no inertia.
+    """
+
+    def __init__(self, equations: Equations) -> None:
+        self.places = places(equations.configuration)
+        self.nq, self.nv = self.places[-1].q.stop, self.places[-1].v.stop
+        self.residuals = [row.residual for row in equations.rows]
+        self.constraints = list(equations.constraints)
+        self.lagrangian = equations.lagrangian
+        if [row.symbol for row in equations.rows] != [p.symbol for p in self.places]:
+            raise ModelError("the equations need one row for each configuration variable, in the same order")
+        self.multipliers = Table(equations.multipliers)
+        self.parameters, self.forces = self._tables(equations)
+        self.graph = Graph()
+        sizes = {"q": self.nq, "v": self.nv, "forces": self.forces.size, "parameters": self.parameters.size}
+        self.inputs = {name: self.graph.inputs(name, size) for name, size in sizes.items()}
+        self.q, self.v = self.inputs["q"], self.inputs["v"]
+        self._resting = self._at(array(np.zeros(self.nv)), array(np.zeros(self.multipliers.size)))
+        self._assemble_rows()
+        self._assemble_constraints()
+
+    def _tables(self, equations: Equations) -> tuple[Table, Table]:
+        """Tables of the constants and of the applied forces that the equations depend on."""
+        constants: dict[Symbol, None] = {}
+        applied = dict.fromkeys(s for s in equations.inputs if s not in equations.multipliers)
+        for name, formula in self._formulas():
+            for s in leaves(formula):
+                if s.varied:
+                    raise ModelError(f"{name} holds the variation {label(s)}: equations of motion have none")
+                if s.constant:
+                    constants[s] = None
+                elif s not in self.multipliers.slices and not self._is_motion(name, s):
+                    applied[s] = None
+        return Table(constants), Table(applied)
+
+    def _formulas(self) -> Iterator[tuple[str, Formula]]:
+        for place, residual in zip(self.places, self.residuals, strict=True):
+            yield f"the row of '{place.symbol.base.name}'", residual
+        for c in self.constraints:
+            yield f"the constraint {c}", c
+            yield f"the rate of the constraint {c}", dt(c)
+        yield "the energy", energy(self.lagrangian, [p.symbol for p in self.places])
+
+    def _is_motion(self, name: str, s: Symbol) -> bool:
+        """Whether a symbol is a variable's position, velocity or acceleration."""
+        for place in self.places:
+            base = place.symbol.base
+            rate = base.rate is not None and s.base == base.rate.base
+            if s.base == base or rate:
+                if s.order + rate > 2:
+                    raise ModelError(f"{name} holds {label(s)}: equations of motion have second derivatives at most")
+                return True
+        return False
+
+    def _at(self, a: np.ndarray, multipliers: np.ndarray) -> Evaluator:
+        """Values of formulas at the inputs q, v and given accelerations and multipliers."""
+        values = trajectory(
+            [p.symbol for p in self.places],
+            [p.position(self.q) for p in self.places],
+            [p.velocity(self.v) for p in self.places],
+            [p.velocity(a) for p in self.places],
+        )
+        tables = (self.parameters, self.inputs["parameters"]), (self.forces, self.inputs["forces"])
+        for table, numbers in (*tables, (self.multipliers, multipliers)):
+            values |= {s: table.value(s, numbers) for s in table.slices}
+        return Evaluator(values)
+
+    def _flat(self, evaluate: Evaluator, formulas: Sequence[Formula]) -> list[Scalar]:
+        return [x for f in formulas for x in array(evaluate(f)).reshape(-1)]
+
+    def _assemble_rows(self) -> None:
+        unknown = [*self.graph.inputs("a", self.nv), *self.graph.inputs("multipliers", self.multipliers.size)]
+        moving = self._at(array(unknown[: self.nv]), array(unknown[self.nv :]))
+        for place, residual in zip(self.places, self.residuals, strict=True):
+            if np.size(array(moving(residual))) != place.v.stop - place.v.start:
+                raise ModelError(
+                    f"the row of '{place.symbol.base.name}' has shape {residual.shape}, not its variable's"
+                )
+        jacobian = self._jacobian(self._flat(moving, self.residuals), unknown)
+        self._refuse_dependence(jacobian, ("a", "multipliers"))
+        self.force = array([-x for x in self._flat(self._resting, self.residuals)])
+        self.mass, reactions = jacobian[:, : self.nv], jacobian[:, self.nv :]
+        self._reactions = reactions
+        self.sample = Sample(self)
+        self._refuse_massless()
+        self._regularise()
+        refuse_singular(self)
+
+    def _jacobian(self, outputs: Iterable[Scalar], inputs: Sequence[Expression]) -> np.ndarray:
+        flat = list(outputs)
+        columns = [directional_derivative(flat, {x: 1.0}) for x in inputs]
+        return array(columns).reshape(len(inputs), len(flat)).T
+
+    def _refuse_dependence(self, jacobian: np.ndarray, names: tuple[str, ...]) -> None:
+        for place in self.places:
+            inputs = {n.args[0][0] for n in reachable(jacobian[place.v].flat) if n.op == "input"}
+            if inputs.intersection(names):
+                raise ModelError(
+                    f"the row of '{place.symbol.base.name}' is not linear in accelerations and multipliers: write"
+                    " forces in the virtual work as functions of positions and velocities"
+                )
+
+    def _refuse_massless(self) -> None:
+        refuse_unsound(self)
+        for place in self.places:
+            block = self.mass[place.v]
+            dead = [not any(map(_present, row)) for row in block]
+            if any(dead) if place.space == "flat" else all(dead):
+                raise ModelError(
+                    f"'{place.symbol.base.name}' has no inertia: give it a mass in the Lagrangian, or take it out of"
+                    " the configuration"
+                )
+
+    def _regularise(self) -> None:
+        for place in self.places:
+            if place.space == SPHERE:
+                q, block = self.q[place.q], self.mass[place.v, place.v]
+                self.mass[place.v, place.v] = block + np.outer(q, q) * (np.trace(block) * 0.5)
+
+    def _assemble_constraints(self) -> None:
+        self.violation = array(self._flat(self._resting, self.constraints))
+        self.drift = array(self._flat(self._resting, [dt(c) for c in self.constraints]))
+        self.rows = self._jacobian(self.violation, list(self.v))
+        start = 0
+        for c in self.constraints:
+            count = int(np.prod(c.shape, dtype=int))
+            rows, start = self.rows[start : start + count], start + count
+            if any(n.op == "input" and n.args[0][0] == "v" for n in reachable(rows.flat)):
+                raise ModelError(f"the constraint {c} is not linear in velocities")
+            if not any(map(_present, rows.flat)):
+                raise ModelError(f"the constraint {c} holds no velocity: pass its time derivative, dt(...)")
+        self.reaction_sign = reaction_sign(self, self._reactions)
+
+    @cached_property
+    def _factors(self) -> FactoredMatrix:
+        return FactoredMatrix(self.mass, _SINGULAR)
+
+    @cached_property
+    def _reduced(self) -> list[list[Scalar]]:
+        return [self._factors.reduce(list(row)) for row in self.rows]
+
+    @cached_property
+    def _response(self) -> np.ndarray:
+        """C M^-1 C^T (m, m)."""
+        return array([[self._along(x, y) for y in self._reduced] for x in self._reduced])
+
+    def _along(self, x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+        total: Scalar = 0.0
+        for a, b, weight in zip(x, y, self._factors.inverse, strict=True):
+            total = total + a * b * weight
+        return total
+
+    def _pushed(self, reduced: Sequence[Scalar], reactions: Sequence[Scalar]) -> np.ndarray:
+        """M^-1 (f + C^T reactions) for f reduced."""
+        total = list(reduced)
+        for row, reaction in zip(self._reduced, reactions, strict=True):
+            total = [t + x * reaction for t, x in zip(total, row, strict=True)]
+        return array(self._factors.expand(total))
+
+    @cached_property
+    def motion(self) -> tuple[np.ndarray, np.ndarray]:
+        """(accelerations (nv,), multipliers (m,))."""
+        free = self._factors.reduce(list(self.force))
+        wanted = [-g - self._along(row, free) for row, g in zip(self._reduced, self.drift, strict=True)]
+        reactions = solve(self._response, wanted, dependent=_DEPENDENT) if wanted else []
+        signed = zip(self.reaction_sign, reactions, strict=True)
+        return self._pushed(free, reactions), array([sign * x for sign, x in signed])
+
+    @cached_property
+    def admitted(self) -> np.ndarray:
+        """Velocities (nv,) that meet the constraints, the nearest to v in kinetic energy."""
+        if not self.constraints:
+            return self.v
+        impulses = solve(self._response, [-c for c in self.violation], dependent=_DEPENDENT)
+        return array(self.v + self._pushed([0.0] * self.nv, impulses))
+
+    @cached_property
+    def energy(self) -> Scalar:
+        """Total energy of the state."""
+        return self._resting(energy(self.lagrangian, [p.symbol for p in self.places]))
+
+    def moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Outputs with other scalars in place of the inputs q and v."""
+        inputs: dict[Any, Scalar] = {(name, i): x for name, xs in self.inputs.items() for i, x in enumerate(xs)}
+        inputs |= {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
+        return array(substitute(list(outputs), inputs))
+
+    def slope(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(u', v') of a step from q, displaced by u (nv,)."""
+        moved = self.moved_to(self.motion[0], lie.displaced(self.places, self.q, u), self.v)
+        return lie.displacement_rate(self.places, u, self.v), moved
+
+    def landing(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints."""
+        q, v = lie.restored(self.places, lie.displaced(self.places, self.q, u), self.v)
+        return self.moved_to(self.admitted, q, v) if self.constraints else v, q
+
+
+def _present(value: Scalar) -> bool:
+    return not (isinstance(value, float) and value == 0.0)

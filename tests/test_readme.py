@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from demos.manifolds import quadrotor
+
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text()
 
@@ -25,6 +27,10 @@ def test_the_examples_run_one_after_the_other(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_the_equations_are_those_that_are_derived():
+    assert f"```math\n{quadrotor.with_load().derive().latex()}\n```" in TEXT
 
 
 def test_pictures_and_scripts_exist():

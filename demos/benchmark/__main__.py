@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import report
+from demos.benchmark import manifold, report
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
-TABLES = ("counts", "speed", "scaling", "papers", "contact")
+TABLES = ("counts", "speed", "scaling", "papers", "contact", "manifold")
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -32,6 +32,8 @@ def main() -> None:
         papers.all_of_them(chosen.seconds, chosen.figures)
     if "contact" in tables:
         contact.all_of_them(chosen.long)
+    if "manifold" in tables:
+        manifold.all_of_them(chosen.seconds)
 
 
 if __name__ == "__main__":

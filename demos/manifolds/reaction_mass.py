@@ -11,9 +11,9 @@ from recursive_dyn.manifold import delta, dt, rotations, scalars, symmetric_matr
 def pendulum() -> System:
     """SO(3)^2 x R^4: a leg RL of length rho, and at its end a body RP whose three pairs of masses slide along its axes.
 
-    JL is the leg's inertia about the foot; the body has the mass m, pairs included, and the inertia JP without them;
-    masses mi stand on the axis ai, at si on both sides of its middle. f stretches the leg, ui moves the masses of pair
-    i apart, and the body pushes itself off the leg with the moment tau, in body axes.
+    JL is the inertia of the leg about the foot; the body has the mass m, that of pairs and leg included, the inertia JP
+    without them; masses mi stand on the axis ai, si to both sides of its middle. f stretches the leg, ui moves those of
+    pair i apart, and the body pushes itself off the leg with the moment tau, in body axes.
     """
     m, m1, m2, m3, g = scalars("m m1 m2 m3 g", constant=True)
     e3 = unit_vectors("e3", constant=True)

@@ -47,8 +47,9 @@ def on_turntable() -> System:
 
 
 def _ball() -> SimpleNamespace:
+    k = scalars("k", constant=True)
     s = _symbols()
-    s.k = scalars("k", constant=True)
+    s.k = k
     T = s.m * dt(s.x).dot(dt(s.x)) / 2 + s.k * s.m * s.r**2 * s.R.rate.dot(s.R.rate) / 2
     s.L = T - s.m * s.g * s.x.dot(s.e3)
     return s

@@ -1,6 +1,7 @@
 """Equations of motion on products of R, R^n, S^2 and SO(3), symbolic and without coordinates."""
 
 from recursive_dyn.manifold.calculus import delta, dt
+from recursive_dyn.manifold.compact import simplify
 from recursive_dyn.manifold.dynamics import ManifoldDynamics
 from recursive_dyn.manifold.equality import equal, same_equations
 from recursive_dyn.manifold.equations import Equation, Equations
@@ -49,6 +50,7 @@ __all__ = [
     "rotations",
     "same_equations",
     "scalars",
+    "simplify",
     "substitute_constraints",
     "symmetric_matrices",
     "transpose",

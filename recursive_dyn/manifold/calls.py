@@ -32,8 +32,8 @@ def _named(names: Sequence[str], values: Sequence[Any]) -> Outputs:
 FUNCTIONS: dict[str, Callable[[Lowered], Outputs]] = {
     "accelerations": lambda s: [("a", list(s.motion[0]))],
     "multipliers": lambda s: [("multipliers", list(s.motion[1]))],
-    "mass_matrix": lambda s: [("M", list(s.mass.flat))],
-    "right_hand_side": lambda s: [("f", list(s.force))],
+    "mass_matrix": lambda s: [("M", list(s.mass_matrix.flat))],
+    "right_hand_side": lambda s: [("f", list(s.right_hand_side))],
     "energy": lambda s: [("energy", [s.energy])],
     "violation": lambda s: [("violation", list(s.violation))],
     "admitted": lambda s: [("v", list(s.admitted))],

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from recursive_dyn.manifold.calculus import symbols_of
+from recursive_dyn.manifold.coefficients import coefficient, joined, powers, shared_factors
 from recursive_dyn.manifold.facing import facing
 from recursive_dyn.manifold.formula import (
     ONE,
@@ -21,47 +22,30 @@ from recursive_dyn.manifold.formula import (
     Dot,
     Formula,
     Number,
-    Power,
     Product,
     Shape,
-    Sum,
     Symbol,
 )
-from recursive_dyn.manifold.normal import Form
+from recursive_dyn.manifold.normal import Form, normal
 from recursive_dyn.manifold.operations import total
 from recursive_dyn.manifold.polynomial import (
     Monomial,
     Polynomial,
     common_monomial,
-    common_number,
     exact,
     monomial_power,
     monomial_product,
 )
 from recursive_dyn.manifold.roles import NO_ROLES, Roles
+from recursive_dyn.manifold.terms import Term
 
 Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its first operand
 
 
-@dataclass(frozen=True)
-class Term:
-    """coefficient * moving * dots * atom: constants, time-dependent scalars, dot products, a vector or matrix."""
-
-    coefficient: Polynomial
-    moving: Monomial
-    dots: tuple[Formula, ...]
-    atom: Formula | None
-
-    def symbols(self) -> list[Symbol]:
-        """Every symbol that depends on time or direction, for ordering."""
-        result = [s for s, _ in self.moving]
-        for f in (*self.dots, *(() if self.atom is None else (self.atom,))):
-            result += _symbols(f)
-        return result
-
-
-def _symbols(f: Formula) -> list[Symbol]:
-    return [f] if isinstance(f, Symbol) else [s for c in f.children for s in _symbols(c)]
+def simplify(f: Formula) -> Formula:
+    """The same formula in normal form, written compactly."""
+    ranks = {s.base: s.base.rank for s in symbols_of(f)}
+    return compact(normal(f), f.shape, Roles(ranks=ranks))
 
 
 def compact(form: Form, shape: Shape, roles: Roles = NO_ROLES) -> Formula:
@@ -104,7 +88,7 @@ def _sum(terms: Sequence[Term], shape: Shape, roles: Roles) -> Formula:
     for (head, kind), members in groups.items():
         if head is not None and len(members) > 1:
             inner = [Term(t.coefficient, t.moving, t.dots, _operand(t.atom)) for t in members]
-            shared = _shared(inner) if kind else []
+            shared = shared_factors(inner, roles) if kind else []
             items.append((min(map(roles.key, members)), _behind(head, shared, _sum(inner, _shape(inner), roles))))
         elif head is not None:
             items += [(roles.key(t), _product(t, roles)) for t in members]
@@ -149,19 +133,6 @@ def _heads(atom: Formula | None) -> list[Head]:
     return [(Apply, atom.left)] if isinstance(atom, Apply) else []
 
 
-def _shared(terms: list[Term]) -> list[Formula]:
-    """Number, sign and symbols that all terms share, as factors; taken out of the list's terms."""
-    constant = common_monomial([m for t in terms for m in t.coefficient])
-    moving = common_monomial([t.moving for t in terms])
-    values = [x for t in terms for x in t.coefficient.values()]
-    number = common_number(values) * (-1 if all(x < 0 for x in values) else 1)
-    for i, t in enumerate(terms):
-        rest = {monomial_product(m, monomial_power(constant, -1)): exact(Fraction(x) / number) for m, x in
-                t.coefficient.items()}  # fmt: skip
-        terms[i] = Term(rest, monomial_product(t.moving, monomial_power(moving, -1)), t.dots, t.atom)
-    return [Number(number), *_powers(constant), *_powers(moving)]
-
-
 def _behind(head: Head, shared: list[Formula], inner: Formula) -> Formula:
     """The operation on what is behind it; scalars come to the front."""
     operation, left = head
@@ -184,7 +155,7 @@ def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
         left = [other for other in left if other is not t and all(other is not f for _, f in fields)]
         parts = [t.atom, *(_product(Term({r[0]: exact(r[1])}, (), (), f.atom), roles) for r, f in fields)]
         inside = total([p for p in parts if p is not None], _shape([t]))
-        items.append((roles.key(t), _joined([*_coefficient(t.coefficient), inside])))
+        items.append((roles.key(t), joined([*coefficient(t.coefficient, roles), inside])))
     return items + [(roles.key(t), _product(t, roles)) for t in left]
 
 
@@ -214,7 +185,7 @@ def _ratio(a: Polynomial, b: Polynomial) -> tuple[Monomial, Fraction] | None:
 
 
 def _product(t: Term, roles: Roles) -> Formula:
-    number, *factors = [*_coefficient(t.coefficient), *_powers(t.moving)]
+    number, *factors = [*coefficient(t.coefficient, roles), *powers(t.moving, roles)]
     assert isinstance(number, Number)
     for dot in t.dots:
         sign, written = facing(dot, roles)
@@ -225,50 +196,22 @@ def _product(t: Term, roles: Roles) -> Formula:
 
 
 def _turned(factors: list[Formula]) -> Formula:
-    """The product; - a x (b x c) is written a x (c x b)."""
+    """The product; - a x (b x c) is written a x (c x b), and - R (b x c) as R (c x b)."""
     *front, body = factors
-    if front and isinstance(front[0], Number) and front[0].value < 0 and isinstance(body, Cross):
-        inner = body.right
-        if isinstance(inner, Cross):
-            front[0] = Number(-front[0].value)
-            body = Cross(body.left, Cross(inner.right, inner.left))
-    return _joined([*front, body])
+    if front and isinstance(front[0], Number) and front[0].value < 0:
+        inside = _reversed_inside(body)
+        if inside is not None:
+            front, body = [Number(-front[0].value), *front[1:]], inside
+    return joined([*front, body])
 
 
-def _joined(factors: list[Formula]) -> Formula:
-    if not factors:
-        return ONE
-    if isinstance(factors[0], Number) and factors[0].value == 1 and len(factors) > 1:
-        factors = factors[1:]
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
-
-
-def _coefficient(p: Polynomial) -> list[Formula]:
-    """Number, sum of what differs, and the symbols that all share, as factors."""
-    shared = common_monomial(list(p))
-    inverse = monomial_power(shared, -1)
-    rest = sorted(((monomial_product(m, inverse), x) for m, x in p.items()), key=lambda pair: _rank(pair[0]))
-    values = [x for _, x in rest]
-    number = common_number(values)
-    if number < 1 and len({abs(x) for x in values}) > 1:
-        number = Fraction(1)  # 5/4 m + M, not 1/4 (5 m + 4 M)
-    if values[0] < 0:
-        number = -number
-    factors: list[Formula] = [Number(number)]
-    if len(rest) > 1:
-        factors.append(Sum(tuple(_joined([Number(Fraction(x) / number), *_powers(m)]) for m, x in rest)))
-    else:
-        factors = [Number(Fraction(values[0])), *_powers(rest[0][0])]
-    return [*factors, *_powers(shared)]
-
-
-def _powers(monomial: Monomial) -> list[Formula]:
-    ordered = sorted(monomial, key=lambda pair: (pair[0].base.rank, pair[0].order))
-    return [s if e == 1 else Power(s, e) for s, e in ordered]
-
-
-def _rank(monomial: Monomial) -> tuple[int, ...]:
-    return tuple(sorted(s.base.rank for s, _ in monomial))
+def _reversed_inside(f: Formula) -> Formula | None:
+    """- f, with the outermost cross product within f turned round; None without one."""
+    if not isinstance(f, (Cross, Apply)):
+        return None
+    inner = f.right
+    turned = Cross(inner.right, inner.left) if isinstance(inner, Cross) else _reversed_inside(inner)
+    return None if turned is None else type(f)(f.left, turned)
 
 
 def paired(terms: Sequence[tuple[Symbol, Formula]]) -> Formula:
@@ -278,10 +221,10 @@ def paired(terms: Sequence[tuple[Symbol, Formula]]) -> Formula:
         sign = 1
         if isinstance(cofactor, Product) and isinstance(cofactor.factors[0], Number) and cofactor.factors[0].value < 0:
             sign = -1
-            cofactor = _joined([Number(-cofactor.factors[0].value), *cofactor.factors[1:]])
+            cofactor = joined([Number(-cofactor.factors[0].value), *cofactor.factors[1:]])
         if symbol.shape:
             factors: list[Formula] = [Dot(symbol, cofactor)]
         else:
             factors = [*(cofactor.factors if isinstance(cofactor, Product) else (cofactor,)), symbol]
-        result.append(_joined(factors if sign > 0 else [Number(Fraction(-1)), *factors]))
+        result.append(joined(factors if sign > 0 else [Number(Fraction(-1)), *factors]))
     return total(result)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recursive_dyn.manifold.check import within
 from recursive_dyn.manifold.compact import compact_row
-from recursive_dyn.manifold.formula import SPHERE, Formula, Symbol
+from recursive_dyn.manifold.formula import SPHERE, Base, Formula, Symbol
 from recursive_dyn.manifold.latex import LATEX
 from recursive_dyn.manifold.normal import Form, formula
 from recursive_dyn.manifold.roles import Roles
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
     from recursive_dyn.manifold.dynamics import ManifoldDynamics
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equation:
     """The row of one configuration variable: ``residual`` = 0.
 
     symbol: the variable; form: the residual in normal form, exactly what its virtual displacement is multiplied with
-    in - delta S; inputs: symbols of applied forces.
+    in - delta S; inputs: symbols of applied forces and multipliers; ranks: in which order symbols are written.
     """
 
     symbol: Symbol
     form: Form
     configuration: tuple[Symbol, ...]
     inputs: tuple[Symbol, ...]
+    ranks: Mapping[Base, int] = field(default_factory=dict, compare=False)
 
     @property
     def residual(self) -> Formula:
@@ -43,10 +44,12 @@ class Equation:
         own = self.symbol
         inputs = frozenset(s.base for s in self.inputs)
         first = own if own.base.space == SPHERE else None
-        return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, first))
+        return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, first, self.ranks))
 
     def __str__(self) -> str:
         return f"{self.row} = 0"
+
+    __repr__ = __str__
 
     def latex(self) -> str:
         """The row in LaTeX."""
@@ -56,7 +59,7 @@ class Equation:
         return f"$\\displaystyle {self.latex()}$"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equations:
     """Equations of motion of a system; ``equations[q]`` is the row of q.
 
@@ -71,7 +74,7 @@ class Equations:
     virtual_work: Formula
     constraints: tuple[Formula, ...] = ()
     multipliers: tuple[Symbol, ...] = ()
-    steps: tuple[Any, ...] = field(default=(), repr=False)
+    steps: tuple[Any, ...] = ()
 
     def __getitem__(self, symbol: Symbol) -> Equation:
         for row in self.rows:
@@ -91,6 +94,8 @@ class Equations:
 
     def __str__(self) -> str:
         return "\n".join(self._lines(TEXT.write))
+
+    __repr__ = __str__
 
     def latex(self) -> str:
         """All rows, constraints and definitions, aligned at their equal signs."""

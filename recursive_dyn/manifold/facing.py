@@ -37,16 +37,15 @@ def _is_constant(f: Formula) -> bool:
 
 
 def _triple(a: Cross, b: Formula, roles: Roles) -> tuple[int, Formula]:
-    """(variation x its owner) . b, with the sign of the change of order."""
+    """(xi x q) . b and (Omega x eta) . b where the variation's own variable occurs, else what is simple first."""
     sign = 1
     u, v = a.left, a.right
     if v.varied:
         u, v, sign = v, u, -1
     owner = roles.owner(u)
-    if owner is not None and isinstance(b, Symbol) and b.base == owner.base and not _belongs(v, owner):
+    partner = None if owner is None else owner.base.rate or owner
+    if v != partner and (b == partner or (isinstance(b, Symbol) and not isinstance(v, Symbol))):
         v, b, sign = b, v, -sign
+    if partner is not None and partner != owner and v == partner:
+        return -sign, Dot(Cross(v, u), b)
     return sign, Dot(Cross(u, v), b)
-
-
-def _belongs(f: Formula, owner: Symbol) -> bool:
-    return isinstance(f, Symbol) and f.base == owner.base and f.order == 0

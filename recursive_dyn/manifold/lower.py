@@ -1,10 +1,9 @@
-"""Equations of motion as scalars of the expression graph: M a = f + C^T lambda with C a + gamma = 0, solved for a.
+"""Equations of motion as scalars of the expression graph: M y = f + C^T lambda with C y + gamma = 0, solved for y.
 
-The rows r(a, lambda) are linear in the accelerations and multipliers, so that M = dr/da and f = - r(0, 0) are exact.
-The row of a unit vector is q x (...) and says nothing along q: s q q^T is added to its block of M, s half the block's
-trace. M is then regular, and omega' . q = 0 follows. It is factored as L^T D L, multipliers are eliminated with
-C M^-1 C^T (Lagrange-d'Alembert; Lee, Leok & McClamroch 2018, Global Formulations of Lagrangian and Hamiltonian Dynamics
-on Manifolds).
+The unknowns y are the accelerations in the tangent spaces (see ``tangent``), two of a unit vector, so that M is regular
+and omega' . q = 0. The rows r(y, lambda) are linear in them and in the multipliers: M = dr/dy and f = - r(0, 0) are
+exact. M is factored as L^T D L, multipliers are eliminated with C M^-1 C^T (Lagrange-d'Alembert; Lee, Leok & McClamroch
+2018, Global Formulations of Lagrangian and Hamiltonian Dynamics on Manifolds).
 """
 
 from __future__ import annotations
@@ -25,7 +24,9 @@ from recursive_dyn.manifold.evaluate import Evaluator, trajectory
 from recursive_dyn.manifold.formula import SPHERE, Formula, Symbol
 from recursive_dyn.manifold.segments import Table, label, leaves, places
 from recursive_dyn.manifold.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
+from recursive_dyn.manifold.tangent import Tangent
 from recursive_dyn.recursion.lagrangian import FactoredMatrix, solve
+from recursive_dyn.spatial import dot
 
 if TYPE_CHECKING:
     from recursive_dyn.manifold.equations import Equations
@@ -37,7 +38,8 @@ _DEPENDENT = 1e-12  # constraint rows whose response is below this share of thei
 class Lowered:
     """Equations over the inputs q (nq,), v (nv,), forces and parameters of one graph.
 
-    mass (nv, nv), force (nv,): M and f; rows (m, nv), drift (m,): C and gamma; violation (m,): the constraints' values.
+    mass (n, n), force (n,): M and f; rows (m, n), drift (m,): C and gamma; violation (m,): the constraints' values;
+    tangent: the unknowns y (n,).
     ModelError names the row or constraint that is not linear in accelerations or velocities, holds higher derivatives,
     or does not fit its variable, and the variable that has no inertia.
     """
@@ -45,7 +47,7 @@ class Lowered:
     def __init__(self, equations: Equations) -> None:
         self.places = places(equations.configuration)
         self.nq, self.nv = self.places[-1].q.stop, self.places[-1].v.stop
-        self.residuals = [row.residual for row in equations.rows]
+        self._forms, self.residuals = [r.form for r in equations.rows], [r.residual for r in equations.rows]
         self.constraints = list(equations.constraints)
         self.lagrangian = equations.lagrangian
         if [row.symbol for row in equations.rows] != [p.symbol for p in self.places]:
@@ -56,7 +58,9 @@ class Lowered:
         sizes = {"q": self.nq, "v": self.nv, "forces": self.forces.size, "parameters": self.parameters.size}
         self.inputs = {name: self.graph.inputs(name, size) for name, size in sizes.items()}
         self.q, self.v = self.inputs["q"], self.inputs["v"]
-        self._resting = self._at(array(np.zeros(self.nv)), array(np.zeros(self.multipliers.size)))
+        self.tangent = Tangent(self.places, self.q)
+        self._still = array(np.zeros(self.tangent.size))
+        self._resting = self._at(self._still, array(np.zeros(self.multipliers.size)))
         self._assemble_rows()
         self._assemble_constraints()
 
@@ -93,14 +97,21 @@ class Lowered:
                 return True
         return False
 
-    def _at(self, a: np.ndarray, multipliers: np.ndarray) -> Evaluator:
-        """Values of formulas at the inputs q, v and given accelerations and multipliers."""
+    def _at(self, y: np.ndarray, multipliers: np.ndarray, rate: np.ndarray | None = None) -> Evaluator:
+        """Values of formulas at the input q and given y and multipliers; velocities are E rate, or the input v."""
+        v = self.v if rate is None else self.tangent.embedding @ rate
         values = trajectory(
             [p.symbol for p in self.places],
             [p.position(self.q) for p in self.places],
-            [p.velocity(self.v) for p in self.places],
-            [p.velocity(a) for p in self.places],
+            [p.velocity(v) for p in self.places],
+            [p.velocity(self.tangent.embedding @ y) for p in self.places],
         )
+        for p, unknowns in zip(self.places, self.tangent.places, strict=True):
+            if p.space == SPHERE:  # omega x (omega x q) = -|omega|^2 q
+                omega = v[p.v]
+                values[Symbol(p.symbol.base, 2)] = self.tangent.turned(unknowns, y) - self.q[p.q] * dot(omega, omega)
+                if rate is not None:
+                    values[Symbol(p.symbol.base, 1)] = self.tangent.turned(unknowns, rate)
         tables = (self.parameters, self.inputs["parameters"]), (self.forces, self.inputs["forces"])
         for table, numbers in (*tables, (self.multipliers, multipliers)):
             values |= {s: table.value(s, numbers) for s in table.slices}
@@ -110,22 +121,31 @@ class Lowered:
         return [x for f in formulas for x in array(evaluate(f)).reshape(-1)]
 
     def _assemble_rows(self) -> None:
-        unknown = [*self.graph.inputs("a", self.nv), *self.graph.inputs("multipliers", self.multipliers.size)]
-        moving = self._at(array(unknown[: self.nv]), array(unknown[self.nv :]))
-        for place, residual in zip(self.places, self.residuals, strict=True):
-            if np.size(array(moving(residual))) != place.v.stop - place.v.start:
-                raise ModelError(
-                    f"the row of '{place.symbol.base.name}' has shape {residual.shape}, not its variable's"
-                )
-        jacobian = self._jacobian(self._flat(moving, self.residuals), unknown)
-        self._refuse_dependence(jacobian, ("a", "multipliers"))
-        self.force = array([-x for x in self._flat(self._resting, self.residuals)])
-        self.mass, reactions = jacobian[:, : self.nv], jacobian[:, self.nv :]
+        count = self.tangent.size
+        unknown = [*self.graph.inputs("y", count), *self.graph.inputs("multipliers", self.multipliers.size)]
+        self.moving, self.leaning = self._rows(array(unknown[:count]), array(unknown[count:]))
+        jacobian = self._jacobian(self.moving, unknown)
+        self._refuse_dependence(jacobian, ("y", "multipliers"))
+        resting, _ = self._rows(self._still, array(np.zeros(self.multipliers.size)))
+        self.force = array([-x for x in resting])
+        self.mass, reactions = jacobian[:, :count], jacobian[:, count:]
         self._reactions = reactions
         self.sample = Sample(self)
         self._refuse_massless()
-        self._regularise()
         refuse_singular(self)
+
+    def _rows(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[list[Scalar], list[np.ndarray]]:
+        """(what the rows say in the directions of y, what of each is not written as q x (...))."""
+        evaluate, said, leaning = self._at(y, multipliers), [], []
+        for place, row, residual in zip(self.tangent.places, self._forms, self.residuals, strict=True):
+            if residual.shape != place.symbol.virtual.shape:
+                raise ModelError(
+                    f"the row of '{place.symbol.base.name}' has shape {residual.shape}, not its variable's"
+                )
+            own, rest = self.tangent.row(place, row, evaluate, y)
+            said += list(own)
+            leaning.append(rest)
+        return said, leaning
 
     def _jacobian(self, outputs: Iterable[Scalar], inputs: Sequence[Expression]) -> np.ndarray:
         flat = list(outputs)
@@ -133,7 +153,7 @@ class Lowered:
         return array(columns).reshape(len(inputs), len(flat)).T
 
     def _refuse_dependence(self, jacobian: np.ndarray, names: tuple[str, ...]) -> None:
-        for place in self.places:
+        for place in self.tangent.places:
             inputs = {n.args[0][0] for n in reachable(jacobian[place.v].flat) if n.op == "input"}
             if inputs.intersection(names):
                 raise ModelError(
@@ -143,7 +163,7 @@ class Lowered:
 
     def _refuse_massless(self) -> None:
         refuse_unsound(self)
-        for place in self.places:
+        for place in self.tangent.places:
             block = self.mass[place.v]
             dead = [not any(map(_present, row)) for row in block]
             if any(dead) if place.space == "flat" else all(dead):
@@ -152,25 +172,36 @@ class Lowered:
                     " the configuration"
                 )
 
-    def _regularise(self) -> None:
-        for place in self.places:
-            if place.space == SPHERE:
-                q, block = self.q[place.q], self.mass[place.v, place.v]
-                self.mass[place.v, place.v] = block + np.outer(q, q) * (np.trace(block) * 0.5)
-
     def _assemble_constraints(self) -> None:
         self.violation = array(self._flat(self._resting, self.constraints))
         self.drift = array(self._flat(self._resting, [dt(c) for c in self.constraints]))
-        self.rows = self._jacobian(self.violation, list(self.v))
+        rate = self.graph.inputs("y", self.tangent.size)
+        virtual = self._at(self._still, array(np.zeros(self.multipliers.size)), rate)
+        self.rows = self._jacobian(self._flat(virtual, self.constraints), list(rate))
         start = 0
         for c in self.constraints:
             count = int(np.prod(c.shape, dtype=int))
             rows, start = self.rows[start : start + count], start + count
-            if any(n.op == "input" and n.args[0][0] == "v" for n in reachable(rows.flat)):
+            if any(n.op == "input" and n.args[0][0] == "y" for n in reachable(rows.flat)):
                 raise ModelError(f"the constraint {c} is not linear in velocities")
             if not any(map(_present, rows.flat)):
                 raise ModelError(f"the constraint {c} holds no velocity: pass its time derivative, dt(...)")
         self.reaction_sign = reaction_sign(self, self._reactions)
+
+    @cached_property
+    def mass_matrix(self) -> np.ndarray:
+        """M (nv, nv) of velocities: s q q^T is added for a unit vector, s half the trace of its block."""
+        M = self.tangent.embedded(self.mass)
+        for place, unknowns in zip(self.places, self.tangent.places, strict=True):
+            if place.space == SPHERE:
+                q, own = self.q[place.q], self.mass[unknowns.v, unknowns.v]
+                M[place.v, place.v] = M[place.v, place.v] + np.outer(q, q) * (np.trace(own) * 0.5)
+        return M
+
+    @cached_property
+    def right_hand_side(self) -> np.ndarray:
+        """f (nv,) of velocities."""
+        return self.tangent.embedding @ self.force
 
     @cached_property
     def _factors(self) -> FactoredMatrix:
@@ -192,11 +223,11 @@ class Lowered:
         return total
 
     def _pushed(self, reduced: Sequence[Scalar], reactions: Sequence[Scalar]) -> np.ndarray:
-        """M^-1 (f + C^T reactions) for f reduced."""
+        """E M^-1 (f + C^T reactions) for f reduced."""
         total = list(reduced)
         for row, reaction in zip(self._reduced, reactions, strict=True):
             total = [t + x * reaction for t, x in zip(total, row, strict=True)]
-        return array(self._factors.expand(total))
+        return self.tangent.embedding @ array(self._factors.expand(total))
 
     @cached_property
     def motion(self) -> tuple[np.ndarray, np.ndarray]:
@@ -213,7 +244,7 @@ class Lowered:
         if not self.constraints:
             return self.v
         impulses = solve(self._response, [-c for c in self.violation], dependent=_DEPENDENT)
-        return array(self.v + self._pushed([0.0] * self.nv, impulses))
+        return array(self.v + self._pushed(list(self._still), impulses))
 
     @cached_property
     def energy(self) -> Scalar:

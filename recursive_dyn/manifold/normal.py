@@ -9,7 +9,7 @@ q . q = 1 and its derivatives. Identities of three or more products (Jacobi's) a
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import comb
 from typing import Any
 
@@ -44,6 +44,7 @@ from recursive_dyn.manifold.polynomial import (
 
 Key = tuple[tuple[Formula, ...], Formula | None]  # (dot products, atom)
 Form = dict[Key, Polynomial]
+_REMEMBERED = 2**15  # results of operations on atoms
 
 
 def normal(f: Formula) -> Form:
@@ -75,7 +76,7 @@ def normal(f: Formula) -> Form:
     raise OperandError(f"{f!r} has no normal form")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_REMEMBERED)
 def _scalars(factors: tuple[Formula, ...]) -> Form:
     """The product of scalars that stand in front; terms that a sum was differentiated into share theirs."""
     result = normal(factors[0])
@@ -142,7 +143,7 @@ def _sorted(dots: tuple[Formula, ...]) -> tuple[Formula, ...]:
     return tuple(sorted(dots, key=sort_key)) if len(dots) > 1 else dots
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def sort_key(f: Formula) -> tuple[Any, ...]:
     """Simple atoms first: by number of symbols, kind, order of derivative and name."""
     if isinstance(f, Symbol):
@@ -159,7 +160,7 @@ def _scalar(dot: Formula, factor: Exact = 1) -> Form:
     return {((dot,), None): {(): factor}}
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def cross_atoms(a: Formula, b: Formula) -> Form:
     """a x b."""
     if a == b:
@@ -169,7 +170,7 @@ def cross_atoms(a: Formula, b: Formula) -> Form:
     return single(Cross(a, b)) if sort_key(a) < sort_key(b) else single(Cross(b, a), -1)
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def apply_atoms(m: Formula, v: Formula) -> Form:
     """m v of a matrix atom and a vector or matrix atom."""
     if isinstance(m, Hat):
@@ -213,7 +214,7 @@ def transposed_atom(m: Formula) -> Form:
     return single(transpose(m))
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def dot_atoms(a: Formula, b: Formula) -> Form:
     """a . b: a triple product where one is a cross product, else all matrices on the side that sorts first."""
     core_a, core_b = _core(a), _core(b)

@@ -18,8 +18,9 @@ from recursive_dyn.manifold.formula import (
     Transpose,
 )
 
+MOST_MARKS = 3  # derivatives of higher order carry a superscript instead of primes or dots
 # How tightly a formula holds together: what binds less than its surroundings goes in brackets.
-SUM, PRODUCT, PAIR, APPLIED, ATOM = range(5)
+SUM, PRODUCT, PAIR, APPLIED, SCRIPTED, ATOM = range(6)
 
 
 class Style:
@@ -69,7 +70,7 @@ class Style:
     def _write(self, f: Formula) -> tuple[str, int]:
         match f:
             case Symbol():
-                return self.symbol(f), ATOM
+                return self.symbol(f), ATOM if f.order <= MOST_MARKS else SCRIPTED
             case Number(value):
                 text = self.number(abs(value))
                 return (text, ATOM) if value >= 0 else (self.negative + text, SUM)
@@ -79,11 +80,11 @@ class Style:
                 sign, text = self._signed(f)
                 return (text, PRODUCT) if sign > 0 else (self.negative + text, SUM)
             case Power(scalar, exponent):
-                return self.power(self.inside(scalar, ATOM), exponent), ATOM
+                return self.power(self.inside(scalar, ATOM), exponent), SCRIPTED
             case Dot(a, b) if a == b:
-                return self.square(self.inside(a, SUM)), ATOM
+                return self.square(self.inside(a, SUM)), SCRIPTED
             case Dot(a, b):
-                return self.inside(a, ATOM) + self.dot + self.inside(b, APPLIED), PAIR
+                return self.inside(a, SCRIPTED) + self.dot + self.inside(b, APPLIED), PAIR
             case Cross(a, b):
                 return self.inside(a, APPLIED) + self.cross + self.inside(b, APPLIED), PAIR
             case Apply(a, b):
@@ -91,7 +92,7 @@ class Style:
             case Hat(a):
                 return self.hat(self.write(a)), ATOM
             case Transpose(a):
-                return self.transposed(self.inside(a, ATOM)), ATOM
+                return self.transposed(self.inside(a, ATOM)), SCRIPTED
         raise TypeError(f"{type(f).__name__} is no formula")
 
     def inside(self, f: Formula, least: int) -> str:

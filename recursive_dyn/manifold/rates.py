@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from recursive_dyn.manifold.calculus import dt
 from recursive_dyn.manifold.formula import Formula, Symbol
@@ -32,7 +32,7 @@ def _outer(dots: tuple[Formula, ...], atom: Formula | None) -> list[tuple[Key, F
     return parts
 
 
-@cache
+@lru_cache(maxsize=2**12)
 def _rate(f: Formula) -> Form:
     return normal(dt(f))
 

@@ -6,23 +6,33 @@ what holds neither, accelerations of abbreviated points, and applied forces last
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recursive_dyn.manifold.formula import FLAT, ROTATION, Base, Formula, Symbol
 
 if TYPE_CHECKING:
-    from recursive_dyn.manifold.compact import Term
+    from recursive_dyn.manifold.terms import Term
 
 
 @dataclass(frozen=True)
 class Roles:
-    """own: the row's variable; configuration: all of them; inputs: applied forces; first: what leads cross products."""
+    """own: the row's variable; configuration: all of them; inputs: applied forces; first: what leads cross products.
+
+    ranks: order of declaration. Equal symbols may have been declared before, in other systems, in another order, and
+    forms may hold those, so that what a symbol itself says of its rank counts only where nothing is known.
+    """
 
     own: Symbol | None = None
     configuration: tuple[Symbol, ...] = ()
     inputs: frozenset[Base] = frozenset()
     first: Symbol | None = None
+    ranks: Mapping[Base, int] = field(default_factory=dict)
+
+    def rank(self, s: Symbol) -> int:
+        """Order of declaration."""
+        return self.ranks.get(s.base, s.base.rank)
 
     def key(self, term: Term) -> tuple[Any, ...]:
         """Place of a term in a sum."""
@@ -31,8 +41,15 @@ class Roles:
         highest = max((o for o, _ in orders), default=0)
         leading = [s for o, s in orders if o == highest]
         place = min((self._place(s) for s in leading), default=0)
-        ranks = sorted(s.base.rank for m in term.coefficient for s, _ in m)
-        return (self._group(symbols, highest, place), -highest, place, len(symbols), _names(symbols), ranks)
+        ranks = sorted(self.rank(s) for m in term.coefficient for s, _ in m)
+        return (
+            self._group(symbols, highest, place),
+            -highest,
+            place,
+            len(symbols),
+            [(self.rank(s), s.order) for s in symbols],
+            ranks,
+        )
 
     def owner(self, variation: Formula) -> Symbol | None:
         """The variable whose virtual displacement a formula is."""
@@ -73,10 +90,6 @@ class Roles:
             if s.base == q.base or (q.base.space == ROTATION and s.base == q.rate.base):
                 return -1 if q == self.own else i
         return len(self.configuration)
-
-
-def _names(symbols: list[Symbol]) -> list[Any]:
-    return [(s.base.rank, s.order) for s in symbols]
 
 
 NO_ROLES = Roles()

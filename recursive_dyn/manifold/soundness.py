@@ -23,7 +23,7 @@ _SINGULAR = 1e-12  # eigenvalues below this, of a matrix scaled to a diagonal of
 
 
 class Sample:
-    """Numbers for all inputs: a random state on the manifold, random forces, and constants that are positive."""
+    """Numbers for all inputs: a random state on the manifold, random forces and accelerations, positive constants."""
 
     def __init__(self, lowered: Lowered) -> None:
         rng = np.random.default_rng(20161)
@@ -33,6 +33,8 @@ class Sample:
             "v": rng.normal(size=lowered.nv),
             "forces": _random_values(lowered.forces, rng),
             "parameters": _random_values(lowered.parameters, rng),
+            "y": rng.normal(size=lowered.tangent.size),
+            "multipliers": _random_values(lowered.multipliers, rng),
         }
         self.inputs: dict[Any, float] = {(k, i): float(x) for k, xs in numbers.items() for i, x in enumerate(xs)}
 
@@ -69,16 +71,19 @@ def _random_value(symbol: Symbol, rng: np.random.Generator) -> np.ndarray:
 
 def refuse_unsound(lowered: Lowered) -> None:
     """ModelError for rows of unit vectors that are not at right angles to them, and for an unsymmetric matrix M."""
-    M, f = lowered.sample.matrix(lowered.mass), lowered.sample(lowered.force)
-    for p in lowered.places:
-        rows = np.column_stack([M[p.v], f[p.v]])
-        if p.space == SPHERE and np.abs(lowered.sample.q[p.q] @ rows).max() > _ROUNDING * np.abs(rows).max():
+    said = lowered.sample(lowered.moving)
+    for p, rest in zip(lowered.tangent.places, lowered.leaning, strict=True):
+        if p.space != SPHERE:
+            continue
+        row = lowered.sample(rest)
+        if abs(lowered.sample.q[p.q] @ row) > _ROUNDING * max(np.abs(row).max(), np.abs(said[p.v]).max()):
             raise ModelError(
                 f"the row of the unit vector '{p.symbol.base.name}' is not at right angles to it: it must read"
                 f" {p.symbol.base.name} x (...)"
             )
-    for p in lowered.places:
-        for o in lowered.places:
+    M = lowered.sample.matrix(lowered.mass)
+    for p in lowered.tangent.places:
+        for o in lowered.tangent.places:
             if np.abs(M[p.v, o.v] - M[o.v, p.v].T).max() > _ROUNDING * np.abs(M).max():
                 raise ModelError(
                     f"the accelerations of '{o.symbol.base.name}' in the row of '{p.symbol.base.name}' do not match"
@@ -89,7 +94,7 @@ def refuse_unsound(lowered: Lowered) -> None:
 
 def refuse_singular(lowered: Lowered) -> None:
     """ModelError names the variable that moves where no inertia is."""
-    weakest = weakest_variable(lowered.places, lowered.sample.matrix(lowered.mass))
+    weakest = weakest_variable(lowered.tangent.places, lowered.sample.matrix(lowered.mass))
     if weakest is not None:
         raise ModelError(
             f"the mass matrix is singular everywhere: '{weakest.base.name}' can move, with others or alone, without"
@@ -98,7 +103,7 @@ def refuse_singular(lowered: Lowered) -> None:
 
 
 def weakest_variable(places: Sequence[Place], M: np.ndarray, definite: bool = False) -> Symbol | None:
-    """The variable that moves most where a symmetric matrix (nv, nv) is singular, or None.
+    """The variable that moves most where a symmetric matrix (n, n), ``v`` of places its rows, is singular, or None.
 
     definite: where it is singular or negative.
     """

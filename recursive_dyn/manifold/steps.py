@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.adjoint import isolate
@@ -20,14 +21,15 @@ from recursive_dyn.manifold.check import (
     check_prescribed,
     check_virtual_work,
     inputs_of,
+    within,
 )
 from recursive_dyn.manifold.compact import compact, paired
 from recursive_dyn.manifold.equations import Equation, Equations
-from recursive_dyn.manifold.formula import SPHERE, ZERO, Formula, Symbol
+from recursive_dyn.manifold.formula import SPHERE, ZERO, Base, Formula, Symbol
 from recursive_dyn.manifold.latex import LATEX
 from recursive_dyn.manifold.nonholonomic import multiplier_work
 from recursive_dyn.manifold.normal import Form, add_to, formula, normal
-from recursive_dyn.manifold.operations import dot
+from recursive_dyn.manifold.operations import dot, zero
 from recursive_dyn.manifold.printing import Style
 from recursive_dyn.manifold.rates import form_rate
 from recursive_dyn.manifold.roles import Roles
@@ -45,13 +47,27 @@ class Problem:
     prescribed: tuple[Symbol, ...] = ()
     constraints: tuple[Formula, ...] = ()
     multipliers: tuple[Symbol, ...] = ()
+    reaction: Formula = ZERO
+
+    @property
+    def inputs(self) -> tuple[Symbol, ...]:
+        """Applied forces."""
+        return inputs_of(self.virtual_work, self.configuration)
+
+    @cached_property
+    def ranks(self) -> dict[Base, int]:
+        """Order of declaration of every symbol that is given."""
+        given = (self.lagrangian, self.virtual_work, self.reaction, *self.configuration, *self.constraints)
+        bases = {s.base: s.base.rank for f in given for s in within(f)}
+        companions = [s.base for q in self.configuration for s in (q.base.rate, q.base.virtual) if s is not None]
+        return bases | {base: base.rank for base in companions}
 
     def roles(self, variation: Symbol | None = None) -> Roles:
         """How the cofactor of a variation is to be written."""
         own = next((q for q in self.configuration if variation and q.virtual.base == variation.base), None)
-        inputs = (*inputs_of(self.virtual_work, self.configuration), *self.multipliers)
         first = own if own is not None and own.base.space == SPHERE else None
-        return Roles(own, self.configuration, frozenset(s.base for s in inputs), first)
+        inputs = frozenset(s.base for s in (*self.inputs, *self.multipliers))
+        return Roles(own, self.configuration, inputs, first, self.ranks)
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +108,7 @@ class Action(Step):
         return compact(normal(self.problem.lagrangian), (), self.problem.roles())
 
     def write(self, style: Style) -> str:
-        return style.action(self.integrand, bool(normal(self.problem.virtual_work)))
+        return style.action(self.integrand, bool(normal(self.problem.virtual_work + self.problem.reaction)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,13 +152,16 @@ def action(
     lagrangian = check_lagrangian(lagrangian, variables, moving)
     work = check_virtual_work(ZERO if virtual_work is None else virtual_work, variables, moving)
     multipliers, reaction = multiplier_work(constraints, variables, moving)
-    return Action(Problem(lagrangian, work + reaction, variables, moving, constraints, multipliers), "action")
+    return Action(Problem(lagrangian, work, variables, moving, constraints, multipliers, reaction), "action")
 
 
 def variation(step: Action) -> Variation:
     """Step 2: delta S, by Leibniz's rule; the variation of a derivative is the derivative of the variation."""
-    varied = delta(step.problem.lagrangian, step.problem.prescribed)
-    return Variation(step.problem, "variation", varied + step.problem.virtual_work)
+    problem = step.problem
+    given = {s.base for s in problem.prescribed}
+    work = replaced(problem.virtual_work, lambda s: zero(s.shape) if s.is_variation and s.base in given else s)
+    varied = delta(problem.lagrangian, problem.prescribed)
+    return Variation(problem, "variation", varied + work + problem.reaction)
 
 
 def substitute_constraints(step: Variation) -> Variation:
@@ -191,7 +210,7 @@ def _ordered(terms: dict[Symbol, Form], problem: Problem) -> tuple[tuple[Symbol,
     """In the configuration's order, highest derivatives first."""
     places = {q.virtual.base: i for i, q in enumerate(problem.configuration)}
     last = len(places)
-    known = sorted(terms, key=lambda s: (places.get(s.base, last), -s.order, s.base.rank))
+    known = sorted(terms, key=lambda s: (places.get(s.base, last), -s.order, problem.ranks.get(s.base, 0)))
     return tuple((s, terms[s]) for s in known if terms[s])
 
 
@@ -213,14 +232,14 @@ def extract(step: Collection, steps: Sequence[Step] = ()) -> Equations:
     cofactors = dict(step.terms)
     if len(cofactors) < len(step.terms) or any(s.order or s.base.definition for s in cofactors):
         raise ModelError("the variations are not collected yet: integrate by parts and collect before extracting")
-    inputs = inputs_of(problem.virtual_work, problem.configuration)
+    inputs = (*problem.inputs, *problem.multipliers)
     rows = []
     for symbol in problem.configuration:
         row: Form = {}
         add_to(row, cofactors.get(symbol.virtual, {}), -1)
-        rows.append(Equation(symbol, row, problem.configuration, (*inputs, *problem.multipliers)))
+        rows.append(Equation(symbol, row, problem.configuration, inputs, problem.ranks))
     return Equations(
-        tuple(rows), problem.configuration, inputs, problem.lagrangian, problem.virtual_work,
+        tuple(rows), problem.configuration, problem.inputs, problem.lagrangian, problem.virtual_work,
         problem.constraints, problem.multipliers, tuple(steps),
     )  # fmt: skip
 

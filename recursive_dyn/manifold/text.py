@@ -5,9 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from recursive_dyn.manifold.formula import Formula, Symbol
-from recursive_dyn.manifold.printing import Style
-
-_MOST_PRIMES = 3
+from recursive_dyn.manifold.printing import MOST_MARKS, Style
 
 
 class TextStyle(Style):
@@ -16,7 +14,7 @@ class TextStyle(Style):
     variation = "δ"
 
     def symbol(self, s: Symbol) -> str:
-        marks = "'" * s.order if s.order <= _MOST_PRIMES else f"^({s.order})"
+        marks = "'" * s.order if s.order <= MOST_MARKS else f"^({s.order})"
         return ("δ" if s.is_variation else "") + s.base.name + marks
 
     def number(self, value: Fraction) -> str:

@@ -110,6 +110,8 @@ class TestArrays:
                     dynamics.accelerations(stacked["q"], stacked["v"])
         with pytest.raises(rd.StateError, match="'R' is not of unit length"):
             dynamics.accelerations(np.where(np.arange(10) < 6, positions, 0.0), v)
+        with pytest.raises(rd.StateError, match="'q' is not of unit length"):
+            dynamics.accelerations(np.where((np.arange(10) < 3) | (np.arange(10) > 5), positions, 0.0), v)
 
     def test_an_empty_batch(self):
         dynamics = system("spherical pendulum")

@@ -21,6 +21,7 @@ from moving import (
     system,
     x,
 )
+from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk
 
 import recursive_dyn as rd
@@ -77,6 +78,25 @@ def test_displacements_lead_along_velocities():
         expected = [v[:3], np.cross(v[3:6], here[3:6]), quaternion_product(here[6:], [*v[6:] / 2, 0.0])]
         errors.append(np.abs(moved - np.concatenate(expected)).max())
     assert 1e-7 < errors[1] < errors[0] / 12
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-170, 1e-9, 0.02, 0.3, 1.0, 3.0, 2 * np.pi, 30.0, 1e9])
+def test_displacements_are_rotations_and_turn_as_far_as_they_are_long(size):
+    """By |u| about u, in error by |u|^7 / 1e5, which a step of fourth order does not see; of any length rotations."""
+    dynamics = system("quadrotor with load")
+    for seed in range(5):
+        start, _ = random_state(dynamics, seed)
+        axis = np.random.default_rng(seed).normal(size=3)
+        u = size * axis / np.linalg.norm(axis)
+        moved = lie.displaced(dynamics.places, start, np.concatenate([u, u, u])).astype(float)
+        bound = size**7 / 9e4 + 1e-15
+        assert np.linalg.norm(moved[3:6]) == pytest.approx(1.0, abs=1e-15)
+        assert np.linalg.norm(moved[6:]) == pytest.approx(1.0, abs=1e-15)
+        exact = Rotation.from_rotvec(u).as_matrix()
+        assert moved[3:6] == pytest.approx(exact @ start[3:6], abs=bound)
+        assert matrix(moved[6:]) == pytest.approx(matrix(start[6:]) @ exact, abs=2 * bound)
+        if not size:
+            assert (moved == start).all()
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -1,0 +1,319 @@
+"""The coordinate-free equations against Euler and Lagrange in local coordinates.
+
+Here a mechanism is nothing but point masses: where they are follows from the directions, rotations and places, these
+from latitudes, longitudes and Euler angles, and d/dt dT/dv - d(T - U)/dtheta = Q is evaluated by differences in 60
+digits. No kinetic energy, no angular velocity and no rule of the symbolic derivation enters. What differs is then the
+rounding of the compiled equations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import cycle
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from scenes import ABSOLUTE, GRAVITY, UP, about, random_frame
+from scipy.integrate import solve_ivp
+from trees import assert_close
+
+from demos.manifolds import pendulums
+from recursive_dyn.manifold.formula import ROTATION, SPHERE
+from recursive_dyn.manifold.motion import Motion
+
+mp = mpmath.mp.clone()
+mp.dps = 60
+EPS = mp.mpf("1e-15")  # central differences err by EPS^2, their rounding is 1e-60 / EPS^2: both 1e-30
+cos, sin = np.frompyfunc(mp.cos, 1, 1), np.frompyfunc(mp.sin, 1, 1)
+high = np.frompyfunc(mp.mpf, 1, 1)
+Z = np.array([0.0, 0.0, 1.0])
+Masses = list[tuple[Any, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Point masses and virtual work.
+
+    masses(p, s): (mass, position) of each for parameters p and variables s by name; work(p, s, d, f): work of forces f
+    on variations d: those of directions, scalars and places, and the turning (body axes) of rotations.
+    """
+
+    masses: Callable[[dict, dict], Masses]
+    work: Callable[[dict, dict, dict, dict], Any]
+
+
+def rigid(mass, center, R, inertia) -> Masses:
+    """Six equal masses that have this mass, this centre and, about it in body axes, this inertia."""
+    second = np.trace(inertia) / 2 * np.eye(3) - inertia  # sum of m r r^T
+    sizes, axes = np.linalg.eigh(second)
+    arms = [R @ (np.sqrt(3 * size / mass) * axis) for size, axis in zip(sizes, axes.T, strict=True)]
+    return [(mass / 6, center + sign * arm) for arm in arms for sign in (1, -1)]
+
+
+def on_pivot(p, number, R):
+    mass, rho, J = p[f"m{number}"], p[f"rho{number}"], p[f"J{number}"]
+    return rigid(mass, R @ rho, R, J - about(mass, rho, np.zeros((3, 3))))
+
+
+def walker(p, s):
+    foot = s.get("x", np.zeros(3))
+    hip = foot + p["l"] * s["q1"]
+    return [
+        (p["m"], foot + p["l"] / 2 * s["q1"]),
+        (p["mH"], hip),
+        (p["m"], hip + p["l"] / 2 * s["q2"]),
+        (p["mT"], hip + p["L"] * s["q3"]),
+    ]
+
+
+def chain(p, s):
+    place = s["x"] * p["e1"]
+    result = [(p["m0"], place)]
+    for i in range(1, len(s)):
+        place = place + p[f"l{i}"] * s[f"q{i}"]
+        result.append((p[f"m{i}"], place))
+    return result
+
+
+def reaction_mass(p, s):
+    hip = s["rho"] * (s["RL"] @ p["e3"])
+    own = p["m"] - 2 * (p["m1"] + p["m2"] + p["m3"])
+    result = rigid(1.0, np.zeros(3), s["RL"], p["JL"]) + rigid(own, hip, s["RP"], p["JP"])
+    for i in (1, 2, 3):
+        arm = s[f"s{i}"] * (s["RP"] @ p[f"a{i}"])
+        result += [(p[f"m{i}"], hip + arm), (p[f"m{i}"], hip - arm)]
+    return result
+
+
+def reaction_work(p, s, d, f):
+    relative = d["RP"] - s["RP"].T @ s["RL"] @ d["RL"]
+    return f["tau"] @ relative + f["f"] * d["rho"] + sum(f[f"u{i}"] * d[f"s{i}"] for i in (1, 2, 3))
+
+
+_walking = Mechanism(walker, lambda p, s, d, f: f["u2"] @ d["q2"] + f["u3"] @ d["q3"])
+_chain = Mechanism(chain, lambda p, s, d, f: f["u"] * d["x"])
+MECHANISMS = {
+    "spherical": Mechanism(lambda p, s: [(p["m"], p["l"] * s["q"])], lambda p, s, d, f: f["tau"] @ d["q"]),
+    "three_dimensional": Mechanism(lambda p, s: on_pivot(p, "", s["R"]), lambda p, s, d, f: f["M"] @ d["R"]),
+    "double_spherical": Mechanism(
+        lambda p, s: [(p["m1"], p["l1"] * s["q1"]), (p["m2"], p["l1"] * s["q1"] + p["l2"] * s["q2"])],
+        lambda p, s, d, f: f["tau1"] @ d["q1"] + f["tau2"] @ d["q2"],
+    ),
+    "double_three_dimensional": Mechanism(
+        lambda p, s: (
+            on_pivot(p, 1, s["R1"]) + rigid(p["m2"], s["R1"] @ p["lam"] + s["R2"] @ p["rho2"], s["R2"], p["J2"])
+        ),
+        lambda p, s, d, f: f["M1"] @ d["R1"] + f["M2"] @ d["R2"],
+    ),
+    "stance": _walking,
+    "flight": _walking,
+    "quadrotor_with_load": Mechanism(
+        lambda p, s: [(p["mL"], s["xL"]), *rigid(p["mQ"], s["xL"] - p["l"] * s["q"], s["R"], p["J"])],
+        lambda p, s, d, f: f["M"] @ d["R"] + f["f"] * (s["R"] @ p["e3"]) @ (d["xL"] - p["l"] * d["q"]),
+    ),
+    "reaction_mass_pendulum": Mechanism(reaction_mass, reaction_work),
+} | {f"chain_of_{n}": _chain for n in (1, 2, 3, 6)}
+names = pytest.mark.parametrize("name", MECHANISMS)
+
+
+class Chart:
+    """Variables as functions of local coordinates (n,), around a frame (3, 3) for each.
+
+    A direction is the first column of frame Rz(u) Ry(-v), a rotation frame Rz(a) Ry(b) Rx(c).
+    """
+
+    def __init__(self, places, frames):
+        self.places, self.frames = places, frames
+        sizes = [{SPHERE: 2, ROTATION: 3}.get(p.space, p.v.stop - p.v.start) for p in places]
+        self.ends = np.cumsum(sizes)
+        self.curved = np.repeat([p.space in (SPHERE, ROTATION) for p in places], sizes)
+        self.size = int(self.ends[-1])
+
+    def __call__(self, theta):
+        result = {}
+        for place, frame, own in zip(self.places, self.frames, np.split(theta, self.ends[:-1]), strict=True):
+            name = place.symbol.base.name
+            if place.space == SPHERE:
+                (c, k), (s, t) = cos(own), sin(own)
+                result[name] = frame @ np.array([c * k, s * k, t])
+            elif place.space == ROTATION:
+                result[name] = frame @ _about("z", own[0]) @ _about("y", own[1]) @ _about("x", own[2])
+            else:
+                result[name] = own if place.symbol.shape else own[0]
+        return result
+
+    def rates(self, theta, v, a):
+        """(positions, rates q', Omega, x', accelerations q'', Omega', x'') by name along theta + v t + a t^2 / 2."""
+        before, here, after = (self(theta + v * t + a * t**2 / 2) for t in (-EPS, 0, EPS))
+        result = [here, {}, {}]
+        for place in self.places:
+            key = place.symbol.base.name
+            first = (after[key] - before[key]) / (2 * EPS)
+            second = (after[key] - 2 * here[key] + before[key]) / EPS**2
+            turning = place.space == ROTATION
+            result[1][key] = turning_of(here[key], first) if turning else first
+            result[2][key] = turning_of(here[key], second) if turning else second
+        return result
+
+
+def _about(axis, angle):
+    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    R = high(np.eye(3))
+    R[i, i] = R[j, j] = mp.cos(angle)
+    R[j, i] = mp.sin(angle)
+    R[i, j] = -R[j, i]
+    return R
+
+
+def turning_of(R, change):
+    """The vector of the skew part of R^T R': Omega; and Omega' of R^T R''."""
+    A = R.T @ change
+    return np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]]) / 2
+
+
+class EulerLagrange:
+    """Equations of motion of a mechanism in a chart, by central differences."""
+
+    def __init__(self, mechanism, parameters, chart, forces):
+        self.mechanism, self.p, self.chart, self.forces = mechanism, parameters, chart, forces
+
+    def place(self, theta):
+        """Positions times the root of the mass, so that T is half the square of its rate."""
+        masses = self.mechanism.masses(self.p, self.chart(theta))
+        return np.concatenate([mp.sqrt(m) * x for m, x in masses])
+
+    def potential(self, theta):
+        return GRAVITY * sum(m * (x @ self.p["e3"]) for m, x in self.mechanism.masses(self.p, self.chart(theta)))
+
+    def kinetic(self, theta, v):
+        rate = derivative(lambda t: self.place(theta + v * t))
+        return rate @ rate / 2
+
+    def jacobian(self, theta):
+        return np.array([derivative(lambda t, e=e: self.place(theta + e * t)) for e in high(np.eye(len(theta)))]).T
+
+    def momentum(self, theta, v):
+        """dT/dv."""
+        J = self.jacobian(theta)
+        return J.T @ (J @ v)
+
+    def force(self, theta):
+        """Generalized applied forces, by the virtual work of each coordinate."""
+        s = self.chart(theta)
+        works = []
+        for e in high(np.eye(len(theta))):
+            d = self.chart.rates(theta, e, 0 * e)[1]
+            works.append(self.mechanism.work(self.p, s, d, self.forces))
+        return np.array(works)
+
+    def acceleration(self, theta, v):
+        """theta'' from d/dt dT/dv - d(T - U)/dtheta = Q."""
+        units = high(np.eye(len(theta)))
+        lagrangian = lambda theta: self.kinetic(theta, v) - self.potential(theta)  # noqa: E731
+        slope = np.array([derivative(lambda t, e=e: lagrangian(theta + e * t)) for e in units])
+        bias = derivative(lambda t: self.momentum(theta + v * t, v))
+        J = self.jacobian(theta)
+        rest = slope - bias + self.force(theta)
+        return np.array(mp.lu_solve(mp.matrix((J.T @ J).tolist()), mp.matrix(rest.tolist())).T.tolist()[0])
+
+
+def derivative(f):
+    """f'(0)."""
+    return (f(EPS) - f(-EPS)) / (2 * EPS)
+
+
+@cache
+def system(name):
+    """Compiled equations, parameters that bodies can have, and forces."""
+    case = ABSOLUTE[name](np.random.default_rng(8))
+    return case.system.derive().compile(), case.parameters, case.forces
+
+
+def rounded(values):
+    return {key: np.array(x, dtype=float) for key, x in values.items()}
+
+
+def compare(name, up, frames, angles, flat, v):
+    """The accelerations and the energy of the compiled equations at one state against those in coordinates.
+
+    angles, flat: the local coordinates of directions and rotations, and of the other variables, drawn from by turns.
+    """
+    manifold, parameters, forces = system(name)
+    parameters = parameters | {"e3": up}
+    if "e1" in parameters:  # the cart's axis is level
+        parameters["e1"] = np.cross(up, (0.8, 0.6, 0.0))
+    manifold.parameters.update(parameters)
+    chart = Chart(manifold.places, frames)
+    theta = high(np.where(chart.curved, np.resize(angles, chart.size), np.resize(flat, chart.size)))
+    v = high(np.resize(v, chart.size))
+    expected = EulerLagrange(MECHANISMS[name], parameters, chart, forces)
+    a = expected.acceleration(theta, v)
+    positions, rates, accelerations = map(rounded, chart.rates(theta, v, a))
+    motion = Motion(manifold)
+    for key, x in positions.items():
+        motion.place(key, x, rates[key])
+    motion.forces.update(forces)
+    size = max(np.abs(x).max() for x in accelerations.values())
+    for key, x in accelerations.items():
+        assert_close(motion.acceleration(key), x, 1e-12, size)  # rounding and the mass matrix's condition
+    kinetic, potential = float(expected.kinetic(theta, v)), float(expected.potential(theta))
+    assert_close(motion.energy, kinetic + potential, 1e-13, kinetic + abs(potential))
+    return motion
+
+
+@names
+@pytest.mark.parametrize("seed", range(3))
+def test_accelerations_and_energies_are_those_of_euler_and_lagrange(name, seed):
+    rng = np.random.default_rng(seed)
+    frames = [random_frame(rng) for _ in system(name)[0].places]
+    compare(name, UP, frames, rng.uniform(-0.8, 0.8, 20), rng.uniform(0.5, 1.5, 20), rng.normal(size=20))
+
+
+# Frames whose first column is +-e3, which are quarter turns of what rotates, and half a turn.
+TOP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+BOTTOM = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, -1.0], [-1.0, 0.0, 0.0]])
+HALF_TURN = np.diag([-1.0, 1.0, -1.0])
+POLES = {"top": [TOP], "bottom": [BOTTOM], "alternating": [TOP, BOTTOM], "upright": [np.eye(3)], "over": [HALF_TURN]}
+
+
+@names
+@pytest.mark.parametrize("where", POLES)
+def test_at_the_poles_there_is_nothing_special(name, where):
+    """Directions exactly along +-e3, where latitude and longitude would end; rotations by quarter and half turns."""
+    manifold, *_ = system(name)
+    frames = [frame for frame, _ in zip(cycle(POLES[where]), manifold.places, strict=False)]
+    motion = compare(name, Z, frames, [0.0], [0.7, 0.9, 1.1], np.random.default_rng(9).normal(size=20))
+    directions = [p.symbol for p in manifold.places if p.space == SPHERE]
+    if where in ("top", "bottom"):
+        assert all((motion[q] == (Z if where == "top" else -Z)).all() for q in directions)
+
+
+def test_a_pendulum_runs_over_both_poles_like_one_in_a_plane():
+    """In the plane through e3 the angle phi from the bottom obeys phi'' = -g / l sin(phi)."""
+    motion = Motion(pendulums.spherical().derive().compile(), 1e-4)
+    motion.parameters.update(m=1.3, g=GRAVITY, l=0.5, e3=Z)
+    level = np.array([0.6, 0.8, 0.0])
+    motion.place("q", -Z, 12.0 * level)  # from the bottom, fast enough to go over the top several times
+    times = np.linspace(0.05, 1.0, 20)
+    plane = solve_ivp(
+        lambda _, x: [x[1], -GRAVITY / 0.5 * np.sin(x[0])], (0, 1), [0.0, 12.0], "DOP853", times, rtol=1e-13, atol=1e-13
+    )
+    assert plane.y[0, -1] > 2 * np.pi
+    for time, (phi, rate) in zip(times, plane.y.T, strict=True):
+        motion.step(round((time - motion.time) / motion.timestep))
+        along, outward = -np.cos(phi) * Z + np.sin(phi) * level, np.sin(phi) * Z + np.cos(phi) * level
+        assert_close(motion["q"], along, 1e-10, 1.0)
+        assert_close(motion.rate("q"), rate * outward, 1e-10, 12.0)
+
+
+@pytest.mark.parametrize("pole", [Z, -Z], ids=["top", "bottom"])
+def test_at_rest_on_a_pole_it_stays(pole):
+    motion = Motion(pendulums.double_spherical().derive().compile(), 1e-2)
+    motion.parameters.update(m1=1.0, m2=0.7, g=GRAVITY, l1=0.5, l2=0.8, e3=Z)
+    motion.place("q1", pole)
+    motion.place("q2", pole)
+    assert not motion.acceleration("q1").any() and not motion.acceleration("q2").any()
+    motion.step(100)
+    assert (motion["q1"] == pole).all() and (motion["q2"] == pole).all()

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import manifold, report
+from demos.benchmark import local_coordinates, manifold, report
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
@@ -34,6 +34,7 @@ def main() -> None:
         contact.all_of_them(chosen.long)
     if "manifold" in tables:
         manifold.all_of_them(chosen.seconds)
+        local_coordinates.beside_sympy()
 
 
 if __name__ == "__main__":

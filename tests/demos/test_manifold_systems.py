@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy as sp
 
+from demos.benchmark import local_coordinates
 from demos.benchmark import manifold as benchmark
 from demos.manifolds import __main__ as gallery
 from demos.manifolds import rolling_ball
@@ -159,3 +161,34 @@ def test_benchmark_prints_its_tables(capsys, monkeypatch):
     assert all(float(cell) > 0 for row in (rows[2][2:], rows[5][1:], rows[6][1:]) for cell in row)
     assert "derivation n^2.00" in text
     assert os.environ.get("RECURSIVE_DYN_CACHE") == folder
+
+
+def test_sympys_chain_is_ours():
+    """Accelerations of cart and tip from SymPy's mass matrix, in angles, at a random state of two links."""
+    rng = np.random.default_rng(3)
+    method = local_coordinates.method(2)
+    method.form_lagranges_equations()
+    values = dict(zip(("m0", "m1", "m2", "l1", "l2", "g"), (1.3, 0.7, 0.4, 0.5, 0.8, G), strict=True))
+    angles, rates = rng.uniform(0.5, 1.2, size=4), rng.normal(size=5)
+    state = [0.2, *angles, *rates]
+    inputs = [*method.q, *method.u, *(sp.Symbol(name) for name in values)]
+    M, forcing = sp.lambdify(inputs, [method.mass_matrix, method.forcing])(*state, *values.values())
+    a = np.linalg.solve(np.array(M, dtype=float), np.array(forcing, dtype=float).ravel())
+
+    dynamics = system("chain", 2).derive().compile()
+    dynamics.parameters.update({**values, "e1": (1, 0, 0), "e3": (0, 0, 1)})
+    t, (polar, azimuth) = sp.Symbol("t"), sp.symbols("a b", cls=sp.Function)
+    direction = sp.Matrix(
+        [sp.sin(polar(t)) * sp.cos(azimuth(t)), sp.sin(polar(t)) * sp.sin(azimuth(t)), sp.cos(polar(t))]
+    )
+    places, moving, wanted = {"x": 0.2}, {"x": rates[0]}, [a[0]]
+    for i in range(2):
+        numbers = [(f(t).diff(t, k) if k else f(t), (angles, rates[1:], a[1:])[k][j])
+                   for k in (2, 1, 0) for f, j in ((polar, i), (azimuth, 2 + i))]  # fmt: skip
+        q, dq, ddq = (np.array(direction.diff(t, k).subs(numbers), dtype=float).ravel() for k in range(3))
+        places[f"q{i + 1}"], moving[f"q{i + 1}"] = q, dq
+        wanted.append(ddq)
+    motion = Motion(dynamics)
+    motion.q, motion.v = dynamics.pack(places, moving)
+    for name, expected in zip(("x", "q1", "q2"), wanted, strict=True):
+        assert motion.acceleration(name) == pytest.approx(expected, rel=1e-11, abs=1e-11)

@@ -7,18 +7,9 @@ the dot product, one operation at a time.
 from __future__ import annotations
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.atoms import apply_atoms, cross_atoms, transposed_atom
+from recursive_dyn.manifold.forms import Form, add_to, combine, formula, single, times
 from recursive_dyn.manifold.formula import Apply, Cross, Dot, Formula, Hat, Symbol
-from recursive_dyn.manifold.normal import (
-    Form,
-    add_to,
-    apply_atoms,
-    combine,
-    cross_atoms,
-    formula,
-    single,
-    times,
-    transposed_atom,
-)
 from recursive_dyn.manifold.polynomial import Polynomial
 
 Collection = dict[Symbol, Form]

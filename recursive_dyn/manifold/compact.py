@@ -14,6 +14,7 @@ from typing import Any
 from recursive_dyn.manifold.calculus import symbols_of
 from recursive_dyn.manifold.coefficients import coefficient, joined, powers, shared_factors
 from recursive_dyn.manifold.facing import facing
+from recursive_dyn.manifold.forms import Form
 from recursive_dyn.manifold.formula import (
     ONE,
     SPHERE,
@@ -26,7 +27,7 @@ from recursive_dyn.manifold.formula import (
     Shape,
     Symbol,
 )
-from recursive_dyn.manifold.normal import Form, normal
+from recursive_dyn.manifold.normal import normal
 from recursive_dyn.manifold.operations import total
 from recursive_dyn.manifold.polynomial import (
     Monomial,

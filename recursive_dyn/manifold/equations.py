@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from recursive_dyn.manifold.check import within
 from recursive_dyn.manifold.compact import compact_row
+from recursive_dyn.manifold.forms import Form, formula
 from recursive_dyn.manifold.formula import SPHERE, Base, Formula, Symbol
 from recursive_dyn.manifold.latex import LATEX
-from recursive_dyn.manifold.normal import Form, formula
 from recursive_dyn.manifold.roles import Roles
 from recursive_dyn.manifold.text import TEXT
 

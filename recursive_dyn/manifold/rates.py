@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from recursive_dyn.manifold.calculus import dt
+from recursive_dyn.manifold.forms import Form, Key, add_to, times
 from recursive_dyn.manifold.formula import Formula, Symbol
-from recursive_dyn.manifold.normal import Form, Key, add_to, normal, times
+from recursive_dyn.manifold.normal import normal
 from recursive_dyn.manifold.polynomial import Polynomial, accumulate, monomial_product
 
 

@@ -25,10 +25,11 @@ from recursive_dyn.manifold.check import (
 )
 from recursive_dyn.manifold.compact import compact, paired
 from recursive_dyn.manifold.equations import Equation, Equations
+from recursive_dyn.manifold.forms import Form, add_to, formula
 from recursive_dyn.manifold.formula import SPHERE, ZERO, Base, Formula, Symbol
 from recursive_dyn.manifold.latex import LATEX
 from recursive_dyn.manifold.nonholonomic import multiplier_work
-from recursive_dyn.manifold.normal import Form, add_to, formula, normal
+from recursive_dyn.manifold.normal import normal
 from recursive_dyn.manifold.operations import dot, zero
 from recursive_dyn.manifold.printing import Style
 from recursive_dyn.manifold.rates import form_rate

@@ -14,8 +14,8 @@ import numpy as np
 
 from recursive_dyn.expression import Scalar, array, less, reciprocal, select
 from recursive_dyn.manifold.evaluate import Evaluator
+from recursive_dyn.manifold.forms import Form
 from recursive_dyn.manifold.formula import SPHERE, Cross, Formula, Symbol
-from recursive_dyn.manifold.normal import Form
 from recursive_dyn.manifold.polynomial import Monomial, Polynomial, common_monomial, monomial_power, monomial_product
 from recursive_dyn.manifold.segments import Place
 from recursive_dyn.spatial import dot

@@ -14,8 +14,8 @@ from recursive_dyn.manifold import cross, delta, derive, dot, dt, rotations, sca
 from recursive_dyn.manifold.calculus import replace, symbols_of
 from recursive_dyn.manifold.energy import energy
 from recursive_dyn.manifold.equality import difference, equal, same_equations
+from recursive_dyn.manifold.forms import formula
 from recursive_dyn.manifold.formula import FLAT, ROTATION, SPHERE, Symbol
-from recursive_dyn.manifold.normal import formula
 from recursive_dyn.manifold.steps import collect, substitute_constraints, variation
 
 EVERYTHING = (s, u, x, f, y, q, p, R, S)

@@ -34,7 +34,8 @@ from recursive_dyn.manifold.adjoint import isolate
 from recursive_dyn.manifold.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.equality import equal
 from recursive_dyn.manifold.evaluate import Evaluator
-from recursive_dyn.manifold.normal import formula, normal
+from recursive_dyn.manifold.forms import formula
+from recursive_dyn.manifold.normal import normal
 from recursive_dyn.manifold.operations import cross, dot, hat, total, transpose
 from recursive_dyn.manifold.points import exact, independent, point
 

@@ -29,7 +29,8 @@ from recursive_dyn.manifold import (
 from recursive_dyn.manifold.calculus import replace
 from recursive_dyn.manifold.compact import compact
 from recursive_dyn.manifold.equality import equal
-from recursive_dyn.manifold.normal import formula, normal
+from recursive_dyn.manifold.forms import formula
+from recursive_dyn.manifold.normal import normal
 from recursive_dyn.manifold.roles import NO_ROLES, Roles
 
 s, u = scalars("s u")

@@ -10,7 +10,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from bridge import quaternion
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion import Motion, whole
 from recursive_dyn.simulation.simulation import Snapshot
 from scene import Body, Scene, joints
 
@@ -20,7 +20,7 @@ Placement = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class PuppetSnapshot(Snapshot):
-    """A simulation's snapshot with the motion's q, v and forces."""
+    """A simulation's snapshot with the motion's q, v and forces; parameters and timestep are not kept."""
 
     motion: tuple[Array, ...] = ()
 
@@ -45,12 +45,13 @@ class Puppets(rd.Simulation):
         for body in bodies:
             self.scene.world.attach(body, joints.free())
         super().__init__(self.scene.compile(), motion.timestep)
-        self.integrator = "Runge-Kutta-Munthe-Kaas of order 4"
+        self.integrator = "Runge-Kutta-Munthe-Kaas of order 4"  # to be read: the motion steps, no integrator of joints
         self.motion, self._show, self._control = motion, show, control
         self.follow()
 
     def step(self, count: int = 1) -> None:
         """Advance the motion by ``count`` timesteps, under control, and the puppets with it."""
+        count = whole(count)
         try:
             for _ in range(count):
                 if self._control is not None:

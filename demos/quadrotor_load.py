@@ -89,10 +89,12 @@ class Flight:
         s, l = self.state, self.controller.craft.l
         body, hung = np.eye(4), np.eye(4)
         body[:3, :3], body[:3, 3] = s.R, s.x - l * s.q
-        up, down = E3 - s.q, 1.0 - s.q @ E3  # 2 h h^T - 1 maps e3 to -q if h halves the angle between them
-        hung[:3, :3] = (np.outer(up, up) / down - np.eye(3)) @ np.diag([-1.0, -1.0, 1.0])
+        up = E3 - s.q  # 2 h h^T - 1 maps e3 to -q if h, along up, halves the angle between them
+        above = up @ up < 1e-30  # any half turn will do: that about x
+        halfway = np.array([0.0, 1.0, 0.0]) if above else up / np.linalg.norm(up)
+        hung[:3, :3] = (2 * np.outer(halfway, halfway) - np.eye(3)) @ np.diag([-1.0, -1.0, 1.0])
         hung[:3, 3] = s.x
-        turn = -np.cross(up, s.dq) / down
+        turn = np.cross(s.q, s.dq) if above else -2 * np.cross(up, s.dq) / (up @ up)
         return {
             "quadrotor": (body, np.concatenate([s.R @ s.Omega, s.v - l * s.dq])),
             "load": (hung, np.concatenate([turn, s.v])),

@@ -111,14 +111,13 @@ accept:
 """
 
 
-def munthe_kaas(entry: str, inputs: int, nq: int, nv: int) -> str:
-    """Classical RK4 over the rates of a displacement u and of v, then a landing at the configuration that u leads to.
+def munthe_kaas(entry: str, inputs: int, state: int, nq: int) -> str:
+    """Classical RK4 over the rates of a displacement u, of v and maybe of a clock, then a landing where u leads to.
 
-    The kernel maps [u, v, q, ...] to the rates of u and v. i64 ENTRY_run(..., count, land, place, notes) is given one
-    more kernel of the same input, with its output and scratch: ``land`` makes [u = 0, v, q] of the next step. work is
-    that of ``runge_kutta``.
+    The kernel maps [u, v, clock, q, ...] to the rates of the first ``state`` of them, up to q. i64 ENTRY_run(...,
+    count, land, place, notes) is given one more kernel of the same input, with its output and scratch: ``land`` makes
+    [u = 0, v, clock, q] of the next step. work is that of ``runge_kutta``.
     """
-    state = 2 * nv
     return f"""{_vector_helpers(state)}
 {_open(entry, inputs, ", ptr %land, ptr %place, ptr %notes")}
 {_classical_stages(entry, state)}

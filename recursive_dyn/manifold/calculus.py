@@ -127,6 +127,23 @@ def replace(f: Formula, rule: Rule) -> Formula:
     return f
 
 
+def leaves(f: Formula) -> Iterator[Symbol]:
+    """Every symbol that a formula depends on, once; what abbreviations stand for in their place, differentiated."""
+    seen: set[Formula] = set()
+    stack = [f]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if not isinstance(node, Symbol):
+            stack.extend(reversed(node.children))
+        elif node.base.definition is not None and not node.is_variation:
+            stack.append(dt(node.base.definition, node.order))
+        else:
+            yield node
+
+
 def symbols_of(f: Formula) -> Iterator[Symbol]:
     """Every occurrence of a symbol, from left to right; definitions are not looked into."""
     if isinstance(f, Symbol):

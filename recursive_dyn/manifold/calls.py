@@ -18,15 +18,28 @@ from recursive_dyn.program import Program, content_hash, schedule
 
 Outputs = list[tuple[str, Sequence[Scalar]]]
 
-_STEPPING = ("slope", "landing")  # what ``steppers.munthe_kaas`` takes: [u, v, q, forces, parameters]
+_STEPPING = ("slope", "landing")  # as ``steppers.munthe_kaas`` takes them: [u, v, clock, q, ...]
+_STATE = {False: ("u", "v"), True: ("u", "v", "clock")}  # what is integrated; the clock where motions are prescribed
 
 
-def _displacement(s: Lowered) -> np.ndarray:
-    return s.graph.inputs("u", s.nv)
+def _step_so_far(s: Lowered) -> tuple[np.ndarray, Scalar]:
+    """Displacement u (nv,) from the start of the step, and the time since motions were prescribed."""
+    return s.graph.inputs("u", s.nv), s.graph.inputs("clock", 1)[0] if s.moves else 0.0
 
 
-def _named(names: Sequence[str], values: Sequence[Any]) -> Outputs:
-    return [(name, list(x)) for name, x in zip(names, values, strict=True)]
+def _slope(s: Lowered) -> Outputs:
+    du, dv = s.slope(*_step_so_far(s))
+    return _named(s, u=du, v=dv, clock=[1.0])
+
+
+def _landing(s: Lowered) -> Outputs:
+    u, clock = _step_so_far(s)
+    v, q = s.landing(u, clock)
+    return _named(s, u=[0.0] * s.nv, v=v, clock=[clock], q=q)
+
+
+def _named(s: Lowered, **values: Any) -> Outputs:
+    return [(name, list(x)) for name, x in values.items() if name != "clock" or s.moves]
 
 
 FUNCTIONS: dict[str, Callable[[Lowered], Outputs]] = {
@@ -37,8 +50,9 @@ FUNCTIONS: dict[str, Callable[[Lowered], Outputs]] = {
     "energy": lambda s: [("energy", [s.energy])],
     "violation": lambda s: [("violation", list(s.violation))],
     "admitted": lambda s: [("v", list(s.admitted))],
-    "slope": lambda s: _named(("u", "v"), s.slope(_displacement(s))),
-    "landing": lambda s: _named(("u", "v", "q"), ([0.0] * s.nv, *s.landing(_displacement(s)))),
+    "slope": _slope,
+    "landing": _landing,
+    "bias": lambda s: [("bias", list(s.bias))],
 }
 
 
@@ -59,8 +73,8 @@ class Calls:
             raise ModelError(f"unknown function '{function}'; there are {', '.join(FUNCTIONS)}")
         with self._lock:
             if function not in self._programs:
-                sizes = {name: len(x) for name, x in self._lowered.inputs.items()} | {"u": self._lowered.nv}
-                segments = ("u", "v", "q") if function in _STEPPING else ("q", "v")
+                sizes = {name: len(x) for name, x in self._lowered.inputs.items()} | {"u": self._lowered.nv, "clock": 1}
+                segments = (*_STATE[self._lowered.moves], "q") if function in _STEPPING else ("q", "v")
                 inputs = [(name, sizes[name]) for name in (*segments, "forces", "parameters")]
                 self._programs[function] = schedule(function, inputs, FUNCTIONS[function](self._lowered))
             return self._programs[function]
@@ -75,8 +89,10 @@ class Calls:
             return self._kernels[function, width]
 
     def __call__(self, function: str, arrays: Sequence[np.ndarray], parameters: np.ndarray) -> np.ndarray:
-        """A function's first output segment (..., size) for its inputs q, v, forces (..., size); raises NotFinite, and
-        StateError where the leading axes do not broadcast."""
+        """A function's first output segment (..., size) for its inputs q, v, forces (..., size).
+
+        Raises NotFinite, and StateError where the leading axes do not broadcast.
+        """
         if all(a.ndim == 1 for a in arrays):
             return self._single(function)([*arrays, parameters])
         try:
@@ -100,11 +116,15 @@ class Calls:
         return calls[function]
 
     def _stepper(self, entry: str, program: Program) -> str:
-        return steppers.munthe_kaas(entry, program.input_size, self._lowered.nq, self._lowered.nv)
+        return steppers.munthe_kaas(
+            entry, program.input_size, 2 * self._lowered.nv + self._lowered.moves, self._lowered.nq
+        )
 
     @cached_property
     def _content(self) -> str:
         """Hash of all that the functions are made from."""
         s = self._lowered
         layout = [(p.space, p.q, p.v) for p in s.places], [len(x) for x in s.inputs.values()], s.reaction_sign
-        return content_hash(str(layout), [*s.mass.flat, *s.force, *s.rows.flat, *s.drift, *s.violation, s.energy])
+        carried = s.carried(_step_so_far(s)[1])
+        scalars = [*s.mass.flat, *s.force, *s.jacobian.flat, *s.bias, *s.violation, s.energy, *carried]
+        return content_hash(str(layout), scalars)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.calculus import symbols_of
+from recursive_dyn.manifold.calculus import leaves, symbols_of
 from recursive_dyn.manifold.formula import ROTATION, Base, Formula, Symbol
 from recursive_dyn.manifold.operations import kind, number
 
 
 def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
     """The configuration variables; ModelError names one that cannot be."""
-    variables = _listed(configuration, "configuration")
+    variables = listed(configuration, "configuration")
     if not variables:
         raise ModelError("the configuration is empty: list the symbols that move, as configuration=(q, R)")
     for q in variables:
@@ -31,23 +31,37 @@ def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
     return variables
 
 
-def _listed(given: Any, what: str) -> tuple[Any, ...]:
+def listed(given: Any, what: str) -> tuple[Any, ...]:
+    """What is given as one formula, a sequence of them, or None, as a tuple."""
+    if given is None:
+        return ()
     if isinstance(given, Formula) or not isinstance(given, Iterable):
         return (given,)
-    if isinstance(given, str):
-        raise ModelError(f"the {what} lists symbols, not the name {given!r}")
+    if isinstance(given, (str, set, frozenset)):
+        raise ModelError(f"the {what} lists symbols in their order, as (q, R), not {given!r}")
     return tuple(given)
 
 
 def check_prescribed(prescribed: Any, variables: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    """Symbols whose motion is given; ModelError names one that cannot be."""
-    symbols = _listed(prescribed, "prescribed motion")
+    """Symbols whose motion is given, Omega of rotations too; ModelError names one that cannot be."""
+    symbols = listed(prescribed, "prescribed motion")
     for s in symbols:
         if not isinstance(s, Symbol) or s.order or s.varied or s.constant or s.base.definition is not None:
             raise ModelError(f"{s!r} cannot be prescribed: list symbols that move, not their derivatives")
         if s.base in known_bases(variables):
             raise ModelError(f"'{s}' is prescribed and in the configuration: it can be one of them only")
-    return symbols
+    spinning = [s.rate for s in symbols if s.base.space == ROTATION]
+    return tuple(dict.fromkeys((*symbols, *spinning)))
+
+
+def check_names(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> set[str]:
+    """The names of all symbols; ModelError names two that differ and have one name."""
+    found: dict[str, Base] = {}
+    companions = [s for q in symbols for s in (q, q.base.rate, q.base.virtual) if s is not None]
+    for s in (*companions, *(s for f in formulas for s in within(f))):
+        if found.setdefault(s.base.name, s.base) != s.base:
+            raise ModelError(f"two different symbols are called '{s.base.name}': give each a name of its own")
+    return set(found)
 
 
 def known_bases(variables: Sequence[Symbol]) -> set[Base]:
@@ -96,9 +110,10 @@ def check_virtual_work(work: Any, variables: Sequence[Symbol], prescribed: Seque
     for s in symbols_of(work):
         if s.varied and (s.order or s.base in rates):
             raise ModelError(f"the virtual work holds {s}; forces work on displacements, not on those of velocities")
-        for inner in within(s) if s.varied else ():
-            moves = inner.base.definition is None and not inner.constant and inner.base not in given
-            if moves and inner.base not in known:
+        for inner in leaves(Symbol(s.base)) if s.varied else ():
+            if inner.base not in given and (inner.order or inner.base in rates):
+                raise ModelError(f"the virtual work holds {s}, of a velocity; forces work on displacements")
+            if not inner.constant and inner.base not in given and inner.base not in known:
                 raise ModelError(
                     f"the virtual work holds {s}, but its symbol is not in the configuration: add '{inner.base.name}'"
                 )

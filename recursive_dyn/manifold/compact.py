@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.calculus import symbols_of
 from recursive_dyn.manifold.coefficients import coefficient, joined, powers, shared_factors
 from recursive_dyn.manifold.facing import facing
@@ -23,6 +24,7 @@ from recursive_dyn.manifold.formula import (
     Dot,
     Formula,
     Number,
+    Power,
     Product,
     Shape,
     Symbol,
@@ -44,7 +46,9 @@ Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its f
 
 
 def simplify(f: Formula) -> Formula:
-    """The same formula in normal form, written compactly."""
+    """The same formula in normal form, written compactly; OperandError for what is no formula."""
+    if not isinstance(f, Formula):
+        raise OperandError(f"{f!r} ({type(f).__name__}) is no formula to simplify")
     ranks = {s.base: s.base.rank for s in symbols_of(f)}
     return compact(normal(f), f.shape, Roles(ranks=ranks))
 
@@ -188,10 +192,12 @@ def _ratio(a: Polynomial, b: Polynomial) -> tuple[Monomial, Fraction] | None:
 def _product(t: Term, roles: Roles) -> Formula:
     number, *factors = [*coefficient(t.coefficient, roles), *powers(t.moving, roles)]
     assert isinstance(number, Number)
+    dots: dict[Formula, int] = {}
     for dot in t.dots:
         sign, written = facing(dot, roles)
         number = Number(number.value * sign)
-        factors.append(written)
+        dots[written] = dots.get(written, 0) + 1
+    factors += [f if count == 1 else Power(f, count) for f, count in dots.items()]
     factors = [number, *factors]
     return _turned(factors if t.atom is None else [*factors, t.atom])
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.expression import reachable
 from recursive_dyn.kernel import NotFinite
 from recursive_dyn.manifold.calls import Calls
 from recursive_dyn.manifold.formula import ROTATION, SPHERE, Symbol
 from recursive_dyn.manifold.lower import Lowered
 from recursive_dyn.manifold.positions import position_from, position_of, rate_of, velocity_from
-from recursive_dyn.manifold.quantities import Quantities, real
-from recursive_dyn.manifold.segments import Table
+from recursive_dyn.manifold.prescribed import carried
+from recursive_dyn.manifold.quantities import Quantities, by_symbol, real
+from recursive_dyn.manifold.segments import Place, Table
 from recursive_dyn.manifold.soundness import weakest_variable
 from recursive_dyn.program import OperationCount
 
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 Forces = Mapping[Any, Any] | None
+
+_LENGTH = 1e-6  # a unit vector whose length is off by more is a mistake
 
 
 class ManifoldDynamics:
@@ -33,19 +38,43 @@ class ManifoldDynamics:
     (R' = R hat(Omega), body axes) of a rotation, x'. ``pack`` and ``unpack`` lead there and back.
     ``parameters[name] = ...`` gives the constants their numbers. ``forces`` maps names or symbols of the applied forces
     to arrays (..., *shape); those left out are zero. Every method takes leading batch axes, and compiles itself at its
-    first call.
+    first call. Quaternions may have any length but zero; a part of omega along its unit vector does not matter. Copies
+    share the machine code and have parameters of their own; pickles hold the equations and the parameters.
 
     Raises ModelError for equations that cannot be solved for the accelerations (see :class:`Lowered`), for unknown or
-    missing names, and StateError for arrays of a wrong shape and results that are not finite.
+    missing names, and StateError for arrays of a wrong shape, unit vectors whose length is not 1 within 1e-6, and
+    results that are not finite.
     """
 
     def __init__(self, equations: Equations) -> None:
+        self._equations = equations
         self._lowered = Lowered(equations)
         self.calls = Calls(self._lowered)
         self.configuration: tuple[Symbol, ...] = tuple(equations.configuration)
         self.places = self._lowered.places
         self.nq, self.nv = self._lowered.nq, self._lowered.nv
-        self.parameters = Quantities(self._lowered.parameters, "parameter")
+        self._parameters = Quantities(self._lowered.parameters, "parameter")
+        self._unit_vectors = [p for p in self.places if p.space == SPHERE]
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self), self._equations, self._parameters.numbers.copy())
+
+    def __copy__(self) -> ManifoldDynamics:
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__, _parameters=self._parameters.copy())
+        return result
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ManifoldDynamics:
+        return self.__copy__()
+
+    @property
+    def parameters(self) -> Quantities:
+        """The constants' numbers by name or symbol; a mapping assigned replaces them all."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: Mapping[Any, Any]) -> None:
+        self._parameters.replace(values)
 
     @property
     def forces(self) -> tuple[str, ...]:
@@ -57,6 +86,15 @@ class ManifoldDynamics:
         """Where each applied force lies in an array of all."""
         return self._lowered.forces
 
+    @cached_property
+    def driven(self) -> bool:
+        """Whether constraints hold prescribed motions."""
+        return any(n.op == "input" and n.args[0][0] == "forces" for n in reachable(list(self._lowered.violation)))
+
+    def carried(self, forces: Array, s: float) -> Array:
+        """Forces (n,) a time s after they were given: prescribed motions go on by their derivatives."""
+        return carried(self._lowered.forces, forces, s).astype(float) if self._lowered.moves else forces
+
     @property
     def constraint_names(self) -> list[str]:
         """The constraint of each multiplier, as text."""
@@ -65,7 +103,7 @@ class ManifoldDynamics:
     @property
     def constrained(self) -> int:
         """Number of scalar nonholonomic constraints."""
-        return len(self._lowered.rows)
+        return len(self._lowered.jacobian)
 
     def mass_matrix(self, q: Any, v: Any = None, forces: Forces = None) -> Array:
         """M (..., nv, nv), symmetric positive definite: T = v . M v / 2 for L = T - U.
@@ -108,8 +146,8 @@ class ManifoldDynamics:
         rates: q' at right angles to q, Omega, x'; zero where left out. Errors: :class:`Motion` has the same.
         """
         q, v = np.zeros(self.nq), np.zeros(self.nv)
-        given = {self.place(key).symbol: value for key, value in positions.items()}
-        moving = {self.place(key).symbol: value for key, value in (rates or {}).items()}
+        given = by_symbol("positions", positions, lambda key: self.place(key).symbol)
+        moving = by_symbol("rates", rates, lambda key: self.place(key).symbol)
         for p in self.places:
             if p.symbol not in given:
                 raise StateError(f"no position was given for '{p.symbol.base.name}'")
@@ -127,7 +165,7 @@ class ManifoldDynamics:
         v = self._sized("v", v, self.nv)
         return positions, {p.symbol: rate_of(p, q, v) for p in self.places}
 
-    def place(self, key: Any) -> Any:
+    def place(self, key: Any) -> Place:
         """Where a variable, given by symbol or name, lies in q and v; ModelError for one that is not there."""
         for p in self.places:
             if p.symbol == key or p.symbol.base.name == key:
@@ -149,13 +187,30 @@ class ManifoldDynamics:
 
     def _call(self, function: str, forces: Forces, q: Any, v: Any) -> Array:
         """A function's output segment (..., size)."""
-        applied = Quantities(self._lowered.forces, "force", 0.0).packed(forces or {})
+        applied = Quantities(self._lowered.forces, "force", 0.0).packed(forces)
         positions, velocities = self._sized("q", q, self.nq), self._sized("v", v, self.nv)
-        parameters = self.parameters.complete
+        parameters = self._parameters.complete
         try:
-            return self.calls(function, [positions, velocities, applied], parameters)
+            result = self.calls(function, [positions, velocities, applied], parameters)
         except NotFinite as problem:
+            if problem.stage == "output":
+                self._refuse_lengths(positions)
             raise StateError(f"{function}: {self.diagnosis(positions, velocities, applied, problem.stage)}") from None
+        self._refuse_lengths(positions)
+        return result
+
+    def _refuse_lengths(self, q: Array) -> None:
+        """Unit vectors are taken as given; of another length they are a mistake."""
+        for p in self._unit_vectors:
+            own = q[..., p.q]
+            squares = own @ own if own.ndim == 1 else np.einsum("...i,...i", own, own)
+            if (abs(squares - 1.0) > 2.0 * _LENGTH).any():
+                lengths = np.sqrt(np.ravel(squares))
+                worst = lengths[np.abs(lengths - 1.0).argmax()]
+                raise StateError(
+                    f"the position of '{p.symbol.base.name}' is not of unit length but {worst:.9g}: divide by it,"
+                    " or use pack()"
+                )
 
     def _sized(self, name: str, value: Any, size: int) -> Array:
         array = value if type(value) is np.ndarray and value.dtype == np.float64 else real(value)
@@ -165,8 +220,8 @@ class ManifoldDynamics:
             raise StateError(f"'{name}' has shape {array.shape}, but these equations need (..., {size})")
         return array
 
-    def diagnosis(self, q: Array, v: Array, forces: Array, stage: str = "output") -> str:
-        """Why a result is not finite: the variable at fault, and what to do."""
+    def diagnosis(self, q: Array, v: Array, forces: Array, stage: str = "output", timestep: float = 0.0) -> str:
+        """Why a result, or a step of a length, is not finite: the variable at fault, and what to do."""
         for name, array in (("q", q), ("v", v)):
             bad = np.argwhere(~np.isfinite(array))
             if len(bad):
@@ -174,9 +229,10 @@ class ManifoldDynamics:
                 return f"'{name}' is not finite at '{place.symbol.base.name}'; pass finite numbers only"
         if stage == "input":
             return "a force is not finite; pass finite numbers only"
-        if q.ndim == 1:
+        single = q.ndim == v.ndim == forces.ndim == 1
+        if single:
             for p in self.places:
-                if p.space in (SPHERE, ROTATION) and not 0.5 < np.linalg.norm(q[p.q]) < 2.0:
+                if p.space == ROTATION and not 0.5 < np.linalg.norm(q[p.q]) < 2.0:
                     return f"the position of '{p.symbol.base.name}' is not of unit length; use place() or pack()"
             weakest = self._weakest(q, v, forces)
             if weakest is not None:
@@ -184,7 +240,23 @@ class ManifoldDynamics:
                     f"the mass matrix is not positive definite: '{weakest.base.name}' has no inertia, or a negative"
                     " one, at this state; give masses and inertias that are positive"
                 )
-        return "the result is not finite: a number overflowed, or a mass matrix of the batch is singular"
+        name, size = self._largest(q, v, forces, timestep)
+        singular = "" if single else ", or a mass matrix of the batch is singular"
+        remedy = "; take a smaller timestep" if timestep else ""
+        return f"the result is not finite: a number overflowed{singular}; '{name}' is at {size:.3g}{remedy}"
+
+    def _largest(self, q: Array, v: Array, forces: Array, timestep: float) -> tuple[str, float]:
+        """The variable whose numbers, of a batch or at the end of a step, are the largest, and how large."""
+        velocities = np.abs(v)
+        if timestep:
+            try:
+                a = self.calls("accelerations", [q, v, forces], self._parameters.complete)
+                velocities = velocities + timestep * np.abs(a)
+            except NotFinite:
+                pass
+        sizes = {p.symbol.base.name: max(np.abs(q[..., p.q]).max(), velocities[..., p.v].max()) for p in self.places}
+        name = max(sizes, key=lambda key: sizes[key])
+        return name, float(sizes[name])
 
     def _weakest(self, q: Array, v: Array, forces: Array) -> Symbol | None:
         try:
@@ -192,3 +264,10 @@ class ManifoldDynamics:
         except NotFinite:
             return None
         return weakest_variable(self.places, M.reshape(self.nv, self.nv), definite=True)
+
+
+def _restored(kind: type[ManifoldDynamics], equations: Equations, parameters: Array) -> ManifoldDynamics:
+    """Of a pickle."""
+    result = kind(equations)
+    result.parameters.numbers[:] = parameters
+    return result

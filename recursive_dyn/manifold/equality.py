@@ -141,7 +141,7 @@ def _difference_at(first: _Rows, second: _Rows, seed: int) -> Difference | None:
 
     spaces = [reduced(_matrix(part, velocities, state)) for part in constraints]
     if spaces[0] != spaces[1]:
-        return Difference("second", "the constraints", None, seed, state)
+        return Difference(_fuller(spaces), "the constraints", None, seed, state)
     state |= _constrained(spaces[0], velocities, state)
 
     rows = [{s: _affine(f, unknowns, state, f"row of {s.base.name}") for s, f in x.residuals.items()} for x in sides]
@@ -153,7 +153,12 @@ def _difference_at(first: _Rows, second: _Rows, seed: int) -> Difference | None:
         for s, part in own.items():
             if any(any(remainder(row, space)) for row in part):
                 return Difference(name, f"the row of {s.base.name}", s, seed, state)
-    return Difference("second", "the rows together", None, seed, state)
+    return Difference(_fuller(spaces), "the rows together", None, seed, state)
+
+
+def _fuller(spaces: Sequence[tuple[Row, ...]]) -> str:
+    """The set that says something that the other does not imply."""
+    return "second" if any(any(remainder(list(map(Fraction, row)), spaces[0])) for row in spaces[1]) else "first"
 
 
 def _without(space: tuple[Row, ...], multipliers: Sequence[Symbol]) -> tuple[Row, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.check import within
 from recursive_dyn.manifold.compact import compact_row
 from recursive_dyn.manifold.forms import Form, formula
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from recursive_dyn.manifold.dynamics import ManifoldDynamics
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equation:
     """The row of one configuration variable: ``residual`` = 0.
 
@@ -31,7 +32,7 @@ class Equation:
     form: Form
     configuration: tuple[Symbol, ...]
     inputs: tuple[Symbol, ...]
-    ranks: Mapping[Base, int] = field(default_factory=dict, compare=False)
+    ranks: Mapping[Base, int] = field(default_factory=dict)
 
     @property
     def residual(self) -> Formula:
@@ -59,7 +60,7 @@ class Equation:
         return f"$\\displaystyle {self.latex()}$"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Equations:
     """Equations of motion of a system; ``equations[q]`` is the row of q.
 
@@ -76,11 +77,18 @@ class Equations:
     multipliers: tuple[Symbol, ...] = ()
     steps: tuple[Any, ...] = ()
 
-    def __getitem__(self, symbol: Symbol) -> Equation:
+    def __getitem__(self, symbol: Symbol | str) -> Equation:
         for row in self.rows:
-            if row.symbol == symbol:
+            if symbol in (row.symbol, row.symbol.base.name):
                 return row
-        raise KeyError(f"{symbol} is not in the configuration {', '.join(map(str, self.configuration))}")
+        known = ", ".join(map(str, self.configuration))
+        raise ModelError(f"there is no row of '{symbol}'; the configuration is {known}")
+
+    def __iter__(self) -> Iterator[Equation]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     @property
     def definitions(self) -> tuple[Symbol, ...]:

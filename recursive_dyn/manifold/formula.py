@@ -37,7 +37,7 @@ class Formula:
         self.__dict__["varied"] = self._is_varied()
 
     def __reduce__(self) -> Any:
-        return type(self), tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        return type(self), self._parts
 
     def __hash__(self) -> int:
         return self._hash
@@ -200,7 +200,8 @@ class Symbol(Formula):
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """Place in the order in which normal forms are sorted."""
-        return (self.order, self.is_variation, self.base.name)
+        b = self.base  # the name almost always decides; the rest tells symbols of one name and different kinds apart
+        return (self.order, self.is_variation, b.name, b.shape, b.space, b.constant, b.symmetric, b.is_virtual)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,6 +3,7 @@ r"""Formulas in LaTeX: q \times \left( m l^{2} \ddot{q} + m g l e_{3} - \tau \ri
 from __future__ import annotations
 
 import re
+import unicodedata
 from fractions import Fraction
 
 from recursive_dyn.manifold.formula import Formula, Symbol
@@ -49,8 +50,8 @@ class LatexStyle(Style):
     def hat(self, vector: str) -> str:
         return rf"\widehat{{{vector}}}"
 
-    def square(self, vector: str) -> str:
-        return rf"\left\| {vector} \right\|^{{2}}"
+    def norm(self, vector: str, exponent: int) -> str:
+        return rf"\left\| {vector} \right\|^{{{exponent}}}"
 
     def integral(self, integrand: str) -> str:
         return rf"\int {integrand} \, dt"
@@ -59,8 +60,16 @@ class LatexStyle(Style):
 LATEX = LatexStyle()
 
 
+def _spelt(letter: str) -> str:
+    """A Greek letter by its name, any other as it is."""
+    known = re.fullmatch(r"GREEK (CAPITAL|SMALL) LETTER (\w+)", unicodedata.name(letter, ""))
+    name = known[2].replace("LAMDA", "LAMBDA").lower() if known else letter
+    return name.capitalize() if known and known[1] == "CAPITAL" else name
+
+
 def _parts(name: str) -> tuple[str, str]:
-    """(letter, subscript) of a name: tau1 is tau with 1, mQ m with Q, x_load x with load."""
+    """(letter, subscript) of a name: tau1 is tau with 1, mQ m with Q, x_load x with load; Greek may be typed."""
+    name = "".join(map(_spelt, name))
     match = re.fullmatch(rf"({_LETTERS})_?(\d*|[A-Z]\w*)", name) or re.fullmatch(r"([A-Za-z])_?(\d*|[A-Z]\w*)", name)
     if match is None:
         match = re.fullmatch(rf"({_LETTERS}|[A-Za-z])_(\w+)", name)
@@ -68,7 +77,7 @@ def _parts(name: str) -> tuple[str, str]:
         return rf"\mathit{{{name.replace('_', chr(92) + '_')}}}", ""
     letter, rest = match.groups()
     letter = _ALIASES.get(letter, letter)
-    subscript = rest.replace("_", " ")
+    subscript = rest.replace("_", r"\ ")
     if subscript and not re.fullmatch(r"\d+|\w", subscript):
         subscript = rf"\mathrm{{{subscript}}}"
     return (f"\\{letter}" if letter in _GREEK else letter), subscript

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,28 +18,31 @@ from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import Expression, Graph, Scalar, array, reachable, substitute
 from recursive_dyn.manifold import lie
-from recursive_dyn.manifold.calculus import dt
+from recursive_dyn.manifold.calculus import dt, leaves
 from recursive_dyn.manifold.energy import energy
 from recursive_dyn.manifold.evaluate import Evaluator, trajectory
 from recursive_dyn.manifold.formula import SPHERE, Formula, Symbol
-from recursive_dyn.manifold.segments import Table, label, leaves, places
+from recursive_dyn.manifold.prescribed import carried, moves
+from recursive_dyn.manifold.segments import Table, label, places
 from recursive_dyn.manifold.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
 from recursive_dyn.manifold.tangent import Tangent
-from recursive_dyn.recursion.lagrangian import FactoredMatrix, solve
+from recursive_dyn.recursion.constraints import ConstrainedSystem, constrained
+from recursive_dyn.recursion.lagrangian import FactoredMatrix
 from recursive_dyn.spatial import dot
 
 if TYPE_CHECKING:
     from recursive_dyn.manifold.equations import Equations
 
 _SINGULAR = 1e-13  # pivots below this share of their diagonal entry are rounding: the matrix is singular
-_DEPENDENT = 1e-12  # constraint rows whose response is below this share of their own follow from the others
 
 
 class Lowered:
     """Equations over the inputs q (nq,), v (nv,), forces and parameters of one graph.
 
-    mass (n, n), force (n,): M and f; rows (m, n), drift (m,): C and gamma; violation (m,): the constraints' values;
-    tangent: the unknowns y (n,).
+    mass (n, n), force (n,): M and f; jacobian (m, n), bias (m,): C and gamma; violation (m,): the constraints' values;
+    tangent: the unknowns y (n,). For ``soundness``: residuals (n,), what the rows say in the directions of y;
+    off_tangent: what of each is not written as q x (...); sample: numbers for all inputs. moves: whether prescribed
+    motions go on within a step.
     ModelError names the row or constraint that is not linear in accelerations or velocities, holds higher derivatives,
     or does not fit its variable, and the variable that has no inertia.
     """
@@ -47,20 +50,21 @@ class Lowered:
     def __init__(self, equations: Equations) -> None:
         self.places = places(equations.configuration)
         self.nq, self.nv = self.places[-1].q.stop, self.places[-1].v.stop
-        self._forms, self.residuals = [r.form for r in equations.rows], [r.residual for r in equations.rows]
+        self._forms, self._rows = [r.form for r in equations.rows], [r.residual for r in equations.rows]
         self.constraints = list(equations.constraints)
         self.lagrangian = equations.lagrangian
         if [row.symbol for row in equations.rows] != [p.symbol for p in self.places]:
             raise ModelError("the equations need one row for each configuration variable, in the same order")
         self.multipliers = Table(equations.multipliers)
         self.parameters, self.forces = self._tables(equations)
+        self.moves = moves(self.forces)
         self.graph = Graph()
         sizes = {"q": self.nq, "v": self.nv, "forces": self.forces.size, "parameters": self.parameters.size}
         self.inputs = {name: self.graph.inputs(name, size) for name, size in sizes.items()}
         self.q, self.v = self.inputs["q"], self.inputs["v"]
         self.tangent = Tangent(self.places, self.q)
-        self._still = array(np.zeros(self.tangent.size))
-        self._resting = self._at(self._still, array(np.zeros(self.multipliers.size)))
+        self._no_acceleration = array(np.zeros(self.tangent.size))
+        self._unaccelerated = self._at(self._no_acceleration, array(np.zeros(self.multipliers.size)))
         self._assemble_rows()
         self._assemble_constraints()
 
@@ -79,7 +83,7 @@ class Lowered:
         return Table(constants), Table(applied)
 
     def _formulas(self) -> Iterator[tuple[str, Formula]]:
-        for place, residual in zip(self.places, self.residuals, strict=True):
+        for place, residual in zip(self.places, self._rows, strict=True):
             yield f"the row of '{place.symbol.base.name}'", residual
         for c in self.constraints:
             yield f"the constraint {c}", c
@@ -123,10 +127,10 @@ class Lowered:
     def _assemble_rows(self) -> None:
         count = self.tangent.size
         unknown = [*self.graph.inputs("y", count), *self.graph.inputs("multipliers", self.multipliers.size)]
-        self.moving, self.leaning = self._rows(array(unknown[:count]), array(unknown[count:]))
-        jacobian = self._jacobian(self.moving, unknown)
-        self._refuse_dependence(jacobian, ("y", "multipliers"))
-        resting, _ = self._rows(self._still, array(np.zeros(self.multipliers.size)))
+        self.residuals, self.off_tangent = self._row_values(array(unknown[:count]), array(unknown[count:]))
+        jacobian = self._jacobian(self.residuals, unknown)
+        self._refuse_dependence(jacobian)
+        resting, _ = self._row_values(self._no_acceleration, array(np.zeros(self.multipliers.size)))
         self.force = array([-x for x in resting])
         self.mass, reactions = jacobian[:, :count], jacobian[:, count:]
         self._reactions = reactions
@@ -134,28 +138,28 @@ class Lowered:
         self._refuse_massless()
         refuse_singular(self)
 
-    def _rows(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[list[Scalar], list[np.ndarray]]:
+    def _row_values(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[list[Scalar], list[np.ndarray]]:
         """(what the rows say in the directions of y, what of each is not written as q x (...))."""
-        evaluate, said, leaning = self._at(y, multipliers), [], []
-        for place, row, residual in zip(self.tangent.places, self._forms, self.residuals, strict=True):
+        evaluate, values, off_tangent = self._at(y, multipliers), [], []
+        for place, row, residual in zip(self.tangent.places, self._forms, self._rows, strict=True):
             if residual.shape != place.symbol.virtual.shape:
                 raise ModelError(
                     f"the row of '{place.symbol.base.name}' has shape {residual.shape}, not its variable's"
                 )
             own, rest = self.tangent.row(place, row, evaluate, y)
-            said += list(own)
-            leaning.append(rest)
-        return said, leaning
+            values += list(own)
+            off_tangent.append(rest)
+        return values, off_tangent
 
     def _jacobian(self, outputs: Iterable[Scalar], inputs: Sequence[Expression]) -> np.ndarray:
         flat = list(outputs)
         columns = [directional_derivative(flat, {x: 1.0}) for x in inputs]
         return array(columns).reshape(len(inputs), len(flat)).T
 
-    def _refuse_dependence(self, jacobian: np.ndarray, names: tuple[str, ...]) -> None:
+    def _refuse_dependence(self, jacobian: np.ndarray) -> None:
         for place in self.tangent.places:
             inputs = {n.args[0][0] for n in reachable(jacobian[place.v].flat) if n.op == "input"}
-            if inputs.intersection(names):
+            if inputs & {"y", "multipliers"}:
                 raise ModelError(
                     f"the row of '{place.symbol.base.name}' is not linear in accelerations and multipliers: write"
                     " forces in the virtual work as functions of positions and velocities"
@@ -173,15 +177,15 @@ class Lowered:
                 )
 
     def _assemble_constraints(self) -> None:
-        self.violation = array(self._flat(self._resting, self.constraints))
-        self.drift = array(self._flat(self._resting, [dt(c) for c in self.constraints]))
+        self.violation = array(self._flat(self._unaccelerated, self.constraints))
+        self.bias = array(self._flat(self._unaccelerated, [dt(c) for c in self.constraints]))
         rate = self.graph.inputs("y", self.tangent.size)
-        virtual = self._at(self._still, array(np.zeros(self.multipliers.size)), rate)
-        self.rows = self._jacobian(self._flat(virtual, self.constraints), list(rate))
+        virtual = self._at(self._no_acceleration, array(np.zeros(self.multipliers.size)), rate)
+        self.jacobian = self._jacobian(self._flat(virtual, self.constraints), list(rate))
         start = 0
         for c in self.constraints:
             count = int(np.prod(c.shape, dtype=int))
-            rows, start = self.rows[start : start + count], start + count
+            rows, start = self.jacobian[start : start + count], start + count
             if any(n.op == "input" and n.args[0][0] == "y" for n in reachable(rows.flat)):
                 raise ModelError(f"the constraint {c} is not linear in velocities")
             if not any(map(_present, rows.flat)):
@@ -204,68 +208,48 @@ class Lowered:
         return self.tangent.embedding @ self.force
 
     @cached_property
-    def _factors(self) -> FactoredMatrix:
-        return FactoredMatrix(self.mass, _SINGULAR)
-
-    @cached_property
-    def _reduced(self) -> list[list[Scalar]]:
-        return [self._factors.reduce(list(row)) for row in self.rows]
-
-    @cached_property
-    def _response(self) -> np.ndarray:
-        """C M^-1 C^T (m, m)."""
-        return array([[self._along(x, y) for y in self._reduced] for x in self._reduced])
-
-    def _along(self, x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-        total: Scalar = 0.0
-        for a, b, weight in zip(x, y, self._factors.inverse, strict=True):
-            total = total + a * b * weight
-        return total
-
-    def _pushed(self, reduced: Sequence[Scalar], reactions: Sequence[Scalar]) -> np.ndarray:
-        """E M^-1 (f + C^T reactions) for f reduced."""
-        total = list(reduced)
-        for row, reaction in zip(self._reduced, reactions, strict=True):
-            total = [t + x * reaction for t, x in zip(total, row, strict=True)]
-        return self.tangent.embedding @ array(self._factors.expand(total))
+    def _system(self) -> ConstrainedSystem:
+        return constrained(FactoredMatrix(self.mass, _SINGULAR), self.jacobian.tolist())
 
     @cached_property
     def motion(self) -> tuple[np.ndarray, np.ndarray]:
         """(accelerations (nv,), multipliers (m,))."""
-        free = self._factors.reduce(list(self.force))
-        wanted = [-g - self._along(row, free) for row, g in zip(self._reduced, self.drift, strict=True)]
-        reactions = solve(self._response, wanted, dependent=_DEPENDENT) if wanted else []
-        signed = zip(self.reaction_sign, reactions, strict=True)
-        return self._pushed(free, reactions), array([sign * x for sign, x in signed])
+        system = self._system
+        free = system.factors.reduce(list(self.force))
+        reactions = system.multipliers([-(x + b) for x, b in zip(system.along(free), self.bias, strict=True)])
+        signed = array([self.reaction_sign * x for x in reactions])
+        return self.tangent.embedding @ array(system.moved(reactions, free)), signed
 
     @cached_property
     def admitted(self) -> np.ndarray:
         """Velocities (nv,) that meet the constraints, the nearest to v in kinetic energy."""
-        if not self.constraints:
-            return self.v
-        impulses = solve(self._response, [-c for c in self.violation], dependent=_DEPENDENT)
-        return array(self.v + self._pushed(list(self._still), impulses))
+        impulses = self._system.multipliers([-c for c in self.violation])
+        return array(self.v + self.tangent.embedding @ array(self._system.moved(impulses)))
 
     @cached_property
     def energy(self) -> Scalar:
         """Total energy of the state."""
-        return self._resting(energy(self.lagrangian, [p.symbol for p in self.places]))
+        return self._unaccelerated(energy(self.lagrangian, [p.symbol for p in self.places]))
 
-    def moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Outputs with other scalars in place of the inputs q and v."""
-        inputs: dict[Any, Scalar] = {(name, i): x for name, xs in self.inputs.items() for i, x in enumerate(xs)}
-        inputs |= {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
+    def moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray, clock: Scalar) -> np.ndarray:
+        """Outputs with other scalars in place of the inputs q and v, prescribed motions carried on by a time."""
+        moved = self.inputs | {"q": q, "v": v, "forces": self.carried(clock)}
+        inputs = {(name, i): x for name, xs in moved.items() for i, x in enumerate(xs)}
         return array(substitute(list(outputs), inputs))
 
-    def slope(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def carried(self, clock: Scalar) -> np.ndarray:
+        """The forces a time ``clock`` after they were given, see ``prescribed``."""
+        return carried(self.forces, self.inputs["forces"], clock)
+
+    def slope(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
         """(u', v') of a step from q, displaced by u (nv,)."""
-        moved = self.moved_to(self.motion[0], lie.displaced(self.places, self.q, u), self.v)
+        moved = self.moved_to(self.motion[0], lie.displaced(self.places, self.q, u), self.v, clock)
         return lie.displacement_rate(self.places, u, self.v), moved
 
-    def landing(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints."""
+    def landing(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
+        """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints of that time."""
         q, v = lie.restored(self.places, lie.displaced(self.places, self.q, u), self.v)
-        return self.moved_to(self.admitted, q, v) if self.constraints else v, q
+        return self.moved_to(self.admitted, q, v, clock) if self.constraints else v, q
 
 
 def _present(value: Scalar) -> bool:

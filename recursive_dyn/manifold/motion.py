@@ -24,6 +24,7 @@ from recursive_dyn.manifold.positions import (
 from recursive_dyn.manifold.quantities import Quantities
 
 _INCONSISTENT = 1e-6  # a start whose constraints are violated by more, relative to its velocities, is a mistake
+_HIGHER_ORDER = 0.05  # (w h)^2 / 12 of an oscillation, at whose turns p'' is as large before a step as after it
 
 
 class Motion:
@@ -32,12 +33,17 @@ class Motion:
     q (nq,), v (nv,): the state, plain arrays as in :class:`ManifoldDynamics`; time and timestep in s. It starts at
     rest, unit vectors along -e3, rotations 1, flat variables 0. ``place`` sets a variable; ``motion[q]``,
     ``motion.rate(q)``, ``motion.acceleration(q)`` read one. ``forces[name] = ...`` act until changed; a prescribed
-    motion p is a force as well, by the numbers of p, p', p'' that the equations hold, which stand still in a step.
+    motion p is a force as well, by the numbers of p, p', p'' that the equations hold. Between two assignments, and
+    within a step, it goes on by them: p'' stands still, p' and p follow it, and are read so from ``forces`` after a
+    step (see ``prescribed``). All other forces stand still.
 
     The configuration stays on the manifold by construction. Once a step, rounding is taken away: unit vectors and
     quaternions are divided by their length, omega is made orthogonal to its unit vector, and velocities are brought
-    back onto the nonholonomic constraints, along their reactions: none changes a step by more than its error, O(h^5).
-    A step whose result is not finite raises StateError naming the variable and leaves the last good state.
+    back onto the nonholonomic constraints, along their reactions: none changes a step by more than its error, O(h^5),
+    as long as prescribed motions are those of a constant p''. Where p'' is given anew every step, velocities follow p'
+    to O(h^2); a jump of p', or a p'' that does not fit it, is refused.
+    A step whose result is not finite raises StateError naming the variable and leaves the last good state. Copies and
+    pickles have a state and forces of their own; copy.copy shares the dynamics, as two motions of it do.
     """
 
     def __init__(self, dynamics: ManifoldDynamics, timestep: float = 1e-3) -> None:
@@ -51,6 +57,11 @@ class Motion:
         self._forces = Quantities(dynamics.force_table, "force", 0.0)
         self._run: _Run | None = None
         self._known = b""
+        self._carried = self._forces.numbers.copy()  # the forces at the end of the last step
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {"_q": self._q.copy(), "_v": self._v.copy(), "_forces": self._forces.copy(), "_run": None}
+        return self.__dict__ | own
 
     @property
     def timestep(self) -> float:
@@ -88,14 +99,16 @@ class Motion:
 
     @forces.setter
     def forces(self, values: Mapping[Any, Any]) -> None:
-        fresh = Quantities(self.dynamics.force_table, "force", 0.0)
-        fresh.update(values)
-        self._forces.numbers[:] = fresh.numbers
+        self._forces.replace(values)
 
     @property
     def parameters(self) -> Quantities:
-        """The dynamics' constants."""
+        """The dynamics' constants; a mapping assigned replaces them all."""
         return self.dynamics.parameters
+
+    @parameters.setter
+    def parameters(self, values: Mapping[Any, Any]) -> None:
+        self.dynamics.parameters = values
 
     def place(self, symbol: Any, position: Any, rate: Any = None, *, angular: Any = None) -> None:
         """Set a variable, by symbol or name; without ``rate`` or ``angular`` it is at rest.
@@ -151,21 +164,32 @@ class Motion:
         return max(found)
 
     def admit(self) -> None:
-        """Change the velocities to the nearest, in kinetic energy, that meet the nonholonomic constraints."""
-        self._v[:] = self.dynamics.admitted(self._q, self._v, self._applied())
+        """Change the velocities to the nearest, in kinetic energy, that meet the nonholonomic constraints.
+
+        StateError, and no change, where constraints contradict each other.
+        """
+        v = self.dynamics.admitted(self._q, self._v, self._applied())
+        violated = self._violated(v)
+        if violated is not None:
+            raise StateError(
+                f"no velocities meet the constraint {violated[0]} and the others at this state: they contradict each"
+                " other, change what they prescribe"
+            )
+        self._v[:] = v
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps, in one compiled loop."""
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-            raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
+        count = whole(count)
         if not count:
             return
         forces, parameters = self._forces.complete, self.dynamics.parameters.complete
         self._refuse_bad_start()
         if self._run is None:
             self._run = _Run(self.dynamics)
-        done, code = self._run(self._q, self._v, forces, self._timestep, parameters, int(count))
+        done, code = self._run(self._q, self._v, forces, self._timestep, parameters, count)
         self.time += done * self._timestep
+        self._forces.numbers[:] = self.dynamics.carried(forces, done * self._timestep)
+        self._carried = self._forces.numbers.copy()
         self._known = self._state()
         if code != drivers.OK:
             stage = "input" if code == drivers.BAD_INPUT else "output"
@@ -176,7 +200,10 @@ class Motion:
 
     def _refuse_bad_start(self) -> None:
         """A state or parameters written by hand are checked once: unit lengths, tangent velocities, constraints."""
-        if self._state() == self._known:
+        known, carried = self._known == self._state(), self._forces.numbers.tobytes() == self._carried.tobytes()
+        if known:
+            if not carried and self.dynamics.driven:
+                self._refuse_violation(self._change_of_bias() * self._timestep)
             return
         if not (np.isfinite(self._q).all() and np.isfinite(self._v).all()):
             raise StateError(f"motion at t = {self.time:.6g} s: {self._diagnosis('input')}")
@@ -190,19 +217,36 @@ class Motion:
                 )
         self._refuse_violation()
 
-    def _refuse_violation(self) -> None:
-        if not self.dynamics.constrained:
-            return
-        values = self.dynamics.violation(self._q, self._v, self._applied())
-        if np.abs(values).max() > _INCONSISTENT * max(1.0, float(np.abs(self._v).max())):
-            index = int(np.argmax(np.abs(values)))
+    def _change_of_bias(self) -> np.ndarray:
+        """How much the forces given since the last step change what constraints ask of accelerations (m,).
+
+        p' of a step's end and the p' given then differ by half of h times this, and by terms of h^3.
+        """
+        now, before = (self.dynamics.calls("bias", [self._q, self._v, forces], self.parameters.complete)
+                       for forces in (self._forces.numbers, self._carried))  # fmt: skip
+        return np.abs(now - before) + _HIGHER_ORDER * np.maximum(np.abs(now), np.abs(before))
+
+    def _refuse_violation(self, allowed: Any = 0.0) -> None:
+        violated = self._violated(self._v, allowed)
+        if violated is not None:
             raise StateError(
-                f"the velocities violate the constraint {self.dynamics.constraint_names[index]} by {values[index]:.3g}:"
-                " place() all variables with rates that meet it, or call admit()"
+                f"the velocities violate the constraint {violated[0]} by {violated[1]:.3g}: place() all variables with"
+                " rates that meet it, or call admit()"
             )
 
+    def _violated(self, v: np.ndarray, allowed: Any = 0.0) -> tuple[str, float] | None:
+        """The constraint that velocities violate most, beyond rounding and what is allowed (m,), and its value."""
+        if not self.dynamics.constrained:
+            return None
+        values = self.dynamics.violation(self._q, v, self._applied())
+        excess = np.abs(values) - allowed
+        if excess.max() <= _INCONSISTENT * max(1.0, float(np.abs(v).max())):
+            return None
+        index = int(np.argmax(excess))
+        return self.dynamics.constraint_names[index], float(values[index])
+
     def _diagnosis(self, stage: str) -> str:
-        return self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, stage)
+        return self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, stage, self._timestep)
 
     def _applied(self) -> dict[Any, Any]:
         return {name: self._forces[name] for name in self._forces}
@@ -210,6 +254,13 @@ class Motion:
 
 def _plain(value: np.ndarray) -> Any:
     return value if value.ndim else float(value)
+
+
+def whole(count: Any) -> int:
+    """A number of steps; StateError for anything else."""
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
+    return int(count)
 
 
 class _Run:
@@ -220,8 +271,12 @@ class _Run:
         self._native = landing.native
         state = slope.buffer(slope.input_size)
         ends = np.cumsum([size for _, size in slope.inputs])
-        self._u, self._v, self._q, self._forces, self._parameters = np.split(state[: ends[-1]], ends[:-1])
-        self._work = slope.buffer(8 + 4 * dynamics.nv)
+        own = dict(zip((name for name, _ in slope.inputs), np.split(state[: ends[-1]], ends[:-1]), strict=True))
+        self._u, self._v, self._q, self._forces, self._parameters = (
+            own[name] for name in ("u", "v", "q", "forces", "parameters")
+        )
+        self._clock = own.get("clock", np.empty(0))
+        self._work = slope.buffer(8 + 2 * (2 * dynamics.nv + 1))
         self._buffers = [state, slope.buffer(slope.output_size), slope.buffer(slope.scratch), self._work]
         self._buffers += [landing.buffer(landing.output_size), landing.buffer(landing.scratch)]
         addresses = [b.ctypes.data for b in self._buffers]
@@ -232,7 +287,7 @@ class _Run:
         self, q: np.ndarray, v: np.ndarray, forces: np.ndarray, h: float, parameters: np.ndarray, count: int
     ) -> tuple[int, int]:
         """Advance q and v in place; (steps done, code of ``drivers``)."""
-        self._u[:], self._v[:], self._q[:] = 0.0, v, q
+        self._u[:], self._clock[:], self._v[:], self._q[:] = 0.0, 0.0, v, q
         self._forces[:], self._parameters[:], self._work[0] = forces, parameters, h
         result = self._call(*self._before, count, *self._after)
         q[:], v[:] = self._q, self._v

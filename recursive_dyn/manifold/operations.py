@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
+
+import numpy as np
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula import (
@@ -41,11 +44,11 @@ def _refuse(operation: str, a: Formula, b: Formula, hint: str) -> OperandError:
 
 def number(value: Any) -> Number | None:
     """An exact number of an int, Fraction or float (its shortest decimal: 0.1 is 1/10); None for anything else."""
-    if isinstance(value, bool):
+    if isinstance(value, (bool, np.bool_)):
         return None
-    if isinstance(value, (int, Fraction)):
-        return Number(Fraction(value))
-    if isinstance(value, float):
+    if isinstance(value, Rational):
+        return Number(Fraction(int(value.numerator), int(value.denominator)))
+    if isinstance(value, (float, np.floating)):
         try:
             return Number(Fraction(repr(float(value))))
         except ValueError:
@@ -161,7 +164,7 @@ def power(a: Formula, exponent: Any) -> Formula:
     if isinstance(a, Power):
         return power(a.scalar, a.exponent * exponent)
     if exponent < 0 and not (isinstance(a, Symbol) and a.constant):
-        raise OperandError(f"division by {a} is not defined: only constant symbols and numbers divide; name 1/({a})")
+        raise OperandError(f"division by {a} is not defined: only constant symbols and numbers divide")
     return ONE if exponent == 0 else a if exponent == 1 else Power(a, exponent)
 
 

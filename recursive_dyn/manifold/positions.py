@@ -25,16 +25,9 @@ def position_from(place: Place, value: Any) -> np.ndarray:
         return unit(name, array)
     if place.space == ROTATION:
         if shape == (4,):
-            return array / _length(name, array)
+            return unit(name, array, "unit quaternion x, y, z, w")
         return quaternion(rotation(name, array))
     return array.reshape(-1)
-
-
-def _length(name: str, quaternion: np.ndarray) -> float:
-    length = float(np.linalg.norm(quaternion))
-    if abs(length - 1.0) > 1e-6:
-        raise StateError(f"{name} is a unit quaternion x, y, z, w, but the length given is {length:.9g}: divide by it")
-    return length
 
 
 def velocity_from(place: Place, q: np.ndarray, rate: Any = None, angular: Any = None) -> np.ndarray:

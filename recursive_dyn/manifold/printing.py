@@ -50,8 +50,8 @@ class Style:
     def hat(self, vector: str) -> str:
         raise NotImplementedError
 
-    def square(self, vector: str) -> str:
-        """|v|^2."""
+    def norm(self, vector: str, exponent: int) -> str:
+        """|v| to a power."""
         raise NotImplementedError
 
     def integral(self, integrand: str) -> str:
@@ -79,10 +79,12 @@ class Style:
             case Product():
                 sign, text = self._signed(f)
                 return (text, PRODUCT) if sign > 0 else (self.negative + text, SUM)
+            case Power(Dot(a, b), exponent) if a == b:
+                return self.norm(self.inside(a, SUM), 2 * exponent), SCRIPTED
             case Power(scalar, exponent):
                 return self.power(self.inside(scalar, ATOM), exponent), SCRIPTED
             case Dot(a, b) if a == b:
-                return self.square(self.inside(a, SUM)), SCRIPTED
+                return self.norm(self.inside(a, SUM), 2), SCRIPTED
             case Dot(a, b):
                 return self.inside(a, SCRIPTED) + self.dot + self.inside(b, APPLIED), PAIR
             case Cross(a, b):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -11,8 +11,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.expression import array
-from recursive_dyn.manifold.calculus import dt
-from recursive_dyn.manifold.formula import ROTATION, SPHERE, Formula, Symbol
+from recursive_dyn.manifold.formula import ROTATION, SPHERE, Symbol
 from recursive_dyn.spatial import quaternion_rotation
 
 
@@ -97,23 +96,6 @@ class Table:
         if symbol.base.symmetric:
             own = array([[own[min(i, j), max(i, j)] for j in range(len(own))] for i in range(len(own))])
         return own
-
-
-def leaves(f: Formula) -> Iterator[Symbol]:
-    """Every symbol that a formula depends on, looking into the definitions of abbreviations."""
-    seen: set[Formula] = set()
-    stack = [f]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if not isinstance(node, Symbol):
-            stack.extend(reversed(node.children))
-        elif node.base.definition is not None and not node.is_variation:
-            stack.append(dt(node.base.definition, node.order))
-        else:
-            yield node
 
 
 def is_unit(symbol: Symbol) -> bool:

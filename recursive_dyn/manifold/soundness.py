@@ -71,12 +71,12 @@ def _random_value(symbol: Symbol, rng: np.random.Generator) -> np.ndarray:
 
 def refuse_unsound(lowered: Lowered) -> None:
     """ModelError for rows of unit vectors that are not at right angles to them, and for an unsymmetric matrix M."""
-    said = lowered.sample(lowered.moving)
-    for p, rest in zip(lowered.tangent.places, lowered.leaning, strict=True):
+    residuals = lowered.sample(lowered.residuals)
+    for p, rest in zip(lowered.tangent.places, lowered.off_tangent, strict=True):
         if p.space != SPHERE:
             continue
         row = lowered.sample(rest)
-        if abs(lowered.sample.q[p.q] @ row) > _ROUNDING * max(np.abs(row).max(), np.abs(said[p.v]).max()):
+        if abs(lowered.sample.q[p.q] @ row) > _ROUNDING * max(np.abs(row).max(), np.abs(residuals[p.v]).max()):
             raise ModelError(
                 f"the row of the unit vector '{p.symbol.base.name}' is not at right angles to it: it must read"
                 f" {p.symbol.base.name} x (...)"
@@ -117,17 +117,19 @@ def weakest_variable(places: Sequence[Place], M: np.ndarray, definite: bool = Fa
     return max(places, key=lambda p: float(share[p.v].max())).symbol
 
 
-def reaction_sign(lowered: Lowered, reactions: np.ndarray) -> list[float]:
-    """The sign with which each multiplier's force is C^T lambda; ModelError where it is not that at all."""
-    if reactions.shape[1] != len(lowered.rows):
-        raise ModelError(f"{len(lowered.rows)} scalar constraints need as many multipliers, not {reactions.shape[1]}")
+def reaction_sign(lowered: Lowered, reactions: np.ndarray) -> float:
+    """The sign with which the multipliers' forces are C^T lambda; ModelError where they are not that at all."""
+    if reactions.shape[1] != len(lowered.jacobian):
+        raise ModelError(
+            f"{len(lowered.jacobian)} scalar constraints need as many multipliers, not {reactions.shape[1]}"
+        )
     if not lowered.constraints:
-        return []
-    D, C = -lowered.sample.matrix(reactions), lowered.sample.matrix(lowered.rows)
+        return 1.0
+    D, C = -lowered.sample.matrix(reactions), lowered.sample.matrix(lowered.jacobian)
     tolerance = _ROUNDING * np.abs(C).max()
     for sign in (1.0, -1.0):
         if np.abs(D.T - sign * C).max() <= tolerance:
-            return [sign] * len(C)
+            return sign
     raise ModelError(
         "the multipliers in the rows do not act along the constraints: the rows need the term that"
         " derive(..., constraints=...) adds"

@@ -16,11 +16,14 @@ from recursive_dyn.manifold.adjoint import isolate
 from recursive_dyn.manifold.calculus import delta
 from recursive_dyn.manifold.calculus import replace as replaced
 from recursive_dyn.manifold.check import (
+    as_scalar,
     check_configuration,
     check_lagrangian,
+    check_names,
     check_prescribed,
     check_virtual_work,
     inputs_of,
+    listed,
     within,
 )
 from recursive_dyn.manifold.compact import compact, paired
@@ -30,7 +33,7 @@ from recursive_dyn.manifold.formula import SPHERE, ZERO, Base, Formula, Symbol
 from recursive_dyn.manifold.latex import LATEX
 from recursive_dyn.manifold.nonholonomic import multiplier_work
 from recursive_dyn.manifold.normal import normal
-from recursive_dyn.manifold.operations import dot, zero
+from recursive_dyn.manifold.operations import cross, dot, zero
 from recursive_dyn.manifold.printing import Style
 from recursive_dyn.manifold.rates import form_rate
 from recursive_dyn.manifold.roles import Roles
@@ -71,7 +74,7 @@ class Problem:
         return Roles(own, self.configuration, inputs, first, self.ranks)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
     """What a step returns: the action or its variation; ``title`` names the step, ``integrand`` is the formula."""
 
@@ -100,7 +103,7 @@ class Step:
         return f"$\\displaystyle {self.latex()}$"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Action(Step):
     """Step 1: S; virtual work has a variation only, and is written as W."""
 
@@ -112,7 +115,7 @@ class Action(Step):
         return style.action(self.integrand, bool(normal(self.problem.virtual_work + self.problem.reaction)))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Variation(Step):
     """Steps 2 and 3: delta S; ``formula`` is linear in variations."""
 
@@ -123,7 +126,7 @@ class Variation(Step):
         return compact(normal(self.formula), (), self.problem.roles())
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Collection(Step):
     """Steps 4 to 6: delta S, of a sum of variation . cofactor; cofactors are normal forms."""
 
@@ -147,17 +150,37 @@ def action(
     prescribed: Sequence[Symbol] | Symbol = (),
 ) -> Action:
     """Step 1: check and put together what is given; see :func:`derive` for the arguments and errors."""
+    lagrangian = as_scalar(lagrangian, "Lagrangian")
+    work = as_scalar(ZERO if virtual_work is None else virtual_work, "virtual work")
     variables = check_configuration(configuration)
     moving = check_prescribed(prescribed, variables)
-    constraints = (constraints,) if isinstance(constraints, Formula) else tuple(constraints)
+    rows = listed(constraints, "constraints")
+    formulas = (lagrangian, work, *(c for c in rows if isinstance(c, Formula)))
+    taken = check_names(formulas, (*variables, *moving))
     lagrangian = check_lagrangian(lagrangian, variables, moving)
-    work = check_virtual_work(ZERO if virtual_work is None else virtual_work, variables, moving)
-    multipliers, reaction = multiplier_work(constraints, variables, moving)
-    return Action(Problem(lagrangian, work, variables, moving, constraints, multipliers, reaction), "action")
+    work = check_virtual_work(work, variables, moving)
+    work = replaced(work, lambda s: _tangent(s, variables))
+    multipliers, reaction = multiplier_work(rows, variables, moving, taken)
+    return Action(Problem(lagrangian, work, variables, moving, rows, multipliers, reaction), "action")
+
+
+def _tangent(s: Symbol, variables: Sequence[Symbol]) -> Formula:
+    """xi of a unit vector without its part along q, which turns nothing: moments on q act at right angles to it."""
+    owner = next((q for q in variables if q.base.space == SPHERE and q.virtual == s), None)
+    return s if owner is None else cross(owner, cross(s, owner))
+
+
+def _expect(step: object, kinds: type | tuple[type, ...], function: str) -> None:
+    if not isinstance(step, kinds):
+        raise ModelError(
+            f"{function} was given {type(step).__name__}: the steps are action, variation, substitute_constraints,"
+            " collect, integrate_by_parts, collect, extract, each of what the one before returned"
+        )
 
 
 def variation(step: Action) -> Variation:
     """Step 2: delta S, by Leibniz's rule; the variation of a derivative is the derivative of the variation."""
+    _expect(step, Action, "variation")
     problem = step.problem
     given = {s.base for s in problem.prescribed}
     work = replaced(problem.virtual_work, lambda s: zero(s.shape) if s.is_variation and s.base in given else s)
@@ -167,6 +190,7 @@ def variation(step: Action) -> Variation:
 
 def substitute_constraints(step: Variation) -> Variation:
     """Step 3: delta q = xi x q on S^2; delta R = R hat(eta), delta Omega = eta' + Omega x eta on SO(3)."""
+    _expect(step, Variation, "substitute_constraints")
     return Variation(step.problem, "constraint substitution", _on_manifold(step.formula, step.problem))
 
 
@@ -177,6 +201,7 @@ def _on_manifold(f: Formula, problem: Problem) -> Formula:
 
 def collect(step: Variation | Collection) -> Collection:
     """Steps 4 and 6: the cofactor of every variation, by moving what is around it across the dot product."""
+    _expect(step, (Variation, Collection), "collect")
     title = "collection"
     if isinstance(step, Variation):
         return Collection(step.problem, title, _ordered(isolate(normal(step.formula)), step.problem))
@@ -217,6 +242,7 @@ def _ordered(terms: dict[Symbol, Form], problem: Problem) -> tuple[tuple[Symbol,
 
 def integrate_by_parts(step: Collection) -> Collection:
     """Step 5: u' . A becomes - u . A', as variations vanish at both ends of the path."""
+    _expect(step, Collection, "integrate_by_parts")
     terms: list[tuple[Symbol, Form]] = []
     for symbol, form in step.terms:
         for _ in range(symbol.order):
@@ -229,6 +255,7 @@ def integrate_by_parts(step: Collection) -> Collection:
 
 def extract(step: Collection, steps: Sequence[Step] = ()) -> Equations:
     """Step 7: the variations are free, so that each cofactor is zero: a row for each configuration variable."""
+    _expect(step, Collection, "extract")
     problem = step.problem
     cofactors = dict(step.terms)
     if len(cofactors) < len(step.terms) or any(s.order or s.base.definition for s in cofactors):
@@ -262,11 +289,11 @@ def derive(
     ModelError names a symbol that is neither constant, nor in the configuration, nor prescribed. The steps are kept in
     ``steps`` (Bittner & Sreenath 2016, section 3.4).
     """
-    steps: list[Step] = [action(lagrangian, virtual_work, configuration, constraints, prescribed)]
-    steps.append(variation(steps[-1]))  # type: ignore[arg-type]
-    steps.append(substitute_constraints(steps[-1]))  # type: ignore[arg-type]
-    collected = collect(steps[-1])  # type: ignore[arg-type]
-    steps.append(collected)
+    first = action(lagrangian, virtual_work, configuration, constraints, prescribed)
+    varied = variation(first)
+    substituted = substitute_constraints(varied)
+    collected = collect(substituted)
+    steps: list[Step] = [first, varied, substituted, collected]
     while True:
         parts = integrate_by_parts(collected)
         collected = collect(parts)

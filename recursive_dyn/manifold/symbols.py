@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from numbers import Integral
 from typing import Any
 
 from recursive_dyn.errors import OperandError
@@ -16,17 +19,17 @@ _ranks = count()
 
 def scalars(names: str, constant: bool = False) -> Any:
     """Scalars; those that are not constant depend on time."""
-    return declare(names, (), constant=constant)
+    return declare(names, (), constant=_flag(constant))
 
 
 def vectors(names: str, size: int = 3, constant: bool = False) -> Any:
     """Vectors of R^size."""
-    return declare(names, (_size(size),), constant=constant)
+    return declare(names, (_size(size),), constant=_flag(constant))
 
 
 def unit_vectors(names: str, constant: bool = False) -> Any:
     """Unit vectors, points of the sphere S^2: q . q = 1, and delta q = xi x q with ``q.virtual`` for xi."""
-    if constant:
+    if _flag(constant):
         return declare(names, (3,), constant=True, space=SPHERE)
     return _each(names, lambda name: _moving(name, (3,), SPHERE, xi=_companion(name, "q", "xi")))
 
@@ -35,12 +38,12 @@ def matrices(names: str, shape: Shape = (3, 3), constant: bool = False) -> Any:
     """Matrices of a shape (rows, columns)."""
     if not isinstance(shape, tuple) or len(shape) != 2:
         raise OperandError(f"a matrix has a shape (rows, columns), not {shape!r}")
-    return declare(names, (_size(shape[0]), _size(shape[1])), constant=constant)
+    return declare(names, (_size(shape[0]), _size(shape[1])), constant=_flag(constant))
 
 
 def symmetric_matrices(names: str, size: int = 3, constant: bool = False) -> Any:
     """Symmetric matrices."""
-    return declare(names, (_size(size), _size(size)), constant=constant, symmetric=True)
+    return declare(names, (_size(size), _size(size)), constant=_flag(constant), symmetric=True)
 
 
 def rotations(names: str, rate: str | None = None, virtual: str | None = None, constant: bool = False) -> Any:
@@ -49,11 +52,11 @@ def rotations(names: str, rate: str | None = None, virtual: str | None = None, c
     dR/dt = R hat(Omega) and delta R = R hat(eta), with ``R.rate`` for Omega and ``R.virtual`` for eta; ``rate`` and
     ``virtual`` name them otherwise.
     """
-    if constant:
+    if _flag(constant):
         return declare(names, (3, 3), constant=True, space=ROTATION)
 
     def one(name: str) -> Symbol:
-        Omega = declare(rate or _companion(name, "R", "Omega"), (3,))
+        Omega = _declare_one(rate or _companion(name, "R", "Omega"), (3,))
         return _moving(name, (3, 3), ROTATION, xi=virtual or _companion(name, "R", "eta"), rate=Omega)
 
     if (rate or virtual) and len(names.split()) > 1:
@@ -71,46 +74,52 @@ def define(name: str, formula: Formula) -> Symbol:
         raise OperandError(f"'{name}' cannot stand for {what}: only for a scalar or vector formula")
     if formula.varied:
         raise OperandError(f"'{name}' cannot stand for {formula}: it holds a variation")
-    symbol = declare(name, formula.shape)
-    if not isinstance(symbol, Symbol):
-        raise OperandError(f"one formula takes one name, not {name!r}")
+    symbol = _declare_one(name, formula.shape)
     return Symbol(replace(symbol.base, definition=formula))
 
 
 def _moving(name: str, shape: Shape, space: str, xi: str, rate: Symbol | None = None) -> Symbol:
-    symbol: Symbol = declare(name, shape)
-    displacement = declare(xi, (3,), is_virtual=True)
-    base: Base = replace(symbol.base, space=space, rate=rate, virtual=displacement)
-    return Symbol(base)
-
-
-def _each(names: str, one: Any) -> Any:
-    parts = names.split() if isinstance(names, str) else []
-    if not parts:
-        raise OperandError(f"symbols need names, separated by spaces, not {names!r}")
-    symbols = tuple(one(part) for part in parts)
-    return symbols[0] if len(symbols) == 1 else symbols
+    symbol = _declare_one(name, shape)
+    displacement = _declare_one(xi, (3,), is_virtual=True)
+    return Symbol(replace(symbol.base, space=space, rate=rate, virtual=displacement))
 
 
 def _companion(name: str, stem: str, greek: str) -> str:
     """q1 -> xi1, R -> Omega, and xi_name for names of another stem."""
-    match = re.fullmatch(rf"{stem}(_?\w*)", name)
+    match = re.fullmatch(rf"{stem}(_\w+|\d\w*|[A-Z]\w*|)", name)
     return f"{greek}{match[1]}" if match else f"{greek}_{name}"
 
 
 def _size(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise OperandError(f"a size is a positive integer, not {value!r}")
-    return value
+    return int(value)
+
+
+def _flag(constant: Any) -> bool:
+    if not isinstance(constant, bool):
+        raise OperandError(f"constant is True or False, not {constant!r}")
+    return constant
 
 
 def declare(names: str, shape: Shape, **properties: Any) -> Any:
-    """One symbol, or a tuple of symbols, of names separated by spaces."""
-    parts = names.split() if isinstance(names, str) else []
+    """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are."""
+    return _each(names, lambda name: Symbol(Base(name, shape, rank=next(_ranks), **properties)))
+
+
+def _declare_one(name: str, shape: Shape, **properties: Any) -> Symbol:
+    symbol = declare(name, shape, **properties)
+    if not isinstance(symbol, Symbol):
+        raise OperandError(f"one symbol takes one name, not {name!r}")
+    return symbol
+
+
+def _each(names: str, one: Callable[[str], Symbol]) -> Any:
+    parts = unicodedata.normalize("NFKC", names).split() if isinstance(names, str) else []
     if not parts:
         raise OperandError(f"symbols need names, separated by spaces, not {names!r}")
     for part in parts:
         if not re.fullmatch(r"[^\W\d]\w*", part):
             raise OperandError(f"{part!r} is no name for a symbol: letters, digits and _ only, starting with a letter")
-    symbols = tuple(Symbol(Base(part, shape, rank=next(_ranks), **properties)) for part in parts)
+    symbols = tuple(one(part) for part in parts)
     return symbols[0] if len(symbols) == 1 else symbols

@@ -19,7 +19,7 @@ class Term:
     atom: Formula | None
 
     def symbols(self) -> list[Symbol]:
-        """Every symbol that depends on time or direction, for ordering."""
+        """Every symbol outside the constant coefficient, for ordering."""
         result = [s for s, _ in self.moving]
         for f in (*self.dots, *(() if self.atom is None else (self.atom,))):
             result += symbols_of(f)

@@ -32,8 +32,8 @@ class TextStyle(Style):
     def hat(self, vector: str) -> str:
         return f"hat({vector})"
 
-    def square(self, vector: str) -> str:
-        return f"|{vector}|^2"
+    def norm(self, vector: str, exponent: int) -> str:
+        return f"|{vector}|^{exponent}"
 
     def integral(self, integrand: str) -> str:
         return f"∫ {integrand} dt"

@@ -146,7 +146,6 @@ class ConstrainedSystem:
     """Factors of M with the reduced rows c_i and C M^-1 C^T."""
 
     factors: Factors
-    rows: ConstraintRows
     reduced: list[list[Scalar]]
     response: np.ndarray
 
@@ -166,16 +165,15 @@ class ConstrainedSystem:
         return self.factors.expand(total)
 
 
-def constrained_system(tree: Tree, factors: Factors) -> ConstrainedSystem:
-    """The rows' responses at the tree's state."""
-    rows = constraint_rows(tree)
-    reduced = [factors.reduce(row) for row in rows.C]
+def constrained(factors: Factors, rows: Sequence[Sequence[Scalar]]) -> ConstrainedSystem:
+    """The responses of rows (m, nv)."""
+    reduced = [factors.reduce(row) for row in rows]
     m = len(reduced)
     response = np.empty((m, m), dtype=object)
     for i in range(m):
         for j in range(i, m):
             response[i, j] = response[j, i] = _weighted(reduced[i], reduced[j], factors.inverse)
-    return ConstrainedSystem(factors, rows, reduced, response)
+    return ConstrainedSystem(factors, reduced, response)
 
 
 def _weighted(a: Sequence[Scalar], b: Sequence[Scalar], weight: Sequence[Scalar]) -> Scalar:
@@ -192,8 +190,8 @@ def forward_dynamics(
 
     A step may ask for another ``bias`` than C-dot v.
     """
-    system = constrained_system(tree, factors)
-    rows = system.rows
+    rows = constraint_rows(tree)
+    system = constrained(factors, rows.C)
     wanted = [-(x + b) for x, b in zip(system.along(c), bias(rows) if bias else rows.bias, strict=True)]
     multipliers = system.multipliers(wanted)
     return system.moved(multipliers, c), multipliers
@@ -224,12 +222,13 @@ def middle_bias(tree: Tree, free: np.ndarray, h: Scalar) -> Bias:
 
 def projected(tree: Tree, factors: Factors) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """(q, v, [largest |phi|, largest |psi|] before): one Newton step onto the constraints, least in the metric of M."""
-    system = constrained_system(tree, factors)
-    step = system.moved(system.multipliers([-x for x in system.rows.phi]))
-    change = system.moved(system.multipliers([-x for x in system.rows.psi]))
+    rows = constraint_rows(tree)
+    system = constrained(factors, rows.C)
+    step = system.moved(system.multipliers([-x for x in rows.phi]))
+    change = system.moved(system.multipliers([-x for x in rows.psi]))
     q = integrate(tree, array(step), 1.0)
     v = [x + d for x, d in zip(tree.v, change, strict=True)]
-    return q, v, [_largest(system.rows.phi), _largest(system.rows.psi)]
+    return q, v, [_largest(rows.phi), _largest(rows.psi)]
 
 
 def _largest(values: Sequence[Scalar]) -> Scalar:

@@ -109,8 +109,9 @@ def test_a_ball_on_a_turntable_circles(k):
     motion.step(1500)
     assert np.linalg.norm(motion[s.x] - start) > 0.1
     motion.step(1500)
-    np.testing.assert_allclose(motion[s.x], start, atol=1e-8)
-    np.testing.assert_allclose(motion.rate(s.x), velocity, atol=1e-8)
+    bound = 7.0 * turn * (7.0 * motion.timestep) ** 4 / 120  # (w h)^5 / 120 a step, at most at the table's rate
+    np.testing.assert_allclose(motion[s.x], start, atol=bound)
+    np.testing.assert_allclose(motion.rate(s.x), velocity, atol=bound)
 
 
 def test_an_off_centre_ball_keeps_its_energy_and_rocks():
@@ -140,7 +141,7 @@ def test_the_benchmarks_motions_are_motions(name):
     motion.step(500)
     assert motion.time == pytest.approx(500 * benchmark.TIMESTEP)
     assert motion.drift < 1e-12
-    assert motion.energy == pytest.approx(energy, rel=1e-9)
+    assert motion.energy == pytest.approx(energy, rel=2e-13)  # 500 roundings; at 3 rad/s the method is wrong by 1e-17
 
 
 def test_growth_is_the_exponent_of_a_power():
@@ -150,16 +151,16 @@ def test_growth_is_the_exponent_of_a_power():
 
 def test_benchmark_prints_its_tables(capsys, monkeypatch):
     monkeypatch.setattr(benchmark, "SYSTEMS", {name: SYSTEMS[name] for name in ("spherical", "chain")})
-    monkeypatch.setattr(benchmark, "CHAINS", range(1, 3))
-    monkeypatch.setattr(benchmark, "growth", lambda sizes, times: float(len(times)))
+    monkeypatch.setattr(benchmark, "CHAINS", range(4, 6))
     monkeypatch.setattr(benchmark, "REPEATS", 1)
     folder = os.environ.get("RECURSIVE_DYN_CACHE")
     benchmark.all_of_them(0.01)
     text = capsys.readouterr().out
     rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| ")]
-    assert [row[0].strip() for row in rows] == ["system", "-" * 18, "spherical pendulum", "n", "-", "1", "2"]
+    assert [row[0].strip() for row in rows] == ["system", "-" * 18, "spherical pendulum", "n", "-", "4", "5"]
     assert all(float(cell) > 0 for row in (rows[2][2:], rows[5][1:], rows[6][1:]) for cell in row)
-    assert "derivation n^2.00" in text
+    derivation, step = (benchmark.growth(range(4, 6), np.array([float(row[i]) for row in rows[5:]])) for i in (1, -1))
+    assert f"derivation n^{derivation:.2f}, step n^{step:.2f}" in text
     assert os.environ.get("RECURSIVE_DYN_CACHE") == folder
 
 

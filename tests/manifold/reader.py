@@ -55,8 +55,7 @@ class Reader:
             result = self.enclosed(")")
         elif token == "|":
             result = self.enclosed("|")
-            self.take("^2")
-            result = dot(result, result)
+            result = dot(result, result) ** (int(self.take().removeprefix("^")) // 2)
         elif token == "hat":
             self.take("(")
             result = hat(self.enclosed(")"))

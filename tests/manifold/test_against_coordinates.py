@@ -15,9 +15,10 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from scenes import ABSOLUTE, GRAVITY, UP, about, random_frame
+from scenes import ABSOLUTE
 from scipy.integrate import solve_ivp
 from trees import assert_close
+from twins import GRAVITY, UP, about, random_frame
 
 from demos.manifolds import pendulums
 from recursive_dyn.manifold.formula import ROTATION, SPHERE
@@ -211,7 +212,10 @@ class EulerLagrange:
     def acceleration(self, theta, v):
         """theta'' from d/dt dT/dv - d(T - U)/dtheta = Q."""
         units = high(np.eye(len(theta)))
-        lagrangian = lambda theta: self.kinetic(theta, v) - self.potential(theta)  # noqa: E731
+
+        def lagrangian(theta):
+            return self.kinetic(theta, v) - self.potential(theta)
+
         slope = np.array([derivative(lambda t, e=e: lagrangian(theta + e * t)) for e in units])
         bias = derivative(lambda t: self.momentum(theta + v * t, v))
         J = self.jacobian(theta)

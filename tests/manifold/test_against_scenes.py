@@ -9,15 +9,16 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from scenes import ABSOLUTE, OTHERWISE, Twin
+from scenes import ABSOLUTE, OTHERWISE
 from scipy.integrate import solve_ivp
 from trees import assert_close, curve, derivative
+from twins import Twin
 
 import recursive_dyn as rd
+from recursive_dyn.manifold.calculus import leaves
 from recursive_dyn.manifold.evaluate import Evaluator, trajectory
 from recursive_dyn.manifold.formula import SPHERE
 from recursive_dyn.manifold.motion import Motion
-from recursive_dyn.manifold.segments import leaves
 
 BUILDERS = ABSOLUTE | OTHERWISE
 STEP = 5e-5  # the fastest links turn at 100 rad/s for a moment: errors of fourth order are (100 h)^4 / 120 = 5e-12

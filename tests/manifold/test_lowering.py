@@ -4,28 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from moving import (
-    SYSTEMS,
-    VALUES,
-    R,
-    compiled,
-    e3,
-    f,
-    g,
-    l,
-    m,
-    moving,
-    q,
-    random_forces,
-    random_state,
-    spherical,
-    system,
-    x,
-)
+from moving import SYSTEMS, VALUES, R, compiled, e3, f, g, l, m, q, random_forces, random_state, spherical, system, x
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
-from recursive_dyn.manifold import cross, define, delta, derive, dt, scalars, vectors
+from recursive_dyn.manifold import cross, define, delta, derive, dt, scalars, symmetric_matrices, vectors
 from recursive_dyn.manifold.dynamics import ManifoldDynamics
 from recursive_dyn.manifold.evaluate import Evaluator, trajectory
 from recursive_dyn.manifold.normal import normal
@@ -68,7 +51,9 @@ def test_mass_matrix_times_accelerations_is_the_right_hand_side(name):
     for seed in range(5):
         state, forces = random_state(dynamics, seed), random_forces(dynamics, seed)
         M, rhs = dynamics.mass_matrix(state[0]), dynamics.right_hand_side(*state, forces)
-        assert np.linalg.solve(M, rhs) == pytest.approx(dynamics.accelerations(*state, forces), abs=1e-9)
+        a = dynamics.accelerations(*state, forces)
+        rounding = 10 * np.finfo(float).eps * np.linalg.cond(M) * np.abs(a).max()
+        assert np.linalg.solve(M, rhs) == pytest.approx(a, abs=rounding)
 
 
 @every_system
@@ -100,7 +85,7 @@ def test_a_batch_is_each_of_its_states(name):
             alone = [call(*states[k], {n: value[k % 5] for n, value in pushes.items()}) for k in range(15)]
         alone = np.array(alone)
         assert together.shape == (3, 5, *alone.shape[1:])
-        assert together.reshape(alone.shape) == pytest.approx(alone, rel=1e-9, abs=1e-9)
+        assert together.reshape(alone.shape) == pytest.approx(alone, rel=1e-12, abs=1e-12)
 
 
 @every_system
@@ -140,18 +125,12 @@ def test_abbreviations_give_the_same_motion():
 
 def test_vectors_of_any_size_are_coordinates():
     """n particles on a line between springs: accelerations are - K y / m."""
-    y, K = vectors("y", 4), rd_symmetric("K", 4)
+    y, K = vectors("y", 4), symmetric_matrices("K", 4, constant=True)
     dynamics = ManifoldDynamics(derive(m * dt(y).dot(dt(y)) / 2 - y.dot(K * y) / 2, None, y))
     stiffness = 2 * np.eye(4) - np.eye(4, k=1) - np.eye(4, k=-1)
     dynamics.parameters.update({"m": 0.5, K: stiffness})
     place = np.array([1.0, -2.0, 0.5, 3.0])
     assert dynamics.accelerations(place, np.zeros(4)) == pytest.approx(-stiffness @ place / 0.5, rel=1e-14)
-
-
-def rd_symmetric(name, size):
-    from recursive_dyn.manifold import symmetric_matrices
-
-    return symmetric_matrices(name, size, constant=True)
 
 
 def test_a_prescribed_pivot_pulls_by_its_acceleration():
@@ -205,13 +184,6 @@ def test_machine_code_is_found_again_by_content_not_by_name(monkeypatch):
     assert (again.accelerations(*state) == a).all()
 
 
-def test_operation_counts_grow_by_factors_not_by_powers():
-    """A fixed bound on the work of a slope: a double pendulum's stays within ten times a single one's."""
-    single, double = (system(n).operation_count("slope") for n in ("spherical pendulum", "double spherical pendulum"))
-    assert 0 < single.total < double.total < 10 * single.total
-    assert single.trig == double.trig == 0
-
-
 def test_the_sign_of_the_reaction_follows_the_rows():
     """Rows with + lambda instead of - lambda mean the opposite multiplier and the same motion."""
     lifted = derive(m * dt(x).dot(dt(x)) / 2 - m * g * x.dot(e3), None, x, constraints=[dt(x).dot(e3)])
@@ -234,4 +206,3 @@ def test_cross_products_with_constants_are_forces_like_any_other():
     v = np.array([3.0, -1.0, 0.5])
     expected = np.cross(v, [0, 0, 2.0]) / VALUES["m"]
     assert dynamics.accelerations(np.zeros(3), v) == pytest.approx(expected, rel=1e-14)
-    assert moving("spherical pendulum").drift < 1e-15

@@ -2,17 +2,7 @@
 
 import numpy as np
 import pytest
-from moving import (
-    R,
-    compiled,
-    double_spherical,
-    moving,
-    q,
-    rigid,
-    spherical,
-    system,
-    x,
-)
+from moving import R, compiled, double_spherical, moving, q, rigid, spherical, system, x
 
 import recursive_dyn as rd
 from recursive_dyn.manifold.dynamics import ManifoldDynamics
@@ -97,28 +87,33 @@ class TestRefusals:
         motion.v[3:6] = np.nan
         with pytest.raises(rd.StateError, match="'v' is not finite at 'q'"):
             motion.step()
-        with pytest.raises(rd.StateError, match="finite"):
+        with pytest.raises(rd.StateError, match="'q' needs finite numbers"):
             motion.q = np.full(10, np.nan)
-        with pytest.raises(rd.StateError, match="shape"):
+        with pytest.raises(rd.StateError, match=r"'v' needs shape \(9,\)"):
             motion.v = np.zeros(3)
 
-    @pytest.mark.parametrize("value", [np.nan, np.inf])
-    def test_forces_that_are_not_finite(self, value):
+    @pytest.mark.parametrize(
+        ("value", "error", "words"),
+        [(np.nan, rd.ModelError, "no value was given for 'tau'"), (np.inf, rd.StateError, "force is not finite")],
+    )
+    def test_forces_that_are_not_finite(self, value, error, words):
         motion = moving("spherical pendulum")
         with pytest.raises(rd.StateError, match="force 'tau' needs finite numbers"):
             motion.forces["tau"] = [0, value, 0]
         motion.forces.numbers[0] = value
-        with pytest.raises((rd.StateError, rd.ModelError), match=r"tau|force"):
+        with pytest.raises(error, match=words):
             motion.step()
 
     def test_a_step_that_overflows_keeps_the_last_good_state(self):
-        motion = moving("spherical pendulum", timestep=1.0)
-        motion.forces["tau"] = [1e120, 0, 1e110]
-        before = motion.time
+        motion, same = (moving("double spherical pendulum", timestep=1.0) for _ in range(2))
+        motion.forces["tau"] = same.forces["tau"] = [10.0, 0.0, 0.1]
         with pytest.raises(rd.StateError, match=r"motion at t = .*last good state"):
             motion.step(1000)
-        assert np.isfinite(motion.q).all() and np.isfinite(motion.v).all() and motion.drift < 1e-6 * abs(motion.v).max()
-        assert motion.time - before == pytest.approx(round(motion.time - before))
+        assert motion.time >= 1.0
+        same.step(round(motion.time))
+        assert (motion.q == same.q).all() and (motion.v == same.v).all() and motion.time == same.time
+        with pytest.raises(rd.StateError, match=r"motion at t = .*last good state"):
+            same.step()
 
     def test_a_mass_of_zero(self):
         dynamics = compiled(double_spherical(), m2=0.0)

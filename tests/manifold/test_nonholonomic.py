@@ -7,20 +7,17 @@ from functools import cache
 
 import numpy as np
 import pytest
-from moving import GRAVITY, R, compiled, e1, e3, inertia, m, q, tau, x
+from moving import GRAVITY, ORDER_FOUR, G, J, R, compiled, e1, e3, fastest, fourth_order, inertia, j, m, q, skate, x
 
 import recursive_dyn as rd
-from recursive_dyn.manifold import cross, delta, derive, dt, scalars, symmetric_matrices, vectors
+from recursive_dyn.manifold import cross, delta, derive, dt, scalars, vectors
 from recursive_dyn.manifold.motion import Motion
 
-r, w, j = scalars("r w j", constant=True)
-G, c = vectors("G c", constant=True)
-J = symmetric_matrices("J", constant=True)
-F = vectors("F")
+r, w = scalars("r w", constant=True)
+c, F = vectors("c", constant=True), vectors("F")
 MASS, RADIUS = 1.3, 0.2
 SOLID = 0.4 * MASS * RADIUS**2 * np.eye(3)
-LEVEL = [0.0, 0.0, -GRAVITY]
-NUMBERS = {"r": RADIUS, "m": MASS, "G": LEVEL, "J": SOLID, "c": [0, 0, 0], "w": 0.0, "j": 0.05}
+NUMBERS = {"r": RADIUS, "m": MASS, "J": SOLID, "c": [0, 0, 0], "w": 0.0}
 
 
 def rolling(center, surface=None):
@@ -49,14 +46,6 @@ def weighted_ball():
     p = x + R * c
     L = m * dt(p).dot(dt(p)) / 2 + R.rate.dot(J * R.rate) / 2 + m * G.dot(p)
     return derive(L, None, (x, R), constraints=[rolling(x)])
-
-
-@cache
-def skate():
-    """A knife edge along q on a plane: no velocity across it, none off the plane."""
-    L = m * dt(x).dot(dt(x)) / 2 + j * dt(q).dot(dt(q)) / 2 + m * G.dot(x)
-    edge = dt(x).dot(cross(e3, q))
-    return derive(L, delta(q).dot(tau), (x, q), constraints=[edge, dt(x).dot(e3), dt(q).dot(e3)])
 
 
 def motion_of(equations, timestep=1e-3, **numbers):
@@ -115,15 +104,17 @@ def test_a_ball_on_a_turntable_runs_in_circles_at_two_sevenths_of_its_rate():
     roll(motion, velocity, spin=1.0, position=start, slip=rate * np.cross([0, 0, 1], start))
     turn = 2 / 7 * rate
     center = start + np.cross([0, 0, 1], velocity) / turn
+    spin = fastest(motion)  # of the ball; the method is exact for a steady one, which is steady but for the turn
+    bound = turn / spin * fourth_order(spin, motion.timestep, 3.6)
     for _ in range(4):
         motion.step(900)
         angle = turn * motion.time
         arm = start - center
         expected = center + np.cos(angle) * arm + np.sin(angle) * np.cross([0, 0, 1], arm)
-        assert motion[x] == pytest.approx(expected, abs=1e-8)
-        assert (motion[R] @ motion.rate(R))[2] == pytest.approx(1.0, abs=1e-9)
+        assert motion[x] == pytest.approx(expected, abs=bound)
+        assert (motion[R] @ motion.rate(R))[2] == pytest.approx(1.0, abs=bound)
     centripetal = MASS * turn**2 * np.linalg.norm(start - center)
-    assert np.linalg.norm(motion.multipliers[:2]) == pytest.approx(centripetal, abs=1e-9)
+    assert np.linalg.norm(motion.multipliers[:2]) == pytest.approx(centripetal, abs=bound)
     assert motion.drift < 1e-13
 
 
@@ -134,14 +125,15 @@ def test_a_knife_edge_on_an_incline_does_not_slide_down_but_drifts_across():
     motion = motion_of(skate(), G=[pull, 0, -GRAVITY * np.cos(a)])
     motion.place(q, [1, 0, 0], [0, rate, 0])
     motion.place(x, [0, 0, 0])
+    bound = fourth_order(2 * rate, motion.timestep, 5.0)
     for _ in range(5):
         motion.step(1000)
         t = motion.time
         size = pull / (2 * rate**2)
         assert motion[x] == pytest.approx(
-            [size * np.sin(rate * t) ** 2, size * (rate * t - np.sin(2 * rate * t) / 2), 0], abs=1e-9
+            [size * np.sin(rate * t) ** 2, size * (rate * t - np.sin(2 * rate * t) / 2), 0], abs=bound
         )
-        assert motion[q] == pytest.approx([np.cos(rate * t), np.sin(rate * t), 0], abs=1e-10)
+        assert motion[q] == pytest.approx([np.cos(rate * t), np.sin(rate * t), 0], abs=bound)
     assert motion.drift < 1e-13
 
 
@@ -152,17 +144,18 @@ def tumbling(timestep):
 
 
 def test_a_weighted_ball_keeps_its_energy_to_the_order_of_the_method_and_rolls_without_slip():
-    errors = []
+    errors, bound = [], 0.0
     for timestep in (2e-3, 1e-3):
         motion = tumbling(timestep)
-        start, worst = motion.energy, 0.0
+        start, worst, bound = motion.energy, 0.0, 0.0
         for _ in range(50):
+            bound += start * fourth_order(fastest(motion), timestep, 0.2)
             motion.step(round(0.2 / timestep))
             worst = max(worst, abs(motion.energy - start))
         errors.append(worst)
         assert motion.drift < 1e-13
-    assert errors[1] < 1e-6
-    assert errors[1] < errors[0] / 10
+    assert errors[1] < bound
+    assert errors[1] < errors[0] / ORDER_FOUR
 
 
 def test_the_energy_of_a_weighted_ball_is_not_merely_that_of_a_straight_run():
@@ -179,7 +172,7 @@ def test_convergence_is_of_fourth_order():
         motion.step(steps)
         ends[steps] = np.concatenate([motion[x], motion[R].ravel(), motion.v])
     errors = [np.abs(ends[steps] - ends[1600]).max() for steps in (50, 100, 200)]
-    assert errors[-1] > 1e-10
+    assert errors[-1] > 1e-10  # far above rounding: the order means something
     assert 3.7 < np.log2(errors[1] / errors[2]) < 4.5
 
 
@@ -190,7 +183,7 @@ def test_multipliers_are_the_force_of_contact_of_newton_and_euler():
     rotation, Omega, alpha = motion[R], motion.rate(R), motion.acceleration(R)
     offset = np.array([0.03, -0.05, 0.08])
     turned = np.cross(alpha, offset) + np.cross(Omega, np.cross(Omega, offset))
-    force = MASS * (motion.acceleration(x) + rotation @ turned) - MASS * np.array(LEVEL)
+    force = MASS * (motion.acceleration(x) + rotation @ turned) + MASS * np.array([0, 0, GRAVITY])
     assert motion.multipliers == pytest.approx(force, abs=1e-11)
     own = inertia(5) * 0.02
     moment = rotation @ (own @ alpha + np.cross(Omega, own @ Omega))
@@ -252,11 +245,16 @@ class TestRefusals:
             motion.step()
 
     @pytest.mark.parametrize(
-        "constraint",
-        [x.dot(e1), dt(x).dot(dt(x)) - 1, dt(x, 2).dot(e1), dt(x).dot(e1) * dt(q).dot(e3)],
+        ("constraint", "words"),
+        [
+            (x.dot(e1), r"the scalar x\.e1 holds no velocity"),
+            (dt(x).dot(dt(x)) - 1, r"\|x'\|\^2 - 1 is not linear in velocity"),
+            (dt(x, 2).dot(e1), r"x''\.e1 holds x''"),
+            (dt(x).dot(e1) * dt(q).dot(e3), r"\(x'\.e1\) q'\.e3 is not linear in velocity"),
+        ],
         ids=["of positions only", "of squares", "of accelerations", "of products"],
     )
-    def test_constraints_that_are_not_linear_in_velocity(self, constraint):
+    def test_constraints_that_are_not_linear_in_velocity(self, constraint, words):
         L = m * dt(x).dot(dt(x)) / 2 + j * dt(q).dot(dt(q)) / 2
-        with pytest.raises(rd.ModelError, match=r"velocity|linear|deriv"):
-            derive(L, None, (x, q), constraints=[constraint]).compile()
+        with pytest.raises(rd.ModelError, match=words):
+            derive(L, None, (x, q), constraints=[constraint])

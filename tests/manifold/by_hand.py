@@ -1,4 +1,4 @@
-"""Equations of motion written by hand (shared/facts; Bittner & Sreenath 2016, section 4), without any derivation."""
+"""Equations of motion written by hand (Bittner & Sreenath 2016, section 4, mended), without any derivation."""
 
 from fractions import Fraction
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TypeVar
@@ -161,7 +161,7 @@ def growth(sizes: range, times: np.ndarray, least: int = 4) -> float:
 
 
 @contextmanager
-def _empty_cache():  # type: ignore[no-untyped-def]
+def _empty_cache() -> Iterator[None]:
     before = os.environ.get("RECURSIVE_DYN_CACHE")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RECURSIVE_DYN_CACHE"] = folder

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from demos.manifolds.system import System
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold import delta, dt, scalars, unit_vectors, vectors
+from recursive_dyn.manifold import Symbol, delta, dt, scalars, unit_vectors, vectors
 
 
 def on_cart(n: int) -> System:
@@ -35,5 +35,5 @@ def on_cart(n: int) -> System:
     return System(f"chain of {n} on a cart", manifold, T - U, u * delta(x), (x, *directions), symbols)
 
 
-def _tuple(symbols: object) -> tuple:  # type: ignore[type-arg]
+def _tuple(symbols: Symbol | tuple[Symbol, ...]) -> tuple[Symbol, ...]:
     return symbols if isinstance(symbols, tuple) else (symbols,)

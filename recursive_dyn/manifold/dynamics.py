@@ -54,6 +54,7 @@ class ManifoldDynamics:
         self.places = self._lowered.places
         self.nq, self.nv = self._lowered.nq, self._lowered.nv
         self._parameters = Quantities(self._lowered.parameters, "parameter")
+        self._unforced = Quantities(self._lowered.forces, "force", 0.0)
         self._unit_vectors = [p for p in self.places if p.space == SPHERE]
 
     def __reduce__(self) -> Any:
@@ -187,7 +188,7 @@ class ManifoldDynamics:
 
     def _call(self, function: str, forces: Forces, q: Any, v: Any) -> Array:
         """A function's output segment (..., size)."""
-        applied = Quantities(self._lowered.forces, "force", 0.0).packed(forces)
+        applied = self._unforced.packed(forces)
         positions, velocities = self._sized("q", q, self.nq), self._sized("v", v, self.nv)
         parameters = self._parameters.complete
         try:

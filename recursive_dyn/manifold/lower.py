@@ -21,7 +21,7 @@ from recursive_dyn.manifold import lie
 from recursive_dyn.manifold.calculus import dt, leaves
 from recursive_dyn.manifold.energy import energy
 from recursive_dyn.manifold.evaluate import Evaluator, trajectory
-from recursive_dyn.manifold.formula import SPHERE, Formula, Symbol
+from recursive_dyn.manifold.formula import FLAT, SPHERE, Formula, Symbol
 from recursive_dyn.manifold.prescribed import carried, moves
 from recursive_dyn.manifold.segments import Table, label, places
 from recursive_dyn.manifold.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
@@ -170,7 +170,7 @@ class Lowered:
         for place in self.tangent.places:
             block = self.mass[place.v]
             dead = [not any(map(_present, row)) for row in block]
-            if any(dead) if place.space == "flat" else all(dead):
+            if any(dead) if place.space == FLAT else all(dead):
                 raise ModelError(
                     f"'{place.symbol.base.name}' has no inertia: give it a mass in the Lagrangian, or take it out of"
                     " the configuration"

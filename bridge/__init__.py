@@ -1,8 +1,8 @@
 """The bridge to PyBullet: mirrored bodies, their contacts, pictures and films of them."""
 
-from bridge.camera import Camera
-from bridge.contacts import Contact
+from bridge.collision.contact_record import Contact
 from bridge.mirror import PyBulletMirror
-from bridge.recorder import save_animation
+from bridge.picture.camera import Camera
+from bridge.picture.film import save_animation
 
 __all__ = ["Camera", "Contact", "PyBulletMirror", "save_animation"]

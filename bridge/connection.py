@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pybullet
 
-from bridge.camera import Camera
+from bridge.picture.camera import Camera
 from recursive_dyn.errors import StateError
 
 

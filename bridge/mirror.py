@@ -11,25 +11,25 @@ from typing import Any, Protocol
 import pybullet
 
 from bridge import quaternion
-from bridge.bodies import Bodies
-from bridge.camera import Camera
-from bridge.collisions import Collisions
+from bridge.collision.bullet_bodies import Bodies
+from bridge.collision.colliders import colliders, placed
+from bridge.collision.contact_record import Contact
+from bridge.collision.detector import Collisions
+from bridge.collision.plane_contacts import Ground
 from bridge.connection import Connection
-from bridge.contacts import Contact
-from bridge.ground import Ground
-from bridge.meshes import MeshFiles, Triangles, checked, tube
+from bridge.picture.camera import Camera
+from bridge.picture.meshes import MeshFiles, Triangles, checked, tube
+from bridge.picture.renderer import check_picture, studio
+from bridge.picture.stage import Stage
+from bridge.picture.visuals import PALETTE, SCENERY, Visual, checkered, rgba, tile_size, visuals
 from bridge.quaternion import Array
 from bridge.queries import Queries
-from bridge.renderer import check_picture, studio
-from bridge.shapes import colliders, placed
-from bridge.stage import Stage
-from bridge.visuals import PALETTE, SCENERY, Visual, checkered, rgba, tile_size, visuals
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.material import Material
-from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.model import WORLD as WORLD_LINK
-from recursive_dyn.spatial import pose
+from recursive_dyn.model.model import WORLD as WORLD_LINK
+from recursive_dyn.spatial.algebra import pose
 from scene import Scene, shapes
 
 WINDOW = 90.0  # degrees: the vertical field of view of Bullet's window, which cannot be changed

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recursive_dyn.compiled import compiled
+from recursive_dyn.codegen.compiled import compiled
 
 Array = NDArray[Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from bridge import quaternion
-from recursive_dyn.manifold.motion import Motion, whole
+from recursive_dyn.manifold.motion.motion import Motion, whole
 from recursive_dyn.simulation.simulation import Snapshot
 from scene import Body, Scene, joints
 

@@ -18,7 +18,7 @@ from demos.manifolds import quadrotor
 from demos.manifolds.load_controller import E3, Craft, LoadController, State
 from demos.puppets import Placement, Puppets
 from demos.stage import Stage
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.motion import Motion
 from scene import Body, shapes
 
 CRAFT = Craft(mQ=1.8, mL=0.6, l=1.0, J=np.diag([0.02, 0.02, 0.036]))

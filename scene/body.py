@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.checks import is_symbolic, rigid_pose
+from scene.body_symbols import Quantities
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties, of_body
-from scene.quantities import Quantities
+from scene.number_checks import is_symbolic, rigid_pose
 from scene.shapes import Shape
 
 _order = itertools.count()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.checks import SIZE_RANGE, FloatArray, is_symbolic
 from scene.mass_properties import MassProperties
+from scene.number_checks import SIZE_RANGE, FloatArray, is_symbolic
 from scene.shape import Shape, Vector
 
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from scene.checks import is_symbolic, positive
+from scene.number_checks import is_symbolic, positive
 
 
 def four_bar(angle: Any, crank: Any, coupler: Any, rocker: Any, ground: Any, crossed: bool = False) -> tuple[Any, Any]:

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from recursive_dyn.assemble import build_model
-from recursive_dyn.constraint_check import independent
+from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, evaluate
-from recursive_dyn.model import WORLD, Coordinate, Model
-from recursive_dyn.specification import BodySpec
+from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.model.assemble import build_model
+from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.specification import BodySpec
 from scene.body import Body
-from scene.checks import is_symbolic, positive
-from scene.constraints import DROP, Constraint
-from scene.joints.contact import check_contact
+from scene.joints.relative_curvature import check_contact
 from scene.mass_properties import MassProperties
+from scene.number_checks import is_symbolic, positive
 from scene.parameter import to_scalars
+from scene.scene_constraints import DROP, Constraint
 
 
 def lower(

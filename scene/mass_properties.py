@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.checks import Array, FloatArray, Scalar, entries, is_symbolic, positive
+from scene.number_checks import Array, FloatArray, Scalar, entries, is_symbolic, positive
 
 if TYPE_CHECKING:
     from scene.shapes import Shape

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array, reachable
-from scene.checks import is_symbolic
+from recursive_dyn.graph.expression import Graph, Scalar, array, reachable
+from scene.number_checks import is_symbolic
 
 
 def to_scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> np.ndarray:
@@ -16,7 +16,7 @@ def to_scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> n
     source = np.asarray(values)
     if source.dtype != object:
         return array(source)
-    from recursive_dyn.symbolic import from_sympy
+    from recursive_dyn.graph.symbolic import from_sympy
 
     def parameter(symbol: Any) -> Scalar:
         return graph.input(("parameter", symbol.name))

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from recursive_dyn.contact.material import Material
-from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.model import Coordinate, Model
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.model.model import Model
 from scene.body import Body, Node, World
-from scene.checks import numbers
-from scene.constraints import Constraint, constraint, rolling
+from scene.body_symbols import rate
 from scene.joints.base import coordinates_of
 from scene.lower import lower
+from scene.number_checks import numbers
 from scene.pairs import Pair
-from scene.quantities import rate
+from scene.scene_constraints import Constraint, constraint, rolling
 
 
 class Scene:

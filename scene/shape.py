@@ -11,8 +11,8 @@ import numpy as np
 
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
-from scene.checks import FloatArray, numbers, positive, rigid_pose, sizes
 from scene.mass_properties import MassProperties
+from scene.number_checks import FloatArray, numbers, positive, rigid_pose, sizes
 
 Vector: TypeAlias = Sequence[float] | FloatArray
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene import triangles
-from scene.checks import numbers
 from scene.heightfield import HeightField
 from scene.mass_properties import MassProperties
+from scene.number_checks import numbers
 from scene.shape import Shape, Vector
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.checks import FloatArray, sizes
 from scene.mass_properties import MassProperties
+from scene.number_checks import FloatArray, sizes
 
 if TYPE_CHECKING:
     import trimesh  # takes most of a second to import, so elsewhere only where it is used

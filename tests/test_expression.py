@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import recursive_dyn as rd
-from recursive_dyn.differentiate import directional_derivative
-from recursive_dyn.expression import (
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import (
     FUNCTIONS,
     Expression,
     Graph,
@@ -25,9 +25,9 @@ from recursive_dyn.expression import (
     substitute,
     table,
 )
-from recursive_dyn.program import ARGUMENTS
-from recursive_dyn.simplify import merge_identical
-from recursive_dyn.symbolic import from_sympy
+from recursive_dyn.graph.program import ARGUMENTS
+from recursive_dyn.graph.simplify import merge_identical
+from recursive_dyn.graph.symbolic import from_sympy
 
 ROUNDING = 2.0**-53
 INPUTS = ("x", "y", "z")

@@ -6,7 +6,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos.benchmark.cases import GRAVITY
-from recursive_dyn.program import OperationCount
+from recursive_dyn.graph.program import OperationCount
 from scene import Body, Scene, joints
 
 # Additions and multiplications: inverse dynamics, forward dynamics. What a plain graph with constant folding needs,

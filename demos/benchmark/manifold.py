@@ -17,9 +17,9 @@ from demos.benchmark.report import print_table
 from demos.benchmark.timing import best_of
 from demos.manifolds.gallery import SYSTEMS, system
 from demos.manifolds.system import System
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.formula import ROTATION, SPHERE
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.motion import Motion
 
 Result = TypeVar("Result")
 CHAINS = range(1, 13)

@@ -10,7 +10,7 @@ import numpy as np
 import recursive_dyn as rd
 from demos.benchmark.cases import GRAVITY, Case, ChainCase, to_urdf
 from recursive_dyn.codegen import jit
-from recursive_dyn.kernel import BatchCall
+from recursive_dyn.codegen.kernel import BatchCall
 from scene import Body, Scene, joints
 
 BLOCK = 256  # states per call of the compiled loop, as the peers' loops have it

@@ -25,7 +25,7 @@ from sympy.codegen.ast import (
 from sympy.codegen.cnodes import void
 from sympy.printing.c import C99CodePrinter
 
-from recursive_dyn.program import Program
+from recursive_dyn.graph.program import Program
 
 if TYPE_CHECKING:
     pass

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recursive_dyn.codegen.vector_math import declarations, sincos_ir
-from recursive_dyn.program import Program, Statement
+from recursive_dyn.graph.program import Program, Statement
 
 STATEMENTS_PER_FUNCTION = 1000
 FUNCTIONS_PER_MODULE = 4

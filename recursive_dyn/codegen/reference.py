@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.expression import FUNCTIONS
-from recursive_dyn.program import Program
+from recursive_dyn.graph.expression import FUNCTIONS
+from recursive_dyn.graph.program import Program
 
 
 def run(program: Program, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:

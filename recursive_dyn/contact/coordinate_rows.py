@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recursive_dyn.contact.solve import Single
-from recursive_dyn.model import Model
+from recursive_dyn.model.model import Model
 
 if TYPE_CHECKING:
     from recursive_dyn.simulation.simulation import Simulation

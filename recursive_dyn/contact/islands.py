@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.compiled import compiled
+from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, Scalars, accumulate, height, place, velocity
 from recursive_dyn.contact.island import island
 from recursive_dyn.contact.layout import Layout

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.model import WORLD, Model
+from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion import impulse
 
 

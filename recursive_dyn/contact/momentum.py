@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.compiled import compiled
-from recursive_dyn.dynamics import Dynamics
-from recursive_dyn.model import WORLD, Model
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion import impulse
 
 

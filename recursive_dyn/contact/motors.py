@@ -9,7 +9,7 @@ from math import inf, isfinite
 import numpy as np
 
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.model import Model
+from recursive_dyn.model.model import Model
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.compiled import compiled
+from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.responses import expand, inverses, push, reduce, twists
 

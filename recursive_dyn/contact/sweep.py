@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.compiled import compiled
+from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, add, height, place, velocity
 from recursive_dyn.contact.cone import bounded, contact
 from recursive_dyn.contact.rows import ROLL, SPIN, Rows

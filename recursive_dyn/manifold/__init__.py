@@ -1,14 +1,8 @@
 """Equations of motion on products of R, R^n, S^2 and SO(3), symbolic and without coordinates."""
 
-from recursive_dyn.manifold.calculus import delta, dt
-from recursive_dyn.manifold.compact import simplify
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.equality import equal, same_equations
-from recursive_dyn.manifold.equations import Equation, Equations
-from recursive_dyn.manifold.formula import Formula, Symbol
-from recursive_dyn.manifold.motion import Motion
-from recursive_dyn.manifold.operations import cross, dot, hat, transpose
-from recursive_dyn.manifold.steps import (
+from recursive_dyn.manifold.comparison.equality import equal, same_equations
+from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
+from recursive_dyn.manifold.derivation.steps import (
     action,
     collect,
     derive,
@@ -17,7 +11,10 @@ from recursive_dyn.manifold.steps import (
     substitute_constraints,
     variation,
 )
-from recursive_dyn.manifold.symbols import (
+from recursive_dyn.manifold.formula.calculus import delta, dt
+from recursive_dyn.manifold.formula.formula import Formula, Symbol
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, transpose
+from recursive_dyn.manifold.formula.symbols import (
     define,
     matrices,
     rotations,
@@ -26,6 +23,9 @@ from recursive_dyn.manifold.symbols import (
     unit_vectors,
     vectors,
 )
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.motion import Motion
+from recursive_dyn.manifold.writing.compact import simplify
 
 __all__ = [
     "Equation",

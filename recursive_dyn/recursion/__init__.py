@@ -1,0 +1,1 @@
+"""The recursions over the tree, written once over scalars."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recursive_dyn.displacement import Inertia
-from recursive_dyn.expression import Scalar, array, reciprocal
-from recursive_dyn.model import WORLD
+from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
-from recursive_dyn.spatial import cross, dot, skew
+from recursive_dyn.spatial.algebra import cross, dot, skew
+from recursive_dyn.spatial.displacement import Inertia
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Scalar, array, evaluate, reachable, reciprocal
-from recursive_dyn.joint import JointProgram
-from recursive_dyn.model import WORLD, Body
+from recursive_dyn.graph.expression import Scalar, array, evaluate, reachable, reciprocal
+from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.model.model import WORLD, Body
 from recursive_dyn.recursion.inverse_dynamics import project
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
-from recursive_dyn.spatial import cross, dot
+from recursive_dyn.spatial.algebra import cross, dot
 
 _LENGTH = 1.0  # metres: how a force is weighed against a moment where a pure couple cannot do
 

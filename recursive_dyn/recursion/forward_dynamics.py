@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recursive_dyn.expression import Scalar
+from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Reduction
 from recursive_dyn.recursion.inverse_dynamics import motions, required_wrench
 from recursive_dyn.recursion.kinematics import Tree

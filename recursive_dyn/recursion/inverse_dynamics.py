@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.expression import Scalar, array
-from recursive_dyn.model import WORLD
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
-from recursive_dyn.spatial import cross, dot, vee_difference
+from recursive_dyn.spatial.algebra import cross, dot, vee_difference
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.displacement import Displacement
-from recursive_dyn.expression import Graph, Scalar, array, is_constant, substitute
-from recursive_dyn.joint import CHART
-from recursive_dyn.model import WORLD, Body, Link, MassMoments, Model
-from recursive_dyn.spatial import cross, dot
+from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, substitute
+from recursive_dyn.joint.joint_program import CHART
+from recursive_dyn.model.model import WORLD, Body, Link, MassMoments, Model
+from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.displacement import Displacement
 
 
 @dataclass(frozen=True, eq=False)

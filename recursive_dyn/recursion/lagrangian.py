@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recursive_dyn.expression import Scalar, combine, reciprocal, select
-from recursive_dyn.model import Model
+from recursive_dyn.graph.expression import Scalar, combine, reciprocal, select
+from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix

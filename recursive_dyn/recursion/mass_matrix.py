@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.displacement import Displacement
-from recursive_dyn.expression import Scalar, array
-from recursive_dyn.model import WORLD
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree
-from recursive_dyn.spatial import cross, dot
+from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.displacement import Displacement
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.expression import Scalar, combine, reciprocal, select
+from recursive_dyn.graph.expression import Scalar, combine, reciprocal, select
 from recursive_dyn.recursion.energy import plain_positions
 from recursive_dyn.recursion.kinematics import Tree
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn import expression as ex
-from recursive_dyn.drive import Drive
-from recursive_dyn.joint import CHART
-from recursive_dyn.model import Model
+from recursive_dyn.graph import expression as ex
+from recursive_dyn.joint.drive import Drive
+from recursive_dyn.joint.joint_program import CHART
+from recursive_dyn.model.model import Model
 
 
 def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np.ndarray) -> str | None:

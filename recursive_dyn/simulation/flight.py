@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen import drivers
-from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.diagnosis import culprit
 from recursive_dyn.simulation.integrators import Stepper

@@ -11,7 +11,7 @@ from recursive_dyn.codegen import jit
 from recursive_dyn.errors import StateError
 
 if TYPE_CHECKING:
-    from recursive_dyn.dynamics import Dynamics
+    from recursive_dyn.dynamics.dynamics import Dynamics
 
 # Semi-implicit Euler is first order and cheapest; RK4 fourth order; the implicit midpoint rule second order,
 # time-symmetric, and keeps energy near its start where a step resolves the motion. Euler and midpoint treat joint

@@ -12,11 +12,11 @@ from recursive_dyn.contact.events import ContactEvent
 from recursive_dyn.contact.interaction import Detector, Interaction
 from recursive_dyn.contact.motors import Motors
 from recursive_dyn.contact.settings import Settings, Solution
-from recursive_dyn.dynamics import Dynamics
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.parameters import Parameters
+from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
-from recursive_dyn.parameters import Parameters
-from recursive_dyn.projection import settled
-from recursive_dyn.simulation.charts import Charts
+from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.flight import Flight
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene.body import Body
-from scene.checks import Array, is_symbolic
 from scene.file import parameter_text, shape_fields
 from scene.file.document import items, number, table
 from scene.file.names import Names
 from scene.mass_properties import INERTIA_TOLERANCE, MassProperties
+from scene.number_checks import Array, is_symbolic
 
 MASS = {"mass": (), "center_of_mass": (3,), "inertia": (3, 3)}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from scene.constraints import DROP, REFUSE, Constraint
 from scene.file import graph_fields
 from scene.file.document import brief, fields, text
 from scene.file.names import Names
+from scene.scene_constraints import DROP, REFUSE, Constraint
 
 
 def write(constraint: Constraint) -> dict[str, Any]:

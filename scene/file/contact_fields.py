@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import evaluate
-from recursive_dyn.joint import JointProgram
+from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.joint.joint_program import JointProgram
 from scene.file import surface_fields
 from scene.file.document import fields, flag, number
 from scene.file.names import Names
 from scene.joints.base import Joint
-from scene.joints.surface import Contact, surface_on_surface
+from scene.joints.surface_joints import Contact, surface_on_surface
 from scene.joints.surfaces import Surface, fresh_symbol
 
 _ADVICE = "or set joint.contact = None: the joint moves the same, but scene.roll cannot use it"

@@ -6,7 +6,7 @@ import math
 from dataclasses import fields as dataclass_fields
 from typing import Any
 
-from recursive_dyn.model import Coordinate
+from recursive_dyn.joint.coordinate import Coordinate
 from scene.file.document import fields, number, table, text
 
 SETTINGS = {f.name: f.default for f in dataclass_fields(Coordinate) if f.name not in ("name", "limits")}

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint import PLAIN
+from recursive_dyn.joint.joint_program import PLAIN
 from scene.file.document import fields, flag, number, table
 from scene.joints.base import Joint
 from scene.joints.curves.patch import PatchShape
-from scene.joints.curves.path import CurvePath
+from scene.joints.curves.polyline import CurvePath
 
 
 def write(joint: Joint) -> dict[str, Any]:

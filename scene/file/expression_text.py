@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import FUNCTIONS
-from recursive_dyn.program import ARGUMENTS
+from recursive_dyn.graph.expression import FUNCTIONS
+from recursive_dyn.graph.program import ARGUMENTS
 
 MAX_LENGTH = 10_000  # characters of one expression; Python's own parser is safe far beyond
 MAX_DEPTH = 100  # of nesting; a chain such as a + b + c counts once

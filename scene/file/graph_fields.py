@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Scalar
+from recursive_dyn.graph.expression import Scalar
 from scene.file import graph_text
 from scene.file.document import items, number, text
 from scene.file.graph_text import GraphText, Reader

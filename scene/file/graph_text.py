@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Expression, Graph, Scalar, combine, is_constant, reachable
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, combine, is_constant, reachable
 from scene.file import expression_text
 from scene.file.expression_text import ATOM, PRODUCT, SIGN, SUM, wrapped
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint import BALL, FREE, PLAIN
+from recursive_dyn.joint.joint_program import BALL, FREE, PLAIN
 from scene.file import contact_fields, coordinate_fields, drawing_fields, graph_fields, joint_text
 from scene.file.document import brief, fields, items, number, table, text
 from scene.file.names import Names

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import array, evaluate, reachable
-from recursive_dyn.joint import BALL, CONSTANT, FREE, PLAIN, Factor, JointProgram, build
-from recursive_dyn.spatial import quaternion_rotation
+from recursive_dyn.graph.expression import array, evaluate, reachable
+from recursive_dyn.joint.joint_program import BALL, CONSTANT, FREE, PLAIN, Factor, JointProgram, build
+from recursive_dyn.spatial.algebra import quaternion_rotation
 from scene.file import graph_text
 from scene.file.graph_text import GraphText
 

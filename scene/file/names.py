@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recursive_dyn.constraint import quantity, rate_name
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint import PLAIN
+from recursive_dyn.joint.joint_program import PLAIN
+from recursive_dyn.model.constraint import quantity, rate_name
 from scene.body import Body
 
 

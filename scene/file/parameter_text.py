@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import evaluate_number
-from scene.checks import is_symbolic
+from recursive_dyn.graph.expression import evaluate_number
 from scene.file import expression_text
 from scene.file.expression_text import ATOM, MAX_INTEGER, MAX_LENGTH, PRODUCT, SIGN, SUM, wrapped
+from scene.number_checks import is_symbolic
 
 _ADVICE = "write it with + - * /, powers, sqrt, sin, cos, tan, their inverses, exp, log, Abs, Min and Max"
 _SYMPY_NAMES = {name: name for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")}

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from scene.checks import positive
 from scene.file import parameter_text
 from scene.file.document import brief, fields, items, mapping, number, text
 from scene.file.graph_fields import entry
 from scene.joints import surfaces
 from scene.joints.surfaces import JOINED, OPEN, Span, Surface, fresh_symbol
 from scene.joints.surfaces import POLES as AT_POLES
+from scene.number_checks import positive
 
 SIZES: dict[str, tuple[str, ...]] = {
     "plane": (),

@@ -34,7 +34,7 @@ from scene.file.document import as_given, brief, fields, items, mapping, number,
 from scene.file.names import Names
 from scene.joints.base import coordinates_of
 from scene.scene import Scene
-from scene.urdf.text import blame
+from scene.urdf.xml_text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
 _REQUIRED = ("format", "version", "gravity", "bodies")

@@ -5,7 +5,7 @@ from scene.joints.base import Joint
 from scene.joints.charts import charts
 from scene.joints.curves.curve import bezier, bspline, curve
 from scene.joints.curves.patch import PatchShape, bezier_surface, bspline_surface
-from scene.joints.curves.path import CurvePath
+from scene.joints.curves.polyline import CurvePath
 from scene.joints.elementary import (
     ball,
     cylindrical,
@@ -19,7 +19,7 @@ from scene.joints.elementary import (
     universal,
 )
 from scene.joints.rolling import gear, rack, rolling, wheel
-from scene.joints.surface import surface, surface_on_surface
+from scene.joints.surface_joints import surface, surface_on_surface
 
 __all__ = [
     "CurvePath",

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recursive_dyn import joint as core
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array
-from recursive_dyn.joint import JointProgram
-from recursive_dyn.model import Coordinate
-from recursive_dyn.specification import Coupling
+from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.joint import joint_program as core
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.model.specification import Coupling
 
 if TYPE_CHECKING:
     from scene.joints.curves.patch import PatchShape
-    from scene.joints.curves.path import CurvePath
-    from scene.joints.surface import Contact
+    from scene.joints.curves.polyline import CurvePath
+    from scene.joints.surface_joints import Contact
 
 MAX_COORDINATES = 6
 
@@ -46,7 +46,7 @@ class Joint:
     def __init__(self, transform: Any, coordinates: Any = (), **settings: Any) -> None:
         import sympy as sp
 
-        from recursive_dyn.symbolic import from_sympy
+        from recursive_dyn.graph.symbolic import from_sympy
 
         if not isinstance(transform, sp.MatrixBase):
             transform = np.asarray(transform, dtype=object)
@@ -148,7 +148,7 @@ class Joint:
         before, and scene parameters. Damping, springs, limits, rotors and friction belong to those coordinates; where
         an open curve or patch ends, it then goes straight on.
         """
-        from recursive_dyn.symbolic import from_sympy
+        from recursive_dyn.graph.symbolic import from_sympy
 
         self._refuse_charts("expressions that drive it")
         names = [c.name for c in self.coordinates]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn import joint as core
 from recursive_dyn.errors import ModelError
+from recursive_dyn.joint import joint_program as core
 from scene.joints.base import Joint
 
 

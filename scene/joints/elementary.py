@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn import joint as core
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, array, cos, sin
-from recursive_dyn.spatial import quaternion_rotation
+from recursive_dyn.graph.expression import Graph, array, cos, sin
+from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.algebra import quaternion_rotation
 from scene.joints.base import Joint, as_floats
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

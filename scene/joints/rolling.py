@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn import joint as core
-from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array, cos, evaluate, reachable, sin
-from recursive_dyn.spatial import dot
-from scene.checks import is_symbolic, positive
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, evaluate, reachable, sin
+from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.algebra import dot
 from scene.joints.base import Joint, SymbolReader
 from scene.joints.curves.curve import read_point, unit
 from scene.joints.elementary import revolute
+from scene.number_checks import is_symbolic, positive
 
 _SAMPLES = 32
 _TOLERANCE = 1e-9
@@ -63,7 +63,7 @@ def rolling(f: Any, q: Any, radius: Any, length: Any = None, right: bool = False
     radius (right: + length / radius). Raises ModelError when ``length`` is not the arc length. Where the curve bends
     more sharply than the wheel it meets, the wheel touches it elsewhere too: that is not looked for.
     """
-    from recursive_dyn.symbolic import from_sympy
+    from recursive_dyn.graph.symbolic import from_sympy
 
     what = f"rolling along the curve of {q}"
     x, y = _pair(f, what)
@@ -108,7 +108,7 @@ def gear(
 
 
 def _scalar(graph: Graph, what: str, value: Any) -> Scalar:
-    from recursive_dyn.symbolic import from_sympy
+    from recursive_dyn.graph.symbolic import from_sympy
 
     return from_sympy(value, SymbolReader(graph, ()), what) if is_symbolic(value) else float(value)
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array, cos, evaluate, reciprocal, sin, sqrt
-from scene.checks import is_symbolic, positive
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, evaluate, reciprocal, sin, sqrt
 from scene.joints.base import SymbolReader
 from scene.joints.curves.curve import read_point
+from scene.number_checks import is_symbolic, positive
 
 Pieces = list[tuple[np.ndarray, int]]  # poses (4, 4) whose product is the frame, and how many coordinates each takes
 OPEN, JOINED, POLES = "open", "joined", "poles"
@@ -73,7 +73,7 @@ class Surface:
         """The closed-form frame over the inputs ("q", place), ("q", place + 1) and ("parameter", name)."""
         if self.pieces is None:
             raise ModelError(f"surfaces.{self.name} has no frame in closed form; use its derivatives")
-        from recursive_dyn.symbolic import from_sympy
+        from recursive_dyn.graph.symbolic import from_sympy
 
         reader = SymbolReader(graph, ())
         sizes = [from_sympy(x, reader, self.name) if is_symbolic(x) else float(x) for x in self.sizes]

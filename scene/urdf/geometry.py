@@ -12,7 +12,7 @@ from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import SceneFileError
 from scene import shapes
 from scene.shapes import Shape
-from scene.urdf.text import blame, foreign_shape
+from scene.urdf.xml_text import blame, foreign_shape
 
 PACKAGES = ("package", "model")  # schemes whose first folder is a package's name
 

@@ -9,11 +9,11 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge import decomposition
-from bridge.bodies import MIRRORS
-from bridge.meshes import MeshFiles
-from bridge.shapes import COMPOUND, colliders, collision_shape, create_body, placed
-from bridge.visuals import drawn
+from bridge.collision import convex_decomposition as decomposition
+from bridge.collision.bullet_bodies import MIRRORS
+from bridge.collision.colliders import COMPOUND, colliders, collision_shape, create_body, placed
+from bridge.picture.meshes import MeshFiles
+from bridge.picture.visuals import drawn
 from scene import shapes
 
 SINGLE = 1e-6  # relative: height fields and files keep heights in single precision

@@ -7,8 +7,8 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge.halfspace import HalfSpaces, Support, supports
-from bridge.halfspace_kernel import MOST
+from bridge.collision.halfspace import HalfSpaces, Support, supports
+from bridge.collision.halfspace_kernel import MOST
 from scene import shapes
 
 NORMAL = np.array([0.1, 0.2, 0.9]) / np.linalg.norm([0.1, 0.2, 0.9])

@@ -11,8 +11,9 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge import Camera, PyBulletMirror, egl, save_animation
-from bridge.meshes import Triangles, tube
+from bridge import Camera, PyBulletMirror, save_animation
+from bridge.picture import egl
+from bridge.picture.meshes import Triangles, tube
 from scene import Body, Scene, joints, shapes
 
 RED = (0.9, 0.1, 0.1, 1.0)

@@ -8,9 +8,9 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge.meshes import MeshFiles
+from bridge.collision.colliders import colliders, collision_shape, create_body
+from bridge.picture.meshes import MeshFiles
 from bridge.queries import RAYS, Queries
-from bridge.shapes import colliders, collision_shape, create_body
 from scene import shapes
 
 

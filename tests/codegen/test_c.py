@@ -16,11 +16,11 @@ from trees import GRAVITY, Mechanism, assert_close, random_body
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.codegen.c import c_source
-from recursive_dyn.codegen.c_export import CONSTRAINED, EXPORTED, HEADER
-from recursive_dyn.expression import FUNCTIONS, Graph, combine, floor, table
-from recursive_dyn.functions import FUNCTIONS as CONTRACT
-from recursive_dyn.kernel import BatchCall, Kernel, SingleCall
-from recursive_dyn.program import ARGUMENTS, Program, schedule
+from recursive_dyn.codegen.kernel import BatchCall, Kernel, SingleCall
+from recursive_dyn.dynamics.c_export import CONSTRAINED, EXPORTED, HEADER
+from recursive_dyn.dynamics.functions import FUNCTIONS as CONTRACT
+from recursive_dyn.graph.expression import FUNCTIONS, Graph, combine, floor, table
+from recursive_dyn.graph.program import ARGUMENTS, Program, schedule
 from scene import Body, Scene, joints
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

@@ -7,8 +7,8 @@ from joint_cases import KINDS
 from trees import GRAVITY, Mechanism, assert_close, random_body, random_scene
 
 import recursive_dyn as rd
-from recursive_dyn.codegen.equations import MOST_NESTED, number, symbols
-from recursive_dyn.functions import FUNCTIONS
+from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.dynamics.sympy_equations import MOST_NESTED, number, symbols
 from scene import Body, Scene, joints
 
 

@@ -14,7 +14,7 @@ from demos.benchmark import manifold as benchmark
 from demos.manifolds import __main__ as gallery
 from demos.manifolds import rolling_ball
 from demos.manifolds.gallery import ALIASES, SYSTEMS, system
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.motion import Motion
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 G = 9.81

@@ -10,7 +10,7 @@ import sympy as sp
 from joint_cases import KINDS, QUATERNION
 from trees import assert_close, derivative, single
 
-from recursive_dyn.expression import evaluate
+from recursive_dyn.graph.expression import evaluate
 
 PLAIN = [
     name for name in KINDS if name != "fixed" and QUATERNION not in KINDS[name](np.random.default_rng(0), {}).domain

@@ -4,9 +4,16 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from recursive_dyn.manifold.calculus import dt
-from recursive_dyn.manifold.operations import cross, dot, hat, number, transpose
-from recursive_dyn.manifold.symbols import matrices, rotations, scalars, symmetric_matrices, unit_vectors, vectors
+from recursive_dyn.manifold.formula.calculus import dt
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, number, transpose
+from recursive_dyn.manifold.formula.symbols import (
+    matrices,
+    rotations,
+    scalars,
+    symmetric_matrices,
+    unit_vectors,
+    vectors,
+)
 
 m, l, g = scalars("m l g", constant=True)
 s, u = scalars("s u")

@@ -15,8 +15,8 @@ from recursive_dyn.manifold import (
     unit_vectors,
     vectors,
 )
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.motion import Motion
 
 GRAVITY = 9.81
 ORDER_FOUR = 2**3.5  # half the step: an error that falls by more is of an order nearer to 4 than to 3

@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from recursive_dyn.manifold import cross, dot, hat
-from recursive_dyn.manifold.calculus import symbols_of
+from recursive_dyn.manifold.formula.calculus import symbols_of
 
 TOKEN = re.compile(r" x |δ?[^\W\d]\w*'*(?:\^\(\d+\))?|\d+(?:/\d+)?|\^T|\^\(-\d+\)|\^\d+|[().|+-]")
 

@@ -5,8 +5,8 @@ from math import factorial
 
 import numpy as np
 
-from recursive_dyn.manifold.formula import ROTATION, Symbol
-from recursive_dyn.manifold.points import point
+from recursive_dyn.manifold.comparison.exact_points import point
+from recursive_dyn.manifold.formula.formula import ROTATION, Symbol
 
 
 class Series:

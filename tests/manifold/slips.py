@@ -1,7 +1,7 @@
 """Every formula that differs from a given one by one slip of the pen."""
 
-from recursive_dyn.manifold.formula import Apply, Cross, Number, Power, Product, Sum, Symbol, Transpose
-from recursive_dyn.manifold.operations import cross, multiply, power, total, transpose
+from recursive_dyn.manifold.formula.formula import Apply, Cross, Number, Power, Product, Sum, Symbol, Transpose
+from recursive_dyn.manifold.formula.operations import cross, multiply, power, total, transpose
 
 
 def slips(f, symbols):

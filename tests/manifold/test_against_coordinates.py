@@ -21,8 +21,8 @@ from trees import assert_close
 from twins import GRAVITY, UP, about, random_frame
 
 from demos.manifolds import pendulums
-from recursive_dyn.manifold.formula import ROTATION, SPHERE
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE
+from recursive_dyn.manifold.motion.motion import Motion
 
 mp = mpmath.mp.clone()
 mp.dps = 60

@@ -15,10 +15,10 @@ from trees import assert_close, curve, derivative
 from twins import Twin
 
 import recursive_dyn as rd
-from recursive_dyn.manifold.calculus import leaves
-from recursive_dyn.manifold.evaluate import Evaluator, trajectory
-from recursive_dyn.manifold.formula import SPHERE
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.formula.calculus import leaves
+from recursive_dyn.manifold.formula.evaluation import Evaluator, trajectory
+from recursive_dyn.manifold.formula.formula import SPHERE
+from recursive_dyn.manifold.motion.motion import Motion
 
 BUILDERS = ABSOLUTE | OTHERWISE
 STEP = 5e-5  # the fastest links turn at 100 rad/s for a moment: errors of fourth order are (100 h)^4 / 120 = 5e-12

@@ -18,8 +18,8 @@ from recursive_dyn.manifold import (
     substitute_constraints,
     variation,
 )
-from recursive_dyn.manifold.equality import equal
-from recursive_dyn.manifold.steps import Collection
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.derivation.steps import Collection
 
 spherical = pendulums.spherical()
 s = spherical.symbols

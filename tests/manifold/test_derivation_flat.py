@@ -17,9 +17,9 @@ from recursive_dyn.manifold import (
     unit_vectors,
     vectors,
 )
-from recursive_dyn.manifold.calculus import replace, symbols_of
-from recursive_dyn.manifold.equality import equal, same_equations
-from recursive_dyn.manifold.formula import Symbol
+from recursive_dyn.manifold.comparison.equality import equal, same_equations
+from recursive_dyn.manifold.formula.calculus import replace, symbols_of
+from recursive_dyn.manifold.formula.formula import Symbol
 
 m, g, l, k, b = scalars("m g l k b", constant=True)
 e3, rho = vectors("e3 rho", constant=True)

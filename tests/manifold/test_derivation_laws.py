@@ -11,12 +11,12 @@ from demos.manifolds import pendulums, walker
 from demos.manifolds.gallery import SYSTEMS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import cross, delta, derive, dot, dt, rotations, scalars, unit_vectors, vectors
-from recursive_dyn.manifold.calculus import replace, symbols_of
-from recursive_dyn.manifold.energy import energy
-from recursive_dyn.manifold.equality import difference, equal, same_equations
-from recursive_dyn.manifold.forms import formula
-from recursive_dyn.manifold.formula import FLAT, ROTATION, SPHERE, Symbol
-from recursive_dyn.manifold.steps import collect, substitute_constraints, variation
+from recursive_dyn.manifold.comparison.equality import difference, equal, same_equations
+from recursive_dyn.manifold.derivation.legendre import energy
+from recursive_dyn.manifold.derivation.steps import collect, substitute_constraints, variation
+from recursive_dyn.manifold.formula.calculus import replace, symbols_of
+from recursive_dyn.manifold.formula.formula import FLAT, ROTATION, SPHERE, Symbol
+from recursive_dyn.manifold.normal.forms import formula
 
 EVERYTHING = (s, u, x, f, y, q, p, R, S)
 PRESCRIBED = (K, B)

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from recursive_dyn.manifold.elimination import reduced, remainder
+from recursive_dyn.manifold.comparison.elimination import reduced, remainder
 
 
 def test_reduced_rows_are_the_span():

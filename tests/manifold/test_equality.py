@@ -23,21 +23,14 @@ from by_hand import (
     x2,
 )
 
-from recursive_dyn.manifold.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.equality import equal
-from recursive_dyn.manifold.evaluate import Evaluator
-from recursive_dyn.manifold.formula import ZERO, Symbol
-from recursive_dyn.manifold.normal import normal
-from recursive_dyn.manifold.operations import cross, dot, hat, zero
-from recursive_dyn.manifold.points import SAMPLES, exact, point
-from recursive_dyn.manifold.symbols import (
-    define,
-    matrices,
-    rotations,
-    scalars,
-    symmetric_matrices,
-    vectors,
-)
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.exact_points import SAMPLES, exact, point
+from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
+from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.formula import ZERO, Symbol
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, zero
+from recursive_dyn.manifold.formula.symbols import define, matrices, rotations, scalars, symmetric_matrices, vectors
+from recursive_dyn.manifold.normal.normal_form import normal
 
 a, b, c, d = vectors("a b c d")
 s, u = scalars("s u")

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from series import coefficients, motion
 
 from recursive_dyn.errors import ModelError, OperandError
-from recursive_dyn.manifold.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.equality import equal
-from recursive_dyn.manifold.evaluate import Evaluator
-from recursive_dyn.manifold.formula import ONE, ZERO, Symbol
-from recursive_dyn.manifold.operations import cross, number, zero
-from recursive_dyn.manifold.points import exact, independent, point
-from recursive_dyn.manifold.symbols import (
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
+from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
+from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.formula import ONE, ZERO, Symbol
+from recursive_dyn.manifold.formula.operations import cross, number, zero
+from recursive_dyn.manifold.formula.symbols import (
     define,
     matrices,
     rotations,

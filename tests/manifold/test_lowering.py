@@ -9,10 +9,10 @@ from moving import SYSTEMS, VALUES, R, compiled, e3, f, g, l, m, q, random_force
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.manifold import cross, define, delta, derive, dt, scalars, symmetric_matrices, vectors
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.evaluate import Evaluator, trajectory
-from recursive_dyn.manifold.normal import normal
-from recursive_dyn.manifold.positions import matrix
+from recursive_dyn.manifold.formula.evaluation import Evaluator, trajectory
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.positions import matrix
+from recursive_dyn.manifold.normal.normal_form import normal
 
 every_system = pytest.mark.parametrize("name", SYSTEMS)
 

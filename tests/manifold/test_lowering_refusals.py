@@ -25,9 +25,9 @@ from moving import (
 
 import recursive_dyn as rd
 from recursive_dyn.manifold import delta, derive, dt, rotations, scalars, unit_vectors
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.equations import Equation
-from recursive_dyn.manifold.normal import normal
+from recursive_dyn.manifold.derivation.equations_of_motion import Equation
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.normal.normal_form import normal
 
 
 class TestParameters:

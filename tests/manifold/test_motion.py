@@ -22,8 +22,8 @@ from moving import (
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
-from recursive_dyn.manifold.motion import Motion
-from recursive_dyn.manifold.positions import matrix, quaternion
+from recursive_dyn.manifold.motion.motion import Motion
+from recursive_dyn.manifold.motion.positions import matrix, quaternion
 from scene import Body, Scene, joints
 
 

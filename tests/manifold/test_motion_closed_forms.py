@@ -5,8 +5,8 @@ import pytest
 from moving import GRAVITY, VALUES, R, compiled, fastest, fourth_order, free_body, moving, q, q1, rigid, system
 from scipy.special import ellipj, ellipk
 
-from recursive_dyn.manifold.motion import Motion
-from recursive_dyn.manifold.positions import matrix, quaternion
+from recursive_dyn.manifold.motion.motion import Motion
+from recursive_dyn.manifold.motion.positions import matrix, quaternion
 
 DOWN = np.array([0.0, 0.0, -1.0])
 LATE = 2.0  # amplitude^2 / 16 of 2.5 turns is how late a swing is; sines and third harmonics are amplitude^2 / 5 off

@@ -5,9 +5,9 @@ import pytest
 from moving import ORDER_FOUR, SYSTEMS, VALUES, R, fastest, fourth_order, moving, random_state, system
 from scipy.spatial.transform import Rotation
 
-from recursive_dyn.manifold import lie
-from recursive_dyn.manifold.positions import matrix
-from recursive_dyn.spatial import quaternion_product
+from recursive_dyn.manifold.motion import munthe_kaas as lie
+from recursive_dyn.manifold.motion.positions import matrix
+from recursive_dyn.spatial.algebra import quaternion_product
 
 
 def flat_state(motion):

@@ -5,8 +5,8 @@ import pytest
 from moving import R, compiled, double_spherical, moving, q, rigid, spherical, system, x
 
 import recursive_dyn as rd
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.motion import Motion
 
 
 class TestRefusals:

@@ -11,7 +11,7 @@ from moving import GRAVITY, ORDER_FOUR, G, J, R, compiled, e1, e3, fastest, four
 
 import recursive_dyn as rd
 from recursive_dyn.manifold import cross, delta, derive, dt, scalars, vectors
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.motion import Motion
 
 r, w = scalars("r w", constant=True)
 c, F = vectors("c", constant=True), vectors("F")

@@ -30,14 +30,14 @@ from hypothesis import strategies as st
 from series import coefficients, motion, series
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.adjoint import isolate
-from recursive_dyn.manifold.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.equality import equal
-from recursive_dyn.manifold.evaluate import Evaluator
-from recursive_dyn.manifold.forms import formula
-from recursive_dyn.manifold.normal import normal
-from recursive_dyn.manifold.operations import cross, dot, hat, total, transpose
-from recursive_dyn.manifold.points import exact, independent, point
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
+from recursive_dyn.manifold.derivation.adjoint import isolate
+from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
+from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, total, transpose
+from recursive_dyn.manifold.normal.forms import formula
+from recursive_dyn.manifold.normal.normal_form import normal
 
 examples = settings(max_examples=300)
 FACTORIAL = (1, 1, 2, 6)

@@ -28,8 +28,8 @@ import recursive_dyn as rd
 from demos import quadrotor_load
 from demos.puppets import Puppets
 from recursive_dyn.manifold import derive, dt, rotations, scalars, symmetric_matrices, unit_vectors, vectors
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.motion import Motion
 
 
 def test_constraints_that_contradict_each_other_cannot_be_admitted():

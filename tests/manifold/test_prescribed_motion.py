@@ -8,8 +8,8 @@ from moving import R, compiled, e1, e3, m, x
 
 import recursive_dyn as rd
 from recursive_dyn.manifold import derive, dt, rotations, scalars, unit_vectors, vectors
-from recursive_dyn.manifold.dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion import Motion
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.manifold.motion.motion import Motion
 
 RADIUS, INERTIA = 0.1, 0.4  # of a ball: m, shares of m r^2
 SHARE = INERTIA / (1 + INERTIA)  # of the plate's velocity that a ball takes

@@ -26,12 +26,12 @@ from recursive_dyn.manifold import (
     unit_vectors,
     vectors,
 )
-from recursive_dyn.manifold.calculus import replace
-from recursive_dyn.manifold.compact import compact
-from recursive_dyn.manifold.equality import equal
-from recursive_dyn.manifold.forms import formula
-from recursive_dyn.manifold.normal import normal
-from recursive_dyn.manifold.roles import NO_ROLES, Roles
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.formula.calculus import replace
+from recursive_dyn.manifold.normal.forms import formula
+from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.manifold.writing.compact import compact
+from recursive_dyn.manifold.writing.roles import NO_ROLES, Roles
 
 s, u = scalars("s u")
 v, w = vectors("v w")

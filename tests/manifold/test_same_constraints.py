@@ -5,12 +5,12 @@ import pytest
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import derive
-from recursive_dyn.manifold.calculus import dt
-from recursive_dyn.manifold.equality import difference, same_equations
-from recursive_dyn.manifold.evaluate import Evaluator
-from recursive_dyn.manifold.operations import cross, dot
-from recursive_dyn.manifold.points import exact
-from recursive_dyn.manifold.symbols import scalars
+from recursive_dyn.manifold.comparison.equality import difference, same_equations
+from recursive_dyn.manifold.comparison.exact_points import exact
+from recursive_dyn.manifold.formula.calculus import dt
+from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.operations import cross, dot
+from recursive_dyn.manifold.formula.symbols import scalars
 
 s = scalars("s")
 

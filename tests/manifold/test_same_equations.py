@@ -9,12 +9,12 @@ from slips import slips
 
 from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold import derive
-from recursive_dyn.manifold.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.equality import difference, same_equations
-from recursive_dyn.manifold.evaluate import Evaluator
-from recursive_dyn.manifold.operations import cross, dot, hat, zero
-from recursive_dyn.manifold.points import exact
-from recursive_dyn.manifold.symbols import rotations, scalars, vectors
+from recursive_dyn.manifold.comparison.equality import difference, same_equations
+from recursive_dyn.manifold.comparison.exact_points import exact
+from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
+from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, zero
+from recursive_dyn.manifold.formula.symbols import rotations, scalars, vectors
 
 a, s = vectors("a"), scalars("s")
 C = rotations("C", constant=True)

@@ -24,8 +24,8 @@ from recursive_dyn.manifold import (
     variation,
     vectors,
 )
-from recursive_dyn.manifold.equality import difference
-from recursive_dyn.manifold.normal import normal
+from recursive_dyn.manifold.comparison.equality import difference
+from recursive_dyn.manifold.normal.normal_form import normal
 
 m, r, j = scalars("m r j", constant=True)
 e1, e3 = vectors("e1 e3", constant=True)

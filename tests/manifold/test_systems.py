@@ -6,9 +6,9 @@ from demos.manifolds import chain, pendulums, quadrotor, walker
 from demos.manifolds.gallery import SYSTEMS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import cross, derive, dot, dt, vectors
-from recursive_dyn.manifold.calculus import replace
-from recursive_dyn.manifold.equality import difference, equal, same_equations
-from recursive_dyn.manifold.formula import Symbol
+from recursive_dyn.manifold.comparison.equality import difference, equal, same_equations
+from recursive_dyn.manifold.formula.calculus import replace
+from recursive_dyn.manifold.formula.formula import Symbol
 
 PRINTED = {
     "spherical": "q x (m l^2 q'' + m g l e3 - tau) = 0",

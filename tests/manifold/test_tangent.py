@@ -22,11 +22,11 @@ from moving import (
 from scipy.spatial.transform import Rotation
 
 from recursive_dyn.manifold import cross, delta, derive, dt, scalars
-from recursive_dyn.manifold.equations import Equation
-from recursive_dyn.manifold.motion import Motion
-from recursive_dyn.manifold.normal import normal
-from recursive_dyn.manifold.positions import matrix, quaternion
-from recursive_dyn.manifold.tangent import basis
+from recursive_dyn.manifold.derivation.equations_of_motion import Equation
+from recursive_dyn.manifold.motion.motion import Motion
+from recursive_dyn.manifold.motion.positions import matrix, quaternion
+from recursive_dyn.manifold.motion.tangent import basis
+from recursive_dyn.manifold.normal.normal_form import normal
 
 Z = np.array([0.0, 0.0, 1.0])
 TILTED = [(2e-8, 1e-8, -1.0), (1e-8, 0.0, 1.0), (1e-160, -1e-170, -1.0), (0.6, 0.8, 1e-17), (0.6, 0.8, -1e-17)]

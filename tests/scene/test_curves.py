@@ -11,8 +11,8 @@ from curve_cases import casteljau, cyclic, ring
 from scipy.interpolate import BSpline, make_interp_spline
 
 import recursive_dyn as rd
-from recursive_dyn.differentiate import directional_derivative
-from recursive_dyn.expression import Graph, evaluate, reachable, substitute
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph, evaluate, reachable, substitute
 from scene import Body, Scene, joints
 
 WAVY = np.array([[0, 0, 0], [1, 0.6, 0.3], [2, -0.5, 0.2], [3, 0.7, -0.4], [4, 0, 0], [5, 0.4, 0.5]])

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from joint_cases import KINDS
 
 import recursive_dyn as rd
-from recursive_dyn import joint as core
-from recursive_dyn.expression import Expression, Graph, combine
-from recursive_dyn.program import ARGUMENTS, content_hash
-from recursive_dyn.symbolic import from_sympy
+from recursive_dyn.graph.expression import Expression, Graph, combine
+from recursive_dyn.graph.program import ARGUMENTS, content_hash
+from recursive_dyn.graph.symbolic import from_sympy
+from recursive_dyn.joint import joint_program as core
 from scene import Body, Scene, joints, shapes
 from scene.file import graph_text, joint_text, parameter_text
 

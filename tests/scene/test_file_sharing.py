@@ -14,12 +14,12 @@ from test_file import assert_same_model, assert_same_motion, round_trip
 from trees import random_body
 
 import recursive_dyn as rd
-from recursive_dyn.program import content_hash
+from recursive_dyn.graph.program import content_hash
 from scene import Body, Scene, joints, linkages, shapes
-from scene.constraints import Constraint
 from scene.joints.base import Joint
-from scene.joints.surface import Contact
+from scene.joints.surface_joints import Contact
 from scene.pairs import Pair
+from scene.scene_constraints import Constraint
 
 AWKWARD = ["größe 'x' \"y\"", "a, b", "t0 = 1", "line\nbreak", "rate(q)", "q0", "\\", "🦿"]
 X = sp.Symbol("x", real=True)

@@ -11,7 +11,7 @@ from test_file import assert_same_model, round_trip
 from test_file_sharing import link
 
 import recursive_dyn as rd
-from recursive_dyn.program import content_hash
+from recursive_dyn.graph.program import content_hash
 from scene import Scene, joints
 from scene.file import surface_fields
 from scene.joints import surfaces

@@ -6,8 +6,8 @@ from curve_cases import casteljau, slope, terrain
 from scipy.interpolate import BSpline
 
 import recursive_dyn as rd
-from recursive_dyn.differentiate import directional_derivative
-from recursive_dyn.expression import evaluate
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import evaluate
 from scene import Body, Scene, joints
 
 HILLS = terrain(np.random.default_rng(2), 7, 6)

@@ -11,9 +11,9 @@ import recursive_dyn as rd
 from demos import torus_chain
 from demos.benchmark.cases import hinge_chain
 from demos.benchmark.ours import chain_scene
-from recursive_dyn.expression import Graph
-from recursive_dyn.model import Model
-from recursive_dyn.program import schedule
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.program import schedule
+from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix

@@ -57,7 +57,7 @@ def main(name: str, method: str) -> None:
     from demos.benchmark.compile_times import peak_memory
     from demos.benchmark.papers.mechanisms import scene_and_rest
     from demos.benchmark.papers.method_two import symbolic_part
-    from recursive_dyn.kernel import Kernel
+    from recursive_dyn.codegen.kernel import Kernel
 
     before, clock = peak_memory(), [perf_counter()]
     model = scene_and_rest(name)[0].model()

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from recursive_dyn.codegen.kernel import Kernel, SingleCall
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array
-from recursive_dyn.kernel import Kernel, SingleCall
-from recursive_dyn.model import WORLD, Model
-from recursive_dyn.program import Program, schedule
+from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree
-from recursive_dyn.spatial import skew
+from recursive_dyn.spatial.algebra import skew
 
 
 def symbolic_part(model: Model) -> Program:

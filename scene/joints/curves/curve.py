@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn import joint as core
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array, cos, reachable, sin, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, reachable, sin, substitute
+from recursive_dyn.joint import joint_program as core
 from scene.joints.base import Joint, SymbolReader, as_floats
-from scene.joints.curves.course import Course
-from scene.joints.curves.rail import carried_frame, check_choices, frame, ride, unit, upward
+from scene.joints.curves.curve_geometry import Course
+from scene.joints.curves.moving_frame import carried_frame, check_choices, frame, ride, unit, upward
 from scene.joints.curves.spline import (
     bezier_pieces,
     bspline_pieces,
@@ -32,7 +32,7 @@ __all__ = ["bezier", "bspline", "curve", "frame", "read_point", "unit"]
 
 def read_point(f: Any, symbols: Sequence[Any], graph: Graph, what: str) -> np.ndarray:
     """Three SymPy expressions as graph scalars (3,)."""
-    from recursive_dyn.symbolic import from_sympy
+    from recursive_dyn.graph.symbolic import from_sympy
 
     entries = list(f)
     if len(entries) != 3:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn import joint as core
-from recursive_dyn.differentiate import directional_derivative
 from recursive_dyn.errors import ModelError
-from recursive_dyn.expression import Graph, Scalar, array, evaluate, table
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, table
+from recursive_dyn.joint import joint_program as core
 from scene.joints.base import Joint
-from scene.joints.curves.pieces import Cells
-from scene.joints.curves.rail import still
+from scene.joints.curves.moving_frame import still
+from scene.joints.curves.piecewise import Cells
 from scene.joints.curves.spline import (
     Pieces,
     bezier_pieces,
@@ -22,7 +22,7 @@ from scene.joints.curves.spline import (
     control_points,
     refuse_repeated,
 )
-from scene.joints.surface import tangent_frame
+from scene.joints.surface_joints import tangent_frame
 
 _FLAT = 1e-4  # |df/du x df/dv| by the product of the mean sizes: what counts as vanishing
 _NOISE = 1e-14

@@ -1,0 +1,171 @@
+"""The Bullet bodies of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, product, zip_longest
+
+import numpy as np
+import pybullet
+
+from bridge.collision.colliders import COMPOUND, Collider, collision_shape, create_body
+from bridge.collision.contact_record import WORLD
+from bridge.picture.meshes import MeshFiles
+from bridge.picture.visuals import Visual, unseen, visual_shape
+from bridge.quaternion import Array
+from recursive_dyn.contact.material import Material
+
+MIRRORS = 4  # collision group: in Bullet's own for static bodies, where mass 0 belongs, they would never meet
+_PLAIN = Material()
+_MARK = "recursive-dyn"
+
+# Of two boxes Bullet reports nothing at any gap, and only the corners that overlap. Mirrored boxes wear a skin, so that
+# boxes at rest on each other, or tilted a little, are found with all their corners; it is taken off what is reported.
+_SKIN = 5e-4  # m
+_SKIN_SHARE = 0.01  # of the smallest half extent, at most
+
+
+class Bodies:
+    """Bullet's ids of each body of the scene, ``of``; what each of our ids stands for, ``names``; its ``materials``;
+    by how much it is larger than its shapes, ``skins``.
+
+    ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. reach (nb, 3), m: of
+    every body in the order added, its inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
+    """
+
+    def __init__(self, client: int, files: MeshFiles, shown: bool) -> None:
+        self._client, self._files, self._shown = client, files, shown
+        self.of: dict[str, tuple[int, ...]] = {}
+        self.names: dict[int, str] = {}
+        self.materials: dict[int, Material] = {}
+        self.skins: dict[int, float] = {}
+        self._reach: list[tuple[float, float, float]] = []
+        self._ignored: dict[str, set[int]] = {}
+        self._planes: list[int] = []
+
+    @property
+    def reach(self) -> Array:
+        """(nb, 3), as above."""
+        return np.array(self._reach).reshape(-1, 3)
+
+    def ignored(self, name: str) -> set[int]:
+        """Bullet's ids of the bodies that this one never touches."""
+        return self._ignored.get(name, set())
+
+    def add(self, name: str, parts: Sequence[tuple[Collider, Material | None]], seen: Sequence[Visual]) -> None:
+        """Mirror a body of the scene, by one Bullet body or, where limits or materials ask for it, several."""
+        ids = []
+        solids = [chunk for group in _alike(parts) for chunk in _chunks(*group)]
+        looks = list(_by_color(seen)) if self._shown else []
+        for chunk, look in list(zip_longest(solids, looks)) or [(None, None)]:
+            solid, material = chunk or ((), _PLAIN)
+            skin = min((_skin(part) for part in solid), default=0.0)
+            body = self._create(name, [_grown(part, skin) for part in solid], look or ())
+            self.materials[body], self.skins[body] = material, skin
+            ids.append(body)
+            if solid:
+                pybullet.setCollisionFilterGroupMask(body, -1, MIRRORS, -1, physicsClientId=self._client)
+        for a, b in combinations(ids, 2):
+            self._separate(a, b)
+        self.of[name] = tuple(ids)
+        self._reach.append(self._extent(ids, [part for part, _ in parts]))
+
+    def ignore(self, a: str, b: str) -> None:
+        """Report no contacts between two bodies of the scene, or between one and all scenery."""
+        for pair in product(self._ids(a), self._ids(b)):
+            self._separate(*pair)
+        for one, other in ((a, b), (b, a)):
+            self._ignored.setdefault(one, set()).update(self._ids(other))
+
+    def leave_planes(self, name: str) -> None:
+        """Let Bullet report no contacts of a body with what stands for planes."""
+        for pair in product(self.of[name], self._planes):
+            self._separate(*pair)
+
+    def restore(self, a: str, b: str) -> None:
+        """Report contacts between two bodies of the scene again."""
+        for one, other in product(self._ids(a), self._ids(b)):
+            pybullet.setCollisionFilterPair(one, other, -1, -1, 1, physicsClientId=self._client)
+        for first, second in ((a, b), (b, a)):
+            self._ignored.setdefault(first, set()).difference_update(self._ids(second))
+
+    def _ids(self, name: str) -> tuple[int, ...]:
+        return self.of[name] if name in self.of else tuple(k for k, known in self.names.items() if known == name)
+
+    def add_scenery(self, part: Collider, at: Array, material: Material | None, plane: bool = False) -> None:
+        """Put something static into the world; a mesh keeps its hollows. ``plane``: it stands for a Plane."""
+        body = self._create(WORLD, [part], (), at, concave=True)
+        self.materials[body] = material or _PLAIN
+        if plane:
+            self._planes.append(body)
+
+    def draw(self, visual: Visual) -> None:
+        """Show something in the world, if anyone looks."""
+        if self._shown:
+            self.materials[self._create(WORLD, (), [visual])] = _PLAIN
+
+    def _create(
+        self,
+        name: str,
+        solid: Sequence[Collider],
+        look: Sequence[Visual],
+        at: Array | None = None,
+        concave: bool = False,
+    ) -> int:
+        if self._shown and not look:
+            look = [unseen(self._files)]  # Bullet would draw the collision shape instead
+        shape = collision_shape(solid, self._client, concave)
+        body = create_body(shape, visual_shape(look, self._client), self._client, at)
+        self.names[body] = name
+        pybullet.addUserData(body, _MARK, _MARK, physicsClientId=self._client)
+        return body
+
+    def is_marked(self, body: int) -> bool:
+        """Whether this id still is the body that was made here: Bullet gives ids of removed ones to others."""
+        return bool(pybullet.getUserDataId(body, _MARK, physicsClientId=self._client) >= 0)
+
+    def marked(self) -> bool:
+        """Whether all bodies still are those that were made here."""
+        client = self._client
+        return all(pybullet.getUserDataId(body, _MARK, -1, -1, client) >= 0 for body in self.names)
+
+    def _separate(self, a: int, b: int) -> None:
+        pybullet.setCollisionFilterPair(a, b, -1, -1, 0, physicsClientId=self._client)
+
+    def _extent(self, ids: Sequence[int], parts: Sequence[Collider]) -> tuple[float, float, float]:
+        boxes = [pybullet.getAABB(body, -1, physicsClientId=self._client) for body in ids] if parts else []
+        if not boxes:
+            return np.inf, 0.0, 0.0
+        low, high = np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)
+        size = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high))))
+        centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
+        return float(0.5 * np.min(high - low)), 0.0 if centred else size, size
+
+
+def _alike(parts: Sequence[tuple[Collider, Material | None]]) -> Iterator[tuple[list[Collider], Material]]:
+    """Groups of one material, boxes apart from the rest."""
+    groups: dict[tuple[Material, bool], list[Collider]] = {}
+    for part, material in parts:
+        groups.setdefault((material or _PLAIN, part.kind == pybullet.GEOM_BOX), []).append(part)
+    for (material, _), group in groups.items():
+        yield group, material
+
+
+def _skin(part: Collider) -> float:
+    return min(_SKIN, _SKIN_SHARE * min(part.half_extents)) if part.kind == pybullet.GEOM_BOX else 0.0
+
+
+def _grown(part: Collider, skin: float) -> Collider:
+    return replace(part, half_extents=[h + skin for h in part.half_extents]) if skin else part
+
+
+def _chunks(parts: Sequence[Collider], material: Material) -> Iterator[tuple[Sequence[Collider], Material]]:
+    return ((parts[k : k + COMPOUND], material) for k in range(0, len(parts), COMPOUND))
+
+
+def _by_color(seen: Sequence[Visual]) -> Iterator[Sequence[Visual]]:
+    """Groups of one colour: Bullet's window paints a body in its first one."""
+    for color in dict.fromkeys(visual.color for visual in seen):
+        group = [visual for visual in seen if visual.color == color]
+        yield from (group[k : k + COMPOUND] for k in range(0, len(group), COMPOUND))

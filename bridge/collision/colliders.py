@@ -1,0 +1,226 @@
+"""Scene shapes as Bullet's collision shapes, by type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
+from pathlib import Path
+
+import numpy as np
+import pybullet
+
+from bridge import quaternion
+from bridge.collision.convex_decomposition import hulls, is_grouped
+from bridge.picture.meshes import MeshFiles
+from bridge.picture.visuals import drawn, facing, scale_of, tessellated
+from bridge.quaternion import Array
+from recursive_dyn.errors import ModelError
+from scene import shapes
+
+COMPOUND = 16  # Bullet drops, without a word, whatever a shape array holds beyond this
+RING = 32  # capsules of a torus: their straight axes leave its circle by 0.24 % of the major radius at most
+REACH, DEPTH = 1000.0, 100.0  # m from a plane's origin to its edge, and below it: Bullet's normals stay good to 1e-8
+# m. With Bullet's own millimetre hulls touch early, and boxes have round edges that miss triangles; with none, rays
+# pass through boxes and hulls.
+MARGIN = 1e-7
+SAMPLES = 2_000_000  # of a height field: Bullet hands them over in 8 MB and crashes beyond
+
+
+@dataclass(frozen=True, eq=False)
+class Collider:
+    """One of Bullet's own collision shapes: its kind and sizes in m, at a pose (4, 4).
+
+    A file's triangles are filled to the hull of each of its ``o`` groups where the shape moves or is ``solid``.
+    ``heights`` (nx, ny) in m lie ``spacing`` (2,) m apart, about the collider's origin.
+    """
+
+    kind: int
+    at: Array = field(default_factory=lambda: np.eye(4))
+    radius: float = 0.0
+    length: float = 0.0
+    half_extents: Sequence[float] = (0.0, 0.0, 0.0)
+    file: str = ""
+    scale: Sequence[float] = (1.0, 1.0, 1.0)
+    solid: bool = False
+    heights: Array | None = None
+    spacing: Sequence[float] = (1.0, 1.0)
+
+
+@singledispatch
+def colliders(shape: shapes.Shape, files: MeshFiles) -> list[Collider]:
+    """Collision shapes of a scene shape in its own frame; ``colliders.register`` adds a type. Raises ModelError."""
+    raise ModelError(
+        f"{shape.label}: Bullet has no collision shape for it; give it collision=False, or register one with"
+        " bridge.shapes.colliders.register"
+    )
+
+
+@colliders.register
+def _(shape: shapes.Box, files: MeshFiles) -> list[Collider]:
+    return [Collider(pybullet.GEOM_BOX, half_extents=[0.5 * s for s in shape.size])]
+
+
+@colliders.register
+def _(shape: shapes.Sphere, files: MeshFiles) -> list[Collider]:
+    return [Collider(pybullet.GEOM_SPHERE, radius=shape.radius)]
+
+
+@colliders.register
+def _(shape: shapes.Capsule, files: MeshFiles) -> list[Collider]:
+    return [Collider(pybullet.GEOM_CAPSULE, radius=shape.radius, length=shape.length)]
+
+
+@colliders.register
+def _(shape: shapes.Cylinder, files: MeshFiles) -> list[Collider]:
+    return [Collider(pybullet.GEOM_CYLINDER, radius=shape.radius, length=shape.length)]
+
+
+@colliders.register
+def _(shape: shapes.Plane, files: MeshFiles) -> list[Collider]:
+    """A slab whose top is the plane: on Bullet's own plane everything, a box too, stands on a single point."""
+    down = np.eye(4)
+    down[2, 3] = -DEPTH
+    return [Collider(pybullet.GEOM_BOX, facing(np.asarray(shape.normal)) @ down, half_extents=[REACH, REACH, DEPTH])]
+
+
+@colliders.register
+def _(shape: shapes.HeightField, files: MeshFiles) -> list[Collider]:
+    if shape.heights.size > SAMPLES:
+        raise ModelError(
+            f"{shape.label}: Bullet takes at most {SAMPLES} samples, not {shape.heights.size}; use a coarser grid"
+        )
+    # Bullet puts the middle of the lowest and the highest at its origin, and keeps heights in single precision.
+    middle = np.eye(4)
+    middle[2, 3] = 0.5 * (shape.heights.min() + shape.heights.max())
+    return [
+        Collider(pybullet.GEOM_HEIGHTFIELD, middle, heights=shape.heights - middle[2, 3], spacing=list(shape.spacing))
+    ]
+
+
+@colliders.register
+def _(shape: shapes.Ellipsoid, files: MeshFiles) -> list[Collider]:
+    file = files.get(("hull", shapes.Ellipsoid, tuple(shape.radii)), lambda: tessellated(shape, 40))
+    return [Collider(pybullet.GEOM_MESH, file=file.path, solid=True)]
+
+
+@colliders.register
+def _(shape: shapes.Torus, files: MeshFiles) -> list[Collider]:
+    half = math.pi / RING
+    # The chord's ends lie as far outside the circle as its middle lies inside.
+    distance = shape.major * 2.0 * math.cos(half) / (1.0 + math.cos(half))
+    ring = []
+    for k in range(RING):
+        angle = 2.0 * half * k
+        out = np.array([math.cos(angle), math.sin(angle), 0.0])
+        along = np.array([-math.sin(angle), math.cos(angle), 0.0])
+        at = np.eye(4)
+        at[:3, :3] = np.stack([out, np.cross(along, out), along], axis=1)
+        at[:3, 3] = distance * out
+        length = 2.0 * distance * math.tan(half)
+        ring.append(Collider(pybullet.GEOM_CAPSULE, at, radius=shape.minor, length=length))
+    return ring
+
+
+@colliders.register
+def _(shape: shapes.Mesh, files: MeshFiles) -> list[Collider]:
+    """All triangles, for scenery: an OBJ file's own, as Bullet reads its ``o`` groups."""
+    if isinstance(shape.source, Path) and shape.source.suffix.lower() == ".obj":
+        return [Collider(pybullet.GEOM_MESH, file=str(shape.source), scale=scale_of(shape))]
+    return [Collider(pybullet.GEOM_MESH, file=drawn(shape, files).path)]
+
+
+def moving(shape: shapes.Shape, files: MeshFiles) -> list[Collider]:
+    """Colliders of a shape that moves, in its own frame: Bullet's meshes are then convex, so hollow ones are cut up.
+
+    Raises ModelError for ground, which cannot move, and for a mesh that cannot be cut.
+    """
+    if isinstance(shape, (shapes.Plane, shapes.HeightField)):
+        raise ModelError(f"a {shape.label} cannot move with a body; put it into scene.world.shapes")
+    if isinstance(shape, shapes.Mesh) and not is_grouped(shape):
+        parts = hulls(shape)
+        if parts is not None:
+            return [Collider(pybullet.GEOM_MESH, file=files.get(("hulls", shape), lambda: parts).path)]
+    solid = colliders(shape, files)
+    if isinstance(shape, shapes.Capsule):  # Bullet finds one point a shape and time: the ends hold up one that lies
+        solid += [Collider(pybullet.GEOM_SPHERE, at, radius=shape.radius) for at in _ends(shape.length)]
+    return solid
+
+
+def _ends(length: float) -> list[Array]:
+    ends = np.tile(np.eye(4), (2, 1, 1))
+    ends[:, 2, 3] = -0.5 * length, 0.5 * length
+    return list(ends)
+
+
+def placed(body_shapes: Iterable[shapes.Shape], files: MeshFiles) -> list[Collider]:
+    """The colliders of a moving body's shapes in its frame. Raises ModelError."""
+    return [
+        replace(collider, at=shape.at @ collider.at)
+        for shape in body_shapes
+        if shape.collision
+        for collider in moving(shape, files)
+    ]
+
+
+def collision_shape(parts: Sequence[Collider], client: int, concave: bool = False) -> int:
+    """One Bullet collision shape of at most COMPOUND colliders; -1 for none.
+
+    ``concave``: of one collider, a piece of scenery, with a mesh's hollows; it stands at its body's pose.
+    """
+    if not parts:
+        return -1
+    if concave:
+        parts = [replace(part, at=np.eye(4)) for part in parts]
+    if parts[0].heights is not None:
+        return _height_field(parts[0], client)
+    # Without corrected edges a ball that rolls over triangles meets each edge as if it stood up.
+    hollow = pybullet.GEOM_FORCE_CONCAVE_TRIMESH | pybullet.GEOM_CONCAVE_INTERNAL_EDGE
+    shape: int = pybullet.createCollisionShapeArray(
+        shapeTypes=[c.kind for c in parts],
+        radii=[c.radius for c in parts],
+        halfExtents=[list(c.half_extents) for c in parts],
+        lengths=[c.length for c in parts],
+        fileNames=[c.file for c in parts],
+        meshScales=[list(c.scale) for c in parts],
+        planeNormals=[[0.0, 0.0, 1.0]] * len(parts),
+        flags=[hollow if concave and not c.solid else 0 for c in parts],
+        collisionFramePositions=[c.at[:3, 3].tolist() for c in parts],
+        collisionFrameOrientations=quaternion.of_poses([c.at for c in parts]),
+        physicsClientId=client,
+    )
+    return shape
+
+
+def _height_field(part: Collider, client: int) -> int:
+    """A height field's shape, which Bullet has only by itself and at its body's pose."""
+    assert part.heights is not None
+    shape: int = pybullet.createCollisionShape(
+        pybullet.GEOM_HEIGHTFIELD,
+        meshScale=[*part.spacing, 1.0],
+        heightfieldTextureScaling=1.0,
+        heightfieldData=part.heights.ravel(order="F").tolist(),
+        numHeightfieldRows=part.heights.shape[0],
+        numHeightfieldColumns=part.heights.shape[1],
+        flags=pybullet.GEOM_CONCAVE_INTERNAL_EDGE,
+        physicsClientId=client,
+    )
+    return shape
+
+
+def create_body(collision: int, visual: int, client: int, pose: Array | None = None) -> int:
+    """A Bullet body without mass, hence moved by nothing but us, at ``pose`` (4, 4)."""
+    X = np.eye(4) if pose is None else pose
+    body: int = pybullet.createMultiBody(
+        0,
+        collision,
+        visual,
+        X[:3, 3].tolist(),
+        quaternion.of_poses([X])[0],
+        useMaximalCoordinates=False,
+        physicsClientId=client,
+    )
+    if collision >= 0:
+        pybullet.changeDynamics(body, -1, collisionMargin=MARGIN, physicsClientId=client)
+    return body

@@ -1,0 +1,185 @@
+"""Where bodies reach into half spaces, the ground for one: exact, all corners at once, without Bullet.
+
+The lowest points of a shape over a plane are known in closed form; Bullet finds one of them a time, and nothing beyond
+the ground that it has instead of a plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+
+from bridge.collision.halfspace_kernel import ELLIPSOID, MOST, POINTS, RIM, TUBE, lowest_points
+from bridge.quaternion import Array
+from recursive_dyn.contact.material import Material
+from recursive_dyn.errors import ModelError
+from scene import shapes
+
+Vector = Sequence[float] | Array
+
+MARGIN = 5e-3  # m, up to which points above a plane are reported
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """What decides how low a shape reaches, in the shape's own frame, m.
+
+    POINTS: balls of a ``size[0]`` about ``points`` (n, 3). RIM: a circle of radius size[0] about its centre, the one
+    point, and the z axis. TUBE: a torus of radii size[0] > size[1], likewise. ELLIPSOID: semi-axes ``size``.
+    """
+
+    kind: int
+    points: Array
+    size: Sequence[float] = (0.0, 0.0, 0.0)
+
+
+@singledispatch
+def supports(shape: shapes.Shape) -> list[Support]:
+    """The supports of a shape; ``supports.register`` adds a type. Raises ModelError."""
+    raise ModelError(
+        f"{shape.label}: it is not known how it lies on a plane; give it collision=False, or register its supports with"
+        " bridge.halfspace.supports.register"
+    )
+
+
+@supports.register
+def _(shape: shapes.Box) -> list[Support]:
+    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1], indexing="ij")).reshape(3, 8).T
+    return [Support(POINTS, 0.5 * signs * np.asarray(shape.size))]
+
+
+@supports.register
+def _(shape: shapes.Sphere) -> list[Support]:
+    return [Support(POINTS, np.zeros((1, 3)), (shape.radius, 0.0, 0.0))]
+
+
+@supports.register
+def _(shape: shapes.Capsule) -> list[Support]:
+    return [Support(POINTS, _ends(shape.length), (shape.radius, 0.0, 0.0))]
+
+
+@supports.register
+def _(shape: shapes.Cylinder) -> list[Support]:
+    return [Support(RIM, end[None], (shape.radius, 0.0, 0.0)) for end in _ends(shape.length)]
+
+
+@supports.register
+def _(shape: shapes.Torus) -> list[Support]:
+    return [Support(TUBE, np.zeros((1, 3)), (shape.major, shape.minor, 0.0))]
+
+
+@supports.register
+def _(shape: shapes.Ellipsoid) -> list[Support]:
+    return [Support(ELLIPSOID, np.zeros((1, 3)), tuple(shape.radii))]
+
+
+@supports.register
+def _(shape: shapes.Mesh) -> list[Support]:
+    """The corners of its convex hull: a plane never meets hollows."""
+    vertices = np.asarray(shape.geometry.vertices, dtype=float) * np.asarray(shape.scale)
+    return [Support(POINTS, vertices[_corners(vertices)])]
+
+
+def _ends(length: float) -> Array:
+    return np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
+
+
+def _corners(vertices: Array) -> Array:
+    """Indices of the vertices on the convex hull; all, where they lie in a plane or a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        corners: Array = ConvexHull(vertices).vertices
+    except QhullError:
+        return np.arange(len(vertices))
+    return np.sort(corners)
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """Points of shapes near planes, one a row.
+
+    body, shape, plane (n,): numbers, as added. feature (n,): which of its shape's points it is, the same number from
+    step to step. point (n, 3): on the shape, in the world, m. distance (n,): above the plane, negative within.
+    """
+
+    body: Array
+    shape: Array
+    plane: Array
+    feature: Array
+    point: Array
+    distance: Array
+
+
+class HalfSpaces:
+    """Planes, each a point (3,), a unit normal (3,) out of the ground, and a material; the shapes added meet them all.
+
+    ``materials``: of the shapes, by their number.
+    """
+
+    def __init__(self, planes: Sequence[tuple[Vector, Vector, Material | None]]) -> None:
+        self.points = np.array([point for point, _, _ in planes], dtype=float).reshape(-1, 3)
+        self.normals = np.array([normal for _, normal, _ in planes], dtype=float).reshape(-1, 3)
+        self.plane_materials = [material for _, _, material in planes]
+        self.materials: list[Material | None] = []
+        self._rows: list[tuple[int, ...]] = []  # as lowest_points has them
+        self._points: list[Array] = []
+        self._axes: list[Array] = []
+        self._sizes: list[tuple[float, ...]] = []  # the fourth: how far the support reaches
+        self._table: tuple[Array, ...] | None = None
+
+    @classmethod
+    def of(cls, scenery: Iterable[shapes.Shape]) -> HalfSpaces:
+        """The half spaces under the Planes that collide in a scenery."""
+        planes = [shape for shape in scenery if isinstance(shape, shapes.Plane) and shape.collision]
+        return cls([(p.at[:3, 3], p.at[:3, :3] @ np.asarray(p.normal), p.material) for p in planes])
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def add(self, body: int, shape: shapes.Shape, material: Material | None = None) -> int:
+        """Let a shape of body number ``body`` meet the planes; its number. Raises ModelError for an unknown kind."""
+        number, feature = len(self.materials), 0
+        for part in supports(shape):
+            first = sum(len(points) for points in self._points)
+            self._points.append(part.points @ shape.at[:3, :3].T + shape.at[:3, 3])
+            self._axes.append(shape.at[:3, :3])
+            self._rows.append((body, number, part.kind, first, first + len(part.points), feature))
+            feature += len(part.points) if part.kind == POINTS else 4
+            middle = self._points[-1].mean(axis=0)
+            reach = float(np.linalg.norm(self._points[-1] - middle, axis=1).max()) + sum(part.size)
+            self._sizes.append((*part.size, reach))
+        self.materials.append(material)
+        self._table = None
+        return number
+
+    def contacts(self, poses: Array, margin: float = MARGIN) -> Touch:
+        """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).
+
+        Of a shape with corners it is the lowest and up to four around it, of a rim or tube the lowest and three more
+        around, of an end of a capsule and of an ellipsoid the lowest one.
+        """
+        if self._table is None:
+            self._table = self._compiled()
+        rows, points, axes, sizes, middles, tangents, whole, real = self._table
+        X = np.ascontiguousarray(poses, dtype=float)
+        planes = self.points, self.normals, tangents
+        count = lowest_points(rows, points, axes, sizes, middles, *planes, X, margin, whole, real)
+        found, values = whole[:count].copy(), real[:count].copy()
+        return Touch(found[:, 0], found[:, 1], found[:, 2], found[:, 3], values[:, :3], values[:, 3])
+
+    def _compiled(self) -> tuple[Array, ...]:
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 6)
+        points = np.concatenate([np.zeros((0, 3)), *self._points])
+        most = len(self.points) * int(
+            np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4).sum()
+        )
+        axes, sizes = np.array(self._axes).reshape(-1, 3, 3), np.array(self._sizes).reshape(-1, 4)
+        middles = np.array([part.mean(axis=0) for part in self._points]).reshape(-1, 3)
+        sides = np.cross(self.normals, np.eye(3)[np.abs(self.normals).argmin(axis=1)])
+        sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
+        tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
+        return rows, points, axes, sizes, middles, tangents, np.empty((most, 4), np.int64), np.empty((most, 4))

@@ -1,0 +1,1 @@
+"""Pictures of a scene by Bullet: meshes, cameras, films."""

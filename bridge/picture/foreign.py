@@ -1,0 +1,60 @@
+"""Bullet bodies that are not ours, drawn beside ours."""
+
+from __future__ import annotations
+
+import pybullet
+
+from bridge import quaternion
+from bridge.picture.meshes import MeshFiles
+from bridge.picture.visuals import Visual, rgba, visuals
+from bridge.quaternion import Array
+from recursive_dyn.errors import ModelError
+from recursive_dyn.spatial.algebra import inverse_pose
+from scene import shapes
+
+
+def appearance(body: int, client: int, files: MeshFiles) -> list[tuple[int, Visual]]:
+    """What Bullet draws of a body, each with its link (-1 is the base), at its pose in the link's frame.
+
+    Planes, height fields and meshes that were given to Bullet without a file are left out.
+    """
+    result = []
+    for data in pybullet.getVisualShapeData(body, physicsClientId=client):
+        link, kind, size, file, position, orientation, color = data[1:8]
+        shape = _shape(kind, size, file.decode())
+        if shape is not None:
+            try:
+                at = quaternion.to_pose(position, orientation)
+                for visual in visuals(shape, rgba(color), files):
+                    result.append((link, Visual(visual.mesh, visual.color, at)))
+            except ModelError:  # a file that only Bullet's own readers understand
+                continue
+    return result
+
+
+def _shape(kind: int, size: tuple[float, float, float], file: str) -> shapes.Shape | None:
+    if kind == pybullet.GEOM_SPHERE:
+        return shapes.Sphere(size[0])
+    if kind == pybullet.GEOM_BOX:
+        return shapes.Box(size)
+    if kind == pybullet.GEOM_CAPSULE:
+        return shapes.Capsule(radius=size[1], length=size[0])
+    if kind == pybullet.GEOM_CYLINDER:
+        return shapes.Cylinder(radius=size[1], length=size[0])
+    if kind == pybullet.GEOM_MESH and file not in ("", "unknown_file"):
+        try:
+            return shapes.Mesh(file, scale=size)
+        except ModelError:
+            return None
+    return None
+
+
+def pose(body: int, link: int, client: int) -> Array:
+    """X_WL (4, 4) of a body's link as its description has it: Bullet's base pose is that of the centre of mass."""
+    if link >= 0:
+        state = pybullet.getLinkState(body, link, computeForwardKinematics=1, physicsClientId=client)
+        return quaternion.to_pose(state[4], state[5])
+    X_WC = quaternion.to_pose(*pybullet.getBasePositionAndOrientation(body, physicsClientId=client))
+    X_LC = quaternion.to_pose(*pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[3:5])
+    X_WL: Array = X_WC @ inverse_pose(X_LC)
+    return X_WL

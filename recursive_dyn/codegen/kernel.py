@@ -1,0 +1,174 @@
+"""A program ready to be called: buffers, machine code and the two ways in, one scene or a batch of them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+
+import numpy as np
+
+from recursive_dyn.codegen import cache, drivers, jit, llvm
+from recursive_dyn.graph.program import Program
+
+_BLOCK_PER_THREAD = 512  # rows below which another thread does not pay
+
+
+class NotFinite(Exception):
+    """A call met a number that is not finite; ``stage`` is "input" or "output", ``row`` the batch's first bad block."""
+
+    def __init__(self, stage: str, row: int) -> None:
+        super().__init__(stage)
+        self.stage, self.row = stage, row
+
+
+class Kernel:
+    """Machine code of one program at one vector width.
+
+    key: cache key of everything the program depends on; build: makes the program when the cache has no entry;
+    progress: told the share compiled so far; stepper: IR text of one more driver for the scalar kernel.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        build: Callable[[], Program],
+        width: int,
+        progress: Callable[[float], None] | None = None,
+        stepper: Callable[[str, Program], str] | None = None,
+    ) -> None:
+        index = cache.key_of("index", key, width, jit.environment(), cache.source_fingerprint())
+        name = cache.load(index)
+        native = jit.cached(name.decode()) if name else None
+        if native is None:
+            program = build()
+            entry = cache.key_of("object", program.hash, width, jit.environment(), cache.source_fingerprint())
+            native = jit.cached(entry) or _compile(program, width, entry, progress, stepper)
+            cache.store(index, entry.encode())
+        self.native = native
+        self.width = width
+        facts = native.facts
+        self.inputs: list[tuple[str, int]] = [(n, s) for n, s in facts["inputs"]]
+        self.outputs: list[tuple[str, int]] = [(n, s) for n, s in facts["outputs"]]
+        self.entry: str = facts["entry"]
+        self.scratch: int = facts["scratch"]
+        self.input_size = sum(s for _, s in self.inputs)
+        self.output_size = sum(s for _, s in self.outputs)
+
+    def buffer(self, elements: int) -> np.ndarray:
+        """Zeroed working memory for ``elements`` elements of this width, aligned to 64 bytes."""
+        count = drivers.padded(max(elements, 1) * self.width)
+        raw = np.zeros(count + 8)
+        shift = (-raw.ctypes.data // 8) % 8
+        return raw[shift : shift + count]
+
+
+def _compile(
+    program: Program,
+    width: int,
+    entry: str,
+    progress: Callable[[float], None] | None,
+    stepper: Callable[[str, Program], str] | None,
+) -> jit.Native:
+    emission = llvm.emit(program, width)
+    sizes_in, sizes_out = [s for _, s in program.inputs], [s for _, s in program.outputs]
+    bodies = [drivers.batch_driver(emission.entry, sizes_in, sizes_out, width)]
+    if width == 1:
+        bodies.append(drivers.call_driver(emission.entry, program.input_size, program.output_size))
+        if stepper is not None:
+            bodies.append(stepper(emission.entry, program))
+    objects = jit.compile_modules([*emission.modules, drivers.module(emission.entry, *bodies)], progress)
+    facts = {
+        "inputs": program.inputs,
+        "outputs": program.outputs,
+        "entry": emission.entry,
+        "scratch": emission.scratch,
+        "program": program.hash,
+        "count": program.operation_count().__dict__,
+    }
+    cache.store(entry, jit.pack(objects, facts))
+    return jit.load_objects(objects, facts)
+
+
+class SingleCall:
+    """One scene at a time: inputs are copied into fixed buffers, so that a call costs well under a microsecond."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._in, self._out = kernel.buffer(kernel.input_size), kernel.buffer(kernel.output_size)
+        self._scratch = kernel.buffer(kernel.scratch)
+        self.segments: list[np.ndarray] = []
+        start = 0
+        for _, size in kernel.inputs:
+            self.segments.append(self._in[start : start + size])
+            start += size
+        self.result = self._out[: kernel.output_size]
+        call = jit.function(kernel.native, f"{kernel.entry}_call", 3, hold_gil=True)
+        self._run = partial(call, *(ctypes.c_void_p(b.ctypes.data) for b in (self._in, self._out, self._scratch)))
+
+    def __call__(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
+        """Output vector (output_size,), a copy; raises NotFinite."""
+        for segment, argument in zip(self.segments, arguments, strict=False):  # parameters, the last, may be none
+            segment[:] = argument
+        code = self._run()
+        if code:
+            raise NotFinite("input" if code == drivers.BAD_INPUT else "output", 0)
+        return self.result.copy()
+
+
+class BatchCall:
+    """Many scenes: rows of every segment, in vectors of the kernel's width, on several threads when there are many."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._call = jit.function(kernel.native, f"{kernel.entry}_batch", 8, hold_gil=False)
+        self._local = threading.local()
+
+    def __call__(self, arguments: Sequence[np.ndarray], count: int, threads: int | None = None) -> list[np.ndarray]:
+        """Output segments (count, size) for input segments (count, size) or (1, size), C-contiguous float64."""
+        kernel = self.kernel
+        results = [np.empty((count, size)) for _, size in kernel.outputs]
+        sources = (ctypes.c_void_p * len(arguments))(*(a.ctypes.data for a in arguments))
+        strides = (ctypes.c_int64 * len(arguments))(*(0 if a.shape[0] == 1 else a.shape[1] for a in arguments))
+        targets = (ctypes.c_void_p * len(results))(*(r.ctypes.data for r in results))
+
+        def run(first: int, rows: int) -> int:
+            return self._call(sources, strides, targets, first, rows, *self._work())
+
+        share = _threads(count, threads)
+        if share == 1:
+            codes = [run(0, count)]
+        else:
+            step = -(-count // share // kernel.width) * kernel.width
+            starts = range(0, count, step)
+            codes = list(_pool().map(run, starts, (min(step, count - s) for s in starts)))
+        for code in codes:
+            if code:
+                raise NotFinite("input" if code & 1 else "output", (code - 1) // 2)
+        return results
+
+    def _work(self) -> list[int]:
+        """Addresses of this thread's working memory."""
+        if not hasattr(self._local, "buffers"):
+            kernel = self.kernel
+            self._local.buffers = [kernel.buffer(n) for n in (kernel.input_size, kernel.output_size, kernel.scratch)]
+        return [buffer.ctypes.data for buffer in self._local.buffers]
+
+
+def _threads(count: int, chosen: int | None) -> int:
+    if chosen is not None:
+        return max(1, min(chosen, count))
+    return max(1, min(_cores(), count // _BLOCK_PER_THREAD))
+
+
+@lru_cache(maxsize=1)
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="recursive-dyn")

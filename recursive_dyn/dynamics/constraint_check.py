@@ -1,0 +1,184 @@
+"""What a system of constraints must be: satisfiable, and no row a consequence of the others. Rows are named."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from recursive_dyn.codegen.reference import run
+from recursive_dyn.dynamics.functions import RECURSIVE, build_program, neutral
+from recursive_dyn.errors import ModelError
+from recursive_dyn.joint.joint_check import FAR
+from recursive_dyn.model.model import Model
+
+_STARTS = 12
+_ITERATIONS = 60
+_MET = 1e-8  # m or rad; a singular solution is approached linearly, so that less is out of reach
+_REACH = 0.6  # largest change of a coordinate an iteration
+_GROWTH = 1.15  # of that from one iteration to the next: mechanisms may be a millimetre or a kilometre in size
+_SAME = 1e-7  # share of a row below which it depends on the others
+_ZERO = 1e-10
+_FLAT = 1e-3  # share of a row's usual gradient that is none: Gauss-Newton stops some 1e-5 before a double zero
+
+
+def independent(model: Model, droppable: Collection[str]) -> Model:
+    """The model, assembled, without redundant rows of these names; ModelError names other redundant, or contradictory,
+    rows."""
+    system = _System(model)
+    states = system.solutions(range(len(model.constraints)))
+    if not states:
+        raise ModelError(system.contradiction())
+    flat = system.vanishing(states)
+    if flat is not None:
+        raise ModelError(
+            f"constraint '{model.constraints[flat].name}' has no gradient where it holds, so that no force can keep it:"
+            " constrain x instead of x**2, a vector instead of its square"
+        )
+    kept = list(range(len(model.constraints)))
+    names = [c.name for c in model.constraints]
+    for i in reversed(range(len(names))) if droppable else ():
+        others = [k for k in kept if k != i]
+        if names[i] in droppable and system.dependence(i, others, states) is not None:
+            kept = others
+    for i in kept:
+        earlier = [k for k in kept if k < i]
+        found = system.dependence(i, earlier, states)
+        if found is not None:
+            because = f"it follows from {_listed([names[k] for k in found])}" if found else "it holds by itself"
+            raise ModelError(
+                f"constraint '{names[i]}' is redundant: {because} (and from the joints); remove it, or constrain with"
+                " redundant='drop'"
+            )
+    rows = tuple(model.constraints[k] for k in kept)
+    assembled = min(states, key=system.outside)  # the first, as the nearest to neutral, unless it breaks limits
+    return replace(model, constraints=rows, assembled=tuple(assembled.tolist()))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"'{n}'" for n in names)
+
+
+class _System:
+    """The rows' values and gradients by the interpreter, and Gauss-Newton to where they hold."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._rows = build_program(model, "constraint_positions", RECURSIVE)
+        self._jacobian = build_program(model, "constraint_jacobian", RECURSIVE)
+        self._speeds = build_program(model, "constraint_velocities", RECURSIVE)
+        self._integrate = build_program(model, "integrate", RECURSIVE)
+        self.parameters = np.array([value for _, value in model.parameters])
+        self.holonomic = [c.holonomic for c in model.constraints]
+        self.starts = self._starting_states()
+
+    def _starting_states(self) -> list[np.ndarray]:
+        rng = np.random.default_rng(3)
+        states = [neutral(self.model)]
+        for k in range(1, _STARTS):
+            q = neutral(self.model)
+            for place, slot in self.model.plain_slots:
+                low, high = self.model.coordinates[slot].limits
+                q[place] = rng.uniform(low, high) if max(-low, high) < FAR else rng.normal() * (0.1 if k < 3 else 1.0)
+            for _, factor, place, _ in self.model.owners:
+                q[place : place + factor.nq] += rng.normal(size=factor.nq) * (0.1 if k < 3 else 1.0)
+            for first in self.model.quaternions:
+                q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
+            states.append(q)
+        return states
+
+    def outside(self, q: np.ndarray) -> float:
+        """By how much the worst coordinate is beyond its limits."""
+        worst = 0.0
+        for place, slot in self.model.plain_slots:
+            low, high = self.model.coordinates[slot].limits
+            worst = max(worst, low - q[place], q[place] - high)
+        return round(worst, 6)
+
+    def values(self, q: np.ndarray) -> np.ndarray:
+        """phi (..., m)."""
+        return run(self._rows, {"q": q, "parameters": self.parameters})["phi"]
+
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """C (..., m, nv)."""
+        flat = run(self._jacobian, {"q": q, "parameters": self.parameters})["C"]
+        return flat.reshape(*q.shape[:-1], len(self.holonomic), self.model.nv)
+
+    def offsets(self, q: np.ndarray) -> np.ndarray:
+        """psi (m,) at rest: what rows that ask for a given velocity ask for."""
+        return run(self._speeds, {"q": q, "v": np.zeros(self.model.nv), "parameters": self.parameters})["psi"]
+
+    def solutions(self, rows: Sequence[int]) -> list[np.ndarray]:
+        """Configurations in which these rows hold, from several starts: Gauss-Newton, all starts at once."""
+        rows = [i for i in rows if self.holonomic[i]]
+        q = np.array(self.starts)
+        for k in range(_ITERATIONS):
+            phi, C = self.values(q)[:, rows], self.jacobian(q)[:, rows]
+            if np.nanmax(np.abs(phi), initial=0.0) < _ZERO:
+                break
+            wild = ~(np.isfinite(phi).all(axis=1) & np.isfinite(C).all(axis=(1, 2)))
+            phi[wild], C[wild] = 0.0, 0.0
+            step = -np.einsum("nij,nj->ni", np.linalg.pinv(C, rcond=1e-9), phi)
+            step *= np.minimum(1.0, _REACH * _GROWTH**k / np.maximum(np.abs(step).max(axis=1, initial=0.0), _ZERO))[
+                :, None
+            ]
+            dt = np.ones((len(q), 1))
+            q = run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
+        error = np.abs(self.values(q)[:, rows]).max(axis=1, initial=0.0)
+        return [state for state, e in zip(q, error, strict=True) if e < _MET]
+
+    def vanishing(self, states: Sequence[np.ndarray]) -> int | None:
+        """The first row that changes on the way to where it holds, and there no longer."""
+        with np.errstate(invalid="ignore"):
+            before = np.nanmedian(np.linalg.norm(self.jacobian(np.array(self.starts)), axis=2), axis=0)
+            there = np.linalg.norm(self.jacobian(np.array(states)), axis=2).max(axis=0)
+        flat = np.flatnonzero(np.array(self.holonomic) & (there < _FLAT * before))
+        return int(flat[0]) if len(flat) else None
+
+    def dependence(self, i: int, others: Sequence[int], states: Sequence[np.ndarray]) -> list[int] | None:
+        """The rows that row i is a combination of at every state; None where it says something new."""
+        part = np.zeros(len(others), dtype=bool)
+        for q in states:
+            C = self.jacobian(q)
+            if not np.isfinite(C).all():
+                return None
+            row, rest = C[i], C[list(others)]
+            scale = max(np.linalg.norm(row), np.linalg.norm(rest, axis=1).max(initial=0.0), 1e-300)
+            weights = np.linalg.lstsq(rest.T, row, rcond=1e-9)[0] if len(rest) else np.zeros(0)
+            if np.linalg.norm(row - rest.T @ weights) > _SAME * scale:
+                return None
+            part |= np.abs(weights) > 1e-6
+            offset = self.offsets(q)
+            if abs(offset[i] - offset[list(others)] @ weights) > _SAME * scale:
+                raise ModelError(self._at_odds(i, [k for k, used in zip(others, part, strict=True) if used]))
+        return [k for k, used in zip(others, part, strict=True) if used]
+
+    def _at_odds(self, i: int, others: Sequence[int]) -> str:
+        names = [c.name for c in self.model.constraints]
+        if not others:
+            return f"constraint '{names[i]}' asks for a velocity that the joints do not allow; correct or remove it"
+        return (
+            f"constraint '{names[i]}' contradicts {_listed([names[k] for k in others])}: they ask for different"
+            " velocities; correct or remove one"
+        )
+
+    def contradiction(self) -> str:
+        """Which row cannot hold, and together with which."""
+        names = [c.name for c in self.model.constraints]
+        rows = [i for i, holonomic in enumerate(self.holonomic) if holonomic]
+        for count in range(1, len(rows) + 1):
+            if self.solutions(rows[:count]):
+                continue
+            last, earlier = rows[count - 1], rows[: count - 1]
+            partners = [k for k in earlier if self.solutions([r for r in rows[:count] if r != k])]
+            if not self.solutions([last]):
+                return (
+                    f"constraint '{names[last]}' holds nowhere that the joints reach; correct it, or the lengths it"
+                    " depends on"
+                )
+            return (
+                f"constraint '{names[last]}' contradicts {_listed([names[k] for k in partners or earlier])}: no"
+                " configuration was found in which they hold together; correct or remove one"
+            )
+        return "the constraints were met at no configuration"

@@ -1,0 +1,251 @@
+"""The compiled object a person calls: every method takes leading batch axes and compiles its program on first use."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.dynamics.evaluator import Array, Evaluator
+from recursive_dyn.dynamics.functions import columns, neutral
+from recursive_dyn.dynamics.projection import settled
+from recursive_dyn.errors import StateError
+from recursive_dyn.graph.program import OperationCount
+from recursive_dyn.joint.joint_check import FAR
+
+
+class Dynamics(Evaluator):
+    """Equations of motion of one model.
+
+    q is (..., nq), v, a and tau are (..., nv); leading axes of the arguments broadcast. Angles in rad, SI units, twists
+    and wrenches angular first. A quaternion may have any length but zero. Errors: StateError names an argument of wrong
+    shape or the coordinate that is not finite; ModelError an unknown body, function or parameter.
+    """
+
+    @property
+    def nq(self) -> int:
+        """Number of configuration coordinates."""
+        return self.model.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates."""
+        return self.model.nv
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies, in order of attachment."""
+        return tuple(body.name for body in self.model.bodies)
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of the configuration coordinates (nq,), "body.coordinate", in order of attachment."""
+        return self.model.coordinate_names
+
+    @property
+    def velocity_coordinates(self) -> tuple[str, ...]:
+        """Names of the velocity coordinates (nv,)."""
+        return tuple(c.name for c in self.model.coordinates)
+
+    def neutral(self) -> Array:
+        """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
+        return neutral(self.model)
+
+    def random(self, rng: np.random.Generator | None = None) -> Array:
+        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; unit quaternions."""
+        rng = np.random.default_rng() if rng is None else rng
+        q = rng.uniform(-np.pi, np.pi, self.nq)
+        for first in self.model.quaternions:
+            q[first : first + 4] = rng.normal(size=4)
+            q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
+        for place, slot in self.model.plain_slots:
+            low, high = self.model.coordinates[slot].limits
+            if max(-low, high) < FAR:
+                q[place] = rng.uniform(low, high)
+        return q
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, external: Any = None) -> Array:
+        """Accelerations (..., nv) under generalized forces tau and wrenches ``external`` (..., nb, 6), world axes at
+        each body's origin. M a + bias = tau + sum J^T external; joint damping and springs are not included (see
+        ``passive_forces``). Si & Guenter eq. 18-35, or Guenter & Lee eq. 14, by the method chosen."""
+        tau = self._no_forces if tau is None else tau
+        if external is not None:
+            tau, applied = self._sized("tau", tau), self.call("external_forces", q, self._wrenches(external))
+            self._lead(["tau", "external"], [tau, applied])
+            tau = tau + applied
+        return self.call("forward_dynamics", q, v, tau)
+
+    def inverse_dynamics(self, q: Any, v: Any, a: Any, external: Any = None) -> Array:
+        """Generalized forces (..., nv) for accelerations a, less what ``external`` (..., nb, 6) supplies. Si & Guenter
+        eq. 6-15."""
+        tau = self.call("inverse_dynamics", q, v, a)
+        if external is None:
+            return tau
+        applied = self.call("external_forces", q, self._wrenches(external))
+        self._lead(["tau", "external"], [tau, applied])
+        return tau - applied
+
+    def mass_matrix(self, q: Any) -> Array:
+        """M(q), (..., nv, nv), symmetric positive definite, rotor inertias included."""
+        return self.call("mass_matrix", q)
+
+    def bias(self, q: Any, v: Any) -> Array:
+        """C(q, v) v plus gravity, (..., nv): the forces that hold zero acceleration."""
+        return self.call("bias", q, v)
+
+    def gravity(self, q: Any) -> Array:
+        """Gravity's part of the bias, dU/dq, (..., nv)."""
+        return self.call("gravity", q)
+
+    def passive_forces(self, q: Any, v: Any) -> Array:
+        """Forces (..., nv) of joint damping and springs, -damping v - stiffness (q - rest); simulations apply them."""
+        return self.call("passive_forces", q, v)
+
+    def poses(self, q: Any) -> Array:
+        """X_WB of every body, (..., nb, 4, 4)."""
+        return self.call("poses", q)
+
+    def velocities(self, q: Any, v: Any) -> Array:
+        """[omega; v] of every body at its origin, world axes, (..., nb, 6)."""
+        return self.call("velocities", q, v)
+
+    def jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
+        """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` in the frame of ``body``, a name or a Body."""
+        index = self.model.body_index(body)
+        point = self._sized("point", point, 3)
+        if not np.isfinite(point).all():
+            raise StateError(f"'point' is not finite: {point}; pass finite numbers only")
+        S = self.call("screws", q)
+        X = self.poses(q)[..., index, :, :]
+        place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
+        J = np.zeros((*place.shape[:-1], 6, self.nv))
+        link = self.model.bodies[index].link
+        chain = set(self.model.ancestors[link]) if link >= 0 else set()
+        for k, (owner, slot) in enumerate(self._screw_columns):
+            if owner in chain:
+                omega = S[..., k, :3]
+                J[..., :3, slot] += omega
+                J[..., 3:, slot] += S[..., k, 3:] + np.cross(omega, place)
+        return J
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the rows of the scene's constraints."""
+        return tuple(c.name for c in self.model.constraints)
+
+    def multipliers(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """Lagrange multipliers (..., m): M a + bias = tau + C^T multipliers; N or N m where a row measures m or rad."""
+        return self.call("multipliers", q, v, self._no_forces if tau is None else tau)
+
+    def constraint_forces(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """Generalized forces (..., nv) of the constraints, C^T multipliers."""
+        return np.einsum("...mi,...m->...i", self.constraint_jacobian(q), self.multipliers(q, v, tau))
+
+    def constraint_jacobian(self, q: Any) -> Array:
+        """C (..., m, nv): the rows' rates are C v."""
+        return self.call("constraint_jacobian", q)
+
+    def constraint_errors(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """(phi, C v), each (..., m): what should be zero; phi is 0 for rows between velocities."""
+        return self.call("constraint_positions", q), self.call("constraint_velocities", q, v)
+
+    def project(self, q: Any, v: Any = None) -> tuple[Array, Array]:
+        """The nearest (q, v) that meets the constraints, by Newton's method in the metric of M.
+
+        StateError naming the row that is missed most where none is found near.
+        """
+        q = self._sized("q", q, self.nq)
+        v = self._no_forces if v is None else self._sized("v", v, self.nv)
+        return settled(self, q, v)
+
+    def kinetic_energy(self, q: Any, v: Any) -> Array:
+        """Kinetic energy (...), rotors included."""
+        return self.call("kinetic_energy", q, v)
+
+    def potential_energy(self, q: Any) -> Array:
+        """Gravity's potential (...), zero with all mass at the world origin; joint springs: ``elastic_energy``."""
+        return self.call("potential_energy", q)
+
+    def elastic_energy(self, q: Any) -> Array:
+        """Energy (...) stored in the joints' springs."""
+        return self.call("elastic_energy", q)
+
+    def momentum(self, q: Any, v: Any) -> Array:
+        """[angular about the world origin; linear], (..., 6), world axes."""
+        return self.call("momentum", q, v)
+
+    def center_of_mass(self, q: Any) -> Array:
+        """Centre of mass of all that moves, (..., 3), world axes."""
+        return self.call("center_of_mass", q)
+
+    def integrate(self, q: Any, v: Any, dt: Any) -> Array:
+        """The configuration after moving with constant velocity v for dt (a number, or one a batch row)."""
+        try:
+            steps = np.asarray(dt, dtype=float)[..., None]
+        except (TypeError, ValueError):
+            raise StateError(f"'dt' must be a number of seconds, or one a batch row, not {dt!r}") from None
+        return self.call("integrate", q, v, steps)
+
+    def difference(self, q0: Any, q1: Any) -> Array:
+        """The velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of ``integrate``."""
+        return self.call("difference", q0, q1)
+
+    def generalized_forces(self, q: Any, wrenches: Any) -> Array:
+        """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
+        return self.call("generalized_forces", q, self._wrenches(wrenches))
+
+    def cartesian_forces(self, q: Any, tau: Any) -> Array:
+        """Wrenches (..., nb, 6), world axes at each body's centre of mass, that act as tau and nothing else.
+
+        They come in pairs, on a joint's child and against its parent; a pure couple where the joint allows it.
+        StateError where some tau cannot be reached, as at a gimbal lock. Liu & Jain 6.2.
+        """
+        return self.call("cartesian_forces", q, tau)
+
+    def parameter_derivative(self, function: str, parameter: str, *arguments: Any) -> Array:
+        """d function(*arguments) / d parameter, shaped like the function's result, from the same graph.
+
+        function: a name of the contract, as "forward_dynamics" with arguments q, v, tau.
+        """
+        return self.call(f"{function}/{parameter}", *arguments)
+
+    def operation_count(self, function: str = "forward_dynamics") -> OperationCount:
+        """Operations that one evaluation executes: .add .mul .div .sqrt .trig (.neg, .other, .total)."""
+        return self.program(function).operation_count()
+
+    def equations(self, function: str = "forward_dynamics", nested: bool = True) -> Any:
+        """The function as SymPy: a Matrix of its outputs in symbols named like the coordinates.
+
+        nested=False gives (assignments, outputs) as sympy.cse does, one symbol an operation, for systems whose nested
+        expressions would be too long (ModelError says so).
+        """
+        from recursive_dyn.dynamics.sympy_equations import equations
+
+        return equations(self, function, nested)
+
+    def export_c(self, folder: Any) -> Any:
+        """Write every function of the contract as C99 with a header into ``folder``; returns its path."""
+        from recursive_dyn.dynamics.c_export import export
+
+        return export(self, folder)
+
+    @cached_property
+    def _screw_columns(self) -> list[tuple[int, int]]:
+        return columns(self.model)
+
+    @cached_property
+    def _no_forces(self) -> Array:
+        return np.zeros(self.nv)
+
+    def _wrenches(self, value: Any) -> Array:
+        count = len(self.model.bodies)
+        try:
+            wrenches = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise StateError(f"wrenches must be an array of numbers of shape (..., {count}, 6), one a body") from None
+        if wrenches.ndim < 2 or wrenches.shape[-2:] != (count, 6):
+            raise StateError(
+                f"wrenches have shape {wrenches.shape}, but this scene needs (..., {count}, 6), one a body"
+            )
+        return wrenches.reshape(*wrenches.shape[:-2], 6 * count)

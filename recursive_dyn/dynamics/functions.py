@@ -1,0 +1,305 @@
+"""Every compiled function of a model: its inputs, the shape of its outputs and the recursion that builds it.
+
+One list serves the interpreter, LLVM, C and the printed equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, reciprocal
+from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import conditioning as charts
+from recursive_dyn.recursion import configuration as manifold
+from recursive_dyn.recursion import energy, forward_dynamics, impulse, kinematics, lagrangian, passive
+from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.mass_matrix import mass_matrix
+
+Outputs = list[tuple[str, list[Scalar]]]
+RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of the contract: input segments by name, output shape, and the recursion behind it."""
+
+    inputs: tuple[str, ...]
+    shape: Callable[[Model], tuple[int, ...]]
+    build: Callable[[Context], Outputs]
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a builder works with: the tree over q (and v), the graph's other inputs, the chosen method."""
+
+    tree: Tree
+    model: Model
+    graph: Graph
+    method: str
+
+    def input(self, name: str) -> np.ndarray:
+        """The input segment of that name."""
+        return self.graph.inputs(name, segment_size(self.model, name))
+
+    def still(self) -> Tree:
+        """The same tree at rest."""
+        return Tree(self.model, self.graph, v=array(np.zeros(self.model.nv)))
+
+    def accelerations(
+        self,
+        tree: Tree,
+        tau: Sequence[Scalar],
+        diagonal: list[Scalar] | None = None,
+        bias: constraints.Bias | None = None,
+    ) -> list[Scalar]:
+        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
+        factors, c = self._solver.free_motion(tree, tau, diagonal)
+        if self.model.constraints:
+            return constraints.forward_dynamics(tree, factors, c, bias)[0]
+        return factors.expand(c)
+
+    @property
+    def _solver(self) -> Any:
+        return forward_dynamics if self.method == RECURSIVE else lagrangian
+
+    def multipliers(self) -> list[Scalar]:
+        """Lagrange multipliers of the constraints at the state."""
+        factors, c = self._solver.free_motion(self.tree, list(self.input("tau")))
+        return constraints.forward_dynamics(self.tree, factors, c)[1]
+
+    def projected(self) -> Outputs:
+        """A step onto the constraints, and how far the state was from them."""
+        q, v, error = constraints.projected(self.tree, self._solver.factors(self.tree))
+        return [("q", q), ("v", v), ("error", error)]
+
+    @cached_property
+    def rows(self) -> constraints.ConstraintRows:
+        """The constraints' rows at the state."""
+        return constraints.constraint_rows(self.tree)
+
+
+def segment_size(model: Model, name: str) -> int:
+    """Length of an input segment."""
+    sizes = {
+        "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
+        "wrenches": 6 * len(model.bodies), "dt": 1, "parameters": len(model.parameters),
+    }  # fmt: skip
+    return sizes[name]
+
+
+def columns(model: Model) -> list[tuple[int, int]]:
+    """(link, velocity slot) of every column that the function ``screws`` puts out."""
+    return [(i, slot) for i, link in enumerate(model.links) for slot in link.slots]
+
+
+def _nv(model: Model) -> tuple[int, ...]:
+    return (model.nv,)
+
+
+def _rows(model: Model) -> tuple[int, ...]:
+    return (len(model.constraints),)
+
+
+def _wrenches(c: Context) -> np.ndarray:
+    return c.input("wrenches").reshape(len(c.model.bodies), 6)
+
+
+def _mass_matrix(c: Context) -> Outputs:
+    return [("M", list(mass_matrix(c.tree).flat))]
+
+
+def _forward_dynamics(c: Context) -> Outputs:
+    return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
+
+
+def _rates(c: Context) -> Outputs:
+    tau = [t + p for t, p in zip(c.input("tau"), passive.passive_forces(c.tree), strict=True)]
+    return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
+
+
+def _step(c: Context, stopped: bool = True) -> Outputs:
+    """Semi-implicit Euler with implicit joint forces and stops at the limits."""
+    h = c.input("dt")[0]
+    forces, diagonal = passive.implicit_terms(c.tree, h)
+    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    if stopped:
+        stop_forces, stop_diagonal = passive.stops(c.tree, h, typical_inertia(c.model))
+        tau = [t + s for t, s in zip(tau, stop_forces, strict=True)]
+        diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
+    acceleration = array(c.accelerations(c.tree, tau, diagonal, bias=constraints.half_bias))
+    q, v = manifold.semi_implicit_step(c.tree, acceleration, h)
+    return [("q", q), ("v", v)]
+
+
+def _midpoint(c: Context, stopped: bool = True) -> Outputs:
+    """One fixed-point sweep of the implicit midpoint rule: a better v_middle, the step it implies, its change."""
+    h = c.input("dt")[0]
+    half, start = h * 0.5, c.tree
+    guess = c.input("v_middle")
+    middle = Tree(c.model, c.graph, q=array(manifold.midpoint(start, guess, h)), v=guess)
+    forces, diagonal = passive.implicit_terms(start, half)
+    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    if stopped:
+        stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
+        tau = [t + s for t, s in zip(tau, stop_forces, strict=True)]
+        diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
+    bias = None
+    if c.model.constraints:
+        free = manifold.midpoint_step(start, guess, array(np.zeros(c.model.nv)), h)[2]
+        bias = constraints.middle_bias(middle, array(free), h)
+    acceleration = array(c.accelerations(middle, tau, diagonal, bias))
+    q, v, better = manifold.midpoint_step(start, guess, acceleration, h)
+    change: Scalar = 0.0
+    size: Scalar = 1.0
+    for x, y in zip(better, guess, strict=True):
+        change, size = change + (x - y) * (x - y), size + x * x
+    return [("q", q), ("v", v), ("v_middle", better), ("error", [change * reciprocal(size)])]
+
+
+def typical_inertia(model: Model) -> np.ndarray:
+    """Diagonal of the mass matrix in the neutral configuration (nv,), at the parameters' initial values."""
+    graph, still, q = Graph(), array(np.zeros(model.nv)), neutral(model)
+    values = {("parameters", k): value for k, (_, value) in enumerate(model.parameters)}
+    try:
+        tree = Tree(model, graph, q=array(q), v=still)
+    except ModelError:  # numbers are put in as the graph grows, and a joint, or a chart of one, has none there
+        tree = Tree(model, graph, v=still)
+        values |= {("q", i): x for i, x in enumerate(q)}
+    diagonal = np.array(evaluate(list(np.diag(mass_matrix(tree))), values), dtype=float)
+    return np.where(np.isfinite(diagonal) & (diagonal > 0.0), diagonal, 1.0)
+
+
+def neutral(model: Model) -> np.ndarray:
+    """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
+    if model.assembled is not None:
+        return np.array(model.assembled)
+    q = np.zeros(model.nq)
+    for first in model.quaternions:
+        q[first + 3] = 1.0
+    for place, slot in model.plain_slots:
+        low, high = model.coordinates[slot].limits
+        q[place] = min(max(0.0, low), high)
+    return q
+
+
+FUNCTIONS: dict[str, Function] = {
+    "forward_dynamics": Function(("q", "v", "tau"), _nv, _forward_dynamics),
+    "inverse_dynamics": Function(("q", "v", "a"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, c.input("a")))]),
+    "mass_matrix": Function(("q",), lambda m: (m.nv, m.nv), _mass_matrix),
+    "bias": Function(("q", "v"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, None))]),
+    "gravity": Function(("q",), _nv, lambda c: [("tau", inverse_dynamics(c.still(), None))]),
+    "passive_forces": Function(("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))]),
+    "poses": Function(("q",), lambda m: (len(m.bodies), 4, 4), lambda c: [("X", kinematics.poses(c.tree))]),
+    "velocities": Function(("q", "v"), lambda m: (len(m.bodies), 6), lambda c: [("V", kinematics.velocities(c.tree))]),
+    "screws": Function(("q",), lambda m: (len(columns(m)), 6), lambda c: [("S", kinematics.screws(c.tree))]),
+    "kinetic_energy": Function(("q", "v"), lambda m: (), lambda c: [("T", [energy.kinetic_energy(c.tree)])]),
+    "potential_energy": Function(("q",), lambda m: (), lambda c: [("U", [energy.potential_energy(c.tree)])]),
+    "elastic_energy": Function(("q",), lambda m: (), lambda c: [("U", [energy.elastic_energy(c.tree)])]),
+    "momentum": Function(("q", "v"), lambda m: (6,), lambda c: [("p", energy.momentum(c.tree))]),
+    "center_of_mass": Function(("q",), lambda m: (3,), lambda c: [("c", energy.center_of_mass(c.tree))]),
+    "integrate": Function(
+        ("q", "v", "dt"), lambda m: (m.nq,),
+        lambda c: [("q", manifold.integrate(c.tree, c.tree.v, c.input("dt")[0]))],
+    ),
+    "difference": Function(("q", "q_end"), _nv, lambda c: [("v", manifold.difference(c.tree, c.input("q_end")))]),
+    "external_forces": Function(
+        ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))]
+    ),
+    "generalized_forces": Function(
+        ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=True))]
+    ),
+    "cartesian_forces": Function(
+        ("q", "tau"), lambda m: (len(m.bodies), 6),
+        lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))],
+    ),
+    "constraint_positions": Function(("q",), _rows, lambda c: [("phi", c.rows.phi)]),
+    "constraint_velocities": Function(("q", "v"), _rows, lambda c: [("psi", c.rows.psi)]),
+    "constraint_jacobian": Function(
+        ("q",), lambda m: (len(m.constraints), m.nv), lambda c: [("C", [x for row in c.rows.C for x in row])]
+    ),
+    "multipliers": Function(("q", "v", "tau"), _rows, lambda c: [("lambda", c.multipliers())]),
+    "project": Function(("q", "v"), lambda m: (m.nq + m.nv + 2,), lambda c: c.projected()),
+    "chart_quality": Function(
+        ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", charts.measures(c.tree))]
+    ),
+    "impulse_factors": Function(
+        ("q", "dt"), lambda m: (impulse.factors_size(m),),
+        lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0]))],
+    ),
+    "floating_momenta": Function(
+        ("q", "v"), lambda m: (impulse.FLOATING * len(impulse.floating(m)),),
+        lambda c: [("momenta", impulse.floating_momenta(c.tree))],
+    ),
+    "rates": Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _rates),
+    "step": Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _step),
+    "midpoint": Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _midpoint),
+    "step_unstopped": Function(
+        ("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), lambda c: _step(c, stopped=False)
+    ),
+    "midpoint_unstopped": Function(
+        ("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), lambda c: _midpoint(c, stopped=False)
+    ),
+}  # fmt: skip
+SOLVING = frozenset(
+    (
+        "forward_dynamics", "rates", "step", "midpoint", "step_unstopped", "midpoint_unstopped", "multipliers",
+        "project",
+    )
+)  # fmt: skip
+
+
+def find(model: Model, name: str) -> Function:
+    """A function by name; "function/parameter" is its derivative with respect to a scene parameter."""
+    base, _, parameter = name.partition("/")
+    if base not in FUNCTIONS:
+        raise ModelError(f"unknown function '{base}'; choose one of {', '.join(FUNCTIONS)}")
+    if not parameter:
+        return FUNCTIONS[base]
+    names = [n for n, _ in model.parameters]
+    if parameter not in names:
+        raise ModelError(f"unknown parameter '{parameter}'; the scene declares {', '.join(names) or 'none'}")
+    function, place = FUNCTIONS[base], names.index(parameter)
+
+    def derivative(c: Context) -> Outputs:
+        along = {c.graph.input(("parameters", place)): 1.0}
+        return [(label, directional_derivative(values, along)) for label, values in function.build(c)]
+
+    return Function(function.inputs, function.shape, derivative)
+
+
+def depends_on_method(name: str) -> bool:
+    """True for functions that solve for accelerations."""
+    return name.partition("/")[0] in SOLVING
+
+
+def build_program(model: Model, name: str, method: str) -> Program:
+    """The program of one function; "auto" keeps the method with fewer operations."""
+    if depends_on_method(name) and method == AUTO:
+        return _cheaper(model, name)
+    return _build(model, name, method)
+
+
+def _build(model: Model, name: str, method: str) -> Program:
+    function = find(model, name)
+    graph = Graph()
+    outputs = function.build(Context(Tree(model, graph), model, graph, method))
+    inputs = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
+    return schedule(name, inputs, outputs)
+
+
+def _cheaper(model: Model, name: str) -> Program:
+    recursive = _build(model, name, RECURSIVE)
+    if lagrangian.minimum_operations(model) > recursive.operation_count().total:
+        return recursive
+    direct = _build(model, name, LAGRANGIAN)
+    return min((recursive, direct), key=lambda p: p.operation_count().total)

@@ -1,0 +1,51 @@
+"""Bringing a state back onto the constraints: Newton steps of the compiled function ``project`` until they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.dynamics.evaluator import Array, Evaluator
+from recursive_dyn.errors import StateError
+
+_POSITION = 1e-11  # m or rad of phi that counts as met
+_VELOCITY = 1e-10  # the same a second, and relative to the fastest coordinate
+_NEAR, _NEAR_VELOCITY = 1e-9, 1e-5  # what a singular configuration is allowed: there a row is left out as dependent
+_STEPS = 25
+
+
+def settled(dynamics: Evaluator, q: Array, v: Array) -> tuple[Array, Array]:
+    """(q, v) on the constraints of the model; StateError naming the row that is missed most.
+
+    Newton's method converges quadratically, so that a small drift takes one or two steps.
+    """
+    if not dynamics.model.constraints:
+        return q, v
+    nq, nv = dynamics.model.nq, dynamics.model.nv
+    position = velocity = np.inf
+    for k in range(_STEPS + 1):
+        result = dynamics.call("project", q, v)
+        if not np.isfinite(result).all():
+            position = np.inf
+            break
+        position, velocity = (float(x) for x in result[..., nq + nv :].reshape(-1, 2).max(axis=0))
+        velocity /= 1.0 + np.abs(v).max(initial=0.0)
+        if position <= _POSITION and velocity <= _VELOCITY:
+            return q, v
+        if k < _STEPS:
+            q, v = result[..., :nq], result[..., nq : nq + nv]
+    # rounding of large coordinates, or a singular configuration: as near as it gets
+    if position <= _NEAR and velocity <= _NEAR_VELOCITY:
+        return q, v
+    raise StateError(_missed(dynamics, q, v, position > _NEAR))
+
+
+def _missed(dynamics: Evaluator, q: Array, v: Array, placed_wrongly: bool) -> str:
+    """Which row does not hold at (q, v), and by how much."""
+    error = dynamics.call("constraint_positions", q) if placed_wrongly else dynamics.call("constraint_velocities", q, v)
+    error = np.abs(error).reshape(-1, len(dynamics.model.constraints)).max(axis=0)
+    worst = int(np.argmax(error))
+    name, what = dynamics.model.constraints[worst].name, "" if placed_wrongly else "the rate of "
+    return (
+        f"{what}constraint '{name}' cannot be met near this configuration (it is off by {error[worst]:.3g}); start"
+        " nearer to where it holds"
+    )

@@ -1,0 +1,1 @@
+"""Expression graph: hash-consed nodes, derivatives on them, and the straight-line programs they become."""

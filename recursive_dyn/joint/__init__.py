@@ -1,0 +1,1 @@
+"""A joint from its transform alone: motion subspace, bias, charts, and what a joint must be."""

@@ -1,0 +1,202 @@
+"""What a joint must be to have dynamics: rigid, in declared symbols only, using every coordinate, not degenerate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.expression import Expression
+from recursive_dyn.joint.chart import charts_problem
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.joint_program import BALL, FREE, PLAIN, Carried, JointProgram
+
+_RIGID_TOLERANCE = 1e-9
+_POINTS = 24
+FAR = 1e9  # limits beyond this are none for the purpose of sampling
+
+
+def coordinate_labels(joint: JointProgram, coordinates: Sequence[Coordinate], body: str) -> list[str]:
+    """Names (nq,) of a joint's configuration coordinates."""
+    labels: list[str] = []
+    for f in joint.factors:
+        if f.kind == BALL:
+            names = ["qx", "qy", "qz", "qw"]
+        elif f.kind == FREE:
+            names = ["x", "y", "z", "qx", "qy", "qz", "qw"]
+        else:
+            names = [c.name for c in coordinates[f.first_v : f.first_v + f.nv]]
+        labels += [f"{body}.{name}" for name in names]
+    return labels
+
+
+def check_joint(
+    joint: JointProgram, body: str, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> None:
+    """Refuse a joint that is not a rigid motion, does not use a coordinate, or whose S never has full rank.
+
+    The transform is sampled within the coordinates' limits, else in [-2, 2], at the parameters' values. Raises
+    ModelError naming the body and the coordinate. The moving core of equal joints is checked once. Of several charts
+    each is checked by itself, and all for describing the same motion.
+    """
+    for chart in joint.charts:
+        check_joint(chart, body, coordinates, parameters)
+    if joint.charts:
+        problem = charts_problem(joint, parameters)
+        if problem:
+            raise ModelError(f"joint of '{body}': {problem}")
+        return
+    unknown = sorted(joint.parameters - parameters.keys())
+    if unknown:
+        raise ModelError(
+            f"joint of '{body}': its transform uses the symbol '{unknown[0]}', which is neither one of its"
+            " coordinates nor a scene.parameter; list it in the coordinates or declare it with scene.parameter"
+        )
+    leading, core, trailing = joint.split()
+    problem = next(filter(None, (_constant_problem(X, parameters) for X in (*leading, *trailing))), None)
+    if problem is None and core.factors:
+        _check_use(core, body, coordinate_labels(core, coordinates, body))
+        try:
+            problem = _core_problem(core.key, *_setting(core, coordinates, parameters), Carried(core))
+            problem = problem or _rank_problem(core, coordinates, parameters)
+        except ModelError as error:  # a constant that is not finite turned up while the derivatives were made
+            problem = str(error)
+    if problem:
+        raise ModelError(f"joint of '{body}': {problem}")
+
+
+def check_placement(X: np.ndarray, body: str, parameters: Mapping[str, float]) -> None:
+    """Refuse a place in the parent (4, 4) that is not a rigid motion at the parameters' values."""
+    problem = _constant_problem(X, parameters)
+    if problem:
+        raise ModelError(f"the placement of body '{body}': {problem}")
+
+
+def _check_use(core: JointProgram, body: str, labels: Sequence[str]) -> None:
+    nodes = ex.reachable(x for f in core.factors for x in f.transform[:3].flat)
+    present = {n.args[0] for n in nodes if n.op == "input"}
+    for i, label in enumerate(labels):
+        if ("q", i) not in present:
+            raise ModelError(
+                f"joint of '{body}': its transform does not use the coordinate '{label}'; remove it or use it"
+            )
+
+
+def _domain(core: JointProgram, coordinates: Sequence[Coordinate]) -> np.ndarray:
+    domain = np.tile([-2.0, 2.0], (core.nq, 1))
+    for f in core.factors:
+        if f.kind == PLAIN:
+            for k in range(f.nv):
+                limits = coordinates[f.first_v + k].limits
+                if max(map(abs, limits)) < FAR:
+                    domain[f.first_q + k] = limits
+    return domain
+
+
+def _constant_problem(X: np.ndarray, parameters: Mapping[str, float]) -> str | None:
+    if not any(type(x) is Expression for x in X.flat):
+        return _rigidity_problem(X.astype(float)[None])
+    values = ex.evaluate(list(X.flat), {("parameter", p): v for p, v in parameters.items()})
+    return _rigidity_problem(np.array(values, dtype=float).reshape(1, 4, 4))
+
+
+def dependence(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> tuple[int, tuple[int, ...]]:
+    """(greatest rank of S at the sampled points, the coordinates that can change together without moving the child).
+
+    The rank is -1 where S is not finite at any sampled point.
+    """
+    return _dependence(joint.key, *_setting(joint, coordinates, parameters), Carried(joint))
+
+
+def samples(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> dict[Any, np.ndarray]:
+    """The points at which a joint is checked: values (points,) by input name."""
+    return _inputs(joint, *_setting(joint, coordinates, parameters))
+
+
+def _setting(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> tuple[tuple[tuple[str, float], ...], bytes]:
+    values = tuple(sorted((p, float(parameters[p])) for p in joint.parameters))
+    return values, _domain(joint, coordinates).tobytes()
+
+
+def _inputs(joint: JointProgram, parameters: tuple[tuple[str, float], ...], domain: bytes) -> dict[Any, np.ndarray]:
+    inputs = _samples(joint, np.frombuffer(domain).reshape(-1, 2))
+    return inputs | {("parameter", p): np.full(_POINTS, v) for p, v in parameters}
+
+
+@lru_cache(maxsize=4096)
+def _core_problem(key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: Carried) -> str | None:
+    inputs = _inputs(carrier.joint, parameters, domain)
+    problems = (_rigidity_problem(_table(factor.transform, inputs)) for factor in carrier.joint.factors)
+    return next(filter(None, problems), None)
+
+
+@lru_cache(maxsize=4096)
+def _dependence(
+    key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: Carried
+) -> tuple[int, tuple[int, ...]]:
+    S = _table(carrier.joint.kinematics().subspace, _inputs(carrier.joint, parameters, domain))
+    S = S[np.all(np.isfinite(S), axis=(1, 2))]
+    if not len(S):
+        return -1, ()
+    ranks = np.array([np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S])
+    rank = int(ranks.max())
+    idle = np.abs(np.linalg.svd(S[ranks == rank])[2][:, rank:]).max(axis=(0, 1), initial=0.0)
+    return rank, tuple(int(i) for i in np.flatnonzero(idle > 1e-6))
+
+
+def _rigidity_problem(G: np.ndarray) -> str | None:
+    """What keeps sampled (n, 4, 4) transforms from being rigid motions; points that are not finite are passed over."""
+    G = G[np.all(np.isfinite(G), axis=(1, 2))]
+    if not len(G):
+        return "its transform is not finite at any sampled point; a denominator or a tangent is zero everywhere"
+    R = G[:, :3, :3]
+    error = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max()
+    if error > _RIGID_TOLERANCE or np.abs(G[:, 3] - [0, 0, 0, 1]).max() > _RIGID_TOLERANCE:
+        return (
+            f"its transform is not a rigid motion (R^T R differs from I by {error:.2g}, last row {G[0, 3].tolist()});"
+            " the upper left 3 x 3 block must be a rotation and the last row 0 0 0 1"
+        )
+    if np.linalg.det(R).min() < 0.0:
+        return "its transform is a reflection (det R = -1); flip one column, as in diag(1, -1, -1, 1)"
+    return None
+
+
+def _rank_problem(
+    joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> str | None:
+    rank, idle = dependence(joint, coordinates, parameters)
+    if rank == joint.nv:
+        return None
+    if rank < 0:
+        return "its motion subspace is not finite at any sampled point"
+    names = " and ".join(f"'{coordinates[i].name}'" for i in idle)
+    return (
+        f"its {joint.nv} coordinates move it in {rank} independent ways only, everywhere: {names} can change together"
+        " without moving it; drop one of them"
+    )
+
+
+def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
+    rng = np.random.default_rng(7)
+    inputs: dict[Any, np.ndarray] = {}
+    for factor in joint.factors:
+        for i in range(factor.first_q, factor.first_q + factor.nq):
+            low, high = domain[i]
+            inputs["q", i] = rng.uniform(low, high, _POINTS)
+    return inputs
+
+
+def _table(matrix: np.ndarray, inputs: Mapping[Any, np.ndarray]) -> np.ndarray:
+    """Values (points, rows, columns) of a matrix of scalars at the sampled points."""
+    values = ex.evaluate(list(matrix.flat), inputs)
+    return np.stack([np.broadcast_to(v, (_POINTS,)) for v in values], axis=-1).reshape(_POINTS, *matrix.shape)

@@ -1,0 +1,274 @@
+"""A joint from its transform alone: motion subspace S, bias S-dot q-dot, kinematics q-dot = N(q) v.
+
+Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ...; a factor is constant, has plain
+coordinates (q-dot = v), or lives on a manifold (a ball's quaternion, a free body's position and quaternion). A joint of
+several charts (section 6 there) is one factor that selects the transform of the chart in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph, Scalar, array, less, select
+from recursive_dyn.graph.program import content_hash
+from recursive_dyn.graph.simplify import merge_identical
+from recursive_dyn.spatial.algebra import cross, dot, quaternion_rate
+
+CONSTANT, PLAIN, BALL, FREE = "constant", "plain", "ball", "free"
+CHART = ("chart", 0)  # the input whose value, 0, 1 ..., is the chart in force
+_SKEW = ((2, 1), (0, 2), (1, 0))  # rows and columns of R^T dR that hold omega
+_SIZES = {BALL: (4, 3), FREE: (7, 6)}
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One factor of a joint: ``transform`` (4, 4) over the inputs ("q", first_q) ... of the joint's graph."""
+
+    kind: str
+    transform: np.ndarray
+    first_q: int
+    first_v: int
+    nq: int
+    nv: int
+
+
+@dataclass(frozen=True, eq=False)
+class JointProgram:
+    """A joint's factors over the inputs ("q", i), ("v", i) and ("parameter", name) of its own graph.
+
+    ``charts``: the joints of which the one factor selects one by the input CHART; empty for any other joint.
+    """
+
+    graph: Graph
+    factors: tuple[Factor, ...]
+    charts: tuple[JointProgram, ...] = ()
+
+    @property
+    def nq(self) -> int:
+        return sum(f.nq for f in self.factors)
+
+    @property
+    def nv(self) -> int:
+        return sum(f.nv for f in self.factors)
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash of the transform: equal joints share their derivatives."""
+        shape = [f"{f.kind},{f.nq},{f.nv}" for f in self.factors]
+        return content_hash(";".join(shape), [x for f in self.factors for x in f.transform.flat])
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """Names of the inputs that are not coordinates."""
+        nodes = ex.reachable(x for f in self.factors for x in f.transform.flat)
+        return frozenset(n.args[0][1] for n in nodes if n.op == "input" and n.args[0][0] == "parameter")
+
+    def kinematics(self) -> JointKinematics:
+        """Derived expressions of this joint, shared with every joint of the same content."""
+        return _derive(self.key, Carried(self))
+
+    def split(self) -> tuple[list[np.ndarray], JointProgram, list[np.ndarray]]:
+        """(leading constant poses, the moving core, trailing constant poses)."""
+        moving = [i for i, f in enumerate(self.factors) if f.kind != CONSTANT]
+        if not moving:
+            return [f.transform for f in self.factors], JointProgram(self.graph, ()), []
+        first, last = moving[0], moving[-1] + 1
+        return (
+            [f.transform for f in self.factors[:first]],
+            JointProgram(self.graph, self.factors[first:last], self.charts),
+            [f.transform for f in self.factors[last:]],
+        )
+
+
+class Carried:
+    """Carries a joint past the cache's key: the content hash alone identifies it."""
+
+    def __init__(self, joint: JointProgram) -> None:
+        self.joint = joint
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Carried)
+
+
+@dataclass(frozen=True, eq=False)
+class JointKinematics:
+    """Factor poses, S (6, nv), c = S-dot q-dot (6,) and q-dot = N(q) v (nq,), in the joint's own graph."""
+
+    transforms: tuple[np.ndarray, ...]
+    subspace: np.ndarray
+    bias: np.ndarray
+    rate: np.ndarray
+
+    def instantiate(self, inputs: Mapping[Any, Scalar]) -> JointKinematics:
+        """The same expressions with the joint's inputs replaced by scalars of another graph."""
+        flat = [x for t in self.transforms for x in t.flat] + [*self.subspace.flat, *self.bias, *self.rate]
+        values = iter(ex.substitute(flat, inputs))
+
+        def take(shape: tuple[int, ...]) -> np.ndarray:
+            return array([next(values) for _ in range(int(np.prod(shape)))]).reshape(shape)
+
+        transforms = tuple(take((4, 4)) for _ in self.transforms)
+        return JointKinematics(transforms, take(self.subspace.shape), take((6,)), take(self.rate.shape))
+
+    @property
+    def pose(self) -> np.ndarray:
+        """The joint's transform (4, 4), the product of its factors'."""
+        return product(self.transforms)
+
+
+@lru_cache(maxsize=4096)
+def _derive(key: str, carrier: Carried) -> JointKinematics:
+    joint = carrier.joint
+    graph = joint.graph
+    if joint.charts:
+        return _of_chart_in_force(joint)
+    v = graph.inputs("v", joint.nv)
+    columns: list[np.ndarray] = []
+    rate: list[Scalar] = []
+    for factor in joint.factors:
+        rotation, position = factor.transform[:3, :3], factor.transform[:3, 3]
+        columns = [_carry(column, rotation, position) for column in columns]
+        columns += _factor_subspace(graph, factor)
+        rate += _factor_rate(graph, factor, v)
+    subspace = array(columns).reshape(joint.nv, 6).T if columns else np.zeros((6, 0), dtype=object)
+    flat = [x for f in joint.factors for x in f.transform.flat] + list(subspace.flat)
+    merged = merge_identical(flat)
+    transforms = tuple(array(merged[16 * i : 16 * i + 16]).reshape(4, 4) for i in range(len(joint.factors)))
+    subspace = array(merged[16 * len(joint.factors) :]).reshape(6, joint.nv)
+    twist = [dot(row, v) for row in subspace]
+    along = {graph.input(("q", i)): r for i, r in enumerate(rate)}
+    bias = merge_identical(directional_derivative(twist, along))
+    return JointKinematics(transforms, subspace, array(bias), array(rate))
+
+
+def _of_chart_in_force(joint: JointProgram) -> JointKinematics:
+    """Each chart's kinematics are simplified by themselves, as piecewise ones could not be, and selected from then.
+
+    A chart that is not in force may be singular: nothing of it is ever multiplied, not even by 0.
+    """
+    graph = joint.graph
+    own = {("q", i): graph.input(("q", i)) for i in range(joint.nq)}
+    own |= {("v", i): graph.input(("v", i)) for i in range(joint.nv)}
+    charts = []
+    for chart in joint.charts:
+        inputs = own | {("parameter", p): graph.input(("parameter", p)) for p in chart.parameters}
+        charts.append(chart.kinematics().instantiate(inputs))
+    pose, S, bias = (
+        in_force(graph.input(CHART), arrays)
+        for arrays in ([c.pose for c in charts], [c.subspace for c in charts], [c.bias for c in charts])
+    )
+    return JointKinematics((pose,), S, bias, graph.inputs("v", joint.nv))
+
+
+def in_force(chart: Scalar, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Of equally shaped scalar arrays, one a chart, the one whose number is nearest to the scalar ``chart``."""
+    result = arrays[-1]
+    for k in reversed(range(len(arrays) - 1)):
+        pairs = zip(arrays[k].flat, result.flat, strict=True)
+        entries = [a if a is b or (ex.is_constant(a) and a == b) else select(less(chart, k + 0.5), a, b)
+                   for a, b in pairs]  # fmt: skip
+        result = array(entries).reshape(result.shape)
+    return result
+
+
+def _carry(column: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Ad_{G^-1}: a twist column seen from the next factor's child frame (eq. 2)."""
+    omega, v = column[:3], column[3:]
+    return np.concatenate([rotation.T @ omega, rotation.T @ (v + cross(omega, position))])
+
+
+def _factor_subspace(graph: Graph, factor: Factor) -> list[np.ndarray]:
+    """Columns (G^-1 dG/dq_j)^vee of one factor (eq. 9); a manifold factor's velocity IS the child-frame twist."""
+    if factor.kind in (BALL, FREE):
+        return list(array(np.eye(6)[: factor.nv]))
+    columns = []
+    rotation = factor.transform[:3, :3]
+    for j in range(factor.nv):
+        along = {graph.input(("q", factor.first_q + j)): 1.0}
+        d = array(directional_derivative(list(factor.transform[:3].flat), along)).reshape(3, 4)
+        omega = [_shorter(dot(rotation[:, a], d[:, b]), -dot(rotation[:, b], d[:, a])) for a, b in _SKEW]
+        columns.append(np.concatenate([array(omega), rotation.T @ d[:, 3]]))
+    return columns
+
+
+def _shorter(a: Scalar, b: Scalar) -> Scalar:
+    """Of two equal scalars the one that depends on fewer nodes: R^T dR is skew, and frames differ in what is simple."""
+    return a if len(ex.reachable([a])) <= len(ex.reachable([b])) else b
+
+
+def _factor_rate(graph: Graph, factor: Factor, v: np.ndarray) -> list[Scalar]:
+    own = v[factor.first_v : factor.first_v + factor.nv]
+    q = array([graph.input(("q", factor.first_q + i)) for i in range(factor.nq)])
+    if factor.kind == BALL:
+        return list(quaternion_rate(q, own))
+    if factor.kind == FREE:
+        return [*(factor.transform[:3, :3] @ own[3:]), *quaternion_rate(q[3:], own[:3])]
+    return list(own)
+
+
+def build(graph: Graph, kinds: Sequence[tuple[str, np.ndarray, int]]) -> JointProgram:
+    """A joint from (kind, transform (4, 4), number of plain coordinates) of each factor, coordinates in order."""
+    factors, q, v = [], 0, 0
+    for kind, transform, count in kinds:
+        nq, nv = _SIZES.get(kind, (count, count))
+        factors.append(Factor(kind, array(transform), q, v, nq, nv))
+        q, v = q + nq, v + nv
+    return JointProgram(graph, tuple(factors))
+
+
+def compose(a: JointProgram, b: JointProgram) -> JointProgram:
+    """The joint G_a G_b: b's coordinates follow a's."""
+    graph = Graph()
+    kinds = []
+    for joint, offset in ((a, 0), (b, a.nq)):
+        for f in joint.factors:
+            names = {n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"}
+            inputs = {n: graph.input(("q", n[1] + offset) if n[0] == "q" else n) for n in names}
+            transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
+            kinds.append((f.kind, transform, f.nv if f.kind == PLAIN else 0))
+    return build(graph, kinds)
+
+
+def product(transforms: Sequence[np.ndarray]) -> np.ndarray:
+    """The product of scalar poses (4, 4); the identity for none."""
+    total = array(np.eye(4))
+    for transform in transforms:
+        total = total @ transform
+    return total
+
+
+def charted(charts: Sequence[JointProgram]) -> JointProgram:
+    """The joint that is one of ``charts``, of equally many plain coordinates, as the input CHART says."""
+    graph = Graph()
+    poses = []
+    for joint in charts:
+        total = product([f.transform for f in joint.factors])
+        names = {n.args[0] for n in ex.reachable(total.flat) if n.op == "input"}
+        flat = ex.substitute(list(total.flat), {name: graph.input(name) for name in names})
+        poses.append(array(flat).reshape(4, 4))
+    n = charts[0].nv
+    return JointProgram(graph, (Factor(PLAIN, in_force(graph.input(CHART), poses), 0, 0, n, n),), tuple(charts))
+
+
+def borrow(joint: JointProgram, names: Sequence[str]) -> JointProgram:
+    """The joint, of plain coordinates, with the inputs ("parameter", name) of ``names`` as further coordinates."""
+    graph = Graph()
+    total = product([f.transform for f in joint.factors])
+    inputs = {}
+    for n in ex.reachable(total.flat):
+        if n.op == "input":
+            name = n.args[0]
+            borrowed = name[0] == "parameter" and name[1] in names
+            inputs[name] = graph.input(("q", joint.nq + names.index(name[1])) if borrowed else name)
+    transform = array(ex.substitute(list(total.flat), inputs)).reshape(4, 4)
+    return build(graph, [(PLAIN, transform, joint.nv + len(names))])

@@ -1,0 +1,1 @@
+"""Whether formulas are equal, and equations have the same solutions, in exact arithmetic."""

@@ -1,0 +1,1 @@
+"""From a Lagrangian to equations of motion, step by step."""

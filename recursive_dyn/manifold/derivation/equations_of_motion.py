@@ -1,0 +1,120 @@
+"""Equations of motion: one row for each configuration variable, and how they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.derivation.derivation_check import within
+from recursive_dyn.manifold.formula.formula import SPHERE, Base, Formula, Symbol
+from recursive_dyn.manifold.normal.forms import Form, formula
+from recursive_dyn.manifold.writing.compact import compact_row
+from recursive_dyn.manifold.writing.latex_style import LATEX
+from recursive_dyn.manifold.writing.roles import Roles
+from recursive_dyn.manifold.writing.text_style import TEXT
+
+if TYPE_CHECKING:
+    from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equation:
+    """The row of one configuration variable: ``residual`` = 0.
+
+    symbol: the variable; form: the residual in normal form, exactly what its virtual displacement is multiplied with
+    in - delta S; inputs: symbols of applied forces and multipliers; ranks: in which order symbols are written.
+    """
+
+    symbol: Symbol
+    form: Form
+    configuration: tuple[Symbol, ...]
+    inputs: tuple[Symbol, ...]
+    ranks: Mapping[Base, int] = field(default_factory=dict)
+
+    @property
+    def residual(self) -> Formula:
+        """The residual term by term, in normal form."""
+        return formula(self.form, self.symbol.virtual.shape)
+
+    @cached_property
+    def row(self) -> Formula:
+        """The residual as a person would write it; a constant that all terms share is dropped where forces have it."""
+        own = self.symbol
+        inputs = frozenset(s.base for s in self.inputs)
+        first = own if own.base.space == SPHERE else None
+        return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, first, self.ranks))
+
+    def __str__(self) -> str:
+        return f"{self.row} = 0"
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        """The row in LaTeX."""
+        return f"{self.row.latex()} = 0"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equations:
+    """Equations of motion of a system; ``equations[q]`` is the row of q.
+
+    lagrangian, virtual_work: what they were derived from; configuration: the variables, in the order of the rows;
+    constraints: formulas linear in velocity that are zero, with a multiplier each; steps: what each step returned.
+    """
+
+    rows: tuple[Equation, ...]
+    configuration: tuple[Symbol, ...]
+    inputs: tuple[Symbol, ...]
+    lagrangian: Formula
+    virtual_work: Formula
+    constraints: tuple[Formula, ...] = ()
+    multipliers: tuple[Symbol, ...] = ()
+    steps: tuple[Any, ...] = ()
+
+    def __getitem__(self, symbol: Symbol | str) -> Equation:
+        for row in self.rows:
+            if symbol in (row.symbol, row.symbol.base.name):
+                return row
+        known = ", ".join(map(str, self.configuration))
+        raise ModelError(f"there is no row of '{symbol}'; the configuration is {known}")
+
+    def __iter__(self) -> Iterator[Equation]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def definitions(self) -> tuple[Symbol, ...]:
+        """Abbreviations that the rows and constraints use."""
+        used = (s for f in (*(row.row for row in self.rows), *self.constraints) for s in within(f))
+        return tuple(dict.fromkeys(Symbol(s.base) for s in used if s.base.definition is not None))
+
+    def _lines(self, write: Callable[[Formula], str]) -> list[str]:
+        lines = [f"{write(row.row)} = 0" for row in self.rows] + [f"{write(c)} = 0" for c in self.constraints]
+        return lines + [f"{write(s)} = {write(s.base.definition)}" for s in self.definitions if s.base.definition]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(TEXT.write))
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        """All rows, constraints and definitions, aligned at their equal signs."""
+        body = " \\\\\n".join(line.replace(" = ", " &= ") for line in self._lines(LATEX.write))
+        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def compile(self) -> ManifoldDynamics:
+        """Mass matrix, right-hand side, accelerations and steps as machine code."""
+        from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+
+        return ManifoldDynamics(self)

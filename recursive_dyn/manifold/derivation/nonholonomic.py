@@ -1,0 +1,76 @@
+"""Constraints linear in velocity, by multipliers (Lagrange-d'Alembert).
+
+The reaction does no virtual work on displacements that the constraint admits, so that lambda . (the constraint, of
+virtual displacements) is added to the virtual work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.derivation.derivation_check import known_bases
+from recursive_dyn.manifold.formula.calculus import derivation, dt, leaves
+from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, ZERO, Formula, Symbol
+from recursive_dyn.manifold.formula.operations import cross, dot, is_zero, kind, zero
+from recursive_dyn.manifold.formula.symbols import declare
+
+
+def multiplier_work(
+    constraints: Sequence[Any], variables: Sequence[Symbol], prescribed: Sequence[Symbol], taken: Collection[str]
+) -> tuple[tuple[Symbol, ...], Formula]:
+    """(multipliers lambda, the virtual work of the constraints' reactions); ModelError for what is not linear.
+
+    taken: names that multipliers may not have.
+    """
+    work: Formula = ZERO
+    multipliers: list[Symbol] = []
+    for i, c in enumerate(constraints):
+        if not isinstance(c, Formula) or len(c.shape) > 1:
+            raise ModelError(f"constraint {i} must be a scalar or vector formula that is zero, not {c!r}")
+        number = "" if len(constraints) == 1 else str(i + 1)
+        free = (stem + number for stem in ("lambda", "mu", "nu") if stem + number not in taken)
+        multiplier = declare(next(free, f"multiplier{number}"), c.shape)
+        virtual = virtual_form(c, variables, prescribed)
+        work = work + (dot(multiplier, virtual) if c.shape else multiplier * virtual)
+        multipliers.append(multiplier)
+    return tuple(multipliers), work
+
+
+def virtual_form(c: Formula, variables: Sequence[Symbol], prescribed: Sequence[Symbol] = ()) -> Formula:
+    """A constraint linear in velocity, of virtual displacements in place of velocities; terms without any drop out."""
+    rates = {q.rate.base: q for q in variables if q.base.space == ROTATION}
+    owners = {q.base: q for q in variables}
+    given = {s.base for s in prescribed}
+    known = known_bases(variables) | given
+
+    def is_velocity(s: Symbol) -> bool:
+        return not s.varied and s.base not in given and s.order + (s.base in rates) > 0
+
+    for s in leaves(c):
+        if not s.constant and s.base not in known:
+            raise ModelError(f"'{Symbol(s.base)}' in the constraint {c} is neither constant nor in the configuration")
+        if s.varied or (is_velocity(s) and s.order + (s.base in rates) > 1):
+            raise ModelError(f"the constraint {c} holds {s}: constraints are linear in velocity")
+
+    def rule(s: Symbol) -> Formula:
+        definition = s.base.definition
+        if definition is not None:
+            if s.order == 1 and not any(map(is_velocity, leaves(definition))):
+                return Symbol(s.base, 0, True)  # of a point: its name stays in the rows
+            return derivation(dt(definition, s.order), rule)
+        if not is_velocity(s):
+            return zero(s.shape)
+        if s.base in rates:
+            return rates[s.base].virtual
+        owner = owners[s.base]
+        return cross(owner.virtual, owner) if s.base.space == SPHERE else Symbol(s.base, 0, True)
+
+    virtual = derivation(c, rule)
+    if is_zero(virtual):
+        raise ModelError(f"the {kind(c)} {c} holds no velocity: constraints are linear in velocity")
+    for s in leaves(virtual):
+        if is_velocity(s):
+            raise ModelError(f"the constraint {c} is not linear in velocity: {s} is multiplied with another one")
+    return virtual

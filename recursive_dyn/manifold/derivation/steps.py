@@ -1,0 +1,302 @@
+"""The seven steps from a Lagrangian to equations of motion (Bittner & Sreenath 2016, sections 2.2 and 3.4).
+
+action, variation, substitute_constraints, collect, integrate_by_parts, collect, extract: each takes what the one before
+returned, and what it returns prints as text and LaTeX. Names that abbreviate formulas (``define``) are varied as if
+they were free; their variations are replaced once no derivative is left on any, which keeps equations compact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.derivation.adjoint import isolate
+from recursive_dyn.manifold.derivation.derivation_check import (
+    as_scalar,
+    check_configuration,
+    check_lagrangian,
+    check_names,
+    check_prescribed,
+    check_virtual_work,
+    inputs_of,
+    listed,
+    within,
+)
+from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
+from recursive_dyn.manifold.derivation.nonholonomic import multiplier_work
+from recursive_dyn.manifold.derivation.variations import in_displacements, spins
+from recursive_dyn.manifold.formula.calculus import delta
+from recursive_dyn.manifold.formula.calculus import replace as replaced
+from recursive_dyn.manifold.formula.formula import SPHERE, ZERO, Base, Formula, Symbol
+from recursive_dyn.manifold.formula.operations import cross, dot, zero
+from recursive_dyn.manifold.normal.forms import Form, add_to, formula
+from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.manifold.normal.rates import form_rate
+from recursive_dyn.manifold.writing.compact import compact, paired
+from recursive_dyn.manifold.writing.latex_style import LATEX
+from recursive_dyn.manifold.writing.roles import Roles
+from recursive_dyn.manifold.writing.style import Style
+from recursive_dyn.manifold.writing.text_style import TEXT
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is given: L, the virtual work, the configuration, and constraints linear in velocity."""
+
+    lagrangian: Formula
+    virtual_work: Formula
+    configuration: tuple[Symbol, ...]
+    prescribed: tuple[Symbol, ...] = ()
+    constraints: tuple[Formula, ...] = ()
+    multipliers: tuple[Symbol, ...] = ()
+    reaction: Formula = ZERO
+
+    @property
+    def inputs(self) -> tuple[Symbol, ...]:
+        """Applied forces."""
+        return inputs_of(self.virtual_work, self.configuration)
+
+    @cached_property
+    def ranks(self) -> dict[Base, int]:
+        """Order of declaration of every symbol that is given."""
+        given = (self.lagrangian, self.virtual_work, self.reaction, *self.configuration, *self.constraints)
+        bases = {s.base: s.base.rank for f in given for s in within(f)}
+        companions = [s.base for q in self.configuration for s in (q.base.rate, q.base.virtual) if s is not None]
+        return bases | {base: base.rank for base in companions}
+
+    def roles(self, variation: Symbol | None = None) -> Roles:
+        """How the cofactor of a variation is to be written."""
+        own = next((q for q in self.configuration if variation and q.virtual.base == variation.base), None)
+        first = own if own is not None and own.base.space == SPHERE else None
+        inputs = frozenset(s.base for s in (*self.inputs, *self.multipliers))
+        return Roles(own, self.configuration, inputs, first, self.ranks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Step:
+    """What a step returns: the action or its variation; ``title`` names the step, ``integrand`` is the formula."""
+
+    problem: Problem
+    title: str
+
+    @property
+    def integrand(self) -> Formula:
+        """What is integrated over time."""
+        raise NotImplementedError
+
+    def write(self, style: Style) -> str:
+        """The step in a style of printing."""
+        return style.varied(self.integrand)
+
+    def __str__(self) -> str:
+        return self.write(TEXT)
+
+    __repr__ = __str__
+
+    def latex(self) -> str:
+        """The step in LaTeX."""
+        return self.write(LATEX)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Action(Step):
+    """Step 1: S; virtual work has a variation only, and is written as W."""
+
+    @property
+    def integrand(self) -> Formula:
+        return compact(normal(self.problem.lagrangian), (), self.problem.roles())
+
+    def write(self, style: Style) -> str:
+        return style.action(self.integrand, bool(normal(self.problem.virtual_work + self.problem.reaction)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Variation(Step):
+    """Steps 2 and 3: delta S; ``formula`` is linear in variations."""
+
+    formula: Formula = ZERO
+
+    @property
+    def integrand(self) -> Formula:
+        return compact(normal(self.formula), (), self.problem.roles())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection(Step):
+    """Steps 4 to 6: delta S, of a sum of variation . cofactor; cofactors are normal forms."""
+
+    terms: tuple[tuple[Symbol, Form], ...] = ()
+
+    @property
+    def integrand(self) -> Formula:
+        return paired([(s, compact(form, s.shape, self.problem.roles(s))) for s, form in self.terms])
+
+    @property
+    def has_derivatives(self) -> bool:
+        """Whether a derivative is left on a variation."""
+        return any(symbol.order for symbol, _ in self.terms)
+
+
+def action(
+    lagrangian: Formula,
+    virtual_work: Formula | None,
+    configuration: Sequence[Symbol] | Symbol,
+    constraints: Sequence[Formula] | Formula = (),
+    prescribed: Sequence[Symbol] | Symbol = (),
+) -> Action:
+    """Step 1: check and put together what is given; see :func:`derive` for the arguments and errors."""
+    lagrangian = as_scalar(lagrangian, "Lagrangian")
+    work = as_scalar(ZERO if virtual_work is None else virtual_work, "virtual work")
+    variables = check_configuration(configuration)
+    moving = check_prescribed(prescribed, variables)
+    rows = listed(constraints, "constraints")
+    formulas = (lagrangian, work, *(c for c in rows if isinstance(c, Formula)))
+    taken = check_names(formulas, (*variables, *moving))
+    lagrangian = check_lagrangian(lagrangian, variables, moving)
+    work = check_virtual_work(work, variables, moving)
+    work = replaced(work, lambda s: _tangent(s, variables))
+    multipliers, reaction = multiplier_work(rows, variables, moving, taken)
+    return Action(Problem(lagrangian, work, variables, moving, rows, multipliers, reaction), "action")
+
+
+def _tangent(s: Symbol, variables: Sequence[Symbol]) -> Formula:
+    """xi of a unit vector without its part along q, which turns nothing: moments on q act at right angles to it."""
+    owner = next((q for q in variables if q.base.space == SPHERE and q.virtual == s), None)
+    return s if owner is None else cross(owner, cross(s, owner))
+
+
+def _expect(step: object, kinds: type | tuple[type, ...], function: str) -> None:
+    if not isinstance(step, kinds):
+        raise ModelError(
+            f"{function} was given {type(step).__name__}: the steps are action, variation, substitute_constraints,"
+            " collect, integrate_by_parts, collect, extract, each of what the one before returned"
+        )
+
+
+def variation(step: Action) -> Variation:
+    """Step 2: delta S, by Leibniz's rule; the variation of a derivative is the derivative of the variation."""
+    _expect(step, Action, "variation")
+    problem = step.problem
+    given = {s.base for s in problem.prescribed}
+    work = replaced(problem.virtual_work, lambda s: zero(s.shape) if s.is_variation and s.base in given else s)
+    varied = delta(problem.lagrangian, problem.prescribed)
+    return Variation(problem, "variation", varied + work + problem.reaction)
+
+
+def substitute_constraints(step: Variation) -> Variation:
+    """Step 3: delta q = xi x q on S^2; delta R = R hat(eta), delta Omega = eta' + Omega x eta on SO(3)."""
+    _expect(step, Variation, "substitute_constraints")
+    return Variation(step.problem, "constraint substitution", _on_manifold(step.formula, step.problem))
+
+
+def _on_manifold(f: Formula, problem: Problem) -> Formula:
+    spinning = spins(problem.configuration)
+    return replaced(f, lambda s: in_displacements(s, spinning))
+
+
+def collect(step: Variation | Collection) -> Collection:
+    """Steps 4 and 6: the cofactor of every variation, by moving what is around it across the dot product."""
+    _expect(step, (Variation, Collection), "collect")
+    title = "collection"
+    if isinstance(step, Variation):
+        return Collection(step.problem, title, _ordered(isolate(normal(step.formula)), step.problem))
+    merged: dict[Symbol, Form] = {}
+    for symbol, form in step.terms:
+        add_to(merged.setdefault(symbol, {}), form)
+    if not step.has_derivatives:
+        merged = _resolved(merged, step.problem)
+    return Collection(step.problem, title, _ordered(merged, step.problem))
+
+
+def _resolved(terms: dict[Symbol, Form], problem: Problem) -> dict[Symbol, Form]:
+    """Variations of abbreviations replaced by those of what they stand for."""
+    while any(symbol.base.definition is not None for symbol in terms):
+        result: dict[Symbol, Form] = {}
+        for symbol, form in terms.items():
+            if symbol.base.definition is None or symbol.order:
+                add_to(result.setdefault(symbol, {}), form)
+                continue
+            change = _on_manifold(delta(symbol.base.definition, problem.prescribed), problem)
+            cofactor = formula(form, symbol.shape)
+            product = dot(change, cofactor) if symbol.shape else change * cofactor
+            for other, part in isolate(normal(product)).items():
+                add_to(result.setdefault(other, {}), part)
+        terms = result
+        if any(symbol.order for symbol in terms):
+            break
+    return terms
+
+
+def _ordered(terms: dict[Symbol, Form], problem: Problem) -> tuple[tuple[Symbol, Form], ...]:
+    """In the configuration's order, highest derivatives first."""
+    places = {q.virtual.base: i for i, q in enumerate(problem.configuration)}
+    last = len(places)
+    known = sorted(terms, key=lambda s: (places.get(s.base, last), -s.order, problem.ranks.get(s.base, 0)))
+    return tuple((s, terms[s]) for s in known if terms[s])
+
+
+def integrate_by_parts(step: Collection) -> Collection:
+    """Step 5: u' . A becomes - u . A', as variations vanish at both ends of the path."""
+    _expect(step, Collection, "integrate_by_parts")
+    terms: list[tuple[Symbol, Form]] = []
+    for symbol, form in step.terms:
+        for _ in range(symbol.order):
+            negative: Form = {}
+            add_to(negative, form_rate(form), -1)
+            form = negative
+        terms.append((Symbol(symbol.base, 0, symbol.is_variation), form))
+    return Collection(step.problem, "integration by parts", tuple(pair for pair in terms if pair[1]))
+
+
+def extract(step: Collection, steps: Sequence[Step] = ()) -> Equations:
+    """Step 7: the variations are free, so that each cofactor is zero: a row for each configuration variable."""
+    _expect(step, Collection, "extract")
+    problem = step.problem
+    cofactors = dict(step.terms)
+    if len(cofactors) < len(step.terms) or any(s.order or s.base.definition for s in cofactors):
+        raise ModelError("the variations are not collected yet: integrate by parts and collect before extracting")
+    inputs = (*problem.inputs, *problem.multipliers)
+    rows = []
+    for symbol in problem.configuration:
+        row: Form = {}
+        add_to(row, cofactors.get(symbol.virtual, {}), -1)
+        rows.append(Equation(symbol, row, problem.configuration, inputs, problem.ranks))
+    return Equations(
+        tuple(rows), problem.configuration, problem.inputs, problem.lagrangian, problem.virtual_work,
+        problem.constraints, problem.multipliers, tuple(steps),
+    )  # fmt: skip
+
+
+def derive(
+    lagrangian: Formula,
+    virtual_work: Formula | None = None,
+    configuration: Sequence[Symbol] | Symbol = (),
+    constraints: Sequence[Formula] | Formula = (),
+    prescribed: Sequence[Symbol] | Symbol = (),
+) -> Equations:
+    """Equations of motion from L and the virtual work, by Hamilton's and d'Alembert's principles.
+
+    lagrangian: a scalar formula of the configuration, its derivatives and constants; virtual_work: a scalar formula
+    linear in variations, delta(q).dot(tau) + R.virtual.dot(M), or None; configuration: unit vectors, rotations, vectors
+    and scalars that move; constraints: formulas linear in velocity that stay zero, which enter by multipliers
+    (Lagrange-d'Alembert); prescribed: symbols that move in a way that is given.
+
+    ModelError names a symbol that is neither constant, nor in the configuration, nor prescribed. The steps are kept in
+    ``steps`` (Bittner & Sreenath 2016, section 3.4).
+    """
+    first = action(lagrangian, virtual_work, configuration, constraints, prescribed)
+    varied = variation(first)
+    substituted = substitute_constraints(varied)
+    collected = collect(substituted)
+    steps: list[Step] = [first, varied, substituted, collected]
+    while True:
+        parts = integrate_by_parts(collected)
+        collected = collect(parts)
+        steps += [parts, collected]
+        if not collected.has_derivatives:
+            return extract(collected, steps)

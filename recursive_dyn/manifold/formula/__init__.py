@@ -1,0 +1,1 @@
+"""Formulas of scalars, vectors, matrices and rotations as whole objects."""

@@ -1,0 +1,133 @@
+"""Values of formulas: on floats, exact fractions or nodes of the expression graph, from the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.formula.calculus import dt
+from recursive_dyn.manifold.formula.formula import (
+    ROTATION,
+    SPHERE,
+    Apply,
+    Cross,
+    Dot,
+    Formula,
+    Hat,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    Transpose,
+)
+
+Value = Any  # a scalar, or an array of scalars of the formula's shape
+
+
+def trajectory(
+    configuration: Sequence[Symbol],
+    positions: Sequence[Value],
+    velocities: Sequence[Value],
+    accelerations: Sequence[Value],
+) -> dict[Symbol, Value]:
+    """Values of the configuration's symbols and their derivatives up to the second.
+
+    Velocities and accelerations are x', x'' of flat variables; the angular velocity omega (q' = omega x q, world axes)
+    and its rate of unit vectors; Omega (R' = R hat(Omega), body axes) and its rate of rotations.
+    """
+    values: dict[Symbol, Value] = {}
+    for symbol, x, v, a in zip(configuration, positions, velocities, accelerations, strict=True):
+        values[symbol] = x
+        if symbol.base.space == SPHERE:
+            rate = cross_values(v, x)
+            values[Symbol(symbol.base, 1)] = rate
+            values[Symbol(symbol.base, 2)] = cross_values(a, x) + cross_values(v, rate)
+        elif symbol.base.space == ROTATION:
+            values[symbol.rate], values[Symbol(symbol.rate.base, 1)] = v, a
+        else:
+            values[Symbol(symbol.base, 1)], values[Symbol(symbol.base, 2)] = v, a
+    return values
+
+
+class Evaluator:
+    """Values of formulas at one point, each computed once; ``number`` makes a scalar of an exact number.
+
+    values: by symbol (orders of derivative are symbols of their own); abbreviations are computed from their
+    definitions. ModelError names a symbol that has no value.
+    """
+
+    def __init__(self, values: Mapping[Symbol, Value], number: Callable[[Fraction], Any] = float) -> None:
+        self._values: dict[Any, Value] = dict(values)
+        self._number = number
+
+    def __call__(self, f: Formula) -> Value:
+        """The value of a formula: a scalar, or an object array of its shape."""
+        if f not in self._values:
+            self._values[f] = self._compute(f)
+        return self._values[f]
+
+    def _compute(self, f: Formula) -> Value:
+        match f:
+            case Symbol():
+                if f.base.definition is None or f.is_variation:
+                    raise ModelError(f"'{f}' has no value: give one, or put it in the configuration")
+                return self(dt(f.base.definition, f.order))
+            case Number(value):
+                return self._number(value)
+            case Sum(terms, shape):
+                return self._sum(terms, shape)
+            case Product(factors):
+                result = self(factors[0])
+                for factor in factors[1:]:
+                    result = result * self(factor)
+                return result
+            case Power(scalar, exponent):
+                return _power(self(scalar), exponent)
+            case Dot(a, b):
+                return dot_values(self(a), self(b))
+            case Cross(a, b):
+                return cross_values(self(a), self(b))
+            case Apply(a, b):
+                return self(a) @ self(b)
+            case Hat(a):
+                x, y, z = self(a)
+                zero = self._number(Fraction(0))
+                return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]], dtype=object)
+            case Transpose(a):
+                return self(a).T
+        raise ModelError(f"{f!r} has no value")
+
+    def _sum(self, terms: tuple[Formula, ...], shape: tuple[int, ...]) -> Value:
+        if not terms:
+            result = np.empty(shape, dtype=object)
+            result[...] = self._number(Fraction(0))
+            return result if shape else result.item()
+        result = self(terms[0])
+        for term in terms[1:]:
+            result = result + self(term)
+        return result
+
+
+def _power(x: Any, exponent: int) -> Any:
+    result = x
+    for _ in range(abs(exponent) - 1):
+        result = result * x
+    return result if exponent > 0 else 1 / result
+
+
+def dot_values(a: Value, b: Value) -> Any:
+    """a . b of arrays of any scalars."""
+    result = a[0] * b[0]
+    for x, y in zip(a[1:], b[1:], strict=True):
+        result = result + x * y
+    return result
+
+
+def cross_values(a: Value, b: Value) -> Value:
+    """a x b of arrays (3,) of any scalars."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dtype=object)

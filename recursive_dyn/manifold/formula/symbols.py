@@ -1,0 +1,125 @@
+"""Declaring symbols: names separated by spaces give a tuple of them, as SymPy's ``symbols`` does."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from numbers import Integral
+from typing import Any
+
+from recursive_dyn.errors import OperandError
+from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Base, Formula, Shape, Symbol
+from recursive_dyn.manifold.formula.operations import kind
+
+_ranks = count()
+
+
+def scalars(names: str, constant: bool = False) -> Any:
+    """Scalars; those that are not constant depend on time."""
+    return declare(names, (), constant=_flag(constant))
+
+
+def vectors(names: str, size: int = 3, constant: bool = False) -> Any:
+    """Vectors of R^size."""
+    return declare(names, (_size(size),), constant=_flag(constant))
+
+
+def unit_vectors(names: str, constant: bool = False) -> Any:
+    """Unit vectors, points of the sphere S^2: q . q = 1, and delta q = xi x q with ``q.virtual`` for xi."""
+    if _flag(constant):
+        return declare(names, (3,), constant=True, space=SPHERE)
+    return _each(names, lambda name: _moving(name, (3,), SPHERE, xi=_companion(name, "q", "xi")))
+
+
+def matrices(names: str, shape: Shape = (3, 3), constant: bool = False) -> Any:
+    """Matrices of a shape (rows, columns)."""
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        raise OperandError(f"a matrix has a shape (rows, columns), not {shape!r}")
+    return declare(names, (_size(shape[0]), _size(shape[1])), constant=_flag(constant))
+
+
+def symmetric_matrices(names: str, size: int = 3, constant: bool = False) -> Any:
+    """Symmetric matrices."""
+    return declare(names, (_size(size), _size(size)), constant=_flag(constant), symmetric=True)
+
+
+def rotations(names: str, rate: str | None = None, virtual: str | None = None, constant: bool = False) -> Any:
+    """Rotation matrices, points of SO(3), from body to world axes.
+
+    dR/dt = R hat(Omega) and delta R = R hat(eta), with ``R.rate`` for Omega and ``R.virtual`` for eta; ``rate`` and
+    ``virtual`` name them otherwise.
+    """
+    if _flag(constant):
+        return declare(names, (3, 3), constant=True, space=ROTATION)
+
+    def one(name: str) -> Symbol:
+        Omega = _declare_one(rate or _companion(name, "R", "Omega"), (3,))
+        return _moving(name, (3, 3), ROTATION, xi=virtual or _companion(name, "R", "eta"), rate=Omega)
+
+    if (rate or virtual) and len(names.split()) > 1:
+        raise OperandError("name the rates of rotations one by one: rotations('R', rate='Omega')")
+    return _each(names, one)
+
+
+def define(name: str, formula: Formula) -> Symbol:
+    """A name for a scalar or vector formula, kept in the equations: x = define("x", R * rho).
+
+    Its variation is integrated by parts before the formula is put in, which keeps equations compact.
+    """
+    if not isinstance(formula, Formula) or len(formula.shape) > 1:
+        what = f"the {kind(formula)} {formula}" if isinstance(formula, Formula) else repr(formula)
+        raise OperandError(f"'{name}' cannot stand for {what}: only for a scalar or vector formula")
+    if formula.varied:
+        raise OperandError(f"'{name}' cannot stand for {formula}: it holds a variation")
+    symbol = _declare_one(name, formula.shape)
+    return Symbol(replace(symbol.base, definition=formula))
+
+
+def _moving(name: str, shape: Shape, space: str, xi: str, rate: Symbol | None = None) -> Symbol:
+    symbol = _declare_one(name, shape)
+    displacement = _declare_one(xi, (3,), is_virtual=True)
+    return Symbol(replace(symbol.base, space=space, rate=rate, virtual=displacement))
+
+
+def _companion(name: str, stem: str, greek: str) -> str:
+    """q1 -> xi1, R -> Omega, and xi_name for names of another stem."""
+    match = re.fullmatch(rf"{stem}(_\w+|\d\w*|[A-Z]\w*|)", name)
+    return f"{greek}{match[1]}" if match else f"{greek}_{name}"
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise OperandError(f"a size is a positive integer, not {value!r}")
+    return int(value)
+
+
+def _flag(constant: Any) -> bool:
+    if not isinstance(constant, bool):
+        raise OperandError(f"constant is True or False, not {constant!r}")
+    return constant
+
+
+def declare(names: str, shape: Shape, **properties: Any) -> Any:
+    """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are."""
+    return _each(names, lambda name: Symbol(Base(name, shape, rank=next(_ranks), **properties)))
+
+
+def _declare_one(name: str, shape: Shape, **properties: Any) -> Symbol:
+    symbol = declare(name, shape, **properties)
+    if not isinstance(symbol, Symbol):
+        raise OperandError(f"one symbol takes one name, not {name!r}")
+    return symbol
+
+
+def _each(names: str, one: Callable[[str], Symbol]) -> Any:
+    parts = unicodedata.normalize("NFKC", names).split() if isinstance(names, str) else []
+    if not parts:
+        raise OperandError(f"symbols need names, separated by spaces, not {names!r}")
+    for part in parts:
+        if not re.fullmatch(r"[^\W\d]\w*", part):
+            raise OperandError(f"{part!r} is no name for a symbol: letters, digits and _ only, starting with a letter")
+    symbols = tuple(one(part) for part in parts)
+    return symbols[0] if len(symbols) == 1 else symbols

@@ -1,0 +1,1 @@
+"""Equations of motion on manifolds as numbers: lowered, compiled, stepped."""

@@ -1,0 +1,1 @@
+"""Normal forms of formulas, by the rules of S^2 and SO(3)."""

@@ -1,0 +1,151 @@
+"""Products of two atoms, with the rules of S^2 and SO(3).
+
+Matrices move right across a dot product, symmetric ones do not care; triple products are sorted with their sign;
+R^T R = 1; R a x R b = R (a x b); q . q = 1 and its derivatives.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+
+from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Apply, Cross, Dot, Formula, Hat, Symbol, Transpose
+from recursive_dyn.manifold.formula.operations import transpose
+from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, scalar, single, sort_key, times
+from recursive_dyn.manifold.normal.polynomial import UNIT
+
+
+@lru_cache(maxsize=REMEMBERED)
+def cross_atoms(a: Formula, b: Formula) -> Form:
+    """a x b."""
+    if a == b:
+        return {}
+    if isinstance(a, Apply) and isinstance(b, Apply) and a.left == b.left and is_rotation(a.left):
+        return combine(single(a.left), cross_atoms(a.right, b.right), apply_atoms)
+    return single(Cross(a, b)) if sort_key(a) < sort_key(b) else single(Cross(b, a), -1)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def apply_atoms(m: Formula, v: Formula) -> Form:
+    """m v of a matrix atom and a vector or matrix atom."""
+    if isinstance(m, Hat):
+        if len(v.shape) == 1:
+            return cross_atoms(m.of, v)
+        return single(Apply(m, v))
+    if isinstance(m, Apply):
+        return combine(single(m.left), apply_atoms(m.right, v), apply_atoms)
+    if isinstance(v, Apply) and v.left == transpose(m) and is_rotation(m):
+        return single(v.right)
+    if is_rotation(m) and isinstance(v, Cross) and _undone_by(m, v):
+        return combine(apply_atoms(m, v.left), apply_atoms(m, v.right), cross_atoms)
+    return single(Apply(m, v))
+
+
+def _undone_by(m: Formula, v: Cross) -> bool:
+    inverse = transpose(m)
+    return any(isinstance(x, Apply) and x.left == inverse for x in (v.left, v.right))
+
+
+def is_rotation(m: Formula) -> bool:
+    """Whether a matrix atom is a rotation or the transpose of one."""
+    base = m.of if isinstance(m, Transpose) else m
+    return isinstance(base, Symbol) and base.base.space == ROTATION and not base.is_variation
+
+
+def transposed_atom(m: Formula) -> Form:
+    """m^T of a matrix atom."""
+    if isinstance(m, Hat):
+        return single(m, -1)
+    if isinstance(m, Apply):
+        return combine(transposed_atom(m.right), transposed_atom(m.left), apply_atoms)
+    return single(transpose(m))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def dot_atoms(a: Formula, b: Formula) -> Form:
+    """a . b: a triple product where one is a cross product, else all matrices on the side that sorts first."""
+    core_a, core_b = _core(a), _core(b)
+    if isinstance(core_b, Cross) and not isinstance(core_a, Cross):
+        return combine(_moved(b, a), single(core_b), _triple)
+    if isinstance(core_a, Cross) and not isinstance(core_b, Cross):
+        return combine(_moved(a, b), single(core_a), _triple)
+    result: Form = {}
+    for (_, right), p in _moved(a, b).items():
+        for (_, left), s in _moved(b, a).items() if core_a == core_b else ():
+            if right is not None and left is not None and sort_key(left) < sort_key(right):
+                right, p = left, s
+        if right is not None:
+            add_to(result, times({((), None): p}, _pair(core_a, right)))
+    return result
+
+
+def _core(f: Formula) -> Formula:
+    """The vector under the matrices."""
+    while isinstance(f, Apply):
+        f = f.right
+    return f
+
+
+def _moved(f: Formula, other: Formula) -> Form:
+    """The matrices of f, transposed, on the other side of the dot product: f . other = core . result."""
+    result = single(other)
+    while isinstance(f, Apply):
+        result = combine(transposed_atom(f.left), result, apply_atoms)
+        f = f.right
+    return result
+
+
+def _pair(a: Formula, b: Formula) -> Form:
+    """a . b of a vector without matrices and any other."""
+    core = _core(b)
+    if isinstance(a, Symbol) and isinstance(b, Symbol) and a.base == b.base and a.base.space == SPHERE:
+        return _unit(a, b) if a.key <= b.key else _unit(b, a)
+    if sort_key(core) < sort_key(a):
+        result: Form = {}
+        for (_, turned), p in _moved(b, a).items():
+            if turned is not None:
+                add_to(result, times({((), None): p}, scalar(Dot(core, turned))))
+        return result
+    return scalar(Dot(a, b))
+
+
+def _triple(a: Formula, b: Cross) -> Form:
+    """a . (u x v), sorted; where the last is a cross product itself, (a x u) . v."""
+    entries = _unturned([a, b.left, b.right])
+    if len(set(entries)) < 3:
+        return {}
+    sign = 1
+    for i, j in ((0, 1), (1, 2), (0, 1)):
+        if sort_key(entries[j]) < sort_key(entries[i]):
+            entries[i], entries[j] = entries[j], entries[i]
+            sign = -sign
+    first, second, third = entries
+    if isinstance(third, Cross):
+        pair = sorted((Cross(first, second), third), key=sort_key)
+        return scalar(Dot(*pair), sign)
+    return scalar(Dot(first, Cross(second, third)), sign)
+
+
+def _unturned(entries: list[Formula]) -> list[Formula]:
+    """The entries of a triple product without a rotation that two of them share: it turns the third back instead."""
+    leads = [x.left for x in entries if isinstance(x, Apply) and is_rotation(x.left)]
+    shared = next((m for m in leads if leads.count(m) > 1), None)
+    if shared is None:
+        return entries
+    turned = [x.right if isinstance(x, Apply) and x.left == shared else Apply(transpose(shared), x) for x in entries]
+    return _unturned(turned)
+
+
+def _unit(a: Symbol, b: Symbol) -> Form:
+    """q . q = 1, and from its n-th derivative q . q^(n) = -1/2 sum over 0 < k < n of C(n, k) q^(k) . q^(n-k)."""
+    if a.order or a.is_variation or (b.is_variation and b.order):
+        return scalar(Dot(a, b))
+    if b.order == 0:
+        return {} if b.is_variation else {((), None): UNIT}
+    result: Form = {}
+    n = b.order
+    for k in range(1, n):
+        one, other = Symbol(a.base, k), Symbol(a.base, n - k)
+        add_to(result, dot_atoms(one, other), Fraction(-comb(n, k), 2))
+    return result

@@ -1,0 +1,88 @@
+"""Normal form of a formula: everything multiplied out, by the rules of ``atoms``.
+
+Identities of three or more products (Jacobi's) are not reached by rewriting: ``equality`` decides them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from recursive_dyn.errors import OperandError
+from recursive_dyn.manifold.formula.formula import (
+    Apply,
+    Cross,
+    Dot,
+    Formula,
+    Hat,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Symbol,
+    Transpose,
+)
+from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, dot_atoms, transposed_atom
+from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, times
+from recursive_dyn.manifold.normal.polynomial import UNIT, exact, monomial_power, product
+
+
+def normal(f: Formula) -> Form:
+    """The normal form of a formula."""
+    match f:
+        case Symbol():
+            return {((), None): {((f, 1),): 1}} if not f.shape else {((), f): UNIT}
+        case Number(value):
+            return {((), None): {(): exact(value)}} if value else {}
+        case Sum(terms):
+            result: Form = {}
+            for t in terms:
+                add_to(result, normal(t))
+            return result
+        case Product(factors):
+            return times(_scalars(factors[:-1]), normal(factors[-1]))
+        case Power(scalar, exponent):
+            return _power(normal(scalar), exponent, f)
+        case Dot(a, b):
+            return combine(normal(a), normal(b), dot_atoms)
+        case Cross(a, b):
+            return combine(normal(a), normal(b), cross_atoms)
+        case Apply(a, b):
+            return combine(normal(a), normal(b), apply_atoms)
+        case Hat(a):
+            return {(dots, Hat(atom)): p for (dots, atom), p in normal(a).items() if atom is not None}
+        case Transpose(a):
+            return _transposed(normal(a))
+    raise OperandError(f"{f!r} has no normal form")
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _scalars(factors: tuple[Formula, ...]) -> Form:
+    """The product of scalars that stand in front; terms that a sum was differentiated into share theirs."""
+    result = normal(factors[0])
+    for factor in factors[1:]:
+        result = times(result, normal(factor))
+    return result
+
+
+def _power(a: Form, exponent: int, f: Formula) -> Form:
+    if len(a) == 1:
+        (((dots, _), p),) = a.items()
+        if not dots and len(p) == 1:
+            ((monomial, value),) = p.items()
+            return {((), None): {monomial_power(monomial, exponent): exact(Fraction(value) ** exponent)}}
+    if exponent < 0:
+        raise OperandError(f"{f} has no normal form: only constant symbols and numbers divide")
+    result: Form = {((), None): UNIT}
+    for _ in range(exponent):
+        result = times(result, a)
+    return result
+
+
+def _transposed(a: Form) -> Form:
+    result: Form = {}
+    for (dots, atom), p in a.items():
+        if atom is not None:
+            for (inner, x), sign in transposed_atom(atom).items():
+                add_to(result, {(dots + inner, x): product(p, sign)})
+    return result

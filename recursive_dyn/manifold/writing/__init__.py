@@ -1,0 +1,1 @@
+"""Formulas as a person would write them: plain text and LaTeX."""

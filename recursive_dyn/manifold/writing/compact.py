@@ -1,0 +1,237 @@
+"""Normal forms as a person would write them: what terms share stands once, in front of a bracket.
+
+Three rules: terms with the same outermost operation (q x, R^T) share it; a coefficient's common symbols stand outside
+its sum, (m1 + m2) l^2; a free acceleration takes the uniform field beside it along, m (x'' + g e3).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from recursive_dyn.errors import OperandError
+from recursive_dyn.manifold.formula.calculus import symbols_of
+from recursive_dyn.manifold.formula.formula import (
+    ONE,
+    SPHERE,
+    Apply,
+    Cross,
+    Dot,
+    Formula,
+    Number,
+    Power,
+    Product,
+    Shape,
+    Symbol,
+)
+from recursive_dyn.manifold.formula.operations import total
+from recursive_dyn.manifold.normal.forms import Form
+from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.manifold.normal.polynomial import (
+    Monomial,
+    Polynomial,
+    common_monomial,
+    exact,
+    monomial_power,
+    monomial_product,
+)
+from recursive_dyn.manifold.writing.coefficients import coefficient, joined, powers, shared_factors
+from recursive_dyn.manifold.writing.facing import facing
+from recursive_dyn.manifold.writing.roles import NO_ROLES, Roles
+from recursive_dyn.manifold.writing.terms import Term
+
+Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its first operand
+
+
+def simplify(f: Formula) -> Formula:
+    """The same formula in normal form, written compactly; OperandError for what is no formula."""
+    if not isinstance(f, Formula):
+        raise OperandError(f"{f!r} ({type(f).__name__}) is no formula to simplify")
+    ranks = {s.base: s.base.rank for s in symbols_of(f)}
+    return compact(normal(f), f.shape, Roles(ranks=ranks))
+
+
+def compact(form: Form, shape: Shape, roles: Roles = NO_ROLES) -> Formula:
+    """The form as a compact formula of the given shape."""
+    return _sum(_terms(form), shape, roles)
+
+
+def compact_row(form: Form, shape: Shape, roles: Roles) -> Formula:
+    """A row that is zero; a constant that all its terms share is divided out where applied forces carry it."""
+    terms = _terms(form)
+    if any(s.base in roles.inputs for t in terms for s in t.symbols()):
+        shared = common_monomial([m for t in terms for m in t.coefficient])
+        inverse = monomial_power(shared, -1)
+        terms = [
+            Term({monomial_product(m, inverse): x for m, x in t.coefficient.items()}, t.moving, t.dots, t.atom)
+            for t in terms
+        ]
+    return _sum(terms, shape, roles)
+
+
+def _terms(form: Form) -> list[Term]:
+    terms = []
+    for (dots, atom), p in form.items():
+        parts: dict[Monomial, Polynomial] = {}
+        for monomial, value in p.items():
+            moving = tuple(pair for pair in monomial if not pair[0].constant)
+            constant = tuple(pair for pair in monomial if pair[0].constant)
+            parts.setdefault(moving, {})[constant] = value
+        terms += [Term(c, moving, dots, atom) for moving, c in parts.items()]
+    return terms
+
+
+def _sum(terms: Sequence[Term], shape: Shape, roles: Roles) -> Formula:
+    """A sum of terms: grouped by their outermost operations, then fields by accelerations, then sorted."""
+    groups: dict[tuple[Head | None, str], list[Term]] = {}
+    for head, t in _oriented(terms, roles):
+        leads = head is None or head[1] == roles.first
+        groups.setdefault((head, "" if leads else roles.kind(t)), []).append(t)
+    items: list[tuple[Any, Formula]] = []
+    for (head, kind), members in groups.items():
+        if head is not None and len(members) > 1:
+            inner = [Term(t.coefficient, t.moving, t.dots, _operand(t.atom)) for t in members]
+            shared = shared_factors(inner, roles) if kind else []
+            items.append((min(map(roles.key, members)), _behind(head, shared, _sum(inner, _shape(inner), roles))))
+        elif head is not None:
+            items += [(roles.key(t), _product(t, roles)) for t in members]
+        else:
+            items += _with_fields(members, roles)
+    items.sort(key=lambda item: item[0])
+    return total([f for _, f in items], shape)
+
+
+def _shape(terms: Sequence[Term]) -> Shape:
+    atom = terms[0].atom
+    return () if atom is None else atom.shape
+
+
+def _operand(atom: Formula | None) -> Formula:
+    assert isinstance(atom, (Cross, Apply))
+    return atom.right
+
+
+def _oriented(terms: Sequence[Term], roles: Roles) -> list[tuple[Head | None, Term]]:
+    """Terms with their outermost operation; cross products are turned so that most terms share theirs."""
+    counts: Counter[Head] = Counter()
+    for t in terms:
+        counts.update(_heads(t.atom))
+    result: list[tuple[Head | None, Term]] = []
+    for t in terms:
+        heads = _heads(t.atom)
+        if not heads:
+            result.append((None, t))
+            continue
+        best = max(heads, key=lambda h: (h[1] == roles.first, isinstance(h[1], Symbol), counts[h], h == heads[0]))
+        if isinstance(t.atom, Cross) and best[1] != t.atom.left:
+            negative = {m: -x for m, x in t.coefficient.items()}
+            t = Term(negative, t.moving, t.dots, Cross(t.atom.right, t.atom.left))
+        result.append((best, t))
+    return result
+
+
+def _heads(atom: Formula | None) -> list[Head]:
+    if isinstance(atom, Cross):
+        return [(Cross, atom.left), (Cross, atom.right)]
+    return [(Apply, atom.left)] if isinstance(atom, Apply) else []
+
+
+def _behind(head: Head, shared: list[Formula], inner: Formula) -> Formula:
+    """The operation on what is behind it; scalars come to the front."""
+    operation, left = head
+    front = [f for f in shared if f != ONE]
+    if isinstance(inner, Product):
+        front, inner = front + list(inner.factors[:-1]), inner.factors[-1]
+    return _turned([*front, operation(left, inner)])
+
+
+def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
+    """Bare vectors: an acceleration x'' draws c e to it where its coefficient times a symbol is the field's."""
+    items = []
+    left = list(terms)
+    for t in terms:
+        if not _is_free_acceleration(t) or t not in left:
+            continue
+        fields = [(r, f) for f in left if _is_field(f) and (r := _ratio(f.coefficient, t.coefficient)) is not None]
+        if not fields:
+            continue
+        left = [other for other in left if other is not t and all(other is not f for _, f in fields)]
+        parts = [t.atom, *(_product(Term({r[0]: exact(r[1])}, (), (), f.atom), roles) for r, f in fields)]
+        inside = total([p for p in parts if p is not None], _shape([t]))
+        items.append((roles.key(t), joined([*coefficient(t.coefficient, roles), inside])))
+    return items + [(roles.key(t), _product(t, roles)) for t in left]
+
+
+def _is_free_acceleration(t: Term) -> bool:
+    atom = t.atom
+    plain = isinstance(atom, Symbol) and atom.order == 2 and not atom.varied and atom.base.space != SPHERE
+    return plain and not t.moving and not t.dots
+
+
+def _is_field(t: Term) -> bool:
+    return isinstance(t.atom, Symbol) and t.atom.constant and not t.moving and not t.dots
+
+
+def _ratio(a: Polynomial, b: Polynomial) -> tuple[Monomial, Fraction] | None:
+    """The monomial with number 1 or -1 that b is to be multiplied with to give a, if there is one."""
+    if len(a) != len(b):
+        return None
+    first, value = next(iter(b.items()))
+    for monomial, other in a.items():
+        number = Fraction(other) / value
+        ratio = monomial_product(monomial, monomial_power(first, -1))
+        if abs(number) == 1 and all(e > 0 for _, e in ratio):
+            image = {monomial_product(m, ratio): x * number for m, x in b.items()}
+            if image == a:
+                return ratio, number
+    return None
+
+
+def _product(t: Term, roles: Roles) -> Formula:
+    number, *factors = [*coefficient(t.coefficient, roles), *powers(t.moving, roles)]
+    assert isinstance(number, Number)
+    dots: dict[Formula, int] = {}
+    for dot in t.dots:
+        sign, written = facing(dot, roles)
+        number = Number(number.value * sign)
+        dots[written] = dots.get(written, 0) + 1
+    factors += [f if count == 1 else Power(f, count) for f, count in dots.items()]
+    factors = [number, *factors]
+    return _turned(factors if t.atom is None else [*factors, t.atom])
+
+
+def _turned(factors: list[Formula]) -> Formula:
+    """The product; - a x (b x c) is written a x (c x b), and - R (b x c) as R (c x b)."""
+    *front, body = factors
+    if front and isinstance(front[0], Number) and front[0].value < 0:
+        inside = _reversed_inside(body)
+        if inside is not None:
+            front, body = [Number(-front[0].value), *front[1:]], inside
+    return joined([*front, body])
+
+
+def _reversed_inside(f: Formula) -> Formula | None:
+    """- f, with the outermost cross product within f turned round; None without one."""
+    if not isinstance(f, (Cross, Apply)):
+        return None
+    inner = f.right
+    turned = Cross(inner.right, inner.left) if isinstance(inner, Cross) else _reversed_inside(inner)
+    return None if turned is None else type(f)(f.left, turned)
+
+
+def paired(terms: Sequence[tuple[Symbol, Formula]]) -> Formula:
+    """Sum of variation . cofactor (variation times it, for scalars), signs in front."""
+    result: list[Formula] = []
+    for symbol, cofactor in terms:
+        sign = 1
+        if isinstance(cofactor, Product) and isinstance(cofactor.factors[0], Number) and cofactor.factors[0].value < 0:
+            sign = -1
+            cofactor = joined([Number(-cofactor.factors[0].value), *cofactor.factors[1:]])
+        if symbol.shape:
+            factors: list[Formula] = [Dot(symbol, cofactor)]
+        else:
+            factors = [*(cofactor.factors if isinstance(cofactor, Product) else (cofactor,)), symbol]
+        result.append(joined(factors if sign > 0 else [Number(Fraction(-1)), *factors]))
+    return total(result)

@@ -1,0 +1,1 @@
+"""The frozen tree that recursions read, and how it is made of what a scene says."""

@@ -1,0 +1,167 @@
+"""From bodies as a scene states them to the model: merge what does not move, number coordinates, check everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, reachable, substitute
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.drive import names_in
+from recursive_dyn.joint.joint_check import check_joint, check_placement
+from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.model.constraint import bound
+from recursive_dyn.model.model import WORLD, Body, Link, Model
+from recursive_dyn.model.numbering import Numbering
+from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
+from recursive_dyn.model.specification import BodySpec
+from recursive_dyn.spatial.algebra import mirrored
+
+
+def build_model(
+    graph: Graph,
+    specs: Sequence[BodySpec],
+    gravity: Sequence[float] | np.ndarray,
+    parameters: Sequence[tuple[str, float]],
+    shared: Sequence[Coordinate] = (),
+    constraints: Sequence[tuple[str, Scalar]] = (),
+) -> Model:
+    """The model of bodies given parents first, on joints that may depend on ``shared`` coordinates.
+
+    ``constraints``: name and expression of each row over inputs ("parameter", name).
+
+    ModelError names the body, joint or coordinate that is wrong.
+    """
+    numbering = Numbering(dict(parameters), {c.name: c for c in shared})
+    assembly = _Assembly(graph, numbering)
+    for spec in specs:
+        assembly.add(spec)
+    numbering.refuse_unused()
+    for name, e in constraints:
+        numbering.refuse_charted(f"constraint '{name}'", names_in([e]))
+    places = {spec.name: k for k, spec in enumerate(specs)}
+    known = frozenset(numbering.parameters)
+    links = [_lump(link, parts) for link, parts in zip(assembly.links, assembly.parts, strict=True)]
+    _check_masses(links)
+    links, bodies = canonical_frames(links, assembly.bodies)
+    links = [replace(link, moments=moments) for link, moments in zip(links, mass_moments(links), strict=True)]
+    charts = [(link.chart, 0.0) for link in links if link.chart is not None]
+    return Model(
+        graph=graph,
+        links=tuple(links),
+        bodies=tuple(bodies),
+        coordinates=tuple(numbering.coordinates),
+        coordinate_names=tuple(numbering.names),
+        gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
+        parameters=(*parameters, *charts),
+        nq=len(numbering.names),
+        nv=len(numbering.coordinates),
+        plain_slots=tuple(numbering.plain.values()),
+        quaternions=tuple(numbering.quaternions),
+        constraints=tuple(bound(name, e, places, numbering.inputs, known) for name, e in constraints),
+    )
+
+
+class _Assembly:
+    """Links and bodies as they are added; ``parts``: (spec, pose in the link) of each link."""
+
+    def __init__(self, graph: Graph, numbering: Numbering) -> None:
+        self.graph, self.numbering = graph, numbering
+        self.links: list[Link] = []
+        self.bodies: list[Body] = []
+        self.parts: list[list[tuple[BodySpec, np.ndarray]]] = []
+
+    def add(self, spec: BodySpec) -> None:
+        """One more body: a link of its own, or a part of the link it is fixed to."""
+        numbering = self.numbering
+        joint, borrowed = numbering.bind(spec)
+        own_and_borrowed = (*spec.coordinates, *(numbering.coordinate(name) for name in borrowed))
+        check_joint(joint, spec.name, own_and_borrowed, numbering.parameters)
+        check_placement(spec.placement, spec.name, numbering.parameters)
+        carrier = self.bodies[spec.parent] if spec.parent != WORLD else None
+        parent = carrier.link if carrier else WORLD
+        leading, core, trailing = joint.split()
+        start = [spec.placement] if carrier is None else [carrier.pose, spec.placement]
+        placement = self._product([*start, *leading])
+        if not core.factors:
+            self.bodies.append(Body(spec.name, spec.parent, parent, placement, spec.center, jointed=False))
+            if parent != WORLD:
+                self.parts[parent].append((spec, placement))
+            return
+        pose = self._product(trailing)
+        self.links.append(self._link(spec, parent, placement, core, borrowed))
+        self.parts.append([(spec, pose)])
+        self.bodies.append(Body(spec.name, spec.parent, len(self.links) - 1, pose, spec.center, jointed=True))
+
+    def _link(
+        self, spec: BodySpec, parent: int, placement: np.ndarray, core: JointProgram, borrowed: Sequence[str]
+    ) -> Link:
+        drive = self.numbering.drive(spec, core)
+        places, slots = ([], []) if drive else self.numbering.number(spec, core, core.nv - len(borrowed))
+        known = [self.numbering.slot(name) for name in (drive[1] if drive else borrowed)]
+        nothing = array(np.zeros((3, 3)))
+        return Link(
+            name=spec.name,
+            parent=parent,
+            placement=placement,
+            joint=core,
+            places=(*places, *(place for place, _ in known)),
+            slots=(*slots, *(slot for _, slot in known)),
+            mass=0.0,
+            center=nothing[0],
+            inertia=nothing,
+            drive=drive[0] if drive else None,
+            chart=f"{spec.name}.chart" if core.charts else None,  # a dot: no scene.parameter has this name
+        )
+
+    def _product(self, poses: Sequence[np.ndarray]) -> np.ndarray:
+        total = array(np.eye(4))
+        for pose in poses:
+            names = {n.args[0] for n in reachable(pose.flat) if n.op == "input"}
+            inputs = {name: self.graph.input(name) for name in names}
+            total = total @ (array(substitute(list(pose.flat), inputs)).reshape(4, 4) if names else pose)
+        return snap(total)
+
+
+def _lump(link: Link, parts: Sequence[tuple[BodySpec, np.ndarray]]) -> Link:
+    """The link with its parts' summed inertia, by the parallel axis theorem."""
+    placed = []
+    for spec, pose in parts:
+        if _is_zero(spec.mass) and all(map(_is_zero, spec.inertia.flat)):
+            continue
+        R, p = pose[:3, :3], pose[:3, 3]
+        still = all(is_constant(R[i, j]) and R[i, j] == (i == j) for i in range(3) for j in range(3))
+        inertia = spec.inertia if still else R @ spec.inertia @ R.T
+        placed.append((spec.mass, p + (spec.center if still else R @ spec.center), inertia))
+    if not placed:
+        return link
+    mass, center, inertia = placed[0]
+    if len(placed) > 1:
+        mass = sum(m for m, _, _ in placed)
+        # robot files give an inertia to frames without mass
+        center = center if _is_zero(mass) else sum(m * c for m, c, _ in placed) * (1.0 / mass)
+        inertia = array(np.zeros((3, 3)))
+        for m, c, I in placed:
+            d = c - center
+            inertia = inertia + I + m * ((d @ d) * np.eye(3) - np.outer(d, d))
+    return replace(link, mass=mass, center=array(center), inertia=mirrored(array(inertia)))
+
+
+def _is_zero(value: Scalar) -> bool:
+    return is_constant(value) and bool(value == 0.0)
+
+
+def _check_masses(links: Sequence[Link]) -> None:
+    heavy = [not all(map(_is_zero, (link.mass, *link.inertia.flat))) for link in links]
+    for i in reversed(range(len(links))):
+        if heavy[i] and links[i].parent != WORLD:
+            heavy[links[i].parent] = True
+    for i, link in enumerate(links):
+        if not heavy[i]:
+            raise ModelError(
+                f"body '{link.name}' moves but has no mass, nor has anything attached to it;"
+                " give it a mass, a density with shapes, or a fixed joint"
+            )

@@ -1,0 +1,151 @@
+"""Constraints written as expressions: one row phi = 0 or psi = 0, its gradient and its bias, all from the graph.
+
+A row may hold coordinates and their rates, parameters, and for every body the position of its origin, its rotation
+matrix, the velocity of its origin and its angular velocity, all in world axes. Differentiating phi once gives a row psi
+that is affine in velocities; the gradient of psi by them is the row P of P v = 0, and its rate at zero acceleration is
+P-dot v (Guenter & Lee 2009, section 5, after eq. 16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph import expression as ex
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
+from recursive_dyn.graph.program import content_hash
+from recursive_dyn.spatial.algebra import cross
+
+POSITION, ROTATION, VELOCITY, SPIN, COORDINATE, RATE = "position", "rotation", "velocity", "spin", "coordinate", "rate"
+BIAS = "bias"  # the rate of a velocity at zero acceleration of all coordinates
+_AXES = "xyz"
+
+
+def rate_name(coordinate: str) -> str:
+    """Name of a coordinate's rate."""
+    return f"rate({coordinate})"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One row's phi (None for a row between velocities), psi, gradient by velocity inputs, and psi's rate at a = 0."""
+
+    phi: Scalar | None
+    psi: Scalar
+    gradient: dict[Any, Scalar]
+    bias: Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A row named ``name`` over inputs (quantity, owner, component ...) of ``graph``."""
+
+    name: str
+    graph: Graph
+    expression: Scalar
+    holonomic: bool
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash."""
+        return content_hash(f"{self.name} {self.holonomic}", [self.expression])
+
+    @property
+    def inputs(self) -> list[Expression]:
+        """The inputs that the row holds."""
+        return [n for n in ex.reachable([self.expression]) if n.op == "input"]
+
+    @cached_property
+    def rows(self) -> Rows:
+        """phi, psi = phi-dot (or the row itself), gradient and bias in the row's own graph."""
+        phi = self.expression if self.holonomic else None
+        psi = self.expression
+        if self.holonomic:
+            psi = directional_derivative([psi], self._rates([psi]))[0]
+        velocities = [n for n in ex.reachable([psi]) if n.op == "input" and n.args[0][0] in (VELOCITY, SPIN, RATE)]
+        gradient = {n.args[0]: directional_derivative([psi], {n: 1.0})[0] for n in velocities}
+        self._refuse_curved(gradient)
+        return Rows(phi, psi, gradient, directional_derivative([psi], self._rates([psi]))[0])
+
+    def _rates(self, outputs: list[Scalar]) -> dict[Expression, Scalar]:
+        """Rate of every input below the outputs at zero acceleration."""
+        g = self.graph
+        result: dict[Expression, Scalar] = {}
+        for node in ex.reachable(outputs):
+            if node.op != "input":
+                continue
+            kind, *where = node.args[0]
+            if kind == COORDINATE:
+                result[node] = g.input((RATE, *where))
+            elif kind == POSITION:
+                result[node] = g.input((VELOCITY, *where))
+            elif kind == ROTATION:
+                owner, i, j = where
+                omega = array([g.input((SPIN, owner, k)) for k in range(3)])
+                column = array([g.input((ROTATION, owner, k, j)) for k in range(3)])
+                result[node] = cross(omega, column)[i]
+            elif kind in (VELOCITY, SPIN):
+                result[node] = g.input((BIAS, kind, *where))
+        return result
+
+    def _refuse_curved(self, gradient: Mapping[Any, Scalar]) -> None:
+        """ModelError unless the row is affine in the velocities."""
+        nodes = [n for n in ex.reachable(gradient.values()) if n.op == "input"]
+        rng = np.random.default_rng(5)
+        common = {n.args[0]: rng.uniform(0.3, 0.9) for n in nodes}
+        values = []
+        for scale in (1.0, -1.7):
+            moving = {k: x * scale if k[0] in (VELOCITY, SPIN, RATE) else x for k, x in common.items()}
+            values.append(np.array(ex.evaluate(list(gradient.values()), moving), dtype=float))
+        if not np.allclose(values[0], values[1], rtol=1e-9, atol=1e-9, equal_nan=True):
+            raise ModelError(
+                f"constraint '{self.name}' is not linear in the velocities; write rows P(q) v = 0, or a position"
+                " constraint phi(q) = 0"
+            )
+
+
+def quantity(name: str, bodies: Mapping[str, int]) -> tuple[Any, ...] | None:
+    """The input that a name such as "arm.position.x" or "arm.rotation.xz" stands for, or None."""
+    front, _, component = name.rpartition(".")
+    body, _, kind = front.rpartition(".")
+    if body not in bodies or any(letter not in _AXES for letter in component):
+        return None
+    place = tuple(_AXES.index(letter) for letter in component)
+    if kind in (POSITION, VELOCITY, SPIN) and len(place) == 1:
+        return (kind, bodies[body], *place)
+    return (kind, bodies[body], *place) if kind == ROTATION and len(place) == 2 else None
+
+
+def bound(
+    name: str, expression: Scalar, bodies: Mapping[str, int], slots: Mapping[str, Any], parameters: frozenset[str]
+) -> Constraint:
+    """The row over resolved inputs; ``slots`` maps coordinate and rate names to their inputs.
+
+    The expression's inputs are ("parameter", name). ModelError names what is unknown.
+    """
+    graph = Graph()
+    inputs: dict[Any, Scalar] = {}
+    moving, fast = False, False
+    for node in ex.reachable([expression]):
+        if node.op != "input":
+            continue
+        symbol = node.args[0][1]
+        known = slots.get(symbol) or quantity(symbol, bodies)
+        if known is None and symbol not in parameters:
+            raise ModelError(
+                f"constraint '{name}' uses '{symbol}', which is no coordinate, rate, parameter or quantity of a body"
+                " attached in this scene; take symbols from body.q, body.v, body.position, body.rotation,"
+                " body.velocity, body.spin"
+            )
+        inputs[node.args[0]] = graph.input(known or ("parameter", symbol))
+        moving = moving or known is not None
+        fast = fast or (known is not None and known[0] in (VELOCITY, SPIN, RATE))
+    if not moving:
+        raise ModelError(f"constraint '{name}' holds nothing that moves: {expression!r}")
+    return Constraint(name, graph, ex.substitute([expression], inputs)[0], not fast)

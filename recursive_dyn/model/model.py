@@ -1,0 +1,147 @@
+"""The plain, frozen tree that recursions read: links that move, bodies fixed to them, coordinate slots, parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.program import content_hash
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.drive import Drive
+from recursive_dyn.joint.joint_program import BALL, FREE, Factor, JointProgram
+from recursive_dyn.model.constraint import Constraint
+
+WORLD = -1
+
+
+@dataclass(frozen=True, eq=False)
+class MassMoments:
+    """Zeroth, first (3,) and second (3, 3) moment of a link's mass about its origin: sum of m, m r, m r r^T."""
+
+    mass: Scalar
+    first: np.ndarray
+    second: np.ndarray
+
+    @property
+    def inertia(self) -> np.ndarray:
+        """Moment of inertia (3, 3) about the origin, tr(P) 1 - P of the second moment P."""
+        P = self.second
+        return array(np.eye(3)) * (P[0, 0] + P[1, 1] + P[2, 2]) - P
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A moving rigid assembly; its frame is the child frame of the moving core of its joint."""
+
+    name: str
+    parent: int
+    placement: np.ndarray
+    joint: JointProgram
+    places: tuple[int, ...]  # of the coordinates in q that it depends on
+    slots: tuple[int, ...]  # of the coordinates in v
+    mass: Scalar
+    center: np.ndarray
+    inertia: np.ndarray
+    drive: Drive | None = None  # the joint's coordinates as functions of those at ``places``
+    chart: str | None = None  # the parameter that says which chart of the joint is in force
+    offset: float = 0.0  # added to the coordinate of a one-coordinate joint
+    moments: MassMoments | None = None  # what the recursions carry: see reframe.mass_moments
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A named body rigidly on a link (WORLD when it does not move): pose X_LB (4, 4), centre of mass in body axes."""
+
+    name: str
+    parent: int
+    link: int
+    pose: np.ndarray
+    center: np.ndarray
+    jointed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Links parents first, bodies in order of attachment, coordinates in order of attachment."""
+
+    graph: Graph
+    links: tuple[Link, ...]
+    bodies: tuple[Body, ...]
+    coordinates: tuple[Coordinate, ...]
+    coordinate_names: tuple[str, ...]
+    gravity: tuple[float, float, float]
+    parameters: tuple[tuple[str, float], ...]
+    nq: int
+    nv: int
+    plain_slots: tuple[tuple[int, int], ...]  # (q place, v slot) where velocity is the coordinate's time derivative
+    quaternions: tuple[int, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash of everything that enters generated code; parameters' initial values scale the limits' stops."""
+        shape: list[Any] = [self.gravity, self.parameters, self.nq, self.nv]
+        shape += [(c.damping, c.stiffness, c.rest, c.armature, c.limits) for c in self.coordinates]
+        scalars: list[Scalar] = []
+        for link in self.links:
+            shape.append((link.parent, link.joint.key, link.places, link.slots, link.offset))
+            shape.append((link.drive.key if link.drive else None, link.chart))
+            scalars += [*link.placement[:3].flat, link.mass, *link.center, *link.inertia.flat]
+        for body in self.bodies:
+            shape.append((body.parent, body.link, body.jointed))
+            scalars += [*body.pose[:3].flat, *body.center]
+        shape += [constraint.key for constraint in self.constraints]
+        return content_hash(repr(shape), scalars)
+
+    @cached_property
+    def ancestors(self) -> tuple[tuple[int, ...], ...]:
+        """Per link: itself and every link towards the world."""
+        chains: list[tuple[int, ...]] = []
+        for i, link in enumerate(self.links):
+            chains.append((i, *(chains[link.parent] if link.parent != WORLD else ())))
+        return tuple(chains)
+
+    @cached_property
+    def owners(self) -> tuple[tuple[int, Factor, int, int], ...]:
+        """(link, factor, first q place, first v slot) of every factor whose position is, or holds, a quaternion."""
+        return tuple(
+            (i, f, link.places[f.first_q], link.slots[f.first_v])
+            for i, link in enumerate(self.links)
+            for f in link.joint.factors
+            if f.kind in (BALL, FREE)
+        )
+
+    @cached_property
+    def charted(self) -> tuple[Link, ...]:
+        """The links whose joints have several charts."""
+        return tuple(link for link in self.links if link.chart is not None)
+
+    @cached_property
+    def meeting(self) -> tuple[int, ...]:
+        """Per velocity slot: the lowest link (or WORLD) that carries every link which moves with the slot."""
+        common: list[int | None] = [None] * self.nv
+        for i, link in enumerate(self.links):
+            for slot in link.slots:
+                other = common[slot]
+                common[slot] = i if other is None else self._shared_ancestor(other, i)
+        return tuple(WORLD if c is None else c for c in common)
+
+    def _shared_ancestor(self, a: int, b: int) -> int:
+        if WORLD in (a, b):
+            return WORLD
+        chain = set(self.ancestors[a])
+        return next((i for i in self.ancestors[b] if i in chain), WORLD)
+
+    def body_index(self, body: Any) -> int:
+        """Index of a body by its name, or of a scene's Body by its own; ModelError lists the known ones."""
+        name = getattr(body, "name", body)
+        for i, known in enumerate(self.bodies):
+            if known.name == name:
+                return i
+        raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies)}")

@@ -1,0 +1,149 @@
+"""Coordinates as bodies are added: who owns them, who shares them, which places in q and slots in v they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.drive import Drive, names_in
+from recursive_dyn.joint.drive import drive as make_drive
+from recursive_dyn.joint.joint_check import coordinate_labels
+from recursive_dyn.joint.joint_program import BALL, FREE, PLAIN, JointProgram, borrow
+from recursive_dyn.model.constraint import COORDINATE, RATE, rate_name
+from recursive_dyn.model.specification import BodySpec, Coupling
+
+
+class Numbering:
+    """``names`` (nq,), ``coordinates`` (nv,), first places of ``quaternions``; ``plain``: place and slot by name;
+    ``charted``: names of coordinates, and of their rates, whose meaning changes with their joint's chart."""
+
+    def __init__(self, parameters: dict[str, float], shared: dict[str, Coordinate]) -> None:
+        self.parameters, self.shared = parameters, shared
+        self.coordinates: list[Coordinate] = []
+        self.names: list[str] = []
+        self.quaternions: list[int] = []
+        self.plain: dict[str, tuple[int, int]] = {}
+        self.charted: set[str] = set()
+
+    def is_coordinate(self, name: str) -> bool:
+        """True for a shared coordinate and for a plain one of a body before."""
+        return name in self.shared or name in self.plain
+
+    def coordinate(self, name: str) -> Coordinate:
+        """The coordinate of that name."""
+        return self.shared[name] if name in self.shared else self.coordinates[self.plain[name][1]]
+
+    def bind(self, spec: BodySpec) -> tuple[JointProgram, list[str]]:
+        """The joint with the shared coordinates in its transform as coordinates after its own, and their names."""
+        self.refuse_charted(f"joint of '{spec.name}'", spec.joint.parameters)
+        borrowed = sorted(name for name in spec.joint.parameters if self.is_coordinate(name))
+        if not borrowed:
+            return spec.joint, []
+        manifold = any(f.kind in (BALL, FREE) for f in spec.joint.factors)
+        if spec.drive is not None or spec.joint.charts or manifold:
+            raise ModelError(
+                f"joint of '{spec.name}': its transform uses the shared coordinate '{borrowed[0]}', which a ball, a"
+                " free, a driven joint or one of several charts cannot; put a body between two joints"
+            )
+        return borrow(spec.joint, borrowed), borrowed
+
+    def number(self, spec: BodySpec, core: JointProgram, own: int) -> tuple[list[int], list[int]]:
+        """Give the joint's first ``own`` velocity coordinates, and what belongs to them in q, their places; (q, v)."""
+        place, slot = len(self.names), len(self.coordinates)
+        self.names += coordinate_labels(core, spec.coordinates, spec.name)[: core.nq - core.nv + own]
+        self.coordinates += [replace(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates]
+        for f in core.factors:
+            if f.kind in (BALL, FREE):
+                self.quaternions.append(place + f.first_q + f.nq - 4)
+            elif f.kind == PLAIN:
+                for j in range(f.nv):
+                    if f.first_v + j < own:
+                        name = self.names[place + f.first_q + j]
+                        self.plain[name] = (place + f.first_q + j, slot + f.first_v + j)
+                        self.charted |= {name, rate_name(name)} if core.charts else set()
+        return [*range(place, len(self.names))], [*range(slot, len(self.coordinates))]
+
+    def slot(self, name: str) -> tuple[int, int]:
+        """Place and slot of a coordinate; a shared one is numbered at its first use."""
+        if name not in self.plain:
+            self.plain[name] = (len(self.names), len(self.coordinates))
+            self.names.append(name)
+            self.coordinates.append(self.shared[name])
+        return self.plain[name]
+
+    def drive(self, spec: BodySpec, core: JointProgram) -> tuple[Drive, list[str]] | None:
+        """The functions that drive the joint's coordinates and the names of the coordinates they depend on."""
+        if spec.coupling is not None:
+            leader = self._leader(spec.name, spec.coupling, core)
+            slot = self.plain[leader][1]
+            self.coordinates[slot] = _with_follower(self.coordinates[slot], spec.coordinates[0], spec.coupling)
+            q = Graph().input(("parameter", leader))
+            return make_drive([q * spec.coupling.multiplier + spec.coupling.offset], {leader: 0}), [leader]
+        if spec.drive is None:
+            return None
+        used = names_in(spec.drive)
+        self.refuse_charted(f"joint of '{spec.name}'", used)
+        names = [name for name in used if self.is_coordinate(name)]
+        unknown = [name for name in used if name not in names and name not in self.parameters]
+        if unknown:
+            raise ModelError(
+                f"joint of '{spec.name}' is driven by '{unknown[0]}', which is no scene.coordinate, no coordinate"
+                ' "body.name" of a body before it and no scene.parameter'
+            )
+        if not names:
+            raise ModelError(f"joint of '{spec.name}' is driven by no coordinate; use a fixed joint or name one")
+        return make_drive(spec.drive, {name: k for k, name in enumerate(names)}), names
+
+    def _leader(self, body: str, coupling: Coupling, core: JointProgram) -> str:
+        own = [c.name for c in self.coordinates if c.name.rpartition(".")[0] == coupling.leader]
+        if not own:
+            raise ModelError(
+                f"joint of '{body}' follows '{coupling.leader}', which is not a moving body attached before it"
+            )
+        self.refuse_charted(f"joint of '{body}'", own)
+        if core.nv != 1 or len(own) != 1:
+            raise ModelError(f"joint of '{body}' follows '{coupling.leader}': both need exactly one own coordinate")
+        return own[0]
+
+    @property
+    def inputs(self) -> dict[str, tuple[Any, ...]]:
+        """What the names of coordinates and of their rates stand for in constraints."""
+        result: dict[str, tuple[Any, ...]] = {name: (COORDINATE, place) for name, place in self.plain.items()}
+        place_of = {slot: place for place, slot in self.plain.values()}
+        for slot, coordinate in enumerate(self.coordinates):
+            result[rate_name(coordinate.name)] = (RATE, (place_of.get(slot), slot))
+        return result
+
+    def refuse_charted(self, what: str, names: Iterable[str]) -> None:
+        """ModelError if one of ``names`` is a coordinate, or its rate, of a joint of several charts."""
+        found = sorted(self.charted.intersection(names))
+        if found:
+            raise ModelError(
+                f"{what} uses '{found[0]}', a coordinate whose meaning changes with the chart of its joint; use"
+                " positions and rotations of bodies, or a joint of one chart"
+            )
+
+    def refuse_unused(self) -> None:
+        """ModelError for a shared coordinate that moves nothing."""
+        unused = [name for name in self.shared if name not in self.plain]
+        if unused:
+            raise ModelError(f"coordinate '{unused[0]}' moves no body; use it in a joint, or do not declare it")
+
+
+def _with_follower(leader: Coordinate, own: Coordinate, coupling: Coupling) -> Coordinate:
+    """The leader with a follower's damping, spring, rotor and friction, which act through q = m q_l + offset."""
+    m = coupling.multiplier
+    stiffness = leader.stiffness + m * m * own.stiffness
+    pull = leader.stiffness * leader.rest + m * own.stiffness * (own.rest - coupling.offset)
+    return replace(
+        leader,
+        damping=leader.damping + m * m * own.damping,
+        armature=leader.armature + m * m * own.armature,
+        friction=leader.friction + abs(m) * own.friction,
+        stiffness=stiffness,
+        rest=pull / stiffness if stiffness else leader.rest,
+    )

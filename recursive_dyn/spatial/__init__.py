@@ -1,0 +1,1 @@
+"""Conventions and three-dimensional algebra over scalars: poses, rotations, twists, wrenches, inertias."""

@@ -1,0 +1,119 @@
+"""Conventions and three-dimensional algebra over scalars (numbers or expressions).
+
+Metres, kilograms, seconds, radians. Twists and wrenches are angular first, [omega; v] and [moment; force], as in
+Si & Guenter (2011). A pose named X_AB maps coordinates in B to coordinates in A. A body's frame is its joint's child
+frame. A joint's pose is G(q), its motion subspace S = (G^-1 dG/dq)^vee in the child frame, its bias c = S-dot q-dot.
+Quaternions are x, y, z, w.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Scalar, array, reciprocal
+
+
+def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.ndarray:
+    """Pose from a position and roll, pitch, yaw about fixed axes, R = Rz(yaw) Ry(pitch) Rx(roll), as URDF has it.
+
+    Returns a (4, 4) float array, or an object array of SymPy expressions when an entry is one (a scene parameter).
+    """
+    if len(xyz) != 3 or len(rpy) != 3:
+        raise ModelError("pose(xyz, rpy) takes three numbers each")
+    if any(hasattr(x, "free_symbols") for x in (*xyz, *rpy)):
+        import sympy
+
+        cos, sin, result = sympy.cos, sympy.sin, np.empty((4, 4), dtype=object)
+        result[:] = 0
+    else:
+        cos, sin, result = math.cos, math.sin, np.zeros((4, 4))
+        if not np.all(np.isfinite([*xyz, *rpy])):
+            raise ModelError("pose(xyz, rpy) got a number that is not finite")
+    (cr, cp, cy), (sr, sp, sy) = ([f(a) for a in rpy] for f in (cos, sin))
+    result[:3, :3] = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    result[:3, 3] = list(xyz)
+    result[3, 3] = 1
+    return result
+
+
+def inverse_pose(X_AB: np.ndarray) -> np.ndarray:
+    """Inverse of a rigid (4, 4) pose."""
+    result = X_AB.copy()
+    result[:3, :3] = X_AB[:3, :3].T
+    result[:3, 3] = -(X_AB[:3, :3].T @ X_AB[:3, 3])
+    return result
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cross product of two scalar vectors (3,)."""
+    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def skew(a: np.ndarray) -> np.ndarray:
+    """[a], the (3, 3) matrix with [a] b = a x b."""
+    return array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def mirrored(A: np.ndarray) -> np.ndarray:
+    """A (3, 3) with its upper half below the diagonal too: equal entries are then one node."""
+    result = A.copy()
+    for i in range(3):
+        for j in range(i):
+            result[i, j] = result[j, i]
+    return result
+
+
+def vee_difference(A: np.ndarray) -> np.ndarray:
+    """Axial vector (3,) of A - A^T, that is sum of r x f when A = sum of f r^T."""
+    return array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
+
+
+def dot(a: np.ndarray, b: np.ndarray) -> Scalar:
+    """Sum of products of two scalar vectors."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def quaternion_rotation(q: np.ndarray) -> np.ndarray:
+    """Rotation matrix (3, 3) of a quaternion x, y, z, w of any length other than zero."""
+    x, y, z, w = q
+    scale = reciprocal(x * x + y * y + z * z + w * w) * 2.0
+    xs, ys, zs = x * scale, y * scale, z * scale
+    xx, yy, zz, xy, xz, yz = x * xs, y * ys, z * zs, x * ys, x * zs, y * zs
+    wx, wy, wz = w * xs, w * ys, w * zs
+    return array(
+        [
+            [1.0 - (yy + zz), xy - wz, xz + wy],
+            [xy + wz, 1.0 - (xx + zz), yz - wx],
+            [xz - wy, yz + wx, 1.0 - (xx + yy)],
+        ]
+    )
+
+
+def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Hamilton product of two quaternions x, y, z, w."""
+    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
+    return array(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ]
+    )
+
+
+def quaternion_rate(q: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """q-dot = q (omega, 0) / 2 for an angular velocity in child axes."""
+    return quaternion_product(q, array([omega[0] * 0.5, omega[1] * 0.5, omega[2] * 0.5, 0.0]))

@@ -1,0 +1,135 @@
+"""The frame that a curve carries along, and the joint of a body on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Expression, Graph, array, is_constant, reciprocal, sqrt
+from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.algebra import cross, dot
+from scene.joints.base import Joint, as_floats
+from scene.joints.curves.curve_geometry import UPRIGHT, Course, check_frame, check_samples, goes_on
+from scene.joints.curves.parametrization import CLAMPED, Track
+from scene.joints.curves.polyline import CurvePath
+
+FRAMES = ("frenet", "up", "minimal", "translation")
+OUTSIDE = ("clamp", "wrap", "extrapolate")
+
+
+def unit(v: np.ndarray, what: str) -> np.ndarray:
+    """v / |v|; ModelError beginning with ``what`` where v is zero everywhere."""
+    square = dot(v, v)
+    if is_constant(square) and square == 0.0:
+        raise ModelError(f"{what} vanishes everywhere, so that there is no frame; use another curve, surface or joint")
+    return v * reciprocal(sqrt(square))
+
+
+def frame(x: np.ndarray, y: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """The (4, 4) pose with these axes and origin."""
+    G = array(np.eye(4))
+    for column, v in enumerate((x, y, z, origin)):
+        G[:3, column] = v
+    return G
+
+
+def still(point: np.ndarray) -> np.ndarray:
+    """The (4, 4) pose at a point (3,) that never turns."""
+    x, y, z = array(np.eye(3))
+    return frame(x, y, z, point)
+
+
+def carried_frame(
+    kind: str, what: str, q: Expression, point: np.ndarray, up: np.ndarray, normal: np.ndarray | None
+) -> np.ndarray:
+    """The (4, 4) pose at a point (3,) over the input q; ``normal`` is the reference of a "minimal" frame."""
+    if kind == "translation":
+        return still(point)
+    velocity = array(directional_derivative(list(point), {q: 1.0}))
+    bend = array(directional_derivative(list(velocity), {q: 1.0})) if kind == "frenet" else velocity
+    tangent = unit(velocity, f"{what}: its tangent")
+    if kind == "frenet":
+        binormal = unit(cross(tangent, bend), f"{what}: its curvature")
+        return frame(tangent, cross(binormal, tangent), binormal, point)
+    if kind == "up":
+        side = unit(cross(array(up), tangent), f"{what}: up across its tangent")
+        return frame(tangent, side, cross(tangent, side), point)
+    assert normal is not None
+    side = unit(normal - tangent * dot(normal, tangent), f"{what}: its normal")
+    return frame(tangent, side, cross(tangent, side), point)
+
+
+def check_choices(what: str, frame: Any, up: Any, outside: Any, closed: Any, arc_length: Any) -> None:
+    """ModelError for an option that is none, and for options that do not go together."""
+    if frame not in FRAMES:
+        raise ModelError(f"{what}: unknown frame {frame!r}; use one of {', '.join(FRAMES)}")
+    if outside is not None and outside not in OUTSIDE:
+        raise ModelError(f"{what}: unknown outside {outside!r}; use one of {', '.join(OUTSIDE)}")
+    for name, value in (("closed", closed), ("arc_length", arc_length)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise ModelError(f"{what}: {name} is True or False, not {value!r}")
+    if outside == "wrap" and not closed:
+        raise ModelError(f'{what}: outside="wrap" is for closed curves; close it, or use "clamp" or "extrapolate"')
+    if outside in ("clamp", "extrapolate") and closed:
+        raise ModelError(f'{what}: a closed curve has no outside; leave outside="{outside}" out, or closed')
+    if outside == "extrapolate" and frame == "frenet":
+        raise ModelError(f'{what}: what goes straight on has no Frenet frame; use frame="minimal" or "up"')
+    if up is not None and frame != "up":
+        raise ModelError(f'{what}: up is for frame="up", not for "{frame}"')
+
+
+def upward(what: str, up: Any, count: int | None = None) -> np.ndarray:
+    """The direction (3,) of unit length, or a table (count, 3) of them, the longest of unit length.
+
+    Equal ones are one. Raises ModelError.
+    """
+    given = UPRIGHT if up is None else as_floats(up)
+    if given.shape != (3,) and (count is None or given.shape != (count, 3)):
+        table = "" if count is None else f", or a table ({count}, 3) of them, one for each point"
+        wrong = f"an array {given.shape}" if given.size else repr(up)
+        raise ModelError(f"{what}: up is a direction of three numbers{table}; it is not {wrong}")
+    rows = given.reshape(-1, 3)
+    lengths = np.linalg.norm(rows, axis=1)
+    directed = np.isfinite(lengths) & (lengths > 0.0)
+    if not directed.all():
+        i = int(np.argmin(directed))
+        raise ModelError(
+            f"{what}: up{f' of point {i}' if given.ndim == 2 else ''} is {rows[i].tolist()}; it needs three finite"
+            " numbers, not all zero"
+        )
+    return rows[0] / lengths[0] if (rows == rows[0]).all() else rows / lengths.max()
+
+
+def _ends(course: Course, kind: str, outside: str | None) -> str:
+    """What lies beyond the ends. A Frenet frame needs a bend: there the last piece goes on with its own."""
+    if course.closed:
+        return "wrap"
+    if kind == "frenet":
+        return "none"
+    return "straight" if outside == "extrapolate" or not goes_on(course) else CLAMPED
+
+
+def ride(
+    course: Course,
+    name: str,
+    kind: str,
+    outside: str | None,
+    arc_length: bool,
+    settings: dict[str, Any],
+) -> Joint:
+    """The joint of a body on a curve. Its ``path`` draws the wire. Raises ModelError."""
+    check_samples(course, course.function is not None)
+    check_frame(course, kind)
+    track = Track(course, _ends(course, kind, outside), arc_length, kind == "minimal")
+    graph = Graph()
+    q = graph.input(("q", 0))
+    point = track.point(q)
+    G = carried_frame(kind, course.what, q, point, track.up(q), track.normal(q) if kind == "minimal" else None)
+    if not course.closed and outside != "extrapolate" and settings.get("limits") is None:
+        settings = {**settings, "limits": track.domain}
+    joint = Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [name], settings)
+    joint.path = CurvePath(joint.program.factors[0].transform, track.domain, track.length, course.closed)
+    return joint

@@ -1,0 +1,186 @@
+"""Robots from URDF files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import SceneFileError
+from scene import joints
+from scene.body import Body, Node, World
+from scene.joints.base import Joint
+from scene.mass_properties import MassProperties
+from scene.number_checks import rigid_pose
+from scene.scene import Scene
+from scene.urdf.geometry import Geometry
+from scene.urdf.joint_tree import Coupling, couplings_of, order_of, root_of
+from scene.urdf.xml_text import blame, read
+
+
+def load(
+    path: str | os.PathLike[str],
+    fixed_base: bool = False,
+    *,
+    package_paths: str | Path | Sequence[str | Path] = (),
+    skip_missing_meshes: bool = False,
+) -> Scene:
+    """A scene from a URDF file: every link a body of its name, every joint in its place.
+
+    fixed_base: the root link is welded to the world, else it floats; a root link named "world" is the world itself.
+    package_paths: folders to look for package:// meshes in, besides the file's own folder and its parents.
+    skip_missing_meshes: leave out meshes whose files are not found instead of raising.
+
+    ``scene.joint_names`` leads from the file's joint names to the bodies they move; coordinates are named after bodies.
+    Joint types: those of URDF and PyBullet's spherical. Shapes: those of URDF and PyBullet's capsule and plane.
+    Inertias are taken as they stand, even where rounding broke the triangle inequality; a link without <inertial> has
+    no mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0,
+    mean none. A <mimic> joint follows its leader, whose coordinate takes on its damping and friction; its own limits do
+    not count. Of PyBullet's <contact>, lateral_friction, rolling_friction, spinning_friction and restitution are the
+    material of the link's shapes. Not modelled: limits of effort and velocity, textures, transmissions, sensors, the
+    other extensions of PyBullet and Gazebo.
+
+    Raises SceneFileError naming the file, the element and what to do. Warns if a link that floats has no mass.
+    """
+    scene = Scene()
+    folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
+    world, _, scene.joint_names = _tree(path, "", np.eye(4), fixed_base, folders, skip_missing_meshes)
+    _move(world, scene.world)
+    return scene
+
+
+def add(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    prefix: str = "",
+    at: Any = None,
+    fixed_base: bool = False,
+    *,
+    package_paths: str | Path | Sequence[str | Path] = (),
+    skip_missing_meshes: bool = False,
+) -> Node:
+    """The bodies of one more robot in ``scene``; returns its root body, or the world where the root link is that.
+
+    prefix: put before every body's and joint's name; at: pose (4, 4) of the root link in the world, from where it
+    floats if it does. The rest is as for ``load``. On an error the scene is as it was.
+    """
+    if not isinstance(prefix, str):
+        raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
+    folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
+    place = rigid_pose(str(path), "at", np.eye(4) if at is None else at)
+    world, root, joint_names = _tree(path, prefix, place, fixed_base, folders, skip_missing_meshes)
+    taken = {node.name for node in scene.world.walk()}
+    for what, clashes in (("body", [node.name for node in world.walk() if node is not world and node.name in taken]),
+                          ("joint", [name for name in joint_names if name in scene.joint_names])):  # fmt: skip
+        if clashes:
+            raise SceneFileError(f"{path}: the scene has a {what} named '{clashes[0]}' already; pass another prefix")
+    _move(world, scene.world)
+    scene.joint_names |= joint_names
+    return scene.world if root is world else root
+
+
+def _move(source: World, target: World) -> None:
+    """Give what stands in one world to another."""
+    target.shapes += source.shapes
+    for child in list(source.children):
+        joint, place = child.joint, child.placement
+        assert joint is not None
+        target.attach(child.detach(), joint, at=place)
+
+
+def _tree(
+    path: str | os.PathLike[str],
+    prefix: str,
+    at: Any,
+    fixed_base: bool,
+    folders: Sequence[str | Path],
+    skip_missing_meshes: bool,
+) -> tuple[World, Node, dict[str, str]]:
+    """A world of its own that holds the robot, its root node, and the bodies that its joints move."""
+    robot, surfaces = read(path)
+    links = {link.name: link for link in robot.links}
+    root, couplings = root_of(path, robot), couplings_of(path, robot)
+    geometry = Geometry(path, robot, surfaces, folders, skip_missing_meshes)
+    world = World()
+
+    def body_of(link: str) -> Body:
+        return _body(path, links[link], geometry, prefix + link)
+
+    nodes: dict[str, Node] = {root: world}
+    if root == world.name:
+        world.shapes += [replace(shape, at=at @ shape.at) for shape in geometry.shapes(links[root])]
+    else:
+        nodes[root] = world.attach(body_of(root), joints.fixed() if fixed_base else joints.free(), at=at)
+    joint_names = {}
+    for joint in order_of(path, robot, root, couplings):
+        with blame(path, f"joint '{joint.name}'"):
+            place = np.eye(4) if joint.origin is None else joint.origin
+            place = at @ place if nodes[joint.parent] is world else place
+            child = body_of(joint.child)
+            nodes[joint.child] = nodes[joint.parent].attach(child, _joint(joint, couplings, prefix), at=place)
+        joint_names[prefix + joint.name] = prefix + joint.child
+    if not fixed_base and isinstance(nodes[root], Body):
+        _warn_if_massless(path, nodes[root])
+    return world, nodes[root], joint_names
+
+
+def _body(path: object, link: Any, geometry: Geometry, name: str) -> Body:
+    shapes, inertial = geometry.shapes(link), link.inertial
+    if inertial is None:
+        return Body.of_properties(name, shapes, MassProperties(0.0, np.zeros(3), np.zeros((3, 3))))
+    if inertial.mass < 0.0:
+        raise SceneFileError(f"{path}: link '{link.name}': its mass {inertial.mass} is negative; correct it")
+    placement = np.eye(4) if inertial.origin is None else inertial.origin
+    own = MassProperties(inertial.mass, np.zeros(3), inertial.inertia)
+    return Body.of_properties(name, shapes, own.moved(placement))
+
+
+def _joint(joint: Any, couplings: dict[str, Coupling], prefix: str) -> Joint:
+    own = couplings.get(joint.name)
+    dynamics = _dynamics(joint)
+    match joint.type:
+        case "revolute":
+            motion = joints.revolute(joint.axis, limits=_limits(joint), **dynamics)
+        case "continuous":
+            motion = joints.revolute(joint.axis, **dynamics)
+        case "prismatic":
+            motion = joints.prismatic(joint.axis, limits=_limits(joint), **dynamics)
+        case "planar":
+            motion = joints.planar(joint.axis, **dynamics)
+        case "spherical":
+            motion = joints.ball(**dynamics)
+        case "floating":
+            motion = joints.free(**dynamics)
+        case _:
+            return joints.fixed()
+    return motion if own is None else motion.follow(prefix + own.leader.child, own.multiplier, own.offset)
+
+
+def _dynamics(joint: Any) -> dict[str, float]:
+    given = {name: getattr(joint.dynamics, name, None) for name in ("damping", "friction")}
+    return {name: float(value) for name, value in given.items() if value is not None}
+
+
+def _limits(joint: Any) -> tuple[float, float] | None:
+    """(lower, upper); None where the file gives none, or the empty range that stands for none (lower = upper = 0)."""
+    if joint.limit is None:
+        return None
+    lower, upper = (0.0 if x is None else x for x in (joint.limit.lower, joint.limit.upper))
+    return (lower, upper) if lower < upper else None
+
+
+def _warn_if_massless(path: object, root: Node) -> None:
+    """A floating base without mass is a slip nearly always (PyBullet welds it), and most are singular."""
+    welded: list[Node] = [root]
+    for node in welded:
+        welded += [child for child in node.children if child.joint is not None and not child.joint.coordinates]
+    if all(isinstance(node, Body) and node.mass == 0.0 for node in welded):
+        warnings.warn(
+            f"{path}: root link '{root.name}' floats but has no mass; pass fixed_base=True to weld it to the world",
+            stacklevel=5,
+        )

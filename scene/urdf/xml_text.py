@@ -1,0 +1,205 @@
+"""Reading a URDF file: text to XML without entities, checked element by element, then parsed by yourdfpy.
+
+Every SceneFileError names the file, the element and what to do; what a file says is data and never runs.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from recursive_dyn.contact.material import Material
+from recursive_dyn.errors import ModelError, SceneFileError
+from scene.urdf import surface_materials as contact
+
+JOINT_TYPES = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar", "spherical")
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh", "plane")
+FOREIGN_SHAPES = ("capsule", "plane")  # PyBullet's additions; see `_disguise_foreign_shapes`
+
+_NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {  # element: attribute: how many numbers it may hold
+    "origin": {"xyz": (3,), "rpy": (3,)},
+    "mass": {"value": (1,)},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), (1,)),
+    "box": {"size": (3,)},
+    "sphere": {"radius": (1,)},
+    "cylinder": {"radius": (1,), "length": (1,)},
+    "capsule": {"radius": (1,), "length": (1,)},
+    "plane": {"normal": (3,)},
+    "mesh": {"scale": (1, 3)},
+    "color": {"rgba": (4,)},
+    "axis": {"xyz": (3,)},
+    "limit": {"lower": (1,), "upper": (1,)},
+    "dynamics": {"damping": (1,), "friction": (1,)},
+    "mimic": {"multiplier": (1,), "offset": (1,)},
+    **{tag: {"value": (1,)} for tag in contact.FIELDS},
+}
+_REQUIRED = {
+    "mass": ("value",),
+    "inertia": ("ixx", "iyy", "izz"),
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "mesh": ("filename",),
+    "color": ("rgba",),
+    "parent": ("link",),
+    "child": ("link",),
+    "mimic": ("joint",),
+    **dict.fromkeys(contact.FIELDS, ("value",)),
+}
+_READ = {  # what is passed on of each element; the rest (sensors, transmissions) is not modelled
+    "link": ("inertial", "visual", "collision", "contact"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+    "material": ("color",),
+}
+
+_EXPAND = "expand them first: xacro FILE > robot.urdf"
+
+
+@contextmanager
+def blame(path: object, element: str) -> Iterator[None]:
+    """Turn a ModelError raised within into a SceneFileError that names the file and the element."""
+    try:
+        yield
+    except ModelError as error:
+        raise SceneFileError(f"{path}: {element}: {error}") from error
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Material]]:
+    """The file's yourdfpy.Robot: links, joints and materials with every number present and finite; links' surfaces.
+
+    Capsules and planes come as meshes, see ``foreign_shape``. Raises SceneFileError.
+    """
+    robot = _parse(path)
+    for element in list(robot):
+        if element.tag in _READ:
+            _check(path, robot, element)
+        else:
+            robot.remove(element)
+    _check_names(path, robot)
+    surfaces: dict[str, Material] = {}
+    for element in robot.findall("link"):
+        with blame(path, f"link '{element.get('name')}'"):
+            surfaces |= contact.taken(element)
+    _disguise_foreign_shapes(robot)
+    robot.set("name", robot.get("name") or "robot")
+    import yourdfpy
+
+    try:
+        text = io.BytesIO(ET.tostring(robot))
+        return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot, surfaces
+    except Exception as error:  # yourdfpy lets through whatever its own parsing meets
+        raise SceneFileError(f"{path}: yourdfpy cannot read it ({error}); check it with check_urdf") from error
+
+
+def foreign_shape(filename: str) -> tuple[str, str] | None:
+    """(kind, its numbers) for a mesh that stands for one of FOREIGN_SHAPES, else None."""
+    kind, colon, numbers = filename.partition(":")
+    return (kind, numbers) if colon and kind in FOREIGN_SHAPES else None
+
+
+def _parse(path: str | os.PathLike[str]) -> ET.Element:
+    """The <robot> element. Files in use have blank lines before the declaration and a zero byte at the end."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise SceneFileError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise SceneFileError(f"{path}: declares a document type, and entities are not expanded; remove the declaration")
+    try:
+        robot = ET.fromstring(text.strip(" \t\r\n\0"))
+    except (ET.ParseError, ValueError) as error:
+        raise SceneFileError(f"{path}: is not well-formed XML ({error}); correct it there") from error
+    if any("xacro" in element.tag for element in robot.iter()):
+        raise SceneFileError(f"{path}: holds xacro macros; {_EXPAND}")
+    if robot.tag != "robot":
+        raise SceneFileError(f"{path}: its root element is <{robot.tag}>, not the <robot> of a URDF file")
+    return robot
+
+
+def _check(path: object, robot: ET.Element, element: ET.Element) -> None:
+    """Refuse what is missing or not a number in a link, joint or material, and drop what is not modelled."""
+    name = element.get("name", "")
+    where = f"{path}: {element.tag} '{name}'"
+    if not name and element.tag != "material":
+        place = [e for e in robot if e.tag == element.tag].index(element) + 1
+        raise SceneFileError(f"{path}: <{element.tag}> number {place} has no name; give it one")
+    for child in list(element):
+        if child.tag not in _READ[element.tag]:
+            element.remove(child)
+    for item in element.iter():
+        _check_attributes(where, item)
+    needs = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
+    if element.tag == "joint":
+        needs["joint"] = ("parent", "child")
+        if element.get("type") not in JOINT_TYPES:
+            raise SceneFileError(f"{where}: unknown type {element.get('type')!r}; use one of {', '.join(JOINT_TYPES)}")
+    for item in (element, *element):
+        for tag in needs.get(item.tag, ()):
+            if item.find(tag) is None:
+                raise SceneFileError(f"{where}: its <{item.tag}> has no <{tag}>; add one")
+    for geometry in element.iter("geometry"):
+        known = [shape for shape in geometry if shape.tag in SHAPES]
+        if len(known) != 1:
+            tags = ", ".join(f"<{shape.tag}>" for shape in geometry) or "nothing"
+            raise SceneFileError(f"{where}: its <geometry> holds {tags}; it needs one of {', '.join(SHAPES)}")
+        geometry[:] = known
+        if foreign_shape(known[0].get("filename", "")):
+            raise SceneFileError(f"{where}: '{known[0].get('filename')}' is not a mesh file; correct the filename")
+
+
+def _check_attributes(where: str, item: ET.Element) -> None:
+    for value in item.attrib.values():
+        if "${" in value or "$(" in value:
+            raise SceneFileError(f"{where}: <{item.tag}> holds xacro expressions such as {value!r}; {_EXPAND}")
+    for attribute in _REQUIRED.get(item.tag, ()):
+        if not item.get(attribute, "").strip():
+            raise SceneFileError(f"{where}: <{item.tag}> has no {attribute}=; add it")
+    if item.tag == "limit":
+        for attribute in ("effort", "velocity"):
+            item.attrib.pop(attribute, None)
+    for attribute, counts in _NUMBERS.get(item.tag, {}).items():
+        text = item.get(attribute)
+        if text is None:
+            continue
+        try:
+            values = [float(word) for word in text.replace(",", " ").split()]
+        except ValueError:
+            values = []
+        # an unlimited joint may say so by an infinite limit
+        finite = all(math.isfinite(x) or (item.tag == "limit" and not math.isnan(x)) for x in values)
+        if len(values) not in counts or not finite:
+            wanted = " or ".join(map(str, counts)) + (" finite number" if counts == (1,) else " finite numbers")
+            raise SceneFileError(f"{where}: <{item.tag} {attribute}={text!r}> must hold {wanted}")
+        item.set(attribute, " ".join(map(repr, values)))
+
+
+def _check_names(path: object, robot: ET.Element) -> None:
+    if robot.find("link") is None:
+        raise SceneFileError(f"{path}: has no <link>; a robot needs at least one")
+    for tag in ("link", "joint"):
+        seen: set[str] = set()
+        for element in robot.findall(tag):
+            name = element.get("name", "")
+            if name in seen:
+                raise SceneFileError(f"{path}: two {tag}s are named '{name}'; give each its own name")
+            seen.add(name)
+
+
+def _disguise_foreign_shapes(robot: ET.Element) -> None:
+    """yourdfpy refuses capsules and planes: they pass it as meshes whose file name holds their kind and numbers."""
+    for geometry in robot.iter("geometry"):
+        shape = geometry[0]
+        if shape.tag in FOREIGN_SHAPES:
+            numbers = [shape.get(attribute, "") for attribute in _NUMBERS[shape.tag]]
+            geometry[:] = [ET.Element("mesh", filename=f"{shape.tag}:{' '.join(numbers)}")]

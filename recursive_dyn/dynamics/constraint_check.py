@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from recursive_dyn.codegen.reference import run
-from recursive_dyn.dynamics.functions import RECURSIVE, build_program, neutral
+from recursive_dyn.dynamics.functions import build_program, neutral
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.context import RECURSIVE
 
 _STARTS = 12
 _ITERATIONS = 60

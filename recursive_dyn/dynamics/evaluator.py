@@ -12,19 +12,12 @@ import numpy as np
 
 from recursive_dyn.codegen import jit, steppers
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
-from recursive_dyn.dynamics.functions import (
-    AUTO,
-    LAGRANGIAN,
-    RECURSIVE,
-    build_program,
-    depends_on_method,
-    find,
-    segment_size,
-)
+from recursive_dyn.dynamics.functions import build_program, depends_on_method, find
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.program import Program
 from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, segment_size
 
 Array = np.ndarray
 _FLOAT = np.dtype(np.float64)

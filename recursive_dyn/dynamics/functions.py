@@ -5,11 +5,6 @@ One list serves the interpreter, LLVM, C and the printed equations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 
 from recursive_dyn.errors import ModelError
@@ -19,82 +14,12 @@ from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning as charts
 from recursive_dyn.recursion import configuration as manifold
-from recursive_dyn.recursion import energy, forward_dynamics, impulse, kinematics, lagrangian, passive
+from recursive_dyn.recursion import energy, impulse, kinematics, lagrangian, passive
 from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, Context, Function, Outputs, segment_size
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
-
-Outputs = list[tuple[str, list[Scalar]]]
-RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
-
-
-@dataclass(frozen=True)
-class Function:
-    """One function of the contract: input segments by name, output shape, and the recursion behind it."""
-
-    inputs: tuple[str, ...]
-    shape: Callable[[Model], tuple[int, ...]]
-    build: Callable[[Context], Outputs]
-
-
-@dataclass(frozen=True, eq=False)
-class Context:
-    """What a builder works with: the tree over q (and v), the graph's other inputs, the chosen method."""
-
-    tree: Tree
-    model: Model
-    graph: Graph
-    method: str
-
-    def input(self, name: str) -> np.ndarray:
-        """The input segment of that name."""
-        return self.graph.inputs(name, segment_size(self.model, name))
-
-    def still(self) -> Tree:
-        """The same tree at rest."""
-        return Tree(self.model, self.graph, v=array(np.zeros(self.model.nv)))
-
-    def accelerations(
-        self,
-        tree: Tree,
-        tau: Sequence[Scalar],
-        diagonal: list[Scalar] | None = None,
-        bias: constraints.Bias | None = None,
-    ) -> list[Scalar]:
-        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
-        factors, c = self._solver.free_motion(tree, tau, diagonal)
-        if self.model.constraints:
-            return constraints.forward_dynamics(tree, factors, c, bias)[0]
-        return factors.expand(c)
-
-    @property
-    def _solver(self) -> Any:
-        return forward_dynamics if self.method == RECURSIVE else lagrangian
-
-    def multipliers(self) -> list[Scalar]:
-        """Lagrange multipliers of the constraints at the state."""
-        factors, c = self._solver.free_motion(self.tree, list(self.input("tau")))
-        return constraints.forward_dynamics(self.tree, factors, c)[1]
-
-    def projected(self) -> Outputs:
-        """A step onto the constraints, and how far the state was from them."""
-        q, v, error = constraints.projected(self.tree, self._solver.factors(self.tree))
-        return [("q", q), ("v", v), ("error", error)]
-
-    @cached_property
-    def rows(self) -> constraints.ConstraintRows:
-        """The constraints' rows at the state."""
-        return constraints.constraint_rows(self.tree)
-
-
-def segment_size(model: Model, name: str) -> int:
-    """Length of an input segment."""
-    sizes = {
-        "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
-        "wrenches": 6 * len(model.bodies), "dt": 1, "parameters": len(model.parameters),
-    }  # fmt: skip
-    return sizes[name]
 
 
 def columns(model: Model) -> list[tuple[int, int]]:

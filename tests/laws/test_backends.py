@@ -7,7 +7,8 @@ from trees import assert_close, mechanism, named
 
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.codegen.kernel import BatchCall, SingleCall
-from recursive_dyn.dynamics.functions import FUNCTIONS, segment_size
+from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.recursion.context import segment_size
 
 # The same operations in the same order; LLVM fuses a * b + c into one rounding and has its own sine and cosine, so that
 # results differ by a few roundings, magnified by the condition number where a system is solved.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,10 +25,21 @@ Array = np.ndarray
 _FLOAT = np.dtype(np.float64)
 
 
+@dataclass(eq=False)
+class _Compiled:
+    """What all views of one evaluator share."""
+
+    programs: dict[str, Program] = field(default_factory=dict)
+    kernels: dict[tuple[str, int], Kernel] = field(default_factory=dict)
+    batches: dict[str, BatchCall] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    progress: Callable[[str, float], None] | None = None
+
+
 class Evaluator:
     """Functions of ``recursive_dyn.dynamics.functions`` on one model; each is compiled, or loaded, at its first call.
 
-    ``progress`` is told (function, share compiled) while machine code is made.
+    May be called from several threads: each has working memory of its own.
     """
 
     def __init__(self, model: Model, method: str = AUTO) -> None:
@@ -34,33 +47,46 @@ class Evaluator:
             raise ModelError(f"unknown method '{method}'; choose 'auto', 'recursive' or 'lagrangian'")
         self.model = model
         self.method = method
-        self.parameters = Parameters(model.parameters)
-        self.progress: Callable[[str, float], None] | None = None
-        self._programs: dict[str, Program] = {}
-        self._kernels: dict[tuple[str, int], Kernel] = {}
-        self._batches: dict[str, BatchCall] = {}
+        self.parameters = Parameters(
+            model.parameters, {str(link.chart): len(link.joint.charts) for link in model.charted}
+        )
+        self._compiled = _Compiled()
         self._local = threading.local()
-        self._lock = threading.RLock()
         self._signatures: dict[str, tuple[tuple[tuple[str, tuple[int]], ...], tuple[int, ...]]] = {}
+
+    def view(self) -> Self:
+        """The same functions, nothing compiled twice, with values of the parameters of their own."""
+        result = copy.copy(self)
+        result.parameters = self.parameters.copy()
+        return result
+
+    @property
+    def progress(self) -> Callable[[str, float], None] | None:
+        """Told (function, share compiled) while machine code is made, for every view."""
+        return self._compiled.progress
+
+    @progress.setter
+    def progress(self, report: Callable[[str, float], None] | None) -> None:
+        self._compiled.progress = report
 
     def program(self, function: str) -> Program:
         """The straight-line program of a function."""
-        with self._lock:
-            if function not in self._programs:
+        with self._compiled.lock:
+            if function not in self._compiled.programs:
                 with _no_garbage_collection():
-                    self._programs[function] = build_program(self.model, function, self.method)
-            return self._programs[function]
+                    self._compiled.programs[function] = build_program(self.model, function, self.method)
+            return self._compiled.programs[function]
 
     def kernel(self, function: str, width: int = 1) -> Kernel:
         """Machine code of a function for ``width`` scenes at once, compiled or taken from the cache."""
-        with self._lock:
-            if (function, width) not in self._kernels:
+        with self._compiled.lock:
+            if (function, width) not in self._compiled.kernels:
                 find(self.model, function)
                 key = f"{self.model.key} {function} {self.method if depends_on_method(function) else ''}"
-                self._kernels[function, width] = Kernel(
+                self._compiled.kernels[function, width] = Kernel(
                     key, lambda: self.program(function), width, self._report(function), self._stepper(function)
                 )
-            return self._kernels[function, width]
+            return self._compiled.kernels[function, width]
 
     def _report(self, function: str) -> Callable[[float], None] | None:
         progress = self.progress
@@ -108,9 +134,9 @@ class Evaluator:
     def batch(self, function: str, arrays: list[Array], lead: tuple[int, ...], threads: int | None = None) -> Array:
         """Rows of all outputs, (count, ...), for arrays (..., size) that broadcast to the batch shape ``lead``."""
         count = int(np.prod(lead))
-        with self._lock:
-            if function not in self._batches:
-                self._batches[function] = BatchCall(self.kernel(function, jit.vector_width()))
+        with self._compiled.lock:
+            if function not in self._compiled.batches:
+                self._compiled.batches[function] = BatchCall(self.kernel(function, jit.vector_width()))
         rows = [
             np.ascontiguousarray(
                 a.reshape(1, -1)
@@ -119,7 +145,7 @@ class Evaluator:
             )
             for a in arrays
         ]
-        results = self._batches[function]([*rows, self.parameters.values_array.reshape(1, -1)], count, threads)
+        results = self._compiled.batches[function]([*rows, self.parameters.values_array.reshape(1, -1)], count, threads)
         return results[0] if len(results) == 1 else np.concatenate(results, axis=-1)
 
     def _lead(self, names: Sequence[str], arrays: Sequence[Array]) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,12 +13,20 @@ from recursive_dyn.errors import ModelError, StateError
 class Parameters(Mapping[str, float]):
     """Current values by name; assignment changes the next call, with no recompilation.
 
-    Raises ModelError for an unknown name, StateError for a value that is not a finite number.
+    ``charts`` tells of the parameters that say which chart of a joint is in force how many charts there are. Raises
+    ModelError for an unknown name, StateError for a value that is not a finite number, or no number of a chart.
     """
 
-    def __init__(self, defaults: Sequence[tuple[str, float]]) -> None:
+    def __init__(self, defaults: Sequence[tuple[str, float]], charts: Mapping[str, int] | None = None) -> None:
         self._place = {name: i for i, (name, _) in enumerate(defaults)}
+        self._charts = dict(charts or {})
         self.values_array = np.array([value for _, value in defaults], dtype=float)
+
+    def copy(self) -> Parameters:
+        """The same names with values of their own."""
+        result = copy.copy(self)
+        result.values_array = self.values_array.copy()
+        return result
 
     def __getitem__(self, name: str) -> float:
         return float(self.values_array[self._index(name)])
@@ -30,6 +39,10 @@ class Parameters(Mapping[str, float]):
             number = np.nan
         if not np.isfinite(number):
             raise StateError(f"parameter '{name}' needs a finite number, not {value!r}")
+        if name in self._charts and number not in range(self._charts[name]):
+            raise StateError(
+                f"parameter '{name}' is the number of a chart, 0 to {self._charts[name] - 1}, not {value!r}"
+            )
         self.values_array[index] = number
 
     def __iter__(self) -> Iterator[str]:

@@ -23,7 +23,7 @@ _SAME_TWIST = 1e-9  # what rounding leaves of S_a v_a - S_b v_b at a quality nea
 
 
 class Charts:
-    """The charts in force of one simulation: ``present`` (n,), one number a joint of several charts."""
+    """Which charts are in force, and when to leave them: the numbers themselves are parameters of ``dynamics``."""
 
     def __init__(self, dynamics: Evaluator) -> None:
         self._dynamics = dynamics
@@ -31,39 +31,26 @@ class Charts:
         names = [name for name, _ in dynamics.model.parameters]
         self._places = [names.index(str(link.chart)) for link in self._links]
         self._used = [i for i, name in enumerate(names) if any(name in link.joint.parameters for link in self._links)]
-        self.present = np.zeros(len(self._links), dtype=int)
-        self._seen: Array | None = None
-        self.claim()
+        self._made_at: bytes | None = None
+        self._charts: list[list[Chart]] = []
+        self._typical: list[Array] = []
 
-    def __len__(self) -> int:
-        return len(self._links)
-
-    def claim(self) -> None:
-        """Let the dynamics compute in this simulation's charts: another one may have set its own."""
-        values = self._dynamics.parameters.values_array
-        values[self._places] = self.present
-        if self._seen is None or not np.array_equal(values[self._used], self._seen):
-            self._seen = values[self._used]
-            parameters = dict(self._dynamics.parameters)
-            self._charts = [[Chart(joint, parameters) for joint in link.joint.charts] for link in self._links]
-            self._bound()
-
-    def adopt(self) -> None:
-        """Take over the charts that the dynamics' parameters name."""
-        values = self._dynamics.parameters.values_array[self._places]
-        last = [len(link.joint.charts) - 1 for link in self._links]
-        self.present = np.clip(np.rint(values).astype(int), 0, last)
-        self._bound()
+    @property
+    def present(self) -> list[int]:
+        """Number of the chart in force of each charted joint."""
+        return [int(x) for x in self._dynamics.parameters.values_array[self._places]]
 
     def improve(self, q: Array, v: Array, tau: Array) -> None:
         """Switch, in place, every joint whose chart is badly conditioned while another one is better.
 
         StateError names a joint whose chart is singular at the state, so that nothing can be carried over.
         """
+        self._refresh()
+        limits = _BAD * np.concatenate([typical[k] for typical, k in zip(self._typical, self.present, strict=True)])
         try:
-            bad = self._dynamics.call("chart_quality", q) < self._limits
+            bad = self._dynamics.call("chart_quality", q) < limits
         except StateError:  # one of them is singular: find out which
-            bad = np.full(self._limits.shape, np.isfinite(q).all())
+            bad = np.full(limits.shape, np.isfinite(q).all())
         if bad.any():
             for k in np.flatnonzero(bad.reshape(-1, 2).any(axis=1)):
                 self._leave(int(k), q, v, tau)
@@ -76,11 +63,12 @@ class Charts:
             raise ModelError(
                 f"body '{name}' has no joint of several charts; {', '.join(map(repr, known)) or 'no body'} has"
             )
-        k = known[name]
+        self._refresh()
+        k, present = known[name], self.present
         count = len(self._charts[k])
         if chart not in range(count):
             raise StateError(f"the joint of '{name}' has the charts 0 to {count - 1}, not {chart!r}")
-        if chart == self.present[k]:
+        if chart == present[k]:
             return
         place = self._place(k, q)
         found = self._same(k, chart, place, v)
@@ -118,11 +106,13 @@ class Charts:
         q[list(self._links[k].places)] = found.q
         v[slots] = np.linalg.lstsq(found.S, place.S @ v[slots], rcond=None)[0]
         tau[slots] = (np.linalg.pinv(place.S) @ found.S).T @ tau[slots]
-        self.present[k] = chart
-        self._bound()
-        self.claim()
+        self._dynamics.parameters.values_array[self._places[k]] = chart
 
-    def _bound(self) -> None:
-        """Measures under which each joint's chart is bad."""
-        rows = zip(self._charts, self.present, strict=True)
-        self._limits = _BAD * np.array([charts[k].typical for charts, k in rows]).reshape(-1)
+    def _refresh(self) -> None:
+        """Make the charts anew where a parameter that enters them has changed."""
+        now = self._dynamics.parameters.values_array[self._used].tobytes()
+        if now != self._made_at:
+            parameters = dict(self._dynamics.parameters)
+            self._charts = [[Chart(joint, parameters) for joint in link.joint.charts] for link in self._links]
+            self._typical = [np.array([chart.typical for chart in charts]) for charts in self._charts]
+            self._made_at = now

@@ -39,15 +39,15 @@ class Simulation:
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time in s.
     timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint": the first and the last stop
-    coordinates at their limits, "rk4" integrates the smooth equations and knows no limits. ``parameters`` are the
-    dynamics' own. A step whose result is not finite raises StateError naming the coordinate and leaves the last good
-    state.
+    coordinates at their limits, "rk4" integrates the smooth equations and knows no limits. ``parameters`` start as the
+    dynamics have them and are the simulation's own: ``dynamics`` is a view with their values. A step whose result is
+    not finite raises StateError naming the coordinate and leaves the last good state.
 
     With a ``detect``, which a mirror sets, bodies feel what they touch; with it, or ``motors``, or dry friction, limits
     are met by impulses under every integrator. ``contact`` are the settings of that, ``solution`` tells what it took.
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
-    which are in force. Each simulation has its own: ``simulation.dynamics`` computes in those.
+    which are in force. They are parameters too.
     """
 
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
@@ -55,7 +55,7 @@ class Simulation:
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
         if not isinstance(timestep, (int, float)) or not 0.0 < timestep < np.inf:
             raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
-        self._dynamics = dynamics
+        self._dynamics = dynamics = dynamics.view()
         self.timestep = float(timestep)
         self.integrator = integrator
         self.time = 0.0
@@ -71,9 +71,7 @@ class Simulation:
 
     @property
     def dynamics(self) -> Dynamics:
-        """The compiled dynamics, computing in the charts of this simulation."""
-        if self._charts:
-            self._charts.claim()
+        """The compiled dynamics with this simulation's values of the parameters, charts in force included."""
         return self._dynamics
 
     @property
@@ -121,7 +119,7 @@ class Simulation:
     def charts(self) -> dict[str, int]:
         """Number of the chart in force by body, for joints of several charts."""
         names = [link.name for link in self._dynamics.model.charted]
-        return dict(zip(names, self._charts.present.tolist(), strict=True)) if self._charts else {}
+        return dict(zip(names, self._charts.present, strict=True)) if self._charts else {}
 
     @property
     def detect(self) -> Detector | None:
@@ -183,7 +181,6 @@ class Simulation:
         ModelError for a body whose joint has one chart; StateError where the chart does not have the present pose.
         """
         charts = self._charts or Charts(self._dynamics)
-        charts.claim()
         charts.switch(body, chart, self._q, self._v, self._tau)
 
     def step(self, count: int = 1) -> None:
@@ -225,8 +222,6 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
-        if self._charts:
-            self._charts.claim()
         return Snapshot(
             self._q.copy(),
             self._v.copy(),
@@ -243,18 +238,16 @@ class Simulation:
         if not isinstance(snapshot, Snapshot):
             raise StateError(f"restore takes what snapshot() gave, not {snapshot!r}")
         arrays = [(name, getattr(snapshot, name), getattr(self, name)) for name in ("q", "v", "tau")]
+        arrays.append(("parameters", snapshot.parameters, self.parameters.values_array))
         for name, source, target in arrays:
             if source.shape != target.shape:
                 raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
         for _, source, target in arrays:
             target[:] = source
         self.time, self._remainder = snapshot.time, snapshot.remainder
-        self.parameters.values_array[:] = snapshot.parameters
         self._forces = list(snapshot.forces)
         self.interaction.recall(snapshot.impulses)
         self._frames = None
-        if self._charts:
-            self._charts.adopt()
 
     def _generalized(self) -> np.ndarray:
         poses = self._dynamics.poses(self._q)
@@ -267,7 +260,6 @@ class Simulation:
     def _switch_charts(self) -> None:
         """Before a step rather than after it, so that a state given by hand is served as well."""
         if self._charts:
-            self._charts.claim()
             try:
                 self._charts.improve(self._q, self._v, self._tau)
             except StateError as error:

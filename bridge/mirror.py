@@ -29,6 +29,7 @@ from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.model import WORLD as WORLD_LINK
+from recursive_dyn.simulation.surroundings import Surroundings
 from recursive_dyn.spatial.algebra import pose
 from scene import Scene, shapes
 
@@ -44,7 +45,7 @@ class Moving(Protocol):
     @property
     def contacts(self) -> Contacts: ...
 
-    detect: Any
+    surroundings: Surroundings | None
 
     def frames(self) -> tuple[Array, Array]: ...
 
@@ -105,7 +106,7 @@ class PyBulletMirror:
                     pybullet.setGravity(*self.scene.gravity.tolist(), physicsClientId=self.client)
                 self.sync()
                 if contact:
-                    sim.detect = self._collisions
+                    sim.surroundings = self._collisions
                 if self._connection.window and self._connection.owned:
                     self._connection.aim(Camera(fov=WINDOW).framed(self._stage.outline(self._poses), 4 / 3))
         except Exception:
@@ -137,7 +138,7 @@ class PyBulletMirror:
         with self._connection.guard():
             self.sim.step(count)
             self._place(*self.sim.frames())
-        self._contacts, self._stepped = None, bool(count) and self.sim.detect is self._collisions
+        self._contacts, self._stepped = None, bool(count) and self.sim.surroundings is self._collisions
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
@@ -188,8 +189,8 @@ class PyBulletMirror:
 
         The simulation then touches nothing any more.
         """
-        if self.sim.detect is self._collisions:
-            self.sim.detect = None
+        if self.sim.surroundings is self._collisions:
+            self.sim.surroundings = None
         if self._connection.close(list(self._bodies.names)):
             if "_stage" in vars(self):
                 self._stage.leave()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pybullet
@@ -19,20 +20,12 @@ from bridge.quaternion import Array
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
+from recursive_dyn.simulation.surroundings import Surrounded
 
 Pairs = Mapping[frozenset[str], Any]
 _DIGITS = 14  # m: Bullet's last ones differ from run to run
 _SAME = 1e-6  # m, and of normals, up to which points are one
 _BITS = 24  # Bullet's ids fit into as many
-
-
-class Moving(Protocol):
-    """What a detector needs of a simulation."""
-
-    def frames(self) -> tuple[Array, Array]: ...
-
-    @property
-    def interaction(self) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +39,7 @@ class _Pairs:
 
 
 class Collisions:
-    """detect(simulation): contacts of the scene's bodies at the simulation's state, Bullet's free bodies included.
+    """Surroundings of a simulation: what Bullet finds about the scene's bodies, its own free bodies included.
 
     place: gives Bullet's mirrors poses (nb, 4, 4) and twists (nb, 6), if anything is to be pushed by them. Raises
     StateError where a mirrored body was removed from Bullet.
@@ -69,30 +62,29 @@ class Collisions:
         self._numbers = np.zeros(0, dtype=int)
         self._frictions: dict[tuple[int, int], tuple[float, ...]] = {}
         self._others: list[str] = []
+        self._crowd = Crowd((), self._client)  # the free bodies of the last detection
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
         self._frictions.clear()
         self._ground.forget_pairs()
 
-    def __call__(self, simulation: Moving) -> Contacts:
+    def detect(self, simulation: Surrounded) -> Contacts:
         """Contacts at the simulation's state, which is where its step leads if nothing touches."""
         with self._connection.guard():
             return self._detected(simulation)
 
-    def _detected(self, simulation: Moving) -> Contacts:
+    def _detected(self, simulation: Surrounded) -> Contacts:
         self._census()
-        h = simulation.interaction.step_size
+        h = simulation.step_size
         poses, twists = simulation.frames()
         self._place(poses, twists if self._population.lively else None)
-        crowd = self._numbered(Crowd(self._population.near(twists, h), self._client))
-        free = crowd.place(h, simulation.interaction.machine.share) if crowd else None
+        self._crowd = crowd = self._numbered(Crowd(self._population.near(twists, h), self._client))
+        free = crowd.place(h, simulation.position_share) if crowd else None
         found = self._found(poses, crowd)
         if free is not None:
             found.free = free
             crowd.back()
-        if self._population.lively:
-            found.accept = lambda step: self._bullet_step(step, crowd, found)
         return found
 
     def look(self, poses: Array, twists: Array) -> tuple[Contact, ...]:
@@ -201,10 +193,28 @@ class Collisions:
         facts = pybullet.getDynamicsInfo(body, -1, physicsClientId=self._client)
         return Material(facts[1], None, max(facts[6], 0.0), max(facts[7], 0.0), min(max(facts[5], 0.0), 1.0))
 
-    def _bullet_step(self, h: float, crowd: Crowd, contacts: Contacts) -> None:
+    def advance(self, simulation: Surrounded, contacts: Contacts, h: float) -> None:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""
-        with self._connection.guard():
-            self._stepped(h, crowd, contacts)
+        if self._population.lively:
+            with self._connection.guard():
+                self._stepped(h, self._crowd, contacts)
+
+    @contextmanager
+    def atomic(self) -> Iterator[None]:
+        """Left by an exception, Bullet's bodies go back to where they were."""
+        if not self._population.lively:
+            yield
+            return
+        saved = pybullet.saveState(self._client)
+        try:
+            yield
+        except BaseException:
+            if pybullet.isConnected(self._client):
+                pybullet.restoreState(stateId=saved, physicsClientId=self._client)
+            raise
+        finally:
+            if pybullet.isConnected(self._client):
+                pybullet.removeState(saved, self._client)
 
     def _stepped(self, h: float, crowd: Crowd, contacts: Contacts) -> None:
         client, count = self._client, len(self._names)
@@ -226,7 +236,7 @@ class Collisions:
                     pushed[numbers[free]] = True
         crowd.finish(contacts.free, solved, pushed & ~solved)
 
-    def substeps(self, simulation: Moving, h: float) -> int:
+    def substeps(self, simulation: Surrounded, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         with self._connection.guard():
             self._census(thorough=False)

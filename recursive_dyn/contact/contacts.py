@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,8 +72,7 @@ class Contacts:
     point_a, point_b (n, 3): on the surfaces; normal (n, 3): unit vector from B to A; distance (n,): negative where they
     overlap. friction (n, 5): sticking, sliding, rolling (m), spinning (m), restitution. key (n,): says which pair of
     surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
-    by itself, as a conveyor's belt. accept, if given, is called after the solve with the step's length. free_names
-    (m,): what the free bodies are called.
+    by itself, as a conveyor's belt. free_names (m,): what the free bodies are called.
     """
 
     a: np.ndarray
@@ -86,7 +85,6 @@ class Contacts:
     key: np.ndarray
     free: FreeBodies = field(default_factory=FreeBodies.none)
     drift: np.ndarray = field(default_factory=lambda: _rows(0, 3))
-    accept: Callable[[float], None] | None = None
     free_names: Sequence[str] = ()
     trusted: bool = False  # arrays of the right kind by construction: they are not looked at
     impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,23 +11,21 @@ import numpy as np
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.events import ContactEvent, Events
 from recursive_dyn.contact.motors import Motors
-from recursive_dyn.contact.settings import Settings, Solution
+from recursive_dyn.contact.settings import SHARES, Settings, Solution
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from recursive_dyn.contact.step import ImpulseStep
     from recursive_dyn.simulation.simulation import Simulation
 
-Detector = Callable[[Any], Contacts]
-
 
 class Interaction:
     """Contacts, motors and dry friction of one simulation.
 
-    detector: finds the contacts at a simulation's state; if it has ``substeps(simulation, h)``, that says into how many
-    parts a step must be cut so that nothing passes through anything. settings, motors: as set by the user; solution:
-    what the last step did; contacts: those of the last step, with their impulses.
+    surroundings: what may be touched; settings, motors: as set by the user; solution: what the last step did; contacts:
+    those of the last step, with their impulses.
     """
 
     def __init__(self, simulation: Simulation) -> None:
@@ -37,7 +34,7 @@ class Interaction:
         self._rubbing = any(c.friction > 0.0 for c in model.coordinates)
         self._machine: ImpulseStep | None = None
         self._kept: Contacts | None = None
-        self.detector: Detector | None = None
+        self.surroundings: Surroundings | None = None
         self.settings = Settings()
         self.motors = Motors(model)
         self.solution = Solution()
@@ -49,12 +46,17 @@ class Interaction:
     @property
     def needed(self) -> bool:
         """Whether steps need impulses at all."""
-        return self.detector is not None or len(self.motors) > 0 or self._rubbing
+        return self.surroundings is not None or len(self.motors) > 0 or self._rubbing
 
     @cached_property
     def flight(self) -> Flight:
         """What steps the simulation as if it touched nothing and had no limits."""
         return Flight(self._sim.dynamics, self._sim.integrator, stopped=False)
+
+    @property
+    def share(self) -> float:
+        """Share of a step by which positions follow a change of its end's velocity."""
+        return SHARES[self._sim.integrator][0]
 
     @property
     def machine(self) -> ImpulseStep:
@@ -74,9 +76,8 @@ class Interaction:
         """One timestep of the simulation, in as many parts as fast bodies need."""
         sim, machine = self._sim, self.machine
         parts = 1
-        foresee = getattr(self.detector, "substeps", None)
-        if foresee is not None and self.settings.substeps > 1:
-            parts = min(max(1, foresee(sim, sim.timestep)), self.settings.substeps)
+        if self.surroundings is not None and self.settings.substeps > 1:
+            parts = min(max(1, self.surroundings.substeps(sim, sim.timestep)), self.settings.substeps)
         self.step_size = sim.timestep / parts
         self.coordinate_impulses = {}
         try:
@@ -92,12 +93,12 @@ class Interaction:
 
     def detected(self) -> Contacts:
         """Contacts at the simulation's state: found by the detector, or those kept, moved along with their bodies."""
-        if self.detector is None:
+        if self.surroundings is None:
             self.contacts = Contacts.none()
         elif self._kept is not None and self.settings.detect == "frame" and not len(self._kept.free):
             self.contacts = self._kept.moved(self._sim.frames()[0])
         else:
-            found = self.detector(self._sim)
+            found = self.surroundings.detect(self._sim)
             if not isinstance(found, Contacts):
                 raise StateError(f"a simulation's detect returns Contacts, not {type(found).__name__}")
             if not found.trusted:

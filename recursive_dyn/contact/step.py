@@ -18,7 +18,7 @@ from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.coordinate_rows import CoordinateRows
 from recursive_dyn.contact.layout import body_links, layout
 from recursive_dyn.contact.momentum import Momenta
-from recursive_dyn.contact.settings import Solution
+from recursive_dyn.contact.settings import SHARES, Solution
 from recursive_dyn.errors import StateError
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _STILL = 1e-12  # shift times velocity below which the way velocity is carried a
 _WHOLE = np.ones(1)
 _NOWHERE = np.zeros((0, 3))
 _NOBODY = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 3))
-SHARES = {"semi_implicit_euler": (1.0, 1.0), "rk4": (0.5, 0.0), "implicit_midpoint": (0.5, 0.5)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +97,10 @@ class ImpulseStep:
         v0 = sim.v.copy()
         if self.momenta:
             self.momenta.begin(dynamics, sim.q, v0)
-        before = sim.frames() if sim.detect is not None else None
+        before = sim.frames() if sim.surroundings is not None else None
         sim.interaction.flight.advance(sim.q, sim.v, tau, h, 1, sim.time)
         clock.append(perf_counter())
-        if sim.detect is not None and before is not None:
+        if before is not None:
             contacts = sim.interaction.detected()
             clock.append(perf_counter())
             early = np.concatenate([before[1], contacts.free.before]) if len(contacts.free) else before[1]
@@ -117,8 +116,8 @@ class ImpulseStep:
                 f"simulation at t = {sim.time:.6g} s: contacts led to a state that is not finite; use a smaller"
                 " timestep. The last good state is kept"
             )
-        if contacts.accept is not None:
-            contacts.accept(h)
+        if sim.surroundings is not None:
+            sim.surroundings.advance(sim, contacts, h)
         clock.append(perf_counter())
         return _timed(solution, clock)
 
@@ -192,7 +191,7 @@ class _Solve:
             movers = np.where(outside, len(own.layout.parent) + owners - bodies, links)
         else:
             movers = own.links[owners]
-        origins = self.sim.frames()[0][:, :3, 3] if self.sim.detect is not None else _NOWHERE
+        origins = self.sim.frames()[0][:, :3, 3] if self.sim.surroundings is not None else _NOWHERE
         origins = np.concatenate([origins, c.free.position])
         return solve.Touching(
             movers, owners, np.stack([c.point_a, c.point_b], axis=1), c.distance, c.normal, c.friction, c.drift, c.key,

@@ -9,7 +9,7 @@ import numpy as np
 
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.events import ContactEvent
-from recursive_dyn.contact.interaction import Detector, Interaction
+from recursive_dyn.contact.interaction import Interaction
 from recursive_dyn.contact.motors import Motors
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -18,6 +18,7 @@ from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +125,32 @@ class Simulation:
     @property
     def detect(self) -> Detector | None:
         """What finds contacts at the simulation's state, detect(simulation) -> Contacts; None: nothing touches."""
-        return self.interaction.detector
+        return None if self.surroundings is None else self.surroundings.detect
 
     @detect.setter
     def detect(self, detector: Detector | None) -> None:
         if detector is not None and not callable(detector):
             raise StateError(f"detect takes a function of the simulation that returns Contacts, not {detector!r}")
-        self.interaction.detector = detector
+        self.surroundings = None if detector is None else PlainDetector(detector)
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        """What may be touched, as a mirror sets it; ``detect`` takes a plain function instead."""
+        return self.interaction.surroundings
+
+    @surroundings.setter
+    def surroundings(self, surroundings: Surroundings | None) -> None:
+        self.interaction.surroundings = surroundings
+
+    @property
+    def step_size(self) -> float:
+        """Length of the step, or of the part of one, that is being taken, s."""
+        return self.interaction.step_size
+
+    @property
+    def position_share(self) -> float:
+        """Share of a step by which positions follow a change of the velocity at its end."""
+        return self.interaction.share
 
     @property
     def contact(self) -> Settings:

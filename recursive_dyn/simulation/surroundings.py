@@ -1,0 +1,71 @@
+"""What surrounds a simulation: it finds what touches, says how finely steps must be cut, and moves what is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol, runtime_checkable
+
+from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.simulation.moving import Moving
+
+Detector = Callable[[Any], Contacts]
+
+
+class Surroundings(Protocol):
+    """What a simulation's bodies may touch. What it raises undoes the step."""
+
+    def detect(self, simulation: Any) -> Contacts:
+        """Contacts at the simulation's present state: where a step, or a part of one, ends if nothing touches."""
+        ...
+
+    def substeps(self, simulation: Any, h: float) -> int:
+        """Parts, at least 1, into which a step of h seconds must be cut so that nothing passes through anything."""
+        ...
+
+    def advance(self, simulation: Any, contacts: Contacts, h: float) -> None:
+        """After the solve of a step of h seconds: move what is not the simulation's, ``contacts.free`` as solved."""
+        ...
+
+    def atomic(self) -> AbstractContextManager[None]:
+        """A context around a step that is cut into parts: left by an exception, what ``advance`` moved goes back."""
+        ...
+
+
+@runtime_checkable
+class Surrounded(Moving, Protocol):
+    """What moves among surroundings and feels them, as a ``Simulation`` does.
+
+    surroundings: None while nothing touches; contacts: of the last step, with their impulses; step_size: length of the
+    step, or part of one, that is being taken, s; position_share: share of it by which positions follow a change of the
+    velocity at its end.
+    """
+
+    surroundings: Surroundings | None
+
+    @property
+    def contacts(self) -> Contacts: ...
+
+    @property
+    def step_size(self) -> float: ...
+
+    @property
+    def position_share(self) -> float: ...
+
+
+class PlainDetector:
+    """A function detect(simulation) -> Contacts as surroundings: it cuts no steps and moves nothing."""
+
+    def __init__(self, function: Detector) -> None:
+        self.detect = function
+
+    def substeps(self, simulation: Any, h: float) -> int:
+        """One part: the step as it is."""
+        return 1
+
+    def advance(self, simulation: Any, contacts: Contacts, h: float) -> None:
+        """Nothing is moved."""
+
+    def atomic(self) -> AbstractContextManager[None]:
+        """Nothing was moved, nothing goes back."""
+        return nullcontext()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.body_symbols import Quantities
+from scene.body_symbols import BodySymbols
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties, of_body
 from scene.number_checks import is_symbolic, rigid_pose
@@ -18,15 +18,32 @@ from scene.shapes import Shape
 _order = itertools.count()
 
 
+class Tree:
+    """Everything that hangs together: its ``root`` and its ``nodes`` by name."""
+
+    def __init__(self, root: Node, nodes: dict[str, Node]) -> None:
+        self.root, self.nodes = root, nodes
+
+
 class Node:
-    """Something that bodies can be attached to: the world or a body."""
+    """Something that bodies can be attached to: the world or a body. Its name is its own in all that hangs together."""
 
     def __init__(self, name: str) -> None:
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a body needs a name, not {name!r}")
-        self.name = name
+        self._name = _checked_name(name)
         self.parent: Node | None = None
         self.children: list[Body] = []
+        self._tree = Tree(self, {name: self})
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        if self._tree.nodes.get(_checked_name(name), self) is not self:
+            raise ModelError(f"body '{self._name}' cannot be renamed: another one is named '{name}'")
+        del self._tree.nodes[self._name]
+        self._name, self._tree.nodes[name] = name, self
 
     def attach(self, child: Body, joint: Joint, at: Any = None) -> Body:
         """Hang ``child`` on ``joint``, whose place in this body's frame is the pose ``at`` (4, 4); returns the child.
@@ -40,29 +57,35 @@ class Node:
             raise ModelError(f"body '{child.name}' needs a joint from scene.joints, not {type(joint).__name__}")
         if child.parent is not None:
             raise ModelError(f"body '{child.name}' is attached to '{child.parent.name}' already; detach it first")
-        if child in self.path():
+        if child._tree is self._tree:
             raise ModelError(
                 f"body '{child.name}' cannot be attached to itself or to a body it carries ('{self.name}')"
             )
         pose = _placement(child.name, at)
-        taken = {node.name for node in self.root().walk()}
-        for node in child.walk():
-            if node.name in taken:
-                raise ModelError(f"two bodies are named '{node.name}'; give each body of a scene its own name")
+        self._join(child._tree)
         child.parent, child.joint, child.placement, child.order = self, joint, pose, next(_order)
         self.children.append(child)
         return child
 
-    def path(self) -> list[Node]:
-        """This node and everything it hangs on, up to the root."""
-        nodes: list[Node] = [self]
-        while nodes[-1].parent is not None:
-            nodes.append(nodes[-1].parent)
-        return nodes
+    def _join(self, other: Tree) -> None:
+        """Make one tree of two; the smaller is rewritten, so that building n bodies in any order costs O(n log n)."""
+        own = self._tree
+        small, large = sorted((own, other), key=lambda tree: len(tree.nodes))
+        for name in small.nodes:
+            if name in large.nodes:
+                raise ModelError(f"two bodies are named '{name}'; give each body of a scene its own name")
+        large.root = own.root
+        large.nodes |= small.nodes
+        for node in small.nodes.values():
+            node._tree = large
 
     def root(self) -> Node:
         """The world, or the body a loose subtree hangs on."""
-        return self.path()[-1]
+        return self._tree.root
+
+    def find(self, name: object) -> Node | None:
+        """The node of that name among all that this one hangs together with; None if there is none."""
+        return self._tree.nodes.get(name) if isinstance(name, str) else None
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, parents first."""
@@ -81,7 +104,7 @@ class World(Node):
         self.shapes: list[Shape] = []
 
 
-class Body(Node, Quantities):
+class Body(Node, BodySymbols):
     """A rigid body.
 
     shapes: its geometry, each at its own pose; mass (kg), center_of_mass (3,) in m, inertia (3, 3) about the centre of
@@ -136,8 +159,18 @@ class Body(Node, Quantities):
         if self.parent is None:
             raise ModelError(f"body '{self.name}' is not attached to anything")
         self.parent.children.remove(self)
+        own = Tree(self, {node.name: node for node in self.walk()})
+        for node in own.nodes.values():
+            del node._tree.nodes[node.name]
+            node._tree = own
         self.parent, self.joint, self.placement = None, None, np.eye(4)
         return self
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"a body needs a name, not {name!r}")
+    return name
 
 
 def _placement(name: str, at: Any) -> np.ndarray:

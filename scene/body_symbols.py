@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import PLAIN
 from recursive_dyn.model.constraint import POSITION, ROTATION, SPIN, VELOCITY, rate_name
-
-if TYPE_CHECKING:
-    from scene.joints.base import Joint
+from scene.joints.base import Joint
 
 _AXES = "xyz"
 
@@ -22,14 +20,18 @@ def rate(coordinate: Any) -> Any:
     return _symbol(rate_name(coordinate.name))
 
 
-class Quantities:
+class BodySymbols:
     """What is known of a moving body by name: all vectors are (3, 1) SymPy matrices in world axes, SI units.
 
     Points and directions given in the body's frame may be numbers or expressions of coordinates.
     """
 
-    name: str
     joint: Joint | None
+
+    @property
+    def name(self) -> str:
+        """The body's name."""
+        raise NotImplementedError
 
     @property
     def q(self) -> tuple[Any, ...]:

@@ -14,11 +14,11 @@ from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body
+from scene.constraint_group import DROP, ConstraintGroup
 from scene.joints.relative_curvature import check_contact
 from scene.mass_properties import MassProperties
 from scene.number_checks import is_symbolic, positive
 from scene.parameter import to_scalars
-from scene.scene_constraints import DROP, Constraint
 
 
 def lower(
@@ -26,7 +26,7 @@ def lower(
     gravity: np.ndarray,
     parameters: Mapping[str, float],
     shared: Sequence[Coordinate] = (),
-    constraints: Sequence[Constraint] = (),
+    constraints: Sequence[ConstraintGroup] = (),
 ) -> Model:
     """The model of bodies given parents first; ModelError names what is wrong."""
     graph = Graph()

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene.number_checks import Array, FloatArray, Scalar, entries, is_symbolic, positive
-
-if TYPE_CHECKING:
-    from scene.shapes import Shape
 
 DEFAULT_DENSITY = 1000.0  # kg/m^3, water: what a body of shapes weighs when nobody says otherwise
 INERTIA_TOLERANCE = 1e-9  # relative; far above rounding, far below any mistake in a measured inertia
@@ -109,6 +106,13 @@ def _is_symmetric(inertia: Array) -> bool:
     return True
 
 
+class Solid(Protocol):
+    """What a body is made of."""
+
+    def mass_properties(self, density: float) -> MassProperties:
+        """Mass properties in the body's frame at ``density``, kg/m^3."""
+
+
 def combine(parts: Iterable[MassProperties]) -> MassProperties:
     """One rigid body made of `parts`, all given in the same frame, by the parallel axis theorem; no parts, no mass."""
     parts = list(parts)
@@ -122,7 +126,7 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
 
 def of_body(
     name: str,
-    shapes: Sequence[Shape] = (),
+    shapes: Sequence[Solid] = (),
     mass: object = None,
     density: object = None,
     center_of_mass: object = None,
@@ -172,13 +176,13 @@ def of_body(
     return MassProperties(mass, properties.center_of_mass, _symmetrised(properties.inertia))
 
 
-def _checked_shapes(where: str, shapes: object) -> list[Shape]:
+def _checked_shapes(where: str, shapes: object) -> list[Solid]:
     if not isinstance(shapes, (list, tuple)) or not all(hasattr(shape, "mass_properties") for shape in shapes):
         raise ModelError(f"{where}: shapes must be a list of shapes such as [shapes.Sphere(0.1)], not {shapes!r}")
     return list(shapes)
 
 
-def _at_unit_density(where: str, shapes: Sequence[Shape]) -> MassProperties:
+def _at_unit_density(where: str, shapes: Sequence[Solid]) -> MassProperties:
     try:
         return combine(shape.mass_properties(1.0) for shape in shapes)
     except ModelError as error:

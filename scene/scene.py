@@ -6,49 +6,25 @@ import keyword
 from pathlib import Path
 from typing import Any
 
-from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.model import Model
+from scene import file, urdf
 from scene.body import Body, Node, World
 from scene.body_symbols import rate
+from scene.constraint_group import constraint, rolling
+from scene.content import SceneContent
 from scene.joints.base import coordinates_of
 from scene.lower import lower
 from scene.number_checks import numbers
-from scene.pairs import Pair
-from scene.scene_constraints import Constraint, constraint, rolling
 
 
-class Scene:
+class Scene(SceneContent):
     """Bodies on parametric joints under ``gravity`` (3,), m/s^2.
 
     joint_names: in a scene from a robot file, the name of the body that each joint moves, by the joint's name there.
     pairs: what was said of two bodies by ``pair``, by the set of their names.
     """
-
-    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        self.gravity = numbers("scene", "gravity", gravity, (3,)).copy()
-        self.world = World()
-        self.parameters: dict[str, float] = {}
-        self.coordinates: dict[str, Coordinate] = {}
-        self.constraints: list[Constraint] = []
-        self.pairs: dict[frozenset[str], Pair] = {}
-        self.joint_names: dict[str, str] = {}
-
-    @property
-    def bodies(self) -> list[Body]:
-        """Every body hung on the world, in order of attachment, parents first."""
-        return ordered(self.world)
-
-    def __getitem__(self, name: str) -> Body:
-        for node in self.world.walk():
-            if node.name == name and isinstance(node, Body):
-                return node
-        raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies) or 'none'}")
-
-    def __contains__(self, name: str) -> bool:
-        return any(node.name == name for node in self.world.walk() if isinstance(node, Body))
 
     def parameter(self, name: str, value: float) -> Any:
         """A SymPy symbol that may stand in transforms, masses, inertias and placements and stays an input.
@@ -89,14 +65,9 @@ class Scene:
         rows of R = a.rotation.T * b.rotation (R[0, 1], R[0, 2], R[1, 2]) than in nine. Names are looked up in this
         scene when it compiles. Guenter & Lee (2009), section 5. Raises ModelError naming the constraint.
         """
-        self._add(
+        self.add_constraint(
             constraint(f"constraint {len(self.constraints) + 1}" if name is None else name, expressions, redundant)
         )
-
-    def _add(self, row: Constraint) -> None:
-        if any(known.name == row.name for known in self.constraints):
-            raise ModelError(f"two constraints are named '{row.name}'; give each its own name")
-        self.constraints.append(row)
 
     def roll(self, body: Body | str, name: str | None = None, pivoting: bool = True) -> None:
         """Let ``body``, on a joint of ``surface_on_surface``, roll on its parent without slipping (eq. 16).
@@ -104,35 +75,7 @@ class Scene:
         pivoting=False also keeps it from turning about the common normal.
         """
         body = body if isinstance(body, Body) else self[body]
-        self._add(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
-
-    def pair(
-        self, a: Body | World | str, b: Body | World | str, collide: bool = True, material: Material | None = None
-    ) -> None:
-        """Say whether two bodies collide, and of what material their contact is whatever their shapes are of.
-
-        a, b: bodies or their names; scene.world or "world" is the scenery. A later call for the same two replaces an
-        earlier one. Raises ModelError naming the pair.
-        """
-        names = [self._named(node) for node in (a, b)]
-        what = f"pair of '{names[0]}' and '{names[1]}'"
-        if names[0] == names[1]:
-            raise ModelError(f"{what}: a pair is of two bodies of this scene{self._known()}")
-        try:
-            self.pairs[frozenset(names)] = Pair(collide, material)
-        except ModelError as error:
-            raise ModelError(f"{what}: {error}") from None
-
-    def _named(self, node: Node | str) -> str:
-        """The name of a body of this scene or of its world. ModelError lists the known ones."""
-        name = node.name if isinstance(node, Node) else node
-        for known in self.world.walk():
-            if isinstance(name, str) and known.name == name and (known is node or name is node):
-                return name
-        raise ModelError(f"pair: {name!r} is no body of this scene{self._known()}")
-
-    def _known(self) -> str:
-        return f", which has {', '.join(['world', *(b.name for b in self.bodies)])}"
+        self.add_constraint(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
 
     @staticmethod
     def rate(coordinate: Any) -> Any:
@@ -141,9 +84,7 @@ class Scene:
 
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
-        return lower(
-            ordered(self.world), self.gravity, self.parameters, list(self.coordinates.values()), self.constraints
-        )
+        return lower(self.bodies, self.gravity, self.parameters, list(self.coordinates.values()), self.constraints)
 
     def compile(self, method: str = "auto") -> Dynamics:
         """Equations of motion; each function compiles at its first call. ``method``: "auto", "recursive", "lagrangian".
@@ -154,43 +95,27 @@ class Scene:
 
     @classmethod
     def from_urdf(cls, path: str | Path, fixed_base: bool = False, **options: Any) -> Scene:
-        """A scene from a URDF file; see :func:`scene.urdf.load`."""
-        from scene.urdf import load
-
-        return load(path, fixed_base=fixed_base, **options)
+        """A scene from a URDF file; see :func:`scene.urdf.add`."""
+        scene = cls()
+        urdf.add(scene, path, fixed_base=fixed_base, **options)
+        return scene
 
     def add_urdf(
         self, path: str | Path, prefix: str = "", at: Any = None, fixed_base: bool = False, **options: Any
     ) -> Node:
         """One more robot from a URDF file, its names after ``prefix``; see :func:`scene.urdf.add`."""
-        from scene.urdf import add
-
-        return add(self, path, prefix, at, fixed_base, **options)
+        return urdf.add(self, path, prefix, at, fixed_base, **options)
 
     def save(self, path: str | Path) -> None:
         """Write the scene to a file; see :func:`scene.file.save`."""
-        from scene.file import save
-
-        save(self, path)
+        file.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Scene:
-        """A scene from a file that :meth:`save` wrote; see :func:`scene.file.load`."""
-        from scene.file import load
-
-        return load(path)
-
-
-def ordered(world: World) -> list[Body]:
-    """Bodies in order of attachment, each after its parent."""
-    ready: list[Body] = list(world.children)
-    result: list[Body] = []
-    while ready:
-        following = min(ready, key=lambda body: body.order)
-        ready.remove(following)
-        result.append(following)
-        ready.extend(following.children)
-    return result
+        """A scene from a file that :meth:`save` wrote; see :func:`scene.file.fill`."""
+        scene = cls()
+        file.fill(scene, path)
+        return scene
 
 
-__all__ = ["Body", "Node", "Scene", "World", "ordered"]
+__all__ = ["Body", "Node", "Scene", "World"]

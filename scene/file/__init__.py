@@ -1,5 +1,5 @@
 """Scenes as readable files; reading one executes nothing."""
 
-from scene.file.whole import load, save
+from scene.file.whole import fill, save
 
-__all__ = ["load", "save"]
+__all__ = ["fill", "save"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import ModelError
+from scene.constraint_group import DROP, REFUSE, ConstraintGroup
 from scene.file import graph_fields
 from scene.file.document import brief, fields, text
 from scene.file.names import Names
-from scene.scene_constraints import DROP, REFUSE, Constraint
 
 
-def write(constraint: Constraint) -> dict[str, Any]:
+def write(constraint: ConstraintGroup) -> dict[str, Any]:
     """The fields of a constraint. ModelError for what no field can hold."""
     result: dict[str, Any] = {"name": constraint.name}
     if constraint.redundant != REFUSE:
@@ -19,7 +19,7 @@ def write(constraint: Constraint) -> dict[str, Any]:
     return result | graph_fields.write("rows", constraint.rows)
 
 
-def read(name: str, value: dict[str, Any], names: Names) -> Constraint:
+def read(name: str, value: dict[str, Any], names: Names) -> ConstraintGroup:
     """The constraint of such fields. ModelError names the line or row."""
     given = fields("it", value, ("name", "rows"), ("redundant", *graph_fields.FIELDS))
     redundant = text("redundant", given.get("redundant", REFUSE))
@@ -28,4 +28,4 @@ def read(name: str, value: dict[str, Any], names: Names) -> Constraint:
     rows = graph_fields.read("rows", given, names.check_in_constraint)
     if not rows:
         raise ModelError("it has no rows; write one at least, or leave the constraint out")
-    return Constraint(name, rows, redundant)
+    return ConstraintGroup(name, rows, redundant)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import ModelError
+from scene.content import SceneContent
 from scene.file import material_fields
 from scene.file.document import brief, fields, flag, items, text
 from scene.pairs import Pair
-from scene.scene import Scene
 
 
 def write(names: frozenset[str], pair: Pair) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def write(names: frozenset[str], pair: Pair) -> dict[str, Any]:
     return result
 
 
-def read(value: Any, scene: Scene) -> None:
+def read(value: Any, scene: SceneContent) -> None:
     """Say of two bodies of the scene what such fields do. Raises ModelError."""
     given = fields("it", value, ("bodies",), ("collide", "material"))
     names = [text("each of its bodies", name) for name in items("bodies", given["bodies"])]

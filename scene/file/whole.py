@@ -21,6 +21,7 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError, SceneFileError
 from scene.body import Body, Node
+from scene.content import SceneContent
 from scene.file import (
     body_fields,
     constraint_fields,
@@ -33,7 +34,6 @@ from scene.file import (
 from scene.file.document import as_given, brief, fields, items, mapping, number, table, text
 from scene.file.names import Names
 from scene.joints.base import coordinates_of
-from scene.scene import Scene
 from scene.urdf.xml_text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
@@ -41,7 +41,7 @@ _REQUIRED = ("format", "version", "gravity", "bodies")
 _OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "pairs")
 
 
-def save(scene: Scene, path: str | os.PathLike[str]) -> None:
+def save(scene: SceneContent, path: str | os.PathLike[str]) -> None:
     """Write a scene.
 
     What is to be written is read first, and only then takes the old file's place. SceneFileError, naming the body, when
@@ -50,7 +50,9 @@ def save(scene: Scene, path: str | os.PathLike[str]) -> None:
     place = Path(path)
     with blame(path, "the scene"):
         data = document.encode(_fields_of(scene, place))
-        again = document.encode(_fields_of(_scene_of(document.decode(data), place), place))
+        copy = SceneContent()
+        _fill(copy, document.decode(data), place)
+        again = document.encode(_fields_of(copy, place))
     if again != data:
         lines = zip(data.decode().splitlines(), again.decode().splitlines(), strict=False)
         old, new = next(((a.strip(), b.strip()) for a, b in lines if a != b), ("its end", "another"))
@@ -61,16 +63,16 @@ def save(scene: Scene, path: str | os.PathLike[str]) -> None:
     document.replace(place, data)
 
 
-def load(path: str | os.PathLike[str]) -> Scene:
-    """The scene in a file.
+def fill(scene: SceneContent, path: str | os.PathLike[str]) -> None:
+    """Give an empty scene what a file holds.
 
     SceneFileError names the file, the body, joint or line, and what to do.
     """
     place = Path(path)
-    return _scene_of(document.read(place), place)
+    _fill(scene, document.read(place), place)
 
 
-def _fields_of(scene: Scene, path: Path) -> dict[str, Any]:
+def _fields_of(scene: SceneContent, path: Path) -> dict[str, Any]:
     folder = path.absolute().parent
     result: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     with blame(path, "the world"):
@@ -101,12 +103,12 @@ def _body_fields(body: Body, path: Path, folder: Path) -> dict[str, Any]:
         return result | {"joint": joint_fields.write(body.joint)}
 
 
-def _scene_of(content: Any, path: Path) -> Scene:
+def _fill(scene: SceneContent, content: Any, path: Path) -> None:
     folder = path.absolute().parent
     with blame(path, "the file"):
         content = _checked(content)
     with blame(path, "the world"):
-        scene = _world(content, folder)
+        _fill_world(scene, content, folder)
     names = Names(scene.parameters, scene.coordinates)
     reader = body_fields.Reader(folder, names)
     nodes: dict[str, Node] = {scene.world.name: scene.world}
@@ -114,22 +116,23 @@ def _scene_of(content: Any, path: Path) -> Scene:
         with blame(path, f"body {i + 1}"):
             name = text("name", mapping("it", value).get("name"))
         names.add(_attached(path, name, value, nodes, reader))
+    constrained: set[str] = set()
     for i, value in enumerate(content.get("constraints", [])):
         with blame(path, f"constraint {i + 1}"):
             name = text("name", mapping("it", value).get("name"))
         with blame(path, f"constraint '{name}'"):
-            if any(known.name == name for known in scene.constraints):
+            if name in constrained:
                 raise ModelError("two constraints have this name; give each its own")
+            constrained.add(name)
             scene.constraints.append(constraint_fields.read(name, value, names))
     for i, value in enumerate(content.get("pairs", [])):
         with blame(path, f"pair {i + 1}"):
             pair_fields.read(value, scene)
-    return scene
 
 
-def _world(content: dict[str, Any], folder: Path) -> Scene:
-    """A scene of all that is no body and no constraint."""
-    scene = Scene(table("gravity", content["gravity"], (3,)).astype(float))
+def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> None:
+    """All that is no body, no constraint and no pair."""
+    scene.gravity = table("gravity", content["gravity"], (3,)).astype(float)
     for name, value in mapping("parameters", content.get("parameters", {})).items():
         _check_identifier("parameter", name)
         scene.parameters[name] = number(f"parameter '{name}'", value)
@@ -143,7 +146,6 @@ def _world(content: dict[str, Any], folder: Path) -> Scene:
     for name, value in mapping("joint_names", content.get("joint_names", {})).items():
         scene.joint_names[name] = text(f"joint_names '{name}'", value)
     scene.world.shapes += [shape_fields.read(s, folder) for s in items("scenery", content.get("scenery", []))]
-    return scene
 
 
 def _check_identifier(what: str, name: str) -> None:

@@ -1,5 +1,5 @@
 """Robots described by URDF files."""
 
-from scene.urdf.robot import add, load
+from scene.urdf.robot import add
 
-__all__ = ["add", "load"]
+__all__ = ["add"]

@@ -12,8 +12,8 @@ LEADERS = ("revolute", "continuous", "prismatic")  # joints of one coordinate
 
 
 @dataclass(frozen=True)
-class Coupling:
-    """A follower's coordinate is multiplier times its leader's plus offset; both are yourdfpy joints."""
+class Follower:
+    """The follower's coordinate is multiplier times its leader's plus offset; both are yourdfpy joints."""
 
     follower: Any
     leader: Any
@@ -46,7 +46,7 @@ def root_of(path: object, robot: Any) -> str:
     return str(roots[0])
 
 
-def couplings_of(path: object, robot: Any) -> dict[str, Coupling]:
+def couplings_of(path: object, robot: Any) -> dict[str, Follower]:
     """Couplings by the follower's name, led along a chain of followers to the joint that follows nothing."""
     named = {joint.name: joint for joint in robot.joints}
     result = {}
@@ -73,11 +73,11 @@ def couplings_of(path: object, robot: Any) -> dict[str, Coupling]:
                 f"{path}: joint '{joint.name}': mimics '{leader.name}', which is {leader.type}; only a joint of one"
                 " coordinate can lead"
             )
-        result[joint.name] = Coupling(joint, leader, multiplier, offset)
+        result[joint.name] = Follower(joint, leader, multiplier, offset)
     return result
 
 
-def order_of(path: object, robot: Any, root: str, couplings: Mapping[str, Coupling]) -> list[Any]:
+def order_of(path: object, robot: Any, root: str, couplings: Mapping[str, Follower]) -> list[Any]:
     """The joints in the file's order, but each after its parent and its leader. SceneFileError where there is none."""
     waiting, order = list(robot.joints), []
     placed, moved = {root}, set()
@@ -98,7 +98,7 @@ def order_of(path: object, robot: Any, root: str, couplings: Mapping[str, Coupli
 
 
 def _stuck(
-    path: object, robot: Any, placed: set[str], late: list[Any], couplings: Mapping[str, Coupling]
+    path: object, robot: Any, placed: set[str], late: list[Any], couplings: Mapping[str, Follower]
 ) -> SceneFileError:
     for joint in late:
         if joint.parent in placed:

@@ -14,24 +14,29 @@ import numpy as np
 from recursive_dyn.errors import SceneFileError
 from scene import joints
 from scene.body import Body, Node, World
+from scene.content import SceneContent
 from scene.joints.base import Joint
 from scene.mass_properties import MassProperties
 from scene.number_checks import rigid_pose
-from scene.scene import Scene
 from scene.urdf.geometry import Geometry
-from scene.urdf.joint_tree import Coupling, couplings_of, order_of, root_of
+from scene.urdf.joint_tree import Follower, couplings_of, order_of, root_of
 from scene.urdf.xml_text import blame, read
 
 
-def load(
+def add(
+    scene: SceneContent,
     path: str | os.PathLike[str],
+    prefix: str = "",
+    at: Any = None,
     fixed_base: bool = False,
     *,
     package_paths: str | Path | Sequence[str | Path] = (),
     skip_missing_meshes: bool = False,
-) -> Scene:
-    """A scene from a URDF file: every link a body of its name, every joint in its place.
+) -> Node:
+    """The bodies of one more robot in ``scene``; returns its root body, or the world where the root link is that.
 
+    prefix: put before every body's and joint's name; at: pose (4, 4) of the root link in the world, from where it
+    floats if it does;
     fixed_base: the root link is welded to the world, else it floats; a root link named "world" is the world itself.
     package_paths: folders to look for package:// meshes in, besides the file's own folder and its parents.
     skip_missing_meshes: leave out meshes whose files are not found instead of raising.
@@ -45,38 +50,16 @@ def load(
     material of the link's shapes. Not modelled: limits of effort and velocity, textures, transmissions, sensors, the
     other extensions of PyBullet and Gazebo.
 
-    Raises SceneFileError naming the file, the element and what to do. Warns if a link that floats has no mass.
-    """
-    scene = Scene()
-    folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
-    world, _, scene.joint_names = _tree(path, "", np.eye(4), fixed_base, folders, skip_missing_meshes)
-    _move(world, scene.world)
-    return scene
-
-
-def add(
-    scene: Scene,
-    path: str | os.PathLike[str],
-    prefix: str = "",
-    at: Any = None,
-    fixed_base: bool = False,
-    *,
-    package_paths: str | Path | Sequence[str | Path] = (),
-    skip_missing_meshes: bool = False,
-) -> Node:
-    """The bodies of one more robot in ``scene``; returns its root body, or the world where the root link is that.
-
-    prefix: put before every body's and joint's name; at: pose (4, 4) of the root link in the world, from where it
-    floats if it does. The rest is as for ``load``. On an error the scene is as it was.
+    Raises SceneFileError naming the file, the element and what to do; the scene is then as it was. Warns if
+    a link that floats has no mass.
     """
     if not isinstance(prefix, str):
         raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
     folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
     place = rigid_pose(str(path), "at", np.eye(4) if at is None else at)
     world, root, joint_names = _tree(path, prefix, place, fixed_base, folders, skip_missing_meshes)
-    taken = {node.name for node in scene.world.walk()}
-    for what, clashes in (("body", [node.name for node in world.walk() if node is not world and node.name in taken]),
-                          ("joint", [name for name in joint_names if name in scene.joint_names])):  # fmt: skip
+    taken = [node.name for node in world.walk() if node is not world and scene.world.find(node.name)]
+    for what, clashes in (("body", taken), ("joint", [name for name in joint_names if name in scene.joint_names])):
         if clashes:
             raise SceneFileError(f"{path}: the scene has a {what} named '{clashes[0]}' already; pass another prefix")
     _move(world, scene.world)
@@ -140,7 +123,7 @@ def _body(path: object, link: Any, geometry: Geometry, name: str) -> Body:
     return Body.of_properties(name, shapes, own.moved(placement))
 
 
-def _joint(joint: Any, couplings: dict[str, Coupling], prefix: str) -> Joint:
+def _joint(joint: Any, couplings: dict[str, Follower], prefix: str) -> Joint:
     own = couplings.get(joint.name)
     dynamics = _dynamics(joint)
     match joint.type:

@@ -304,10 +304,6 @@ def surrogate(scene):
     scene.world.attach(Body("a\ud800", mass=1.0), joints.revolute("x"))
 
 
-def renamed(scene):
-    scene.world.attach(Body("b", mass=1.0), joints.revolute("x")).name = "arm"
-
-
 def undeclared(scene):
     scene["arm"].attach(Body("b", mass=sp.Symbol("m")), joints.revolute("x"))
 
@@ -336,7 +332,6 @@ def enormous(scene):
         (lambda s: s.gravity.__setitem__(1, np.nan), "gravity must be a finite number"),
         (lambda s: s.parameters.update(R=np.inf), "parameter 'R' must be a finite number"),
         (surrogate, "cannot be written; rename it"),
-        (renamed, "two bodies are named 'arm'"),
         (undeclared, "body 'b': mass: .*unknown parameter 'm'"),
         (undeclared_in_joint, "joint of 'b': .*unknown parameter or coordinate 'r'"),
         (exotic, "body 'b': the function sign"),

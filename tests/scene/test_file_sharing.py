@@ -16,10 +16,10 @@ from trees import random_body
 import recursive_dyn as rd
 from recursive_dyn.graph.program import content_hash
 from scene import Body, Scene, joints, linkages, shapes
+from scene.constraint_group import ConstraintGroup
 from scene.joints.base import Joint
 from scene.joints.surface_joints import Contact
 from scene.pairs import Pair
-from scene.scene_constraints import Constraint
 
 AWKWARD = ["größe 'x' \"y\"", "a, b", "t0 = 1", "line\nbreak", "rate(q)", "q0", "\\", "🦿"]
 X = sp.Symbol("x", real=True)
@@ -241,9 +241,9 @@ def test_all_that_a_scene_holds_is_known_to_files():
     """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here."""
     known = {"gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs"}
     assert vars(Scene()).keys() == known
-    node = {"name", "parent", "children", "shapes", "properties", "joint", "placement", "order"}
+    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "placement", "order"}
     assert vars(Body("a")).keys() == node
-    assert {f.name for f in dataclasses.fields(Constraint)} == {"name", "rows", "redundant"}
+    assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
     assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}
     assert {f.name for f in dataclasses.fields(Contact)} == {"first", "second", "flip", "turn", "spin"}

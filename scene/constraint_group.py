@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin, substitute
 from recursive_dyn.joint import joint_program as core
+from scene.body import Body
 from scene.joints.base import SymbolReader
 from scene.joints.surface_joints import frame_factors
 from scene.joints.surfaces import Surface
-
-if TYPE_CHECKING:
-    from scene.body import Body
 
 REFUSE, DROP = "refuse", "drop"
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint:
+class ConstraintGroup:
     """Named rows that are zero, over graph inputs ("parameter", name); ``redundant`` ones are refused or dropped."""
 
     name: str
@@ -35,7 +33,7 @@ class Constraint:
         return [self.name] if len(self.rows) == 1 else [f"{self.name}[{i}]" for i in range(len(self.rows))]
 
 
-def constraint(name: str, expressions: Iterable[Any], redundant: str) -> Constraint:
+def constraint(name: str, expressions: Iterable[Any], redundant: str) -> ConstraintGroup:
     """The constraint of SymPy expressions, vectors of them flattened. ModelError names what is wrong."""
     import sympy
 
@@ -59,10 +57,10 @@ def constraint(name: str, expressions: Iterable[Any], redundant: str) -> Constra
             )
     graph = Graph()
     reader = SymbolReader(graph, ())
-    return Constraint(name, tuple(from_sympy(e, reader, f"constraint '{name}'") for e in flat), redundant)
+    return ConstraintGroup(name, tuple(from_sympy(e, reader, f"constraint '{name}'") for e in flat), redundant)
 
 
-def rolling(body: Body, name: str, pivoting: bool) -> Constraint:
+def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
     """Rolling without slip of a body on its parent: the contact point moves over both surfaces by the same way.
 
     Guenter & Lee (2009), eq. 16: R1^T t1-dot = R2^T t2-dot, here in the frame of the contact, S1 Rz(spin) F = S2.
@@ -86,7 +84,7 @@ def rolling(body: Body, name: str, pivoting: bool) -> Constraint:
     if not pivoting:
         spin = v[4] if contact.spin is not None else 0.0
         rows.append(first[2] + spin - second[2] * side)
-    return Constraint(name, tuple(rows))
+    return ConstraintGroup(name, tuple(rows))
 
 
 def _twist(surface: Surface, q: list[Scalar], v: list[Scalar]) -> np.ndarray:

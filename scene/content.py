@@ -1,0 +1,87 @@
+"""What a scene holds, filled by readers: bodies, gravity, parameters, coordinates, constraints, pairs."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+from recursive_dyn.contact.material import Material
+from recursive_dyn.errors import ModelError
+from recursive_dyn.joint.coordinate import Coordinate
+from scene.body import Body, Node, World
+from scene.constraint_group import ConstraintGroup
+from scene.number_checks import numbers
+from scene.pairs import Pair
+
+
+class SceneContent:
+    """Plain content of a scene.
+
+    gravity (3,), m/s^2; joint_names: in a scene from a robot file, the name of the body that each joint moves, by the
+    joint's name there; pairs: what was said of two bodies by ``pair``, by the set of their names.
+    """
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self.gravity = numbers("scene", "gravity", gravity, (3,)).copy()
+        self.world = World()
+        self.parameters: dict[str, float] = {}
+        self.coordinates: dict[str, Coordinate] = {}
+        self.constraints: list[ConstraintGroup] = []
+        self.pairs: dict[frozenset[str], Pair] = {}
+        self.joint_names: dict[str, str] = {}
+
+    @property
+    def bodies(self) -> list[Body]:
+        """Every body hung on the world, in order of attachment, parents first."""
+        ready = [(body.order, body) for body in self.world.children]
+        heapq.heapify(ready)
+        result: list[Body] = []
+        while ready:
+            _, first = heapq.heappop(ready)
+            result.append(first)
+            for child in first.children:
+                heapq.heappush(ready, (child.order, child))
+        return result
+
+    def __getitem__(self, name: str) -> Body:
+        found = self.world.find(name)
+        if isinstance(found, Body):
+            return found
+        raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies) or 'none'}")
+
+    def __contains__(self, name: str) -> bool:
+        return isinstance(self.world.find(name), Body)
+
+    def add_constraint(self, group: ConstraintGroup) -> None:
+        """Add rows to be kept. ModelError when the name is taken."""
+        if any(known.name == group.name for known in self.constraints):
+            raise ModelError(f"two constraints are named '{group.name}'; give each its own name")
+        self.constraints.append(group)
+
+    def pair(
+        self, a: Body | World | str, b: Body | World | str, collide: bool = True, material: Material | None = None
+    ) -> None:
+        """Say whether two bodies collide, and of what material their contact is whatever their shapes are of.
+
+        a, b: bodies or their names; scene.world or "world" is the scenery. A later call for the same two replaces an
+        earlier one. Raises ModelError naming the pair.
+        """
+        names = [self._named(node) for node in (a, b)]
+        what = f"pair of '{names[0]}' and '{names[1]}'"
+        if names[0] == names[1]:
+            raise ModelError(f"{what}: a pair is of two bodies of this scene{self._known()}")
+        try:
+            self.pairs[frozenset(names)] = Pair(collide, material)
+        except ModelError as error:
+            raise ModelError(f"{what}: {error}") from None
+
+    def _named(self, node: Node | str) -> str:
+        """The name of a body of this scene or of its world. ModelError lists the known ones."""
+        name = node.name if isinstance(node, Node) else node
+        known = self.world.find(name)
+        if known is not None and (known is node or name is node):
+            return known.name
+        raise ModelError(f"pair: {name!r} is no body of this scene{self._known()}")
+
+    def _known(self) -> str:
+        return f", which has {', '.join(['world', *(b.name for b in self.bodies)])}"

@@ -13,8 +13,8 @@ import io
 import json
 import subprocess
 import sys
-import tempfile
 import warnings
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,14 +43,18 @@ OPTIONS = {  # of coacd.run_coacd, which mends a mesh that cuts itself first
 FLAT = 1e-9  # volume of a mesh of unit size below which there is nothing to cut
 SECONDS = 600  # after which cutting is given up
 
-# In a process of its own: where CoACD does not like a mesh it ends the process.
+# In a process of its own: where CoACD does not like a mesh it ends the process. Through pipes, which need no disk, of
+# which CoACD must not write a word.
 _PROGRAM = """
-import json, sys
+import io, json, os, sys
+answer = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
 import coacd, numpy as np
 coacd.set_log_level("off")
-given = np.load(sys.argv[1])
-parts = coacd.run_coacd(coacd.Mesh(given["vertices"], given["faces"]), **json.loads(sys.argv[2]))
-np.savez_compressed(sys.argv[3], *[array for part in parts for array in part])
+given = np.load(io.BytesIO(sys.stdin.buffer.read()))
+parts = coacd.run_coacd(coacd.Mesh(given["vertices"], given["faces"]), **json.loads(sys.argv[1]))
+np.savez_compressed(answer, *[array for part in parts for array in part])
+answer.close()
 """
 
 
@@ -121,10 +125,9 @@ def hulls(shape: shapes.Mesh) -> Parts | None:
         return None
     key = _key(unit)
     payload = cache.load(key)
-    if payload is None:
-        payload = _cut(shape.label, unit)
-        cache.store(key, payload)
-    values = _arrays(io.BytesIO(payload))
+    values = None if payload is None else _arrays(payload)
+    if values is None:
+        values = _cut(shape.label, unit, key)
     return Parts([(v * extent + middle, faces) for v, faces in zip(values[::2], values[1::2], strict=True)])
 
 
@@ -150,41 +153,51 @@ def _key(mesh: trimesh.Trimesh) -> str:
     return cache.key_of("convex parts", importlib.metadata.version("coacd"), json.dumps(OPTIONS), content)
 
 
-def _arrays(file: Path | io.BytesIO) -> list[Array]:
-    """Vertices and faces of the parts by turns."""
-    with np.load(file) as arrays:
-        return [arrays[f"arr_{k}"] for k in range(len(arrays.files))]
+def _arrays(payload: bytes) -> list[Array] | None:
+    """Vertices and faces of the parts by turns, from an .npz file's bytes; None if they are something else."""
+    try:
+        with np.load(io.BytesIO(payload)) as arrays:
+            values = [arrays[f"arr_{k}"] for k in range(len(arrays.files))]
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+        return None
+    sound = len(values) > 0 and len(values) % 2 == 0 and all(a.ndim == 2 and a.shape[1] == 3 for a in values)
+    return values if sound else None
 
 
-def _cut(label: str, mesh: trimesh.Trimesh) -> bytes:
-    """The parts as an .npz file."""
-    with tempfile.TemporaryDirectory(prefix="recursive_dyn_") as folder:
-        given, made = Path(folder) / "given.npz", Path(folder) / "made.npz"
-        np.savez(given, vertices=mesh.vertices, faces=mesh.faces)
-        trouble = _run([sys.executable, "-c", _PROGRAM, str(given), json.dumps(OPTIONS), str(made)], label)
-        if trouble is None and made.is_file():
-            return made.read_bytes()
-    raise ModelError(
-        f"{label}: CoACD cannot cut this mesh into convex parts ({trouble or 'no result'}); mend its triangles, give an"
-        " OBJ file with a convex `o` group for each part, or give it collision=False and simpler shapes beside it"
-    )
+def _cut(label: str, mesh: trimesh.Trimesh, key: str) -> list[Array]:
+    """Vertices and faces of the parts by turns, kept in the cache under ``key``."""
+    given = io.BytesIO()
+    np.savez(given, vertices=mesh.vertices, faces=mesh.faces)
+    made, trouble = _run([sys.executable, "-c", _PROGRAM, json.dumps(OPTIONS)], given.getvalue(), label)
+    values = None if trouble else _arrays(made)
+    if values is None:
+        raise ModelError(
+            f"{label}: CoACD cannot cut this mesh into convex parts ({trouble or 'no result'}); mend its triangles,"
+            " give an OBJ file with a convex `o` group for each part, or give it collision=False and simpler shapes"
+            " beside it"
+        )
+    cache.store(key, made)
+    return values
 
 
-def _run(command: list[str], label: str) -> str | None:
-    """Run CoACD's process behind a bar of elapsed time; what went wrong, or None."""
+def _run(command: list[str], given: bytes, label: str) -> tuple[bytes, str | None]:
+    """Run CoACD's process behind a bar of elapsed time; what it answers, and what went wrong or None."""
     with (
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
         tqdm(total=SECONDS, desc=f"{label}: convex parts", bar_format="{desc} {elapsed}", leave=False) as bar,
     ):
+        told: bytes | None = given
         try:
             for _ in range(4 * SECONDS):
                 try:
-                    _, errors = process.communicate(timeout=0.25)
+                    answer, errors = process.communicate(told, timeout=0.25)
                 except subprocess.TimeoutExpired:
+                    told = None  # it goes on by itself
                     bar.refresh()
                     continue
-                lines = errors.strip().splitlines()
-                return None if process.returncode == 0 else lines[-1] if lines else f"exit {process.returncode}"
-            return f"it took longer than {SECONDS} s"
+                lines = errors.decode(errors="replace").strip().splitlines()
+                failed = lines[-1] if lines else f"exit {process.returncode}"
+                return answer, failed if process.returncode else None
+            return b"", f"it took longer than {SECONDS} s"
         finally:
             process.kill()

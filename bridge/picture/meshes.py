@@ -211,10 +211,13 @@ class MeshFile:
 
 
 class MeshFiles:
-    """A temporary folder of OBJ files, one a mesh: equal meshes share one, so that renderers load it once."""
+    """Temporary OBJ files, one a mesh: equal meshes share one, so that renderers load it once.
+
+    They lie in the system's folder of temporary files, or in memory (/dev/shm) where that is full.
+    """
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="recursive_dyn_")
+        self._folders: dict[str | None, tempfile.TemporaryDirectory[str]] = {}
         self._files: dict[Hashable, MeshFile] = {}
         self._count = 0
 
@@ -225,13 +228,27 @@ class MeshFiles:
         return self._files[key]
 
     def add(self, mesh: Writable) -> MeshFile:
-        """A new file."""
-        path = Path(self._folder.name) / f"{self._count}.obj"
+        """A new file. Raises ModelError if there is no room for it."""
         self._count += 1
-        mesh.write(path)
-        return MeshFile(str(path), mesh.outline, len(mesh.faces))
+        troubles = []
+        for place in (None, "/dev/shm"):
+            try:
+                if place not in self._folders:
+                    self._folders[place] = tempfile.TemporaryDirectory(prefix="recursive_dyn_", dir=place)
+                path = Path(self._folders[place].name) / f"{self._count}.obj"
+                mesh.write(path)
+            except OSError as trouble:
+                troubles.append(str(trouble))
+            else:
+                return MeshFile(str(path), mesh.outline, len(mesh.faces))
+        raise ModelError(
+            f"Bullet reads meshes from files, and there is no room for one ({'; '.join(troubles)}); make room, or name"
+            " another folder for temporary files in TMPDIR"
+        )
 
     def close(self) -> None:
-        """Remove the folder."""
-        self._folder.cleanup()
+        """Remove the files."""
+        for folder in self._folders.values():
+            folder.cleanup()
+        self._folders.clear()
         self._files.clear()

@@ -105,9 +105,15 @@ def unpack(payload: bytes) -> tuple[list[bytes], dict[str, Any]]:
 
 
 def cached(key: str) -> Native | None:
-    """Machine code of a cache entry, or None."""
+    """Machine code of a cache entry, or None when there is none that can be used."""
     payload = cache.load(key)
-    return None if payload is None else load_objects(*unpack(payload))
+    if payload is None:
+        return None
+    try:
+        objects, facts = unpack(payload)
+    except (struct.error, ValueError, KeyError, TypeError):
+        return None
+    return load_objects(objects, facts)
 
 
 def function(native: Native, name: str, arguments: int, hold_gil: bool) -> Callable[..., int]:

@@ -243,15 +243,25 @@ def _function(op: str) -> Callable[..., Scalar]:
         for a in args:
             if type(a) is Expression:
                 return a.graph.apply(op, *args)
+            if type(a) is np.ndarray:
+                return _elementwise(op, apply, args)
         return evaluate_number(op, *args)
 
     apply.__name__ = op
-    apply.__doc__ = f"``{op}`` of scalars, numbers or expressions."
+    apply.__doc__ = f"``{op}`` of scalars, numbers or expressions, or of arrays of either, element by element."
     return apply
+
+
+def _elementwise(op: str, scalarwise: Callable[..., Scalar], args: Sequence[Any]) -> np.ndarray:
+    if any(type(a) is np.ndarray and a.dtype == object for a in args):
+        return np.asarray(np.frompyfunc(scalarwise, len(args), 1)(*args))
+    with np.errstate(all="ignore"):  # of numbers in bulk every one is its own case: 1 / 0 is infinite
+        return np.asarray(FUNCTIONS[op](*args))
 
 
 sin, cos, sqrt, floor = _function("sin"), _function("cos"), _function("sqrt"), _function("floor")
 minimum, maximum, less, select = _function("min"), _function("max"), _function("less"), _function("select")
+atan2 = _function("atan2")
 
 
 def table(index: Scalar, values: Iterable[float]) -> Scalar:
@@ -260,7 +270,9 @@ def table(index: Scalar, values: Iterable[float]) -> Scalar:
 
 
 def reciprocal(a: Scalar) -> Scalar:
-    """1 / a of a scalar."""
+    """1 / a of a scalar, or of every element of an array."""
+    if type(a) is np.ndarray:
+        return _elementwise("reciprocal", reciprocal, [a])
     return a.graph.reciprocal(a) if type(a) is Expression else evaluate_number("reciprocal", a)
 
 

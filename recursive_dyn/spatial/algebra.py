@@ -9,7 +9,7 @@ Quaternions are x, y, z, w.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,9 +53,34 @@ def inverse_pose(X_AB: np.ndarray) -> np.ndarray:
     return result
 
 
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cross product of two scalar vectors (3,)."""
-    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+def components(a: Any) -> np.ndarray:
+    """An array (..., n) with its last axis first, so that it unpacks into scalars or arrays (...)."""
+    a = np.asarray(a)
+    return a if a.ndim == 1 else np.moveaxis(a, -1, 0)
+
+
+def gathered(parts: Sequence[Scalar], *sources: np.ndarray) -> np.ndarray:
+    """The opposite: an array (..., n) of the sources' kind, floats or an object array of scalars."""
+    if any(s.dtype == object for s in sources):
+        return array(parts) if all(s.ndim == 1 for s in sources) else np.stack(np.broadcast_arrays(*parts), axis=-1)
+    flat = np.array(parts, dtype=float)
+    return flat if flat.ndim == 1 else np.moveaxis(flat, 0, -1)
+
+
+def cross(a: Any, b: Any) -> np.ndarray:
+    """Cross product of vectors (..., 3)."""
+    a, b = components(a), components(b)
+    return gathered([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], a, b)
+
+
+def scaled(x: np.ndarray, factor: Scalar) -> np.ndarray:
+    """Vectors (..., n) times factors (...)."""
+    return np.asarray(x * (factor[..., None] if type(factor) is np.ndarray else factor))
+
+
+def applied(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x (..., m) of matrices (..., m, n) and vectors (..., n)."""
+    return np.asarray(A @ x if x.ndim == 1 else (A @ x[..., None])[..., 0])
 
 
 def skew(a: np.ndarray) -> np.ndarray:
@@ -77,8 +102,8 @@ def vee_difference(A: np.ndarray) -> np.ndarray:
     return array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
 
 
-def dot(a: np.ndarray, b: np.ndarray) -> Scalar:
-    """Sum of products of two scalar vectors."""
+def dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
+    """Sum of products of two scalar vectors, or of arrays component by component."""
     total: Scalar = 0.0
     for x, y in zip(a, b, strict=True):
         total = total + x * y

@@ -11,6 +11,7 @@ import sympy as sp
 from recursive_dyn.dynamics.functions import find
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program
+from recursive_dyn.graph.symbolic import OPERATIONS
 from recursive_dyn.model.model import Model
 
 if TYPE_CHECKING:
@@ -146,56 +147,15 @@ def _turn(function: Any) -> Callable[[Any], Any]:
     return apply
 
 
-def _less(a: Any, b: Any) -> Any:
-    return sp.Piecewise((1, a < b), (0, True))
-
-
-def _select(condition: Any, a: Any, b: Any) -> Any:
-    return sp.Piecewise((a, _truth(condition)), (b, True))
-
-
-def _truth(value: Any) -> Any:
-    """The condition behind a value that is 1 or 0: a comparison, 1 less that, or a product of those."""
-    if isinstance(value, sp.Mul):
-        return sp.And(*map(_truth, value.args))
-    if isinstance(value, sp.Add) and isinstance(1 - value, sp.Piecewise):
-        return sp.Not(_truth(1 - value))
-    if isinstance(value, sp.Piecewise) and value.args[0][0] == 1 and value.args[1:] == ((0, True),):
-        return value.args[0][1]
-    return sp.Ne(value, 0)
-
-
 def _table(index: Any, values: Sequence[float]) -> Any:
     pieces = [(number(x), index < k + 1) for k, x in enumerate(values[:-1])]
     return sp.Piecewise(*pieces, (number(values[-1]), True))
 
 
-_EXPRESSIONS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-    "reciprocal": lambda a: 1 / a,
-    "sqrt": sp.sqrt,
+_EXPRESSIONS: dict[str, Callable[..., Any]] = OPERATIONS | {
     "sin": _turn(sp.sin),
     "cos": _turn(sp.cos),
     "tan": _turn(sp.tan),
-    "asin": sp.asin,
-    "acos": sp.acos,
-    "atan": sp.atan,
-    "atan2": sp.atan2,
-    "sinh": sp.sinh,
-    "cosh": sp.cosh,
-    "tanh": sp.tanh,
-    "exp": sp.exp,
-    "log": sp.log,
-    "pow": lambda a, b: a**b,
-    "abs": sp.Abs,
-    "min": sp.Min,
-    "max": sp.Max,
-    "less": _less,
-    "select": _select,
-    "floor": sp.floor,
     "table": _table,
 }
 

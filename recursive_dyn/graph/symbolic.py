@@ -1,4 +1,4 @@
-"""SymPy expressions become graph nodes, node by node; dynamics/sympy_equations.py is the way back."""
+"""SymPy expressions become graph nodes, node by node, and graph nodes SymPy expressions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, combine, cos, reciprocal, sin, sqrt
+from recursive_dyn.graph.expression import Expression, Scalar, combine, cos, reachable, reciprocal, sin, sqrt
 
 _UNARY = {
     sp.tan: "tan",
@@ -138,3 +138,75 @@ def _integer_power(base: Scalar, exponent: int) -> Scalar:
             result = result * base
         base, exponent = base * base, exponent >> 1
     return result
+
+
+def to_sympy(scalars: Sequence[Scalar], symbol: Callable[[Any], Any]) -> list[Any]:
+    """SymPy expressions of graph scalars, operation by operation; ``symbol`` gives that of an input's name."""
+    made: dict[int, Any] = {}
+
+    def value(x: Any) -> Any:
+        if type(x) is Expression:
+            return made[x.index]
+        return _number(x) if isinstance(x, float) else x
+
+    for node in reachable(scalars):
+        made[node.index] = symbol(node.args[0]) if node.op == "input" else OPERATIONS[node.op](*map(value, node.args))
+    return [value(x) for x in scalars]
+
+
+def _number(x: float) -> Any:
+    return sp.Integer(int(x)) if x.is_integer() and abs(x) <= 2**53 else sp.Float(x)
+
+
+def _less(a: Any, b: Any) -> Any:
+    return sp.Piecewise((1, a < b), (0, True))
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    return sp.Piecewise((a, _truth(condition)), (b, True))
+
+
+def _truth(value: Any) -> Any:
+    """The condition behind a value that is 1 or 0: a comparison, 1 less that, or a product of those."""
+    if isinstance(value, sp.Mul):
+        return sp.And(*map(_truth, value.args))
+    if isinstance(value, sp.Add) and isinstance(1 - value, sp.Piecewise):
+        return sp.Not(_truth(1 - value))
+    if isinstance(value, sp.Piecewise) and value.args[0][0] == 1 and value.args[1:] == ((0, True),):
+        return value.args[0][1]
+    return sp.Ne(value, 0)
+
+
+def _table(index: Any, values: Sequence[float]) -> Any:
+    pieces = [(_number(x), index < k + 1) for k, x in enumerate(values[:-1])]
+    return sp.Piecewise(*pieces, (_number(values[-1]), True))
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "neg": lambda a: -a,
+    "reciprocal": lambda a: 1 / a,
+    "sqrt": sp.sqrt,
+    "sin": sp.sin,
+    "cos": sp.cos,
+    "tan": sp.tan,
+    "asin": sp.asin,
+    "acos": sp.acos,
+    "atan": sp.atan,
+    "atan2": sp.atan2,
+    "sinh": sp.sinh,
+    "cosh": sp.cosh,
+    "tanh": sp.tanh,
+    "exp": sp.exp,
+    "log": sp.log,
+    "pow": lambda a, b: a**b,
+    "abs": sp.Abs,
+    "min": sp.Min,
+    "max": sp.Max,
+    "less": _less,
+    "select": _select,
+    "floor": sp.floor,
+    "table": _table,
+}

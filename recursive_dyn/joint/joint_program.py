@@ -232,7 +232,7 @@ def compose(a: JointProgram, b: JointProgram) -> JointProgram:
     kinds = []
     for joint, offset in ((a, 0), (b, a.nq)):
         for f in joint.factors:
-            names = {n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"}
+            names = [n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"]
             inputs = {n: graph.input(("q", n[1] + offset) if n[0] == "q" else n) for n in names}
             transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
             kinds.append((f.kind, transform, f.nv if f.kind == PLAIN else 0))
@@ -253,7 +253,7 @@ def charted(charts: Sequence[JointProgram]) -> JointProgram:
     poses = []
     for joint in charts:
         total = product([f.transform for f in joint.factors])
-        names = {n.args[0] for n in ex.reachable(total.flat) if n.op == "input"}
+        names = [n.args[0] for n in ex.reachable(total.flat) if n.op == "input"]
         flat = ex.substitute(list(total.flat), {name: graph.input(name) for name in names})
         poses.append(array(flat).reshape(4, 4))
     n = charts[0].nv

@@ -120,7 +120,7 @@ class _Assembly:
     def _product(self, poses: Sequence[np.ndarray]) -> np.ndarray:
         total = array(np.eye(4))
         for pose in poses:
-            names = {n.args[0] for n in reachable(pose.flat) if n.op == "input"}
+            names = [n.args[0] for n in reachable(pose.flat) if n.op == "input"]
             inputs = {name: self.graph.input(name) for name in names}
             total = total @ (array(substitute(list(pose.flat), inputs)).reshape(4, 4) if names else pose)
         return snap(total)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from demos.benchmark.contact.engines.engine import Engine
 
 Vector = tuple[float, float, float]
 
@@ -66,6 +63,25 @@ class Push:
     until: float = np.inf
 
 
+class Measurable(Protocol):
+    """What is read of an engine's state, in SI units and world axes; arrays are over a task's solids, in its order."""
+
+    def positions(self) -> np.ndarray:
+        """Centres (n, 3)."""
+
+    def velocities(self) -> np.ndarray:
+        """Of the centres (n, 3)."""
+
+    def energy(self) -> float:
+        """Kinetic and potential energy of everything, J."""
+
+    def momentum(self) -> np.ndarray:
+        """Linear momentum of everything (3,), kg m/s."""
+
+    def robot_height(self) -> float:
+        """Height of the root's frame, m."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A test.
@@ -80,7 +96,7 @@ class Task:
     timestep: float
     duration: float
     solids: tuple[Solid, ...]
-    sample: Callable[[Engine], np.ndarray | float]
+    sample: Callable[[Measurable], np.ndarray | float]
     error: Callable[[np.ndarray, np.ndarray], float]
     robot: Robot | None = None
     gravity: float = GRAVITY

@@ -5,18 +5,14 @@ A scene's own names appear in comments only, stripped of what could end one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recursive_dyn.codegen.c import c_source, layout, prototype
 from recursive_dyn.dynamics.functions import FUNCTIONS, columns
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program
 from recursive_dyn.model.model import WORLD, Model
-
-if TYPE_CHECKING:
-    from recursive_dyn.dynamics.dynamics import Dynamics
 
 HEADER = "recursive_dyn_model.h"
 
@@ -53,20 +49,20 @@ CONSTRAINED = {
 }
 
 
-def export(dynamics: Dynamics, folder: str | Path) -> Path:
-    """Write each function of :func:`exported` as a file, and the header; returns the folder.
+def export(model: Model, program: Callable[[str], Program], folder: str | Path) -> Path:
+    """Write the program of each function of :func:`exported` as a file, and the header; returns the folder.
 
     ModelError for a scene in which nothing moves.
     """
-    if not dynamics.model.nv:
+    if not model.nv:
         raise ModelError(
             "nothing moves in this scene, so that there is no C to export; attach a body by a moving joint"
         )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    for name in exported(dynamics.model):
-        (target / f"{name}.c").write_text(c_source(dynamics.program(name), name), encoding="utf-8")
-    (target / HEADER).write_text(_header(dynamics), encoding="utf-8")
+    for name in exported(model):
+        (target / f"{name}.c").write_text(c_source(program(name), name), encoding="utf-8")
+    (target / HEADER).write_text(_header(model, program), encoding="utf-8")
     return target
 
 
@@ -75,8 +71,7 @@ def exported(model: Model) -> dict[str, str]:
     return EXPORTED | CONSTRAINED if model.constraints else EXPORTED
 
 
-def _header(dynamics: Dynamics) -> str:
-    model = dynamics.model
+def _header(model: Model, program: Callable[[str], Program]) -> str:
     functions = exported(model)
     sizes = (("NQ", model.nq), ("NV", model.nv), ("NB", len(model.bodies)), ("NP", len(model.parameters)))
     text = [
@@ -97,7 +92,7 @@ def _header(dynamics: Dynamics) -> str:
         _listing("rows of constraints", (_plain(c.name) for c in model.constraints)),
         _listing("parameters, and their initial values", (f"{_plain(p)}: {value!r}" for p, value in model.parameters)),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        *(_entry(dynamics.program(name), words, FUNCTIONS[name].shape(model)) for name, words in functions.items()),
+        *(_entry(program(name), words, FUNCTIONS[name].shape(model)) for name, words in functions.items()),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
     return "\n".join(t for t in text if t)

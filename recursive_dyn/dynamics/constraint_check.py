@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from recursive_dyn.codegen.reference import run
-from recursive_dyn.dynamics.functions import build_program, neutral
+from recursive_dyn.dynamics.functions import neutral
+from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
@@ -66,10 +67,11 @@ class _System:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._rows = build_program(model, "constraint_positions", RECURSIVE)
-        self._jacobian = build_program(model, "constraint_jacobian", RECURSIVE)
-        self._speeds = build_program(model, "constraint_velocities", RECURSIVE)
-        self._integrate = build_program(model, "integrate", RECURSIVE)
+        functions = ModelFunctions(model, RECURSIVE)
+        self._rows = functions.build("constraint_positions")
+        self._jacobian = functions.build("constraint_jacobian")
+        self._speeds = functions.build("constraint_velocities")
+        self._integrate = functions.build("integrate")
         self.parameters = np.array([value for _, value in model.parameters])
         self.holonomic = [c.holonomic for c in model.constraints]
         self.starts = self._starting_states()

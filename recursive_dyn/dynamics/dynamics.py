@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.dynamics.evaluator import Array, Evaluator
+from recursive_dyn.codegen.evaluator import Array, Evaluator
+from recursive_dyn.codegen.kernel import NotFinite
 from recursive_dyn.dynamics.functions import columns, neutral
+from recursive_dyn.dynamics.model_functions import ModelFunctions
+from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount
 from recursive_dyn.joint.joint_check import FAR
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.context import AUTO
 
 
 class Dynamics(Evaluator):
@@ -22,6 +27,24 @@ class Dynamics(Evaluator):
     and wrenches angular first. A quaternion may have any length but zero. Errors: StateError names an argument of wrong
     shape or the coordinate that is not finite; ModelError an unknown body, function or parameter.
     """
+
+    functions: ModelFunctions
+    _values: Parameters
+
+    def __init__(self, model: Model, method: str = AUTO) -> None:
+        charts = {str(link.chart): len(link.joint.charts) for link in model.charted}
+        super().__init__(ModelFunctions(model, method), Parameters(model.parameters, charts))
+        self.model = model
+
+    @property
+    def method(self) -> str:
+        """How functions that solve for accelerations do so: "auto", "recursive" or "lagrangian"."""
+        return self.functions.method
+
+    @property
+    def parameters(self) -> Parameters:
+        """Values of the scene's parameters; assignment changes the next call."""
+        return self._values
 
     @property
     def nq(self) -> int:
@@ -71,7 +94,7 @@ class Dynamics(Evaluator):
         ``passive_forces``). Si & Guenter eq. 18-35, or Guenter & Lee eq. 14, by the method chosen."""
         tau = self._no_forces if tau is None else tau
         if external is not None:
-            tau, applied = self._sized("tau", tau), self.call("external_forces", q, self._wrenches(external))
+            tau, applied = self._sized("tau", tau, self.nv), self.call("external_forces", q, self._wrenches(external))
             self._lead(["tau", "external"], [tau, applied])
             tau = tau + applied
         return self.call("forward_dynamics", q, v, tau)
@@ -212,7 +235,7 @@ class Dynamics(Evaluator):
 
     def operation_count(self, function: str = "forward_dynamics") -> OperationCount:
         """Operations that one evaluation executes: .add .mul .div .sqrt .trig (.neg, .other, .total)."""
-        return self.program(function).operation_count()
+        return super().operation_count(function)
 
     def equations(self, function: str = "forward_dynamics", nested: bool = True) -> Any:
         """The function as SymPy: a Matrix of its outputs in symbols named like the coordinates.
@@ -222,13 +245,20 @@ class Dynamics(Evaluator):
         """
         from recursive_dyn.dynamics.sympy_equations import equations
 
-        return equations(self, function, nested)
+        return equations(self.model, self.program(function), self.functions.signature(function).shape, nested)
 
     def export_c(self, folder: Any) -> Any:
         """Write every function of the contract as C99 with a header into ``folder``; returns its path."""
         from recursive_dyn.dynamics.c_export import export
 
-        return export(self, folder)
+        return export(self.model, self.program, folder)
+
+    def _why(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
+        where = "" if all(a.ndim == 1 for a in arrays) else f" (first bad rows from {problem.row})"
+        return (
+            f"{function}: the result is not finite{where}; the configuration is singular (a joint's frame, a gimbal"
+            " lock, a quaternion of zeros) or a number overflowed"
+        )
 
     @cached_property
     def _screw_columns(self) -> list[tuple[int, int]]:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, reciprocal
-from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning as charts
 from recursive_dyn.recursion import configuration as manifold
-from recursive_dyn.recursion import energy, impulse, kinematics, lagrangian, passive
+from recursive_dyn.recursion import energy, impulse, kinematics, passive
 from recursive_dyn.recursion import multipliers as constraints
-from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, Context, Function, Outputs, segment_size
+from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -181,50 +179,3 @@ SOLVING = frozenset(
         "project",
     )
 )  # fmt: skip
-
-
-def find(model: Model, name: str) -> Function:
-    """A function by name; "function/parameter" is its derivative with respect to a scene parameter."""
-    base, _, parameter = name.partition("/")
-    if base not in FUNCTIONS:
-        raise ModelError(f"unknown function '{base}'; choose one of {', '.join(FUNCTIONS)}")
-    if not parameter:
-        return FUNCTIONS[base]
-    names = [n for n, _ in model.parameters]
-    if parameter not in names:
-        raise ModelError(f"unknown parameter '{parameter}'; the scene declares {', '.join(names) or 'none'}")
-    function, place = FUNCTIONS[base], names.index(parameter)
-
-    def derivative(c: Context) -> Outputs:
-        along = {c.graph.input(("parameters", place)): 1.0}
-        return [(label, directional_derivative(values, along)) for label, values in function.build(c)]
-
-    return Function(function.inputs, function.shape, derivative)
-
-
-def depends_on_method(name: str) -> bool:
-    """True for functions that solve for accelerations."""
-    return name.partition("/")[0] in SOLVING
-
-
-def build_program(model: Model, name: str, method: str) -> Program:
-    """The program of one function; "auto" keeps the method with fewer operations."""
-    if depends_on_method(name) and method == AUTO:
-        return _cheaper(model, name)
-    return _build(model, name, method)
-
-
-def _build(model: Model, name: str, method: str) -> Program:
-    function = find(model, name)
-    graph = Graph()
-    outputs = function.build(Context(Tree(model, graph), model, graph, method))
-    inputs = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
-    return schedule(name, inputs, outputs)
-
-
-def _cheaper(model: Model, name: str) -> Program:
-    recursive = _build(model, name, RECURSIVE)
-    if lagrangian.minimum_operations(model) > recursive.operation_count().total:
-        return recursive
-    direct = _build(model, name, LAGRANGIAN)
-    return min((recursive, direct), key=lambda p: p.operation_count().total)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 import numpy as np
 
-from recursive_dyn.dynamics.evaluator import Array, Evaluator
 from recursive_dyn.errors import StateError
+from recursive_dyn.model.model import Model
+
+Array = np.ndarray
 
 _POSITION = 1e-11  # m or rad of phi that counts as met
 _VELOCITY = 1e-10  # the same a second, and relative to the fastest coordinate
@@ -13,7 +17,16 @@ _NEAR, _NEAR_VELOCITY = 1e-9, 1e-5  # what a singular configuration is allowed: 
 _STEPS = 25
 
 
-def settled(dynamics: Evaluator, q: Array, v: Array) -> tuple[Array, Array]:
+class Projecting(Protocol):
+    """What has the compiled functions of a model."""
+
+    @property
+    def model(self) -> Model: ...
+
+    def call(self, function: str, *arguments: Any) -> Array: ...
+
+
+def settled(dynamics: Projecting, q: Array, v: Array) -> tuple[Array, Array]:
     """(q, v) on the constraints of the model; StateError naming the row that is missed most.
 
     Newton's method converges quadratically, so that a small drift takes one or two steps.
@@ -39,7 +52,7 @@ def settled(dynamics: Evaluator, q: Array, v: Array) -> tuple[Array, Array]:
     raise StateError(_missed(dynamics, q, v, position > _NEAR))
 
 
-def _missed(dynamics: Evaluator, q: Array, v: Array, placed_wrongly: bool) -> str:
+def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> str:
     """Which row does not hold at (q, v), and by how much."""
     error = dynamics.call("constraint_positions", q) if placed_wrongly else dynamics.call("constraint_velocities", q, v)
     error = np.abs(error).reshape(-1, len(dynamics.model.constraints)).max(axis=0)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
-from recursive_dyn.dynamics.functions import find
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program
 from recursive_dyn.graph.symbolic import OPERATIONS
 from recursive_dyn.model.model import Model
-
-if TYPE_CHECKING:
-    from recursive_dyn.dynamics.dynamics import Dynamics
 
 MOST_NESTED = 20_000  # operations, counted as often as they would be written
 # Operations of a function, and of one of its outputs, up to which it is worth a second or two to shorten them.
@@ -24,24 +20,23 @@ MOST_TIDIED, MOST_TIDIED_AT_ONCE = 300, 60
 _WRENCH = ("mx", "my", "mz", "fx", "fy", "fz")
 
 
-def equations(dynamics: Dynamics, function: str, nested: bool) -> Any:
-    """What a function of the model computes, in the symbols of :func:`symbols`.
+def equations(model: Model, program: Program, shape: tuple[int, ...], nested: bool) -> Any:
+    """What a function of the model computes, in the symbols of :func:`symbols`: its program, and the shape of its
+    outputs.
 
     nested: a scalar expression, or a Matrix of the function's outputs: a column for a vector, rows by columns for a
     matrix, poses (4, 4) below one another. Otherwise (assignments, outputs) as sympy.cse gives them: a list of (symbol,
-    expression), one an operation, and outputs of the same shape in those symbols. ModelError for an unknown function,
-    and for nested expressions of more than MOST_NESTED operations.
+    expression), one an operation, and outputs of the same shape in those symbols. ModelError for nested expressions of
+    more than MOST_NESTED operations.
     """
-    program = dynamics.program(function)
-    inputs = [s for name, _ in program.inputs for s in symbols(dynamics.model)[name]]
-    shape = find(dynamics.model, function).shape(dynamics.model)
+    inputs = [s for name, _ in program.inputs for s in symbols(model)[name]]
     if not nested:
         assignments, outputs = _assignments(program, inputs)
         return assignments, _shaped(outputs, shape)
     if _nested_size(program) > MOST_NESTED:
         raise ModelError(
-            f"{function} would be more than {MOST_NESTED} operations as nested expressions; ask for"
-            f" equations('{function}', nested=False), which gives one symbol an operation"
+            f"{program.name} would be more than {MOST_NESTED} operations as nested expressions; ask for"
+            f" equations('{program.name}', nested=False), which gives one symbol an operation"
         )
     outputs = [_with_plain_numbers(e) for e in _nested(program, inputs)]
     sizes = [sp.count_ops(e) for e in outputs]

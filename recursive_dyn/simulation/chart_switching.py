@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.dynamics.evaluator import Array, Evaluator
+from recursive_dyn.codegen.evaluator import Array
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.joint.chart import Chart, Place, spans
 
@@ -25,7 +26,7 @@ _SAME_TWIST = 1e-9  # what rounding leaves of S_a v_a - S_b v_b at a quality nea
 class Charts:
     """Which charts are in force, and when to leave them: the numbers themselves are parameters of ``dynamics``."""
 
-    def __init__(self, dynamics: Evaluator) -> None:
+    def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
         self._links = dynamics.model.charted
         names = [name for name, _ in dynamics.model.parameters]

@@ -1,0 +1,266 @@
+"""Functions of a system of equations as machine code: programs, kernels, and calls for one state or a batch of them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
+from recursive_dyn.errors import StateError
+from recursive_dyn.graph.program import OperationCount, Program
+
+Array = np.ndarray
+Driver = Callable[[str, Program], str]  # (entry, program) -> IR text of a loop around the kernel
+_FLOAT = np.dtype(np.float64)
+
+# One thread at a time builds and compiles. A fork waits for it: a child would find the lock taken by no thread it has.
+_BUILDING = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_BUILDING.acquire, after_in_parent=_BUILDING.release, after_in_child=_BUILDING.release)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Input segments (name, size) of a function, without the parameters, and the shape of its outputs together."""
+
+    inputs: tuple[tuple[str, int], ...]
+    shape: tuple[int, ...]
+
+
+class FunctionList(Protocol):
+    """The functions of one system of equations, by name; an unknown name raises ModelError.
+
+    ``owner`` is what shapes are told to be needed by, as "this scene needs".
+    """
+
+    @property
+    def owner(self) -> str: ...
+
+    def signature(self, function: str) -> Signature:
+        """What the function takes and gives."""
+        ...
+
+    def key(self, function: str) -> str:
+        """Hash, or text, of everything that the function's program depends on."""
+        ...
+
+    def build(self, function: str) -> Program:
+        """The function's program; its last input segment are the parameters."""
+        ...
+
+    def driver(self, function: str) -> Driver | None:
+        """The compiled loop that belongs to a function, if it is an integrator's."""
+        ...
+
+    def label(self, segment: str, index: int) -> str:
+        """Name of one element of an input segment, for messages."""
+        ...
+
+
+class Values(Protocol):
+    """Values of the parameters: an array (n,) in the order of the programs' last input segment."""
+
+    @property
+    def values_array(self) -> Array: ...
+
+    def copy(self) -> Self:
+        """The same names with values of their own."""
+        ...
+
+
+@dataclass(eq=False)
+class _Compiled:
+    """What all views of one evaluator share: nothing of it is state, and copies in other processes make their own."""
+
+    programs: dict[str, Program] = field(default_factory=dict)
+    kernels: dict[tuple[str, int], Kernel] = field(default_factory=dict)
+    batches: dict[str, BatchCall] = field(default_factory=dict)
+    signatures: dict[str, tuple[tuple[tuple[str, tuple[int]], ...], tuple[int, ...]]] = field(default_factory=dict)
+    local: threading.local = field(default_factory=threading.local)  # calls for one state: buffers of each thread
+    progress: Callable[[str, float], None] | None = None
+
+    def __reduce__(self) -> Any:
+        return _Compiled, ()
+
+
+class Evaluator:
+    """Functions of a list, each compiled, or loaded from the cache, at its first call.
+
+    May be called from several threads: each has working memory of its own. Copies are views (:meth:`view`). A pickle
+    holds the list of functions and the parameters' values; where it is read, machine code comes from the cache or is
+    compiled again.
+    """
+
+    def __init__(self, functions: FunctionList, parameters: Values) -> None:
+        self.functions = functions
+        self._values = parameters
+        self._parametric = len(parameters.values_array) > 0
+        self._compiled = _Compiled()
+
+    def view(self) -> Self:
+        """The same functions, nothing compiled twice, with values of the parameters of their own."""
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__)
+        result._values = self._values.copy()
+        return result
+
+    def __copy__(self) -> Self:
+        return self.view()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.view()
+
+    @property
+    def progress(self) -> Callable[[str, float], None] | None:
+        """Told (function, share compiled) while machine code is made, for every view."""
+        return self._compiled.progress
+
+    @progress.setter
+    def progress(self, report: Callable[[str, float], None] | None) -> None:
+        self._compiled.progress = report
+
+    def program(self, function: str) -> Program:
+        """The straight-line program of a function."""
+        programs = self._compiled.programs
+        if function not in programs:
+            with _BUILDING, _no_garbage_collection():
+                if function not in programs:
+                    programs[function] = self.functions.build(function)
+        return programs[function]
+
+    def operation_count(self, function: str) -> OperationCount:
+        """Operations that one evaluation executes: .add .mul .div .sqrt .trig (.neg, .other, .total)."""
+        return self.program(function).operation_count()
+
+    def kernel(self, function: str, width: int = 1) -> Kernel:
+        """Machine code of a function for ``width`` states at once, compiled or taken from the cache."""
+        kernels = self._compiled.kernels
+        if (function, width) not in kernels:
+            with _BUILDING:
+                if (function, width) not in kernels:
+                    kernels[function, width] = Kernel(
+                        self.functions.key(function), lambda: self.program(function), width,
+                        self._report(function), self.functions.driver(function),
+                    )  # fmt: skip
+        return kernels[function, width]
+
+    def call(self, function: str, *arguments: Any) -> Array:
+        """Evaluate a function of the list; leading axes of the arguments broadcast."""
+        segments, shape = self._compiled.signatures.get(function) or self._signature(function)
+        arrays = []
+        single = True
+        try:
+            for (name, size), value in zip(segments, arguments, strict=True):
+                if type(value) is not np.ndarray or value.dtype is not _FLOAT or value.shape != size:
+                    value = self._sized(name, value, size[0])
+                    single = single and value.ndim == 1
+                arrays.append(value)
+        except ValueError:
+            if len(arguments) == len(segments):
+                raise
+            names = ", ".join(name for name, _ in segments)
+            raise StateError(f"{function} takes {names}, but {len(arguments)} arguments were given") from None
+        try:
+            if single:
+                if self._parametric:
+                    arrays.append(self._values.values_array)
+                result = self._single(function)(arrays)
+                if len(shape) == 1:
+                    return result
+                return result.reshape(shape) if shape else result[0]
+            lead = self._lead([name for name, _ in segments], arrays)
+            return self.batch(function, arrays, lead).reshape(*lead, *shape)
+        except NotFinite as problem:
+            raise StateError(self._diagnose(function, arrays[: len(segments)], problem)) from None
+
+    def batch(self, function: str, arrays: list[Array], lead: tuple[int, ...], threads: int | None = None) -> Array:
+        """Rows of all outputs, (count, ...), for arrays (..., size) that broadcast to the batch shape ``lead``."""
+        count = int(np.prod(lead))
+        call = self._compiled.batches.get(function)
+        if call is None:
+            kernel = self.kernel(function, jit.vector_width())
+            call = self._compiled.batches.setdefault(function, BatchCall(kernel))
+        rows = [
+            np.ascontiguousarray(
+                a.reshape(1, -1)
+                if a.ndim == 1
+                else np.broadcast_to(a, (*lead, a.shape[-1])).reshape(count, a.shape[-1])
+            )
+            for a in arrays
+        ]
+        results = call([*rows, self._values.values_array.reshape(1, -1)], count, threads)
+        return results[0] if len(results) == 1 else np.concatenate(results, axis=-1)
+
+    def label(self, segment: str, index: int) -> str:
+        """Name of one element of an input segment, for messages."""
+        return self.functions.label(segment, index)
+
+    def _signature(self, function: str) -> tuple[tuple[tuple[str, tuple[int]], ...], tuple[int, ...]]:
+        known = self.functions.signature(function)
+        result = tuple((name, (size,)) for name, size in known.inputs), known.shape
+        return self._compiled.signatures.setdefault(function, result)
+
+    def _single(self, function: str) -> SingleCall:
+        calls: dict[str, SingleCall] = self._compiled.local.__dict__
+        call = calls.get(function)
+        if call is None:
+            call = calls[function] = SingleCall(self.kernel(function))
+        return call
+
+    def _report(self, function: str) -> Callable[[float], None] | None:
+        progress = self.progress
+        return None if progress is None else lambda share: progress(function, share)
+
+    def _lead(self, names: Sequence[str], arrays: Sequence[Array]) -> tuple[int, ...]:
+        """The batch shape to which the leading axes of the arguments broadcast."""
+        try:
+            return np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        except ValueError:
+            shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
+            raise StateError(f"the leading axes do not broadcast to one batch: {shapes}") from None
+
+    def _sized(self, name: str, value: Any, size: int) -> Array:
+        array = real_array(value)
+        if array is None:
+            raise StateError(f"'{name}' must be an array of real numbers of shape (..., {size})")
+        if array.ndim == 0 or array.shape[-1] != size:
+            raise StateError(f"'{name}' has shape {array.shape}, but {self.functions.owner} (..., {size})")
+        return array
+
+    def _diagnose(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
+        """Why a call met what is not finite: the first such element of the arguments, or :meth:`_why`."""
+        for (name, _), a in zip(self.functions.signature(function).inputs, arrays, strict=True):
+            bad = np.argwhere(~np.isfinite(a))
+            if len(bad):
+                label = self.label(name, int(bad[0][-1]))
+                row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if a.ndim > 1 else ""
+                return f"{function}: '{name}' is not finite at {label}{row}; pass finite numbers only"
+        if problem.stage == "input":
+            return f"{function}: a parameter is not finite; give it a finite number"
+        return self._why(function, arrays, problem)
+
+    def _why(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
+        """Message for a result that is not finite although the arguments are."""
+        where = "" if all(a.ndim == 1 for a in arrays) else f" (first bad rows from {problem.row})"
+        return f"{function}: the result is not finite{where}; the state is singular or a number overflowed"
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Graphs hold a great many objects and no garbage: collections while one is built only cost time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,103 @@
+"""The list of functions on one model: programs by the method chosen, keys of the cache, names for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recursive_dyn.codegen import steppers
+from recursive_dyn.codegen.evaluator import Driver, Signature
+from recursive_dyn.dynamics.functions import FUNCTIONS, SOLVING
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import lagrangian
+from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, Context, Function, Outputs, segment_size
+from recursive_dyn.recursion.kinematics import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFunctions:
+    """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter.
+
+    method: "recursive", "lagrangian", or "auto", which keeps of both graphs the one with fewer operations. ModelError
+    for another one, and for unknown functions and parameters.
+    """
+
+    model: Model
+    method: str = AUTO
+    owner = "this scene needs"
+
+    def __post_init__(self) -> None:
+        if self.method not in (AUTO, RECURSIVE, LAGRANGIAN):
+            raise ModelError(f"unknown method '{self.method}'; choose 'auto', 'recursive' or 'lagrangian'")
+
+    def function(self, name: str) -> Function:
+        """The entry of the list, or its derivative by a parameter."""
+        base, _, parameter = name.partition("/")
+        if base not in FUNCTIONS:
+            raise ModelError(f"unknown function '{base}'; choose one of {', '.join(FUNCTIONS)}")
+        return self._derivative(FUNCTIONS[base], parameter) if parameter else FUNCTIONS[base]
+
+    def _derivative(self, function: Function, parameter: str) -> Function:
+        names = [n for n, _ in self.model.parameters]
+        if parameter not in names:
+            raise ModelError(f"unknown parameter '{parameter}'; the scene declares {', '.join(names) or 'none'}")
+        place = names.index(parameter)
+
+        def derivative(c: Context) -> Outputs:
+            along = {c.graph.input(("parameters", place)): 1.0}
+            return [(label, directional_derivative(values, along)) for label, values in function.build(c)]
+
+        return Function(function.inputs, function.shape, derivative)
+
+    def signature(self, function: str) -> Signature:
+        """Input segments and shape of the outputs of a function."""
+        known = self.function(function)
+        return Signature(tuple((n, segment_size(self.model, n)) for n in known.inputs), known.shape(self.model))
+
+    def key(self, function: str) -> str:
+        """The model's content hash, the function, and the method where it matters."""
+        self.function(function)
+        return f"{self.model.key} {function} {self.method if _solves(function) else ''}"
+
+    def build(self, function: str) -> Program:
+        """The function's program; "auto" keeps the method with fewer operations."""
+        if self.method != AUTO or not _solves(function):
+            return self._by(self.method, function)
+        recursive = self._by(RECURSIVE, function)
+        if lagrangian.minimum_operations(self.model) > recursive.operation_count().total:
+            return recursive
+        return min((recursive, self._by(LAGRANGIAN, function)), key=lambda p: p.operation_count().total)
+
+    def _by(self, method: str, name: str) -> Program:
+        function, graph = self.function(name), Graph()
+        outputs = function.build(Context(Tree(self.model, graph), self.model, graph, method))
+        inputs = [(segment, segment_size(self.model, segment)) for segment in (*function.inputs, "parameters")]
+        return schedule(name, inputs, outputs)
+
+    def driver(self, function: str) -> Driver | None:
+        """The compiled run of sub-steps that belongs to a function, if it is an integrator's."""
+        m = self.model
+        makers: dict[str, Callable[[str, Program], str]] = {
+            "step": lambda entry, p: steppers.euler(entry, p.input_size, p.output_size, m.nq + m.nv),
+            "midpoint": lambda entry, p: steppers.midpoint(entry, p.input_size, p.output_size, m.nq, m.nv),
+            "rates": lambda entry, p: steppers.runge_kutta(entry, p.input_size, m.nq + m.nv, m.quaternions),
+        }
+        return makers.get(function.removesuffix("_unstopped"))
+
+    def label(self, segment: str, index: int) -> str:
+        """Name of one element of an input segment, for messages."""
+        if segment in ("q", "q_end"):
+            return f"coordinate '{self.model.coordinate_names[index]}'"
+        if segment in ("v", "a", "tau", "v_middle"):
+            return f"coordinate '{self.model.coordinates[index].name}'"
+        if segment == "wrenches":
+            return f"body '{self.model.bodies[index // 6].name}'"
+        return f"element {index}"
+
+
+def _solves(function: str) -> bool:
+    return function.partition("/")[0] in SOLVING

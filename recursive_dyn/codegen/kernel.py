@@ -172,3 +172,7 @@ def _cores() -> int:
 @lru_cache(maxsize=1)
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_cores(), thread_name_prefix="recursive-dyn")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads

@@ -56,18 +56,34 @@ class Expression:
     def __neg__(self) -> Scalar:
         return self.graph.neg(self)
 
+    def __reduce__(self) -> Any:
+        return Graph.node, (self.graph, self.index)
+
     def __repr__(self) -> str:
         return f"%{self.index}" if self.op != "input" else str(self.args[0])
 
 
 class Graph:
-    """Owner and factory of expressions; nodes of one graph may be combined with each other only."""
+    """Owner and factory of expressions; nodes of one graph may be combined with each other only.
+
+    A copy or a pickle is a list of its nodes in creation order, so that no depth is too deep.
+    """
 
     def __init__(self) -> None:
         self._nodes: dict[tuple[Any, ...], Expression] = {}
+        self._listed: list[Expression] = []
 
     def __len__(self) -> int:
         return len(self._nodes)
+
+    def __reduce__(self) -> Any:
+        return _restored, ([(n.op, *_places(n)) for n in self._nodes.values()],)
+
+    def node(self, index: int) -> Expression:
+        """The expression of that index."""
+        if len(self._listed) != len(self._nodes):
+            self._listed = list(self._nodes.values())
+        return self._listed[index]
 
     def input(self, name: Any) -> Expression:
         """The graph's input of that (hashable) name."""
@@ -183,6 +199,19 @@ class Graph:
             raise ModelError("a table needs one number at least, and all of them finite; correct its values")
         values = tuple(float(x) + 0.0 for x in values)  # no negative zero: equal tables are one node
         return values[0] if len(set(values)) == 1 else self._intern("table", index, values)
+
+
+def _places(node: Expression) -> tuple[Any, ...]:
+    """A node's arguments, with the index, an int, in place of each expression."""
+    return node.args if node.op == "input" else tuple(a.index if type(a) is Expression else a for a in node.args)
+
+
+def _restored(nodes: Sequence[tuple[Any, ...]]) -> Graph:
+    graph, made = Graph(), list[Expression]()
+    for op, *args in nodes:
+        given = args if op == "input" else (made[a] if type(a) is int else a for a in args)
+        made.append(graph._intern(op, *given))
+    return graph
 
 
 _ODD = frozenset(("sin", "tan", "asin", "atan", "sinh", "tanh"))

@@ -74,11 +74,13 @@ def random_scene(
     couplings: bool = False,
     root: str | None = None,
     untie: bool = False,
+    springs: bool = False,
 ) -> Mechanism:
     """A tree of ``bodies`` bodies on random joints: chains with branches, some on a second root, some with rotors.
 
     kinds: joint types to draw from (all). root: joint type of the first body, which then carries every other.
     couplings: half of the joints of one coordinate follow an earlier one (``untie``: the same tree without them).
+    springs: joints that can have them have springs and dampers.
     """
     rng = np.random.default_rng(seed)
     scene = Scene(gravity=gravity)
@@ -91,6 +93,8 @@ def random_scene(
         settings = (
             {} if name in ("fixed", "free", "ball") or rng.random() < 0.7 else {"armature": rng.uniform(0.1, 0.4)}
         )
+        if springs and name not in ("fixed", "free", "ball"):
+            settings |= {"stiffness": rng.uniform(1.0, 9.0), "rest": rng.normal(), "damping": rng.uniform(0.1, 2.0)}
         case = KINDS[name](rng, settings)
         joint = case.joint
         if couplings and case.nv == 1 and leaders and rng.random() < 0.5:

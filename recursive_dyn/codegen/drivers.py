@@ -10,7 +10,8 @@ from recursive_dyn.codegen.llvm import attributes
 
 PAD = 8
 _BATCH_ARGUMENTS = "ptr %sources, ptr %strides, ptr %targets, i64 %first, i64 %count, ptr %in, ptr %out, ptr %scratch"
-OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED = 0, 1, 2, 3
+OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED, AT_LIMIT = range(5)  # why a call, or a loop of steps, ended
+CODE_BITS = 3
 
 _FINITE = f"""
 define internal i1 @rd.finite(ptr %x, i64 %n){attributes(8)} {{

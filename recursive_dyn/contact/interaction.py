@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +10,9 @@ import numpy as np
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.events import ContactEvent, Events
 from recursive_dyn.contact.motors import Motors
-from recursive_dyn.contact.settings import SHARES, Settings, Solution
+from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.integrators.registry import INTEGRATORS
 from recursive_dyn.simulation.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -48,15 +47,10 @@ class Interaction:
         """Whether steps need impulses at all."""
         return self.surroundings is not None or len(self.motors) > 0 or self._rubbing
 
-    @cached_property
-    def flight(self) -> Flight:
-        """What steps the simulation as if it touched nothing and had no limits."""
-        return Flight(self._sim.dynamics, self._sim.integrator, stopped=False)
-
     @property
     def share(self) -> float:
         """Share of a step by which positions follow a change of its end's velocity."""
-        return SHARES[self._sim.integrator][0]
+        return INTEGRATORS[self._sim.integrator].share
 
     @property
     def machine(self) -> ImpulseStep:

@@ -6,10 +6,6 @@ from dataclasses import dataclass, field
 
 from recursive_dyn.errors import StateError
 
-# share of a step by which positions follow a change of its end's velocity, and with which damping and springs enter the
-# mass matrix that impulses meet
-SHARES = {"semi_implicit_euler": (1.0, 1.0), "rk4": (0.5, 0.0), "implicit_midpoint": (0.5, 0.5)}
-
 
 @dataclass
 class Settings:

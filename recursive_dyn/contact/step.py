@@ -18,8 +18,9 @@ from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.coordinate_rows import CoordinateRows
 from recursive_dyn.contact.layout import body_links, layout
 from recursive_dyn.contact.momentum import Momenta
-from recursive_dyn.contact.settings import SHARES, Solution
+from recursive_dyn.contact.settings import Solution
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators.registry import INTEGRATORS
 
 if TYPE_CHECKING:
     from recursive_dyn.simulation.simulation import Simulation
@@ -53,7 +54,8 @@ class ImpulseStep:
         model = dynamics.model
         # share: of the step by which positions follow a change of its end's velocity; implicit: of the step with which
         # damping and springs enter the mass matrix
-        self.share, self.implicit = SHARES[simulation.integrator]
+        rule = INTEGRATORS[simulation.integrator]
+        self.share, self.implicit = rule.share, rule.implicit
         self.layout = layout(model)
         self.groups = int(self.layout.group.max(initial=-1)) + 1
         self.links = np.append(body_links(model), -1)
@@ -98,7 +100,7 @@ class ImpulseStep:
         if self.momenta:
             self.momenta.begin(dynamics, sim.q, v0)
         before = sim.frames() if sim.surroundings is not None else None
-        sim.interaction.flight.advance(sim.q, sim.v, tau, h, 1, sim.time)
+        sim.flight.advance(sim.q, sim.v, tau, h, 1, sim.time, limits=False)
         clock.append(perf_counter())
         if before is not None:
             contacts = sim.interaction.detected()

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, reciprocal
+from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning as charts
-from recursive_dyn.recursion import configuration as manifold
-from recursive_dyn.recursion import energy, impulse, kinematics, passive
-from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion import configuration, energy, impulse, kinematics, passive
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
-from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
 
 
@@ -43,63 +39,6 @@ def _mass_matrix(c: Context) -> Outputs:
 
 def _forward_dynamics(c: Context) -> Outputs:
     return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
-
-
-def _rates(c: Context) -> Outputs:
-    tau = [t + p for t, p in zip(c.input("tau"), passive.passive_forces(c.tree), strict=True)]
-    return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
-
-
-def _step(c: Context, stopped: bool = True) -> Outputs:
-    """Semi-implicit Euler with implicit joint forces and stops at the limits."""
-    h = c.input("dt")[0]
-    forces, diagonal = passive.implicit_terms(c.tree, h)
-    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
-    if stopped:
-        stop_forces, stop_diagonal = passive.stops(c.tree, h, typical_inertia(c.model))
-        tau = [t + s for t, s in zip(tau, stop_forces, strict=True)]
-        diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
-    acceleration = array(c.accelerations(c.tree, tau, diagonal, bias=constraints.half_bias))
-    q, v = manifold.semi_implicit_step(c.tree, acceleration, h)
-    return [("q", q), ("v", v)]
-
-
-def _midpoint(c: Context, stopped: bool = True) -> Outputs:
-    """One fixed-point sweep of the implicit midpoint rule: a better v_middle, the step it implies, its change."""
-    h = c.input("dt")[0]
-    half, start = h * 0.5, c.tree
-    guess = c.input("v_middle")
-    middle = Tree(c.model, c.graph, q=array(manifold.midpoint(start, guess, h)), v=guess)
-    forces, diagonal = passive.implicit_terms(start, half)
-    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
-    if stopped:
-        stop_forces, stop_diagonal = passive.stops(start, h, typical_inertia(c.model), solved=0.5)
-        tau = [t + s for t, s in zip(tau, stop_forces, strict=True)]
-        diagonal = [d + s for d, s in zip(diagonal, stop_diagonal, strict=True)]
-    bias = None
-    if c.model.constraints:
-        free = manifold.midpoint_step(start, guess, array(np.zeros(c.model.nv)), h)[2]
-        bias = constraints.middle_bias(middle, array(free), h)
-    acceleration = array(c.accelerations(middle, tau, diagonal, bias))
-    q, v, better = manifold.midpoint_step(start, guess, acceleration, h)
-    change: Scalar = 0.0
-    size: Scalar = 1.0
-    for x, y in zip(better, guess, strict=True):
-        change, size = change + (x - y) * (x - y), size + x * x
-    return [("q", q), ("v", v), ("v_middle", better), ("error", [change * reciprocal(size)])]
-
-
-def typical_inertia(model: Model) -> np.ndarray:
-    """Diagonal of the mass matrix in the neutral configuration (nv,), at the parameters' initial values."""
-    graph, still, q = Graph(), array(np.zeros(model.nv)), neutral(model)
-    values = {("parameters", k): value for k, (_, value) in enumerate(model.parameters)}
-    try:
-        tree = Tree(model, graph, q=array(q), v=still)
-    except ModelError:  # numbers are put in as the graph grows, and a joint, or a chart of one, has none there
-        tree = Tree(model, graph, v=still)
-        values |= {("q", i): x for i, x in enumerate(q)}
-    diagonal = np.array(evaluate(list(np.diag(mass_matrix(tree))), values), dtype=float)
-    return np.where(np.isfinite(diagonal) & (diagonal > 0.0), diagonal, 1.0)
 
 
 def neutral(model: Model) -> np.ndarray:
@@ -132,9 +71,9 @@ FUNCTIONS: dict[str, Function] = {
     "center_of_mass": Function(("q",), lambda m: (3,), lambda c: [("c", energy.center_of_mass(c.tree))]),
     "integrate": Function(
         ("q", "v", "dt"), lambda m: (m.nq,),
-        lambda c: [("q", manifold.integrate(c.tree, c.tree.v, c.input("dt")[0]))],
+        lambda c: [("q", configuration.integrate(c.tree, c.tree.v, c.input("dt")[0]))],
     ),
-    "difference": Function(("q", "q_end"), _nv, lambda c: [("v", manifold.difference(c.tree, c.input("q_end")))]),
+    "difference": Function(("q", "q_end"), _nv, lambda c: [("v", configuration.difference(c.tree, c.input("q_end")))]),
     "external_forces": Function(
         ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))]
     ),
@@ -163,19 +102,6 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "v"), lambda m: (impulse.FLOATING * len(impulse.floating(m)),),
         lambda c: [("momenta", impulse.floating_momenta(c.tree))],
     ),
-    "rates": Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _rates),
-    "step": Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _step),
-    "midpoint": Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _midpoint),
-    "step_unstopped": Function(
-        ("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), lambda c: _step(c, stopped=False)
-    ),
-    "midpoint_unstopped": Function(
-        ("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), lambda c: _midpoint(c, stopped=False)
-    ),
+    **{name: rule.graph for name, rule in BY_FUNCTION.items()},
 }  # fmt: skip
-SOLVING = frozenset(
-    (
-        "forward_dynamics", "rates", "step", "midpoint", "step_unstopped", "midpoint_unstopped", "multipliers",
-        "project",
-    )
-)  # fmt: skip
+SOLVING = frozenset(("forward_dynamics", "multipliers", "project", *BY_FUNCTION))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from recursive_dyn.codegen import steppers
 from recursive_dyn.codegen.evaluator import Driver, Signature
 from recursive_dyn.dynamics.functions import FUNCTIONS, SOLVING
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import lagrangian
 from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, Context, Function, Outputs, segment_size
@@ -79,14 +78,9 @@ class ModelFunctions:
         return schedule(name, inputs, outputs)
 
     def driver(self, function: str) -> Driver | None:
-        """The compiled run of sub-steps that belongs to a function, if it is an integrator's."""
-        m = self.model
-        makers: dict[str, Callable[[str, Program], str]] = {
-            "step": lambda entry, p: steppers.euler(entry, p.input_size, p.output_size, m.nq + m.nv),
-            "midpoint": lambda entry, p: steppers.midpoint(entry, p.input_size, p.output_size, m.nq, m.nv),
-            "rates": lambda entry, p: steppers.runge_kutta(entry, p.input_size, m.nq + m.nv, m.quaternions),
-        }
-        return makers.get(function.removesuffix("_unstopped"))
+        """The compiled loop of steps that belongs to a function, if it is an integrator's."""
+        rule = BY_FUNCTION.get(function)
+        return None if rule is None else lambda entry, program: rule.loop(entry, program, self.model)
 
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""

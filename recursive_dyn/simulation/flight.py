@@ -1,61 +1,98 @@
-"""Motion without contacts: one integrator's compiled loop, steps cut where it does not converge, faults told."""
+"""Motion as if nothing touched: one integrator's compiled loop, steps cut where it does not converge, faults told."""
 
 from __future__ import annotations
+
+from time import perf_counter
 
 import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import registry
+from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.simulation.diagnosis import culprit
-from recursive_dyn.simulation.integrators import Stepper
 
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
+_SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 
 
 class Flight:
-    """One integrator over one dynamics; ``stopped`` says whether limits stop coordinates."""
+    """One integrator over one dynamics, at the dynamics' present parameters."""
 
-    def __init__(self, dynamics: Dynamics, integrator: str, stopped: bool = True) -> None:
+    def __init__(self, dynamics: Dynamics, integrator: str) -> None:
+        rule = registry.find(integrator)
+        kernel = dynamics.kernel(rule.function)
         self._dynamics = dynamics
-        self._stepper = Stepper(dynamics, integrator, stopped)
+        self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 2)
+        self._limits = kernel.buffer(2 * drivers.padded(dynamics.nq))
+        self._limits_address = self._limits.ctypes.data
+        self._spell = 1  # steps that one run of the compiled loop may take
+        lows, highs = np.split(self._limits, 2)
+        lows[:], highs[:] = -np.inf, np.inf
+        for place, slot in dynamics.model.plain_slots:
+            lows[place], highs[place] = dynamics.model.coordinates[slot].limits
+        self._limited = len(lows) if np.isfinite(self._limits).any() else 0
 
-    def advance(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float) -> int:
-        """Step q (nq,) and v (nv,) in place ``count`` times, or until a step fails; the number of steps done.
+    def advance(
+        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float, limits: bool
+    ) -> tuple[int, bool]:
+        """Take at most ``count`` steps of length h from q (nq,) and v (nv,), in place: (steps done, stopped).
 
-        StateError says why the first one failed. time: only told in that message.
+        It may take fewer: some 20 ms of them, so that a caller's loop is where an interrupt is served; or those before
+        one that fails, which the next call tells. stopped: the step after them would end with a coordinate beyond a
+        limit, and only with ``limits`` is that looked at. StateError says why the first step failed; time: only told
+        in that message. Whatever is raised, interrupts included, q and v are then as they were.
         """
-        left = count
-        while left:
-            done, code = self._run(q, v, tau, h, left)
-            left -= done
-            if code == drivers.NOT_CONVERGED:
-                code = self._split(q, v, tau, h, _SPLITS)
-                if code == drivers.OK:
-                    left -= 1
-            if code != drivers.OK:
-                if left < count:
-                    return count - left
-                raise StateError(f"simulation at t = {time:.6g} s: {self._diagnose(code, q, v, tau, h)}")
-        return count
+        done, code = self._flown(q, v, tau, h, count, self._limited if limits else 0)
+        own = self._loop.inputs
+        if code != drivers.OK and code != drivers.AT_LIMIT and not done:
+            raise StateError(f"simulation at t = {time:.6g} s: {self._diagnose(code, q, v, tau, h)}")
+        # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
+        q[:] = own["q"]
+        v[:] = own["v"]
+        return done, code == drivers.AT_LIMIT
 
-    def _run(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int) -> tuple[int, int]:
-        return self._stepper.run(q, v, tau, h, self._dynamics.parameters.values_array, count)
+    def _flown(
+        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, limited: int
+    ) -> tuple[int, int]:
+        """``advance`` in the loop's own memory: (steps done, code)."""
+        own = self._loop.inputs
+        own["q"][:], own["v"][:], own["tau"][:] = q, v, tau
+        own["parameters"][:] = self._dynamics.parameters.values_array
+        begin, most = perf_counter(), min(count, self._spell)
+        done, code = self._run(h, most, limited)
+        if done and count > 1:
+            self._spell = max(1, int(done * _SPELL / (perf_counter() - begin)))
+        if code == drivers.NOT_CONVERGED:
+            start = own["q"].copy(), own["v"].copy()
+            code = self._split(h, limited, _SPLITS)
+            if code == drivers.OK:
+                done += 1
+            else:
+                own["q"][:], own["v"][:] = start
+        return done, code
 
-    def _split(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, splits: int) -> int:
+    def _run(self, h: float, count: int, limited: int) -> tuple[int, int]:
+        own = self._loop.inputs
+        if "dt" in own:
+            own["dt"][:] = h
+        if "v_middle" in own:
+            own["v_middle"][:] = own["v"]
+        return self._loop.run(h, count, self._limits_address, limited)
+
+    def _split(self, h: float, limited: int, splits: int) -> int:
         """One step of length h as two halves, or, where a half does not converge either, as four quarters, ..."""
-        start = q.copy(), v.copy()
         for _ in range(2):
-            _, code = self._run(q, v, tau, h / 2, 1)
+            _, code = self._run(h / 2, 1, limited)
             if code == drivers.NOT_CONVERGED and splits > 1:
-                code = self._split(q, v, tau, h / 2, splits - 1)
+                code = self._split(h / 2, limited, splits - 1)
             if code != drivers.OK:
-                q[:], v[:] = start
                 return code
         return drivers.OK
 
     def _diagnose(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
-        dynamics, output = self._dynamics, self._stepper.output
+        dynamics, output = self._dynamics, self._loop.output
         if code == drivers.BAD_INPUT:
             for name, values in (("q", q), ("v", v), ("tau", tau)):
                 bad = np.flatnonzero(~np.isfinite(values))

@@ -65,7 +65,7 @@ class Simulation:
         self._tau = np.zeros(dynamics.nv)
         self._remainder = 0.0
         self._forces: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
-        self._flight = Flight(dynamics, integrator)
+        self.flight = Flight(dynamics, integrator)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._frames: tuple[bytes, np.ndarray, np.ndarray] | None = None
         self.interaction = Interaction(self)
@@ -289,17 +289,20 @@ class Simulation:
         if self.interaction.needed:
             for _ in range(count):
                 self._impulse_step(tau)
-        elif self._dynamics.model.constraints:
-            for _ in range(count):
-                start = self._q.copy(), self._v.copy()
-                self._flight.advance(self._q, self._v, tau, self.timestep, 1, self.time)
+            return
+        constrained = bool(self._dynamics.model.constraints)
+        while count:
+            start = (self._q.copy(), self._v.copy()) if constrained else None
+            done, stopped = self.flight.advance(
+                self._q, self._v, tau, self.timestep, 1 if start else count, self.time, limits=True
+            )
+            if start and done:
                 self._settle(start)
-                self.time += self.timestep
-        else:
-            while count:
-                done = self._flight.advance(self._q, self._v, tau, self.timestep, count, self.time)
-                self.time += done * self.timestep
-                count -= done
+            self.time += done * self.timestep
+            count -= done
+            if stopped:
+                self._impulse_step(tau)
+                count -= 1
 
     def _impulse_step(self, tau: np.ndarray) -> None:
         start = self._q.copy(), self._v.copy()

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit, steppers
+from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, SingleCall
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.graph.program import Program, content_hash, schedule
+from recursive_dyn.integrators import munthe_kaas
 from recursive_dyn.manifold.motion.lowering import Lowered
 
 Outputs = list[tuple[str, Sequence[Scalar]]]
 
-_STEPPING = ("slope", "landing")  # as ``steppers.munthe_kaas`` takes them: [u, v, clock, q, ...]
+_STEPPING = ("slope", "landing")  # as ``munthe_kaas.loop`` takes them: [u, v, clock, q, ...]
 _STATE = {False: ("u", "v"), True: ("u", "v", "clock")}  # what is integrated; the clock where motions are prescribed
 
 
@@ -116,9 +117,8 @@ class Calls:
         return calls[function]
 
     def _stepper(self, entry: str, program: Program) -> str:
-        return steppers.munthe_kaas(
-            entry, program.input_size, 2 * self._lowered.nv + self._lowered.moves, self._lowered.nq
-        )
+        state = 2 * self._lowered.nv + self._lowered.moves
+        return munthe_kaas.loop(entry, program.input_size, state, self._lowered.nq)
 
     @cached_property
     def _content(self) -> str:

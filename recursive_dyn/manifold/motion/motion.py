@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers, jit
+from recursive_dyn.codegen import drivers
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.positions import (
@@ -268,27 +269,19 @@ class _Run:
 
     def __init__(self, dynamics: ManifoldDynamics) -> None:
         slope, landing = dynamics.calls.kernel("slope"), dynamics.calls.kernel("landing")
+        self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
+        self._landing = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
         self._native = landing.native
-        state = slope.buffer(slope.input_size)
-        ends = np.cumsum([size for _, size in slope.inputs])
-        own = dict(zip((name for name, _ in slope.inputs), np.split(state[: ends[-1]], ends[:-1]), strict=True))
-        self._u, self._v, self._q, self._forces, self._parameters = (
-            own[name] for name in ("u", "v", "q", "forces", "parameters")
-        )
-        self._clock = own.get("clock", np.empty(0))
-        self._work = slope.buffer(8 + 2 * (2 * dynamics.nv + 1))
-        self._buffers = [state, slope.buffer(slope.output_size), slope.buffer(slope.scratch), self._work]
-        self._buffers += [landing.buffer(landing.output_size), landing.buffer(landing.scratch)]
-        addresses = [b.ctypes.data for b in self._buffers]
-        self._before, self._after = addresses[:4], [landing.native.address(landing.entry), *addresses[4:]]
-        self._call = jit.function(slope.native, f"{slope.entry}_run", 8, hold_gil=False)
+        self._arguments = landing.native.address(landing.entry), *(b.ctypes.data for b in self._landing)
 
     def __call__(
         self, q: np.ndarray, v: np.ndarray, forces: np.ndarray, h: float, parameters: np.ndarray, count: int
     ) -> tuple[int, int]:
         """Advance q and v in place; (steps done, code of ``drivers``)."""
-        self._u[:], self._clock[:], self._v[:], self._q[:] = 0.0, 0.0, v, q
-        self._forces[:], self._parameters[:], self._work[0] = forces, parameters, h
-        result = self._call(*self._before, count, *self._after)
-        q[:], v[:] = self._q, self._v
-        return result >> 2, result & 3
+        own = self._loop.inputs
+        own["u"][:], own["v"][:], own["q"][:], own["forces"][:], own["parameters"][:] = 0.0, v, q, forces, parameters
+        if "clock" in own:
+            own["clock"][:] = 0.0
+        told = self._loop.run(h, count, *self._arguments)
+        q[:], v[:] = own["q"], own["v"]
+        return told

@@ -2,7 +2,7 @@
 
 A configuration near the step's start is reached from it by a displacement u (nv,): x + u of flat variables,
 exp(hat(u)) q of unit vectors, R exp(hat(u)) of rotations, exp by a rational function whose values are rotations. The
-classical Runge-Kutta method (``steppers.munthe_kaas``) is applied to (u, v), which live in a vector space, so that the
+classical Runge-Kutta method is applied to (u, v), which live in a vector space (see ``integrators``), so that the
 configuration never leaves the manifold (Munthe-Kaas 1999, High order Runge-Kutta methods on manifolds, Applied
 Numerical Mathematics 29).
 """

@@ -1,0 +1,27 @@
+"""Links that turn freely, which are stepped in their momenta: their axes turn during a step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.graph.expression import array, is_constant
+from recursive_dyn.joint.joint_program import Factor
+from recursive_dyn.model.model import Link
+from recursive_dyn.recursion.kinematics import LinkKinematics, zeros
+from recursive_dyn.spatial.algebra import dot
+
+
+def stepped_point(k: LinkKinematics | Link, factor: Factor, at_center: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """(point (3,), inertia (3, 3) about it) in whose momenta a link on a ball or free joint is stepped, its own axes.
+
+    The point is the centre of mass, or the joint's centre. (0, None) of a link that has no inertia of its own, or whose
+    joint moves it in other ways as well.
+    """
+    joint = (k.link if isinstance(k, LinkKinematics) else k).joint
+    massless = any(is_constant(x) and x == 0.0 for x in (k.mass, *np.diag(k.inertia)))
+    if massless or len(joint.factors) > 1:
+        return zeros(3), None
+    if at_center:
+        return k.center, k.inertia
+    c = k.center
+    return zeros(3), k.inertia + k.mass * (array(np.eye(3)) * dot(c, c) - np.outer(c, c))

@@ -1,0 +1,213 @@
+"""The implicit midpoint rule: second order, time-symmetric; keeps energy near its start where h resolves the motion.
+
+    q_m = q moved by h v_m / 2
+    M a = tau - bias - D (v + h a / 2) - K (q + h (v + h a / 2) / 2 - rest) + C^T lambda,   C v_m = 0
+    v_m = v + h a / 2,   v' = 2 v_m - v,   q' = q moved by h v_m
+
+with M, bias and the constraints C at (q_m, v_m) (Hairer, Lubich & Wanner 2006, Geometric Numerical Integration, I.1.2
+and II.1). v_m is found by fixed-point sweeps, in which the joints' dampers D and springs K are implicit. The
+constraints' forces then do no work on the way of the step. The centre of mass of a body that moves freely is stepped in
+world axes; everything is written in the axes of the middle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.drivers import CODE_BITS, NOT_CONVERGED
+from recursive_dyn.codegen.llvm import scalar_literal
+from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.graph.program import Program
+from recursive_dyn.integrators.free_body import stepped_point
+from recursive_dyn.integrators.integrator import (
+    Equations,
+    Integrator,
+    State,
+    accelerations,
+    joint_forces,
+    numbers,
+    plain_positions,
+    rotation,
+    rotation_of,
+)
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening
+from recursive_dyn.joint.joint_program import FREE
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion import passive
+from recursive_dyn.recursion.configuration import exponential, integrate
+from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.spatial.algebra import cross, quaternion_product, quaternion_rotation
+
+_TOLERANCE = 1e-24  # squared relative change of the velocity of the middle at which the sweeps have converged
+_SWEEPS = 100  # after which they do not
+_USUAL = 10  # sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to
+
+
+def _graph(c: Context) -> Outputs:
+    """One sweep: a better v_middle, the step it implies, its squared relative change."""
+    h = c.input("dt")[0]
+    half, start = h * 0.5, c.tree
+    guess = c.input("v_middle")
+    middle = Tree(c.model, c.graph, q=array(_moved(start, guess, h, 0.5)), v=guess)
+    forces, diagonal = passive.implicit_terms(start, half)
+    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    bias = None
+    if c.model.constraints:
+        free = _step(start, guess, array(np.zeros(c.model.nv)), h)[2]
+        bias = constraints.middle_bias(middle, array(free), h)
+    a = array(c.accelerations(middle, tau, diagonal, bias))
+    q, v, better = _step(start, guess, a, h)
+    change: Scalar = 0.0
+    size: Scalar = 1.0
+    for x, y in zip(better, guess, strict=True):
+        change, size = change + (x - y) * (x - y), size + x * x
+    return [("q", q), ("v", v), ("v_middle", better), ("error", [change * reciprocal(size)])]
+
+
+def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """(q, v, better v of the middle) for the middle's acceleration a at ``guess``."""
+    half = h * 0.5
+    better = list(tree.v + a * half)
+    after = list(array(better) * 2.0 - tree.v)
+    for i, factor, _, v0 in tree.model.owners:
+        if factor.kind == FREE:
+            center, _ = stepped_point(tree.links[i], factor, at_center=True)
+            spin, alpha = guess[v0 : v0 + 3], a[v0 : v0 + 3]
+            velocity = guess[v0 + 3 : v0 + 6] + cross(spin, center)
+            back = quaternion_rotation(exponential(spin * half)).T
+            start = back @ (tree.v[v0 + 3 : v0 + 6] + cross(tree.v[v0 : v0 + 3], center))
+            rate = a[v0 + 3 : v0 + 6] + cross(alpha, center) + cross(spin, velocity)
+            middle = start + rate * half
+            better[v0 + 3 : v0 + 6] = list(middle - cross(array(better[v0 : v0 + 3]), center))
+            end = back @ (middle * 2.0 - start)
+            after[v0 + 3 : v0 + 6] = list(end - cross(array(after[v0 : v0 + 3]), center))
+    return _moved(tree, array(better), h, 1.0), after, better
+
+
+def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scalar]:
+    """Where the middle's velocity leads in ``share`` (1/2 or 1) of a step; a free body's centre moves straight on."""
+    result = integrate(tree, middle, h * share)
+    for i, factor, q0, v0 in tree.model.owners:
+        if factor.kind == FREE:
+            center, _ = stepped_point(tree.links[i], factor, at_center=True)
+            q, omega = tree.q[q0 : q0 + 7], middle[v0 : v0 + 3]
+            R = quaternion_rotation(quaternion_product(q[3:], exponential(omega * (h * 0.5))))
+            way = R @ (middle[v0 + 3 : v0 + 6] + cross(omega, center)) * (h * share)
+            place = q[:3] + quaternion_rotation(q[3:]) @ center + way
+            result[q0 : q0 + 3] = list(place - quaternion_rotation(array(result[q0 + 3 : q0 + 7])) @ center)
+    return result
+
+
+def _loop(entry: str, program: Program, model: Model) -> str:
+    """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, error] is iterated until v_middle stands still.
+
+    Sweeps that run away to infinity have not converged either.
+    """
+    nq, nv = model.nq, model.nv
+    guess, error = nq + 2 * nv + 1, nq + 2 * nv
+    counted = "\n  %swept = phi i64 [ 0, %entry ], [ %total, %accept ]"
+    return f"""{WITHIN}
+{opening(entry, program.input_size, LIMITED, counted)}
+step:
+  %v = getelementptr double, ptr %in, i64 {nq}
+  %m = getelementptr double, ptr %in, i64 {guess}
+{copy("%m", "%v", nv)}
+  br label %sweep
+sweep:
+  %k = phi i64 [ 0, %step ], [ %k1, %again ]
+  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+  %good = call i1 @rd.finite(ptr %out, i64 {program.output_size})
+  br i1 %good, label %measure, label %lost
+measure:
+  %ep = getelementptr double, ptr %out, i64 {error}
+  %e = load double, ptr %ep
+  %settled = fcmp ole double %e, {scalar_literal(_TOLERANCE)}
+  br i1 %settled, label %check, label %again
+again:
+  %better = getelementptr double, ptr %out, i64 {nq + nv}
+{copy("%m", "%better", nv)}
+  %k1 = add i64 %k, 1
+  %tired = icmp sge i64 %k1, {_SWEEPS}
+  br i1 %tired, label %lost, label %sweep
+{leaving("lost", NOT_CONVERGED)}
+check:
+{limit_check("%out")}
+accept:
+{copy("%in", "%out", nq + nv)}
+  %next = add i64 %done, 1
+  %so_far = add i64 %swept, %k
+  %total = add i64 %so_far, 1
+  %allowed = mul i64 %count, {_USUAL}
+  %long = icmp sgt i64 %total, %allowed
+  br i1 %long, label %pause, label %head
+pause:
+  %taken = shl i64 %next, {CODE_BITS}
+  ret i64 %taken
+}}
+"""
+
+
+def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> State:
+    """(q, v) after one step: the equations above, solved densely, swept until nothing changes."""
+    model, own = equations.model, joint_forces(equations.model)
+    softness = np.diag(h / 2 * own.damping + h * h / 4 * own.stiffness)
+    stretched = plain_positions(model, q) + h / 2 * v - own.rest
+    force = tau - own.damping * v - own.stiffness * stretched
+    middle, change = v, np.inf
+    while change > 1e-14 * (1.0 + np.abs(middle).max(initial=0.0)):
+        q_m = _way(equations, q, middle, h, 0.5)
+        free = _after(equations, v, middle, np.zeros(model.nv), h)[0]  # the middle's velocity without acceleration
+        C = equations.call("constraint_jacobian", q_m)
+        M = equations.call("mass_matrix", q_m) + softness
+        a = accelerations(M, force - equations.call("bias", q_m, middle), C, -C @ free * (2 / h))
+        better, after = _after(equations, v, middle, a, h)
+        previous, change, middle = change, np.abs(better - middle).max(initial=0.0), better
+        if not change < previous:
+            break  # rounding
+    return _way(equations, q, middle, h, 1.0), after
+
+
+def _after(
+    equations: Equations, v: np.ndarray, guess: np.ndarray, a: np.ndarray, h: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(velocity of the middle, velocity after the step) for the middle's acceleration a at the velocity ``guess``."""
+    middle = v + h / 2 * a
+    after = 2 * middle - v
+    for i, factor, _, v0 in equations.model.owners:
+        if factor.kind == FREE:
+            turning, sliding = slice(v0, v0 + 3), slice(v0 + 3, v0 + 6)
+            center = numbers(equations, stepped_point(equations.model.links[i], factor, at_center=True)[0])
+            R = rotation_of(h / 2 * guess[turning])  # from the axes of the start to those of the middle, and on
+            start = R.T @ (v[sliding] + np.cross(v[turning], center))
+            rate = np.cross(guess[turning], guess[sliding] + np.cross(guess[turning], center))
+            velocity = start + h / 2 * (a[sliding] + np.cross(a[turning], center) + rate)
+            middle[sliding] = velocity - np.cross(middle[turning], center)
+            after[sliding] = R.T @ (2 * velocity - start) - np.cross(after[turning], center)
+    return middle, after
+
+
+def _way(equations: Equations, q: np.ndarray, middle: np.ndarray, h: float, share: float) -> np.ndarray:
+    """Where the velocity of the middle leads in a share of the step: centres of free bodies move straight on."""
+    result = equations.call("integrate", q, middle, [h * share])
+    for i, factor, q0, v0 in equations.model.owners:
+        if factor.kind == FREE:
+            omega, velocity = middle[v0 : v0 + 3], middle[v0 + 3 : v0 + 6]
+            center = numbers(equations, stepped_point(equations.model.links[i], factor, at_center=True)[0])
+            R, R_end = rotation(q[q0 + 3 : q0 + 7]), rotation(result[q0 + 3 : q0 + 7])
+            way = R @ rotation_of(h / 2 * omega) @ (velocity + np.cross(omega, center))
+            result[q0 : q0 + 3] = q[q0 : q0 + 3] + R @ center + h * share * way - R_end @ center
+    return result
+
+
+INTEGRATOR = Integrator(
+    name="implicit_midpoint",
+    function="midpoint",
+    graph=Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _graph),
+    loop=_loop,
+    definition=definition,
+    order=2,
+    share=0.5,
+    implicit=0.5,
+)

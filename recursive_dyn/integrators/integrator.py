@@ -1,0 +1,111 @@
+"""What an integrator is: the compiled function behind a step, the loop around it, its definition, its two shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from recursive_dyn.graph.expression import Scalar, evaluate
+from recursive_dyn.graph.program import Program
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.configuration import exponential
+from recursive_dyn.recursion.context import Function
+from recursive_dyn.spatial.algebra import quaternion_rotation
+
+State = tuple[np.ndarray, np.ndarray]
+
+
+class Values(Protocol):
+    """Present values (np,) of a model's parameters."""
+
+    values_array: np.ndarray
+
+
+class Equations(Protocol):
+    """What definitions of steps are written over: the compiled functions of a model, by name."""
+
+    @property
+    def model(self) -> Model:
+        """The tree."""
+
+    @property
+    def parameters(self) -> Values:
+        """Its parameters."""
+
+    def call(self, function: str, *arguments: Any) -> np.ndarray:
+        """A function of ``dynamics.functions``."""
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """A rule that takes the state (q, v) over a step h under forces tau.
+
+    function, graph: name and definition of the compiled function that ``loop``, IR text made from a kernel's entry, its
+    program and the model, steps with. definition: one step written out in plain Python, (q, v) from (equations, q, v,
+    tau, h). order: of the error of a motion. share: of the step by which positions follow a change of the velocity at
+    its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
+    """
+
+    name: str
+    function: str
+    graph: Function
+    loop: Callable[[str, Program, Model], str]
+    definition: Callable[[Equations, np.ndarray, np.ndarray, np.ndarray, float], State]
+    order: int
+    share: float
+    implicit: float
+
+
+@dataclass(frozen=True, eq=False)
+class JointForces:
+    """Damping, stiffness and rest position of every velocity coordinate (nv,)."""
+
+    damping: np.ndarray
+    stiffness: np.ndarray
+    rest: np.ndarray
+
+
+def joint_forces(model: Model) -> JointForces:
+    """What the joints of a model do by themselves."""
+    rows = np.array([(c.damping, c.stiffness, c.rest) for c in model.coordinates], dtype=float).reshape(-1, 3)
+    return JointForces(*rows.T)
+
+
+def plain_positions(model: Model, q: np.ndarray) -> np.ndarray:
+    """Positions (nv,) of the coordinates whose velocity is their time derivative, 0 of the others."""
+    result = np.zeros(model.nv)
+    for place, slot in model.plain_slots:
+        result[slot] = q[place]
+    return result
+
+
+def accelerations(M: np.ndarray, force: np.ndarray, C: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """a (nv,) with M a = force + C^T lambda and C a = wanted (m,)."""
+    m = len(C)
+    if not m:
+        return np.linalg.solve(M, force)
+    system = np.block([[M, -C.T], [C, np.zeros((m, m))]])
+    return np.linalg.lstsq(system, np.concatenate([force, wanted]), rcond=None)[0][: len(force)]
+
+
+def rotation(quaternion: np.ndarray) -> np.ndarray:
+    """Rotation matrix (3, 3) of a quaternion x, y, z, w."""
+    return np.array(quaternion_rotation(quaternion), dtype=float)
+
+
+def rotation_of(turn: np.ndarray) -> np.ndarray:
+    """Rotation matrix (3, 3) of a rotation vector (3,)."""
+    return rotation(exponential(turn))
+
+
+def numbers(equations: Equations, scalars: Any) -> np.ndarray:
+    """Scalars over a model's parameters at their present values, same shape."""
+    values: dict[Any, Scalar] = {
+        ("parameter", name): value
+        for (name, _), value in zip(equations.model.parameters, equations.parameters.values_array.tolist(), strict=True)
+    }
+    flat = np.asarray(scalars, dtype=object)
+    return np.array(evaluate(list(flat.flat), values), dtype=float).reshape(flat.shape)

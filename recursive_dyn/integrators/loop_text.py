@@ -1,0 +1,137 @@
+"""Pieces of IR text that the loops of steps are made of.
+
+Every loop is i64 ENTRY_run(in, out, scratch, work, count, ...): the kernel's input holds the state, which is advanced
+in place and left at the last good one. It returns steps done * 2^CODE_BITS + the code of why it ended, see ``drivers``.
+
+A loop with ``LIMITED`` arguments also ends, with the code AT_LIMIT, before a step whose end is beyond a limit. limits:
+lows (limited,), then highs, of the first numbers of the configuration; infinite where there are none. limited is a
+multiple of 8, or 0 to take any step.
+"""
+
+from __future__ import annotations
+
+from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, OK, counted_loop
+from recursive_dyn.codegen.llvm import attributes, scalar_literal
+
+LIMITED = ", ptr %limits, i64 %limited"  # more arguments, of loops that end before a step beyond a limit
+
+WITHIN = f"""define internal i1 @within(ptr %q, ptr %limits, i64 %n) nounwind{attributes(8)} {{
+entry:
+  %high = getelementptr double, ptr %limits, i64 %n
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %beyond = phi <8 x i1> [ zeroinitializer, %entry ], [ %found, %body ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %qp = getelementptr double, ptr %q, i64 %i
+  %lp = getelementptr double, ptr %limits, i64 %i
+  %hp = getelementptr double, ptr %high, i64 %i
+  %x = load <8 x double>, ptr %qp, align 8
+  %l = load <8 x double>, ptr %lp, align 8
+  %h = load <8 x double>, ptr %hp, align 8
+  %under = fcmp olt <8 x double> %x, %l
+  %over = fcmp ogt <8 x double> %x, %h
+  %either = or <8 x i1> %under, %over
+  %found = or <8 x i1> %beyond, %either
+  %next = add i64 %i, 8
+  br label %head
+done:
+  %any = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %beyond)
+  %good = xor i1 %any, true
+  ret i1 %good
+}}
+declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
+"""
+
+
+def opening(entry: str, inputs: int, arguments: str = "", carried: str = "") -> str:
+    """The loop's head: %done of %count steps are taken; ``step`` and ``accept``, which makes %next, are to follow.
+
+    carried: more values (phi) that the head takes over from ``accept``.
+    """
+    return f"""define i64 @{entry}_run(ptr %in, ptr %out, ptr %scratch, ptr %work, i64 %count{arguments}) {{
+entry:
+  %fine = call i1 @rd.finite(ptr %in, i64 {inputs})
+  br i1 %fine, label %head, label %refuse
+refuse:
+  ret i64 {BAD_INPUT}
+head:
+  %done = phi i64 [ 0, %entry ], [ %next, %accept ]{carried}
+  %more = icmp slt i64 %done, %count
+  br i1 %more, label %step, label %finish
+{leaving("finish", OK)}
+{leaving("fail", BAD_OUTPUT)}"""
+
+
+def leaving(label: str, code: int) -> str:
+    """A block that ends the loop after %done steps."""
+    return f"""{label}:
+  %{label}.done = shl i64 %done, {CODE_BITS}
+  %{label}.told = or i64 %{label}.done, {code}
+  ret i64 %{label}.told"""
+
+
+def limit_check(q: str, beyond: str = "stop") -> str:
+    """Go on to ``accept`` if the configuration at q is within the limits, else to the label ``beyond``."""
+    return f"""  %inside = call i1 @within(ptr {q}, ptr %limits, i64 %limited)
+  br i1 %inside, label %accept, label %{beyond}
+{leaving("stop", AT_LIMIT)}"""
+
+
+def copy(target: str, source: str, size: int) -> str:
+    """Copy ``size`` doubles."""
+    return f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * size}, i1 0)"
+
+
+def classical_stages(entry: str, state: int) -> str:
+    """One step of the first ``state`` inputs along the kernel's rates by the classical Runge-Kutta method.
+
+    work = [h, x0, sum of slopes]; the block ``back`` restores x0 and fails.
+    """
+    stages = []
+    for stage, (weight, reach) in enumerate(((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0))):
+        stages.append(f"""  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+  %good{stage} = call i1 @rd.finite(ptr %out, i64 {state})
+  br i1 %good{stage}, label %stage{stage}, label %back
+stage{stage}:
+  call void @accumulate(ptr %sum, ptr %out, double {scalar_literal(weight)}, i64 {0 if stage == 0 else 1})""")
+        if reach:
+            stages.append(f"""  %reach{stage} = fmul double %h, {scalar_literal(reach)}
+  call void @advance(ptr %in, ptr %x0, double %reach{stage}, ptr %out)""")
+    return f"""back:
+{copy("%in", "%x0", state)}
+  br label %fail
+step:
+  %h = load double, ptr %work
+  %x0 = getelementptr double, ptr %work, i64 8
+  %sum = getelementptr double, ptr %work, i64 {8 + state}
+{copy("%x0", "%in", state)}
+{chr(10).join(stages)}
+  %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
+  call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum)"""
+
+
+def stage_helpers(state: int) -> str:
+    """sum = keep * sum + w * x, and y = x0 + s * x, of ``state`` doubles."""
+    accumulate = """  %sp = getelementptr double, ptr %sum, i64 %i
+  %xp = getelementptr double, ptr %x, i64 %i
+  %s = load double, ptr %sp
+  %v = load double, ptr %xp
+  %old = icmp eq i64 %keep, 0
+  %base = select i1 %old, double 0.0, double %s
+  %p = fmul double %v, %w
+  %r = fadd double %base, %p
+  store double %r, ptr %sp"""
+    advance = """  %yp = getelementptr double, ptr %y, i64 %i
+  %ap = getelementptr double, ptr %x0, i64 %i
+  %xp = getelementptr double, ptr %x, i64 %i
+  %a = load double, ptr %ap
+  %v = load double, ptr %xp
+  %p = fmul double %v, %s
+  %r = fadd double %a, %p
+  store double %r, ptr %yp"""
+    return counted_loop("accumulate", "ptr %sum, ptr %x, double %w, i64 %keep", state, accumulate) + counted_loop(
+        "advance", "ptr %y, ptr %x0, double %s, ptr %x", state, advance
+    )

@@ -1,0 +1,21 @@
+"""The integrators a simulation may be given, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import implicit_midpoint, runge_kutta, semi_implicit_euler
+from recursive_dyn.integrators.integrator import Integrator
+
+INTEGRATORS: dict[str, Integrator] = {
+    rule.name: rule for rule in (semi_implicit_euler.INTEGRATOR, runge_kutta.INTEGRATOR, implicit_midpoint.INTEGRATOR)
+}
+BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATORS.values()}
+
+
+def find(name: Any) -> Integrator:
+    """An integrator by name; StateError lists the names."""
+    if not isinstance(name, str) or name not in INTEGRATORS:
+        raise StateError(f"unknown integrator {name!r}; choose one of {', '.join(INTEGRATORS)}")
+    return INTEGRATORS[name]

@@ -1,0 +1,105 @@
+"""The classical Runge-Kutta method: fourth order, four forward dynamics a step.
+
+    k1 = f(x), k2 = f(x + h k1 / 2), k3 = f(x + h k2 / 2), k4 = f(x + h k3),   x' = x + h (k1 + 2 k2 + 2 k3 + k4) / 6
+
+of x = [q, v], x-dot = f(x) = [N(q) v, a] (Hairer, Norsett & Wanner 1993, Solving Ordinary Differential Equations I,
+II.1). Quaternions are integrated as four numbers and divided by their length once a step. Dampers and springs of the
+joints are explicit: a stiff one needs steps shorter than 2.8 m / d, or 2.8 sqrt(m / k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from recursive_dyn.graph.program import Program
+from recursive_dyn.integrators.integrator import Equations, Integrator, State
+from recursive_dyn.integrators.loop_text import (
+    LIMITED,
+    WITHIN,
+    classical_stages,
+    copy,
+    limit_check,
+    opening,
+    stage_helpers,
+)
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import kinematics, passive
+from recursive_dyn.recursion.context import Context, Function, Outputs
+
+
+def _graph(c: Context) -> Outputs:
+    """The rates (q-dot, v-dot) under the joints' own forces as well."""
+    tau = [t + p for t, p in zip(c.input("tau"), passive.passive_forces(c.tree), strict=True)]
+    return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
+
+
+_UNIT = """define internal void @unit(ptr %x, i64 %first) {
+  %p = getelementptr double, ptr %x, i64 %first
+  %q = load <4 x double>, ptr %p, align 8
+  %s = fmul <4 x double> %q, %q
+  %n = call double @llvm.vector.reduce.fadd.v4f64(double 0.0, <4 x double> %s)
+  %r = call double @llvm.sqrt.f64(double %n)
+  %o = insertelement <4 x double> poison, double %r, i32 0
+  %b = shufflevector <4 x double> %o, <4 x double> poison, <4 x i32> zeroinitializer
+  %u = fdiv <4 x double> %q, %b
+  store <4 x double> %u, ptr %p, align 8
+  ret void
+}
+declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)
+declare double @llvm.sqrt.f64(double)
+"""
+
+
+def _loop(entry: str, program: Program, model: Model) -> str:
+    """The kernel gives the rates of the state."""
+    state = model.nq + model.nv
+    norms = "\n".join(f"  call void @unit(ptr %in, i64 {first})" for first in model.quaternions)
+    return f"""{stage_helpers(state)}{_UNIT}{WITHIN}
+{opening(entry, program.input_size, LIMITED)}
+{classical_stages(entry, state)}
+{norms}
+  %end = call i1 @rd.finite(ptr %in, i64 {program.input_size})
+  br i1 %end, label %check, label %back
+check:
+{limit_check("%in", beyond="return")}
+return:
+{copy("%in", "%x0", state)}
+  br label %stop
+accept:
+  %next = add i64 %done, 1
+  br label %head
+}}
+"""
+
+
+def classical(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: float) -> np.ndarray:
+    """x (n,) after a step along x-dot = f(x), operation for operation as ``classical_stages`` has it."""
+    k1 = f(x)
+    k2 = f(x + k1 * (h * 0.5))
+    k3 = f(x + k2 * (h * 0.5))
+    k4 = f(x + k3 * h)
+    return x + (k1 + k2 * 2.0 + k3 * 2.0 + k4) * (h * (1.0 / 6.0))
+
+
+def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> State:
+    """(q, v) after one step: the equations above, over the compiled rates."""
+    nq = len(q)
+    x = classical(lambda x: equations.call("rates", x[:nq], x[nq:], tau), np.concatenate([q, v]), h)
+    for first in equations.model.quaternions:
+        a, b, c, d = x[first : first + 4]
+        x[first : first + 4] /= np.sqrt(a * a + b * b + c * c + d * d)
+    return x[:nq], x[nq:]
+
+
+INTEGRATOR = Integrator(
+    name="rk4",
+    function="rates",
+    graph=Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _graph),
+    loop=_loop,
+    definition=definition,
+    order=4,
+    share=0.5,
+    implicit=0.0,
+)

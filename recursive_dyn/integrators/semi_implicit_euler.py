@@ -1,0 +1,175 @@
+"""Semi-implicit Euler: first order, one forward dynamics a step; the cheapest rule, and the default.
+
+    (M + h D + h^2 K) a = tau - bias - D v - K (q + h v - rest) + C^T lambda,   C a = -C-dot v / 2
+    v' = v + h a,   q' = q moved by h v'
+
+with M, bias and the constraints C at (q, v): the symplectic Euler method (Hairer, Lubich & Wanner 2006, Geometric
+Numerical Integration, I.1.2), with the joints' dampers D and springs K as at the step's end (Tan, Liu & Turk 2011,
+Stable proportional-derivative controllers, IEEE Computer Graphics and Applications 31). Half of C-dot v, because a
+projection onto the constraints follows.
+
+A body that turns freely is stepped in its momenta, carried in world axes. Its frame turns during the step: adding
+-omega x v and the gyroscopic moment in body axes would make a tumbling body gain energy at every step. With the moment
+of inertia I about the point that is stepped and R' = R exp(h w),
+
+    R' I omega' = R L,   L = I omega + h (I alpha + omega x I omega),   I w = exp(h w / 2)^T L
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.graph.program import Program
+from recursive_dyn.integrators.free_body import stepped_point
+from recursive_dyn.integrators.integrator import (
+    Equations,
+    Integrator,
+    State,
+    accelerations,
+    joint_forces,
+    numbers,
+    plain_positions,
+    rotation,
+    rotation_of,
+)
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening
+from recursive_dyn.joint.joint_program import BALL
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion import passive
+from recursive_dyn.recursion.configuration import exponential, normalized, plain_moved
+from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.lagrangian import solve
+from recursive_dyn.spatial.algebra import cross, quaternion_product, quaternion_rotation
+
+_SWEEPS = 4  # a body that turns by a third of a radian a step gains less than 1 % of energy in 10 s
+
+
+def _graph(c: Context) -> Outputs:
+    """(q, v) after the step."""
+    h = c.input("dt")[0]
+    forces, diagonal = passive.implicit_terms(c.tree, h)
+    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    a = array(c.accelerations(c.tree, tau, diagonal, bias=constraints.half_bias))
+    q, v = _moved(c.tree, a, h)
+    return [("q", q), ("v", v)]
+
+
+def _moved(tree: Tree, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+    """(q, v) after v += h a, q moved with the new v; what turns freely in its momenta."""
+    v_next: list[Scalar] = list(tree.v + a * h)
+    q_next = plain_moved(tree, array(v_next), h)
+    for i, factor, q0, v0 in tree.model.owners:
+        k = tree.links[i]
+        q = tree.q[q0 : q0 + factor.nq]
+        if factor.kind == BALL:
+            _, inertia = stepped_point(k, factor, at_center=False)
+            turn, omega = _turned(tree.v[v0 : v0 + 3], a[v0 : v0 + 3], h, inertia)
+            v_next[v0 : v0 + 3] = list(omega)
+            moved = list(normalized(quaternion_product(q, turn)))
+        else:
+            center, inertia = stepped_point(k, factor, at_center=True)
+            omega, alpha = tree.v[v0 : v0 + 3], a[v0 : v0 + 3]
+            velocity = tree.v[v0 + 3 : v0 + 6] + cross(omega, center)
+            rate = a[v0 + 3 : v0 + 6] + cross(alpha, center) + cross(omega, velocity)
+            carried = velocity + rate * h  # of the centre of mass, in the old axes
+            turn, omega_next = _turned(omega, alpha, h, inertia)
+            back = quaternion_rotation(turn).T
+            v_next[v0 : v0 + 6] = [*omega_next, *(back @ carried - cross(omega_next, center))]
+            orientation = normalized(quaternion_product(q[3:], turn))
+            place = q[:3] + quaternion_rotation(q[3:]) @ (center + carried * h)
+            moved = [*(place - quaternion_rotation(orientation) @ center), *orientation]
+        q_next[q0 : q0 + factor.nq] = moved
+    return q_next, v_next
+
+
+def _turned(
+    omega: np.ndarray, alpha: np.ndarray, h: Scalar, inertia: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(quaternion of the step's turn, angular velocity after it): angular momentum is carried over in world axes."""
+    if inertia is None:
+        after = omega + alpha * h
+        return exponential(after * h), after
+    momentum = inertia @ omega
+    carried = momentum + (inertia @ alpha + cross(omega, momentum)) * h
+    # the turn is taken at the angular velocity of the middle of the step, found by fixed-point sweeps
+    middle = array(solve(inertia, list(carried)))
+    for _ in range(_SWEEPS):
+        half = quaternion_rotation(exponential(middle * (h * 0.5))).T
+        middle = array(solve(inertia, list(half @ carried)))
+    turn = exponential(middle * h)
+    return turn, array(solve(inertia, list(quaternion_rotation(turn).T @ carried)))
+
+
+def _loop(entry: str, program: Program, model: Model) -> str:
+    """The kernel maps the state to the next one."""
+    return f"""{WITHIN}
+{opening(entry, program.input_size, LIMITED)}
+step:
+  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+  %good = call i1 @rd.finite(ptr %out, i64 {program.output_size})
+  br i1 %good, label %check, label %fail
+check:
+{limit_check("%out")}
+accept:
+{copy("%in", "%out", model.nq + model.nv)}
+  %next = add i64 %done, 1
+  br label %head
+}}
+"""
+
+
+def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> State:
+    """(q, v) after one step: the equations above, solved densely."""
+    model, own = equations.model, joint_forces(equations.model)
+    M = equations.call("mass_matrix", q) + np.diag(h * own.damping + h * h * own.stiffness)
+    stretched = plain_positions(model, q) + h * v - own.rest
+    force = tau - equations.call("bias", q, v) - own.damping * v - own.stiffness * stretched
+    C = equations.call("constraint_jacobian", q)
+    rate = -C @ equations.call("forward_dynamics", q, v, np.zeros(model.nv))  # C-dot v
+    a = accelerations(M, force, C, -rate / 2)
+    v_next = v + h * a
+    way = v_next.copy()  # the constant velocity that moves q
+    shifts = []
+    for i, factor, q0, v0 in model.owners:
+        turning, ball = slice(v0, v0 + 3), factor.kind == BALL
+        point, inertia = stepped_point(model.links[i], factor, at_center=not ball)
+        center = numbers(equations, point)
+        if inertia is not None:
+            way[turning], v_next[turning] = _turn(v[turning], a[turning], h, numbers(equations, inertia))
+        if not ball:
+            R = rotation(q[q0 + 3 : q0 + 7])
+            omega, alpha, sliding = v[turning], a[turning], slice(v0 + 3, v0 + 6)
+            velocity = v[sliding] + np.cross(omega, center)  # of the centre of mass
+            velocity = velocity + h * (a[sliding] + np.cross(alpha, center) + np.cross(omega, velocity))
+            shifts.append((q0, sliding, center, q[q0 : q0 + 3] + R @ (center + h * velocity), R @ velocity))
+    q_next = equations.call("integrate", q, way, [h])
+    for q0, sliding, center, place, velocity in shifts:
+        R, omega = rotation(q_next[q0 + 3 : q0 + 7]), v_next[sliding.start - 3 : sliding.start]
+        q_next[q0 : q0 + 3] = place - R @ center
+        v_next[sliding] = R.T @ velocity - np.cross(omega, center)
+    return q_next, v_next
+
+
+def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -> State:
+    """(angular velocity of the turn, angular velocity after it)."""
+    momentum = inertia @ omega
+    L = momentum + h * (inertia @ alpha + np.cross(omega, momentum))
+    middle = np.linalg.solve(inertia, L)
+    for _ in range(_SWEEPS):
+        middle = np.linalg.solve(inertia, rotation_of(h / 2 * middle).T @ L)
+    return middle, np.linalg.solve(inertia, rotation_of(h * middle).T @ L)
+
+
+INTEGRATOR = Integrator(
+    name="semi_implicit_euler",
+    function="step",
+    graph=Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _graph),
+    loop=_loop,
+    definition=definition,
+    order=1,
+    share=1.0,
+    implicit=1.0,
+)

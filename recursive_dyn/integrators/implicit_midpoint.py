@@ -27,18 +27,17 @@ from recursive_dyn.integrators.integrator import (
     joint_forces,
     numbers,
     plain_positions,
-    rotation,
-    rotation_of,
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening
 from recursive_dyn.joint.joint_program import FREE
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive
-from recursive_dyn.recursion.configuration import exponential, integrate
+from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.spatial.algebra import cross, quaternion_product, quaternion_rotation
+from recursive_dyn.spatial.algebra import cross
+from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix, rotation_exp
 
 _TOLERANCE = 1e-24  # squared relative change of the velocity of the middle at which the sweeps have converged
 _SWEEPS = 100  # after which they do not
@@ -76,7 +75,7 @@ def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list
             center, _ = stepped_point(tree.links[i], factor, at_center=True)
             spin, alpha = guess[v0 : v0 + 3], a[v0 : v0 + 3]
             velocity = guess[v0 + 3 : v0 + 6] + cross(spin, center)
-            back = quaternion_rotation(exponential(spin * half)).T
+            back = quaternion_to_matrix(quaternion_exp(spin * half)).T
             start = back @ (tree.v[v0 + 3 : v0 + 6] + cross(tree.v[v0 : v0 + 3], center))
             rate = a[v0 + 3 : v0 + 6] + cross(alpha, center) + cross(spin, velocity)
             middle = start + rate * half
@@ -93,10 +92,10 @@ def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scal
         if factor.kind == FREE:
             center, _ = stepped_point(tree.links[i], factor, at_center=True)
             q, omega = tree.q[q0 : q0 + 7], middle[v0 : v0 + 3]
-            R = quaternion_rotation(quaternion_product(q[3:], exponential(omega * (h * 0.5))))
+            R = quaternion_to_matrix(quaternion_product(q[3:], quaternion_exp(omega * (h * 0.5))))
             way = R @ (middle[v0 + 3 : v0 + 6] + cross(omega, center)) * (h * share)
-            place = q[:3] + quaternion_rotation(q[3:]) @ center + way
-            result[q0 : q0 + 3] = list(place - quaternion_rotation(array(result[q0 + 3 : q0 + 7])) @ center)
+            place = q[:3] + quaternion_to_matrix(q[3:]) @ center + way
+            result[q0 : q0 + 3] = list(place - quaternion_to_matrix(array(result[q0 + 3 : q0 + 7])) @ center)
     return result
 
 
@@ -179,7 +178,7 @@ def _after(
         if factor.kind == FREE:
             turning, sliding = slice(v0, v0 + 3), slice(v0 + 3, v0 + 6)
             center = numbers(equations, stepped_point(equations.model.links[i], factor, at_center=True)[0])
-            R = rotation_of(h / 2 * guess[turning])  # from the axes of the start to those of the middle, and on
+            R = rotation_exp(h / 2 * guess[turning])  # from the axes of the start to those of the middle, and on
             start = R.T @ (v[sliding] + np.cross(v[turning], center))
             rate = np.cross(guess[turning], guess[sliding] + np.cross(guess[turning], center))
             velocity = start + h / 2 * (a[sliding] + np.cross(a[turning], center) + rate)
@@ -195,8 +194,8 @@ def _way(equations: Equations, q: np.ndarray, middle: np.ndarray, h: float, shar
         if factor.kind == FREE:
             omega, velocity = middle[v0 : v0 + 3], middle[v0 + 3 : v0 + 6]
             center = numbers(equations, stepped_point(equations.model.links[i], factor, at_center=True)[0])
-            R, R_end = rotation(q[q0 + 3 : q0 + 7]), rotation(result[q0 + 3 : q0 + 7])
-            way = R @ rotation_of(h / 2 * omega) @ (velocity + np.cross(omega, center))
+            R, R_end = quaternion_to_matrix(q[q0 + 3 : q0 + 7]), quaternion_to_matrix(result[q0 + 3 : q0 + 7])
+            way = R @ rotation_exp(h / 2 * omega) @ (velocity + np.cross(omega, center))
             result[q0 : q0 + 3] = q[q0 : q0 + 3] + R @ center + h * share * way - R_end @ center
     return result
 

@@ -11,9 +11,7 @@ import numpy as np
 from recursive_dyn.graph.expression import Scalar, evaluate
 from recursive_dyn.graph.program import Program
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion.configuration import exponential
 from recursive_dyn.recursion.context import Function
-from recursive_dyn.spatial.algebra import quaternion_rotation
 
 State = tuple[np.ndarray, np.ndarray]
 
@@ -21,7 +19,8 @@ State = tuple[np.ndarray, np.ndarray]
 class Values(Protocol):
     """Present values (np,) of a model's parameters."""
 
-    values_array: np.ndarray
+    @property
+    def values_array(self) -> np.ndarray: ...
 
 
 class Equations(Protocol):
@@ -89,16 +88,6 @@ def accelerations(M: np.ndarray, force: np.ndarray, C: np.ndarray, wanted: np.nd
         return np.linalg.solve(M, force)
     system = np.block([[M, -C.T], [C, np.zeros((m, m))]])
     return np.linalg.lstsq(system, np.concatenate([force, wanted]), rcond=None)[0][: len(force)]
-
-
-def rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Rotation matrix (3, 3) of a quaternion x, y, z, w."""
-    return np.array(quaternion_rotation(quaternion), dtype=float)
-
-
-def rotation_of(turn: np.ndarray) -> np.ndarray:
-    """Rotation matrix (3, 3) of a rotation vector (3,)."""
-    return rotation(exponential(turn))
 
 
 def numbers(equations: Equations, scalars: Any) -> np.ndarray:

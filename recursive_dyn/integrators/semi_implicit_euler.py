@@ -30,19 +30,24 @@ from recursive_dyn.integrators.integrator import (
     joint_forces,
     numbers,
     plain_positions,
-    rotation,
-    rotation_of,
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening
 from recursive_dyn.joint.joint_program import BALL
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive
-from recursive_dyn.recursion.configuration import exponential, normalized, plain_moved
+from recursive_dyn.recursion.configuration import plain_moved
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import solve
-from recursive_dyn.spatial.algebra import cross, quaternion_product, quaternion_rotation
+from recursive_dyn.spatial.algebra import cross
+from recursive_dyn.spatial.rotations import (
+    normalized,
+    quaternion_exp,
+    quaternion_product,
+    quaternion_to_matrix,
+    rotation_exp,
+)
 
 _SWEEPS = 4  # a body that turns by a third of a radian a step gains less than 1 % of energy in 10 s
 
@@ -76,11 +81,11 @@ def _moved(tree: Tree, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Sca
             rate = a[v0 + 3 : v0 + 6] + cross(alpha, center) + cross(omega, velocity)
             carried = velocity + rate * h  # of the centre of mass, in the old axes
             turn, omega_next = _turned(omega, alpha, h, inertia)
-            back = quaternion_rotation(turn).T
+            back = quaternion_to_matrix(turn).T
             v_next[v0 : v0 + 6] = [*omega_next, *(back @ carried - cross(omega_next, center))]
             orientation = normalized(quaternion_product(q[3:], turn))
-            place = q[:3] + quaternion_rotation(q[3:]) @ (center + carried * h)
-            moved = [*(place - quaternion_rotation(orientation) @ center), *orientation]
+            place = q[:3] + quaternion_to_matrix(q[3:]) @ (center + carried * h)
+            moved = [*(place - quaternion_to_matrix(orientation) @ center), *orientation]
         q_next[q0 : q0 + factor.nq] = moved
     return q_next, v_next
 
@@ -91,16 +96,16 @@ def _turned(
     """(quaternion of the step's turn, angular velocity after it): angular momentum is carried over in world axes."""
     if inertia is None:
         after = omega + alpha * h
-        return exponential(after * h), after
+        return quaternion_exp(after * h), after
     momentum = inertia @ omega
     carried = momentum + (inertia @ alpha + cross(omega, momentum)) * h
     # the turn is taken at the angular velocity of the middle of the step, found by fixed-point sweeps
     middle = array(solve(inertia, list(carried)))
     for _ in range(_SWEEPS):
-        half = quaternion_rotation(exponential(middle * (h * 0.5))).T
+        half = quaternion_to_matrix(quaternion_exp(middle * (h * 0.5))).T
         middle = array(solve(inertia, list(half @ carried)))
-    turn = exponential(middle * h)
-    return turn, array(solve(inertia, list(quaternion_rotation(turn).T @ carried)))
+    turn = quaternion_exp(middle * h)
+    return turn, array(solve(inertia, list(quaternion_to_matrix(turn).T @ carried)))
 
 
 def _loop(entry: str, program: Program, model: Model) -> str:
@@ -140,14 +145,14 @@ def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarr
         if inertia is not None:
             way[turning], v_next[turning] = _turn(v[turning], a[turning], h, numbers(equations, inertia))
         if not ball:
-            R = rotation(q[q0 + 3 : q0 + 7])
+            R = quaternion_to_matrix(q[q0 + 3 : q0 + 7])
             omega, alpha, sliding = v[turning], a[turning], slice(v0 + 3, v0 + 6)
             velocity = v[sliding] + np.cross(omega, center)  # of the centre of mass
             velocity = velocity + h * (a[sliding] + np.cross(alpha, center) + np.cross(omega, velocity))
             shifts.append((q0, sliding, center, q[q0 : q0 + 3] + R @ (center + h * velocity), R @ velocity))
     q_next = equations.call("integrate", q, way, [h])
     for q0, sliding, center, place, velocity in shifts:
-        R, omega = rotation(q_next[q0 + 3 : q0 + 7]), v_next[sliding.start - 3 : sliding.start]
+        R, omega = quaternion_to_matrix(q_next[q0 + 3 : q0 + 7]), v_next[sliding.start - 3 : sliding.start]
         q_next[q0 : q0 + 3] = place - R @ center
         v_next[sliding] = R.T @ velocity - np.cross(omega, center)
     return q_next, v_next
@@ -159,8 +164,8 @@ def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -
     L = momentum + h * (inertia @ alpha + np.cross(omega, momentum))
     middle = np.linalg.solve(inertia, L)
     for _ in range(_SWEEPS):
-        middle = np.linalg.solve(inertia, rotation_of(h / 2 * middle).T @ L)
-    return middle, np.linalg.solve(inertia, rotation_of(h * middle).T @ L)
+        middle = np.linalg.solve(inertia, rotation_exp(h / 2 * middle).T @ L)
+    return middle, np.linalg.solve(inertia, rotation_exp(h * middle).T @ L)
 
 
 INTEGRATOR = Integrator(

@@ -81,9 +81,7 @@ def test_the_definition_sees_parameters():
     m = scene.parameter("m", 1.0)
     body = Body("body", mass=m, center_of_mass=(0.1, 0.2, m / 10), inertia=np.diag([0.3, 0.2, 0.4]))
     arm = Body("arm", mass=m, inertia=np.eye(3) * 0.1, center_of_mass=(0, 0, -0.3))
-    scene.world.attach(body, joints.free()).attach(
-        Body("arm", mass=m, inertia=np.eye(3) * 0.1, center_of_mass=(0, 0, -0.3)), joints.ball()
-    )
+    scene.world.attach(body, joints.free()).attach(arm, joints.ball())
     d = scene.compile()
     d.parameters["m"] = 2.5
     q, v, tau = d.neutral(), np.linspace(-2.0, 3.0, d.nv), np.zeros(d.nv)

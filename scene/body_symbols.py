@@ -6,7 +6,6 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import Coordinate
-from recursive_dyn.joint.joint_program import PLAIN
 from recursive_dyn.model.constraint import POSITION, ROTATION, SPIN, VELOCITY, rate_name
 from scene.joints.base import Joint
 
@@ -37,7 +36,7 @@ class BodySymbols:
     def q(self) -> tuple[Any, ...]:
         """This body's own plain coordinates."""
         joint = self._own_joint()
-        plain = [f for f in joint.program.factors if f.kind == PLAIN]
+        plain = [f for f in joint.program.factors if f.space.flat]
         return tuple(self._coordinate(joint.coordinates[f.first_v + j]) for f in plain for j in range(f.nv))
 
     @property

@@ -86,8 +86,8 @@ class _System:
                 q[place] = rng.uniform(low, high) if max(-low, high) < FAR else rng.normal() * (0.1 if k < 3 else 1.0)
             for _, factor, place, _ in self.model.owners:
                 q[place : place + factor.nq] += rng.normal(size=factor.nq) * (0.1 if k < 3 else 1.0)
-            for first in self.model.quaternions:
-                q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
+            for first, end in self.model.units:
+                q[first:end] /= np.linalg.norm(q[first:end])
             states.append(q)
         return states
 

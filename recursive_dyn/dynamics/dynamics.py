@@ -76,12 +76,12 @@ class Dynamics(Evaluator):
         return neutral(self.model)
 
     def random(self, rng: np.random.Generator | None = None) -> Array:
-        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; unit quaternions."""
+        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; any rotations."""
         rng = np.random.default_rng() if rng is None else rng
         q = rng.uniform(-np.pi, np.pi, self.nq)
-        for first in self.model.quaternions:
-            q[first : first + 4] = rng.normal(size=4)
-            q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
+        for first, end in self.model.units:
+            q[first:end] = rng.normal(size=end - first)
+            q[first:end] /= np.linalg.norm(q[first:end])
         for place, slot in self.model.plain_slots:
             low, high = self.model.coordinates[slot].limits
             if max(-low, high) < FAR:

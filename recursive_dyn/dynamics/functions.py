@@ -46,8 +46,8 @@ def neutral(model: Model) -> np.ndarray:
     if model.assembled is not None:
         return np.array(model.assembled)
     q = np.zeros(model.nq)
-    for first in model.quaternions:
-        q[first + 3] = 1.0
+    for _, factor, place, _ in model.owners:
+        q[place : place + factor.nq] = factor.space.neutral
     for place, slot in model.plain_slots:
         low, high = model.coordinates[slot].limits
         q[place] = min(max(0.0, low), high)

@@ -13,7 +13,7 @@ from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.expression import Expression
 from recursive_dyn.joint.chart import charts_problem
 from recursive_dyn.joint.coordinate import Coordinate
-from recursive_dyn.joint.joint_program import BALL, FREE, PLAIN, Carried, JointProgram
+from recursive_dyn.joint.joint_program import Carried, JointProgram
 
 _RIGID_TOLERANCE = 1e-9
 _POINTS = 24
@@ -24,13 +24,8 @@ def coordinate_labels(joint: JointProgram, coordinates: Sequence[Coordinate], bo
     """Names (nq,) of a joint's configuration coordinates."""
     labels: list[str] = []
     for f in joint.factors:
-        if f.kind == BALL:
-            names = ["qx", "qy", "qz", "qw"]
-        elif f.kind == FREE:
-            names = ["x", "y", "z", "qx", "qy", "qz", "qw"]
-        else:
-            names = [c.name for c in coordinates[f.first_v : f.first_v + f.nv]]
-        labels += [f"{body}.{name}" for name in names]
+        own = [c.name for c in coordinates[f.first_v : f.first_v + f.nv]]
+        labels += [f"{body}.{name}" for name in f.space.labels(own)]
     return labels
 
 
@@ -89,7 +84,7 @@ def _check_use(core: JointProgram, body: str, labels: Sequence[str]) -> None:
 def _domain(core: JointProgram, coordinates: Sequence[Coordinate]) -> np.ndarray:
     domain = np.tile([-2.0, 2.0], (core.nq, 1))
     for f in core.factors:
-        if f.kind == PLAIN:
+        if f.space.flat:
             for k in range(f.nv):
                 limits = coordinates[f.first_v + k].limits
                 if max(map(abs, limits)) < FAR:
@@ -190,9 +185,9 @@ def _samples(joint: JointProgram, domain: np.ndarray) -> dict[Any, np.ndarray]:
     rng = np.random.default_rng(7)
     inputs: dict[Any, np.ndarray] = {}
     for factor in joint.factors:
-        for i in range(factor.first_q, factor.first_q + factor.nq):
-            low, high = domain[i]
-            inputs["q", i] = rng.uniform(low, high, _POINTS)
+        own = range(factor.first_q, factor.first_q + factor.nq)
+        points = np.array([rng.uniform(domain[i, 0], domain[i, 1], _POINTS) for i in own]).reshape(-1, _POINTS).T
+        inputs |= {("q", i): values for i, values in zip(own, factor.space.restored(points).T, strict=True)}
     return inputs
 
 

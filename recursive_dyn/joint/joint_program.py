@@ -1,8 +1,8 @@
 """A joint from its transform alone: motion subspace S, bias S-dot q-dot, kinematics q-dot = N(q) v.
 
-Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ...; a factor is constant, has plain
-coordinates (q-dot = v), or lives on a manifold (a ball's quaternion, a free body's position and quaternion). A joint of
-several charts (section 6 there) is one factor that selects the transform of the chart in force.
+Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ..., each a rigid motion that depends on
+a point of a space: on nothing, on n numbers (q-dot = v), on a rotation, on whatever has a ``Space``. A joint of several
+charts (section 6 there) is one factor that selects the transform of the chart in force.
 """
 
 from __future__ import annotations
@@ -14,29 +14,43 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.errors import ModelError
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array, less, select
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.simplify import merge_identical
-from recursive_dyn.spatial.algebra import cross, dot, quaternion_rate
+from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
 
-CONSTANT, PLAIN, BALL, FREE = "constant", "plain", "ball", "free"
+BALL, FREE = Rotation(), RigidMotion()
 CHART = ("chart", 0)  # the input whose value, 0, 1 ..., is the chart in force
 _SKEW = ((2, 1), (0, 2), (1, 0))  # rows and columns of R^T dR that hold omega
-_SIZES = {BALL: (4, 3), FREE: (7, 6)}
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """One factor of a joint: ``transform`` (4, 4) over the inputs ("q", first_q) ... of the joint's graph."""
+    """One factor of a joint: ``transform`` (4, 4) over the inputs ("q", first_q) ... of the joint's graph, the numbers
+    of a point of ``space``, whose tangents are its velocities."""
 
-    kind: str
+    space: Space
     transform: np.ndarray
     first_q: int
     first_v: int
-    nq: int
-    nv: int
+
+    @property
+    def nq(self) -> int:
+        """How many numbers its position is."""
+        return self.space.size
+
+    @property
+    def nv(self) -> int:
+        """How many velocities it has."""
+        return self.space.dimension
+
+    @property
+    def kind(self) -> Space:
+        return self.space
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +75,7 @@ class JointProgram:
     @cached_property
     def key(self) -> str:
         """Content hash of the transform: equal joints share their derivatives."""
-        shape = [f"{f.kind},{f.nq},{f.nv}" for f in self.factors]
+        shape = [f"{f.space.name},{f.nq},{f.nv}" for f in self.factors]
         return content_hash(";".join(shape), [x for f in self.factors for x in f.transform.flat])
 
     @cached_property
@@ -76,7 +90,7 @@ class JointProgram:
 
     def split(self) -> tuple[list[np.ndarray], JointProgram, list[np.ndarray]]:
         """(leading constant poses, the moving core, trailing constant poses)."""
-        moving = [i for i, f in enumerate(self.factors) if f.kind != CONSTANT]
+        moving = [i for i, f in enumerate(self.factors) if f.nv]
         if not moving:
             return [f.transform for f in self.factors], JointProgram(self.graph, ()), []
         first, last = moving[0], moving[-1] + 1
@@ -188,16 +202,16 @@ def _carry(column: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np
 
 
 def _factor_subspace(graph: Graph, factor: Factor) -> list[np.ndarray]:
-    """Columns (G^-1 dG/dq_j)^vee of one factor (eq. 9); a manifold factor's velocity IS the child-frame twist."""
-    if factor.kind in (BALL, FREE):
-        return list(array(np.eye(6)[: factor.nv]))
+    """Columns (G^-1 dG/dq q-dot)^vee of one factor (eq. 9), q-dot along each of its velocities."""
     columns = []
-    rotation = factor.transform[:3, :3]
-    for j in range(factor.nv):
-        along = {graph.input(("q", factor.first_q + j)): 1.0}
+    rotation, q = factor.transform[:3, :3], _point(graph, factor)
+    for own in np.eye(factor.nv):
+        along = dict(zip(q, factor.space.rate(q, array(own)), strict=True))
         d = array(directional_derivative(list(factor.transform[:3].flat), along)).reshape(3, 4)
         omega = [_shorter(dot(rotation[:, a], d[:, b]), -dot(rotation[:, b], d[:, a])) for a, b in _SKEW]
         columns.append(np.concatenate([array(omega), rotation.T @ d[:, 3]]))
+    if not factor.space.flat:  # by itself: a velocity is mostly a component of the twist, and seen to be one here
+        columns = list(array(merge_identical([x for column in columns for x in column])).reshape(-1, 6))
     return columns
 
 
@@ -207,36 +221,41 @@ def _shorter(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _factor_rate(graph: Graph, factor: Factor, v: np.ndarray) -> list[Scalar]:
-    own = v[factor.first_v : factor.first_v + factor.nv]
-    q = array([graph.input(("q", factor.first_q + i)) for i in range(factor.nq)])
-    if factor.kind == BALL:
-        return list(quaternion_rate(q, own))
-    if factor.kind == FREE:
-        return [*(factor.transform[:3, :3] @ own[3:]), *quaternion_rate(q[3:], own[:3])]
-    return list(own)
+    return list(factor.space.rate(_point(graph, factor), v[factor.first_v : factor.first_v + factor.nv]))
 
 
-def build(graph: Graph, kinds: Sequence[tuple[str, np.ndarray, int]]) -> JointProgram:
-    """A joint from (kind, transform (4, 4), number of plain coordinates) of each factor, coordinates in order."""
-    factors, q, v = [], 0, 0
-    for kind, transform, count in kinds:
-        nq, nv = _SIZES.get(kind, (count, count))
-        factors.append(Factor(kind, array(transform), q, v, nq, nv))
-        q, v = q + nq, v + nv
-    return JointProgram(graph, tuple(factors))
+def _point(graph: Graph, factor: Factor) -> np.ndarray:
+    return array([graph.input(("q", factor.first_q + i)) for i in range(factor.nq)])
+
+
+def build(graph: Graph, factors: Sequence[tuple[Space, np.ndarray]]) -> JointProgram:
+    """A joint from space and transform (4, 4) of each factor, coordinates in order.
+
+    ModelError for a space whose tangents have more numbers than dimensions: a joint's velocities are independent.
+    """
+    made, q, v = [], 0, 0
+    for space, transform in factors:
+        if space.tangent_size != space.dimension:
+            raise ModelError(
+                f"a joint cannot move on the space '{space.name}': its tangents are {space.tangent_size} numbers in"
+                f" {space.dimension} dimensions; describe velocities by {space.dimension} independent numbers"
+            )
+        made.append(Factor(space, array(transform), q, v))
+        q, v = q + space.size, v + space.dimension
+    return JointProgram(graph, tuple(made))
 
 
 def compose(a: JointProgram, b: JointProgram) -> JointProgram:
     """The joint G_a G_b: b's coordinates follow a's."""
     graph = Graph()
-    kinds = []
+    factors: list[tuple[Space, np.ndarray]] = []
     for joint, offset in ((a, 0), (b, a.nq)):
         for f in joint.factors:
             names = [n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"]
             inputs = {n: graph.input(("q", n[1] + offset) if n[0] == "q" else n) for n in names}
             transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
-            kinds.append((f.kind, transform, f.nv if f.kind == PLAIN else 0))
-    return build(graph, kinds)
+            factors.append((f.space, transform))
+    return build(graph, factors)
 
 
 def product(transforms: Sequence[np.ndarray]) -> np.ndarray:
@@ -257,7 +276,7 @@ def charted(charts: Sequence[JointProgram]) -> JointProgram:
         flat = ex.substitute(list(total.flat), {name: graph.input(name) for name in names})
         poses.append(array(flat).reshape(4, 4))
     n = charts[0].nv
-    return JointProgram(graph, (Factor(PLAIN, in_force(graph.input(CHART), poses), 0, 0, n, n),), tuple(charts))
+    return JointProgram(graph, (Factor(Flat(n), in_force(graph.input(CHART), poses), 0, 0),), tuple(charts))
 
 
 def borrow(joint: JointProgram, names: Sequence[str]) -> JointProgram:
@@ -271,4 +290,4 @@ def borrow(joint: JointProgram, names: Sequence[str]) -> JointProgram:
             borrowed = name[0] == "parameter" and name[1] in names
             inputs[name] = graph.input(("q", joint.nq + names.index(name[1])) if borrowed else name)
     transform = array(ex.substitute(list(total.flat), inputs)).reshape(4, 4)
-    return build(graph, [(PLAIN, transform, joint.nv + len(names))])
+    return build(graph, [(Flat(joint.nv + len(names)), transform)])

@@ -60,7 +60,7 @@ def build_model(
         nq=len(numbering.names),
         nv=len(numbering.coordinates),
         plain_slots=tuple(numbering.plain.values()),
-        quaternions=tuple(numbering.quaternions),
+        units=tuple(numbering.units),
         constraints=tuple(bound(name, e, places, numbering.inputs, known) for name, e in constraints),
     )
 

@@ -13,7 +13,7 @@ from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import Drive
-from recursive_dyn.joint.joint_program import BALL, FREE, Factor, JointProgram
+from recursive_dyn.joint.joint_program import Factor, JointProgram
 from recursive_dyn.model.constraint import Constraint
 
 WORLD = -1
@@ -79,7 +79,7 @@ class Model:
     nq: int
     nv: int
     plain_slots: tuple[tuple[int, int], ...]  # (q place, v slot) where velocity is the coordinate's time derivative
-    quaternions: tuple[int, ...] = ()
+    units: tuple[tuple[int, int], ...] = ()  # (first, end) of the places in q that together have length 1
     constraints: tuple[Constraint, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
 
@@ -109,13 +109,17 @@ class Model:
 
     @cached_property
     def owners(self) -> tuple[tuple[int, Factor, int, int], ...]:
-        """(link, factor, first q place, first v slot) of every factor whose position is, or holds, a quaternion."""
+        """(link, factor, first q place, first v slot) of every factor whose space is not flat."""
         return tuple(
             (i, f, link.places[f.first_q], link.slots[f.first_v])
             for i, link in enumerate(self.links)
             for f in link.joint.factors
-            if f.kind in (BALL, FREE)
+            if not f.space.flat
         )
+
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        return tuple(first for first, _ in self.units)
 
     @cached_property
     def charted(self) -> tuple[Link, ...]:

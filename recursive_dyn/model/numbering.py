@@ -12,20 +12,20 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import Drive, names_in
 from recursive_dyn.joint.drive import drive as make_drive
 from recursive_dyn.joint.joint_check import coordinate_labels
-from recursive_dyn.joint.joint_program import BALL, FREE, PLAIN, JointProgram, borrow
+from recursive_dyn.joint.joint_program import JointProgram, borrow
 from recursive_dyn.model.constraint import COORDINATE, RATE, rate_name
 from recursive_dyn.model.specification import BodySpec, Coupling
 
 
 class Numbering:
-    """``names`` (nq,), ``coordinates`` (nv,), first places of ``quaternions``; ``plain``: place and slot by name;
-    ``charted``: names of coordinates, and of their rates, whose meaning changes with their joint's chart."""
+    """``names`` (nq,), ``coordinates`` (nv,); ``units``: (first, end) of what has length 1; ``plain``: place and slot
+    by name; ``charted``: names of coordinates, and of their rates, whose meaning changes with their joint's chart."""
 
     def __init__(self, parameters: dict[str, float], shared: dict[str, Coordinate]) -> None:
         self.parameters, self.shared = parameters, shared
         self.coordinates: list[Coordinate] = []
         self.names: list[str] = []
-        self.quaternions: list[int] = []
+        self.units: list[tuple[int, int]] = []
         self.plain: dict[str, tuple[int, int]] = {}
         self.charted: set[str] = set()
 
@@ -43,8 +43,8 @@ class Numbering:
         borrowed = sorted(name for name in spec.joint.parameters if self.is_coordinate(name))
         if not borrowed:
             return spec.joint, []
-        manifold = any(f.kind in (BALL, FREE) for f in spec.joint.factors)
-        if spec.drive is not None or spec.joint.charts or manifold:
+        curved = any(not f.space.flat for f in spec.joint.factors)
+        if spec.drive is not None or spec.joint.charts or curved:
             raise ModelError(
                 f"joint of '{spec.name}': its transform uses the shared coordinate '{borrowed[0]}', which a ball, a"
                 " free, a driven joint or one of several charts cannot; put a body between two joints"
@@ -57,9 +57,8 @@ class Numbering:
         self.names += coordinate_labels(core, spec.coordinates, spec.name)[: core.nq - core.nv + own]
         self.coordinates += [replace(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates]
         for f in core.factors:
-            if f.kind in (BALL, FREE):
-                self.quaternions.append(place + f.first_q + f.nq - 4)
-            elif f.kind == PLAIN:
+            self.units += [(place + f.first_q + first, place + f.first_q + end) for first, end in f.space.units]
+            if f.space.flat:
                 for j in range(f.nv):
                     if f.first_v + j < own:
                         name = self.names[place + f.first_q + j]

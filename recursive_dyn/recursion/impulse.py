@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
-from recursive_dyn.joint.joint_program import FREE
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
 from recursive_dyn.recursion.energy import link_momenta
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.passive import implicit_terms
 from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.spaces import RigidMotion
 
 FLOATING = 16  # numbers a floating tree: mass, centre (3), momentum (3), spin about the centre (3), inertia (6)
 
@@ -106,7 +106,7 @@ def floating(model: Model) -> list[int]:
         i
         for i, link in enumerate(model.links)
         if link.parent == WORLD
-        and [f.kind for f in link.joint.factors] == [FREE]
+        and [f.space for f in link.joint.factors] == [RigidMotion()]
         and link.drive is None
         and not any(_resisted(model, slot) for slot in link.slots)
         and all(model.meeting[slot] == i for slot in link.slots)

@@ -35,13 +35,15 @@ from recursive_dyn.spatial.rotations import (
 
 @dataclass(frozen=True)
 class Space(ABC):
-    """A smooth space of configurations. units: (first, end) of the numbers of a point that together have length 1."""
+    """A smooth space of configurations. units: (first, end) of the numbers of a point that together have length 1;
+    written: what the numbers of a point are, in words."""
 
     name: str
     size: int
     tangent_size: int
     dimension: int
     units: tuple[tuple[int, int], ...] = ()
+    written: str = "numbers"
 
     @property
     def flat(self) -> bool:
@@ -112,7 +114,7 @@ class Sphere(Space):
     """Unit vectors; a tangent is an angular velocity omega (3,) at right angles to the vector: q' = omega x q."""
 
     def __init__(self) -> None:
-        super().__init__("sphere", size=3, tangent_size=3, dimension=2, units=((0, 3),))
+        super().__init__("sphere", 3, 3, 2, units=((0, 3),), written="a unit vector")
 
     def labels(self, velocities: Sequence[str]) -> tuple[str, ...]:
         return ("nx", "ny", "nz")
@@ -138,7 +140,7 @@ class Rotation(Space):
     """Rotations, as unit quaternions x, y, z, w; a tangent is the angular velocity (3,) in child axes."""
 
     def __init__(self) -> None:
-        super().__init__("rotation", size=4, tangent_size=3, dimension=3, units=((0, 4),))
+        super().__init__("rotation", 4, 3, 3, units=((0, 4),), written="a quaternion")
 
     def labels(self, velocities: Sequence[str]) -> tuple[str, ...]:
         return ("qx", "qy", "qz", "qw")
@@ -163,7 +165,7 @@ class RigidMotion(Space):
     """Rigid motions, as position and unit quaternion x, y, z, w; a tangent is the twist [omega; v] in child axes."""
 
     def __init__(self) -> None:
-        super().__init__("rigid motion", size=7, tangent_size=6, dimension=6, units=((3, 7),))
+        super().__init__("rigid motion", 7, 6, 6, units=((3, 7),), written="a position and a quaternion")
 
     def labels(self, velocities: Sequence[str]) -> tuple[str, ...]:
         return ("x", "y", "z", "qx", "qy", "qz", "qw")

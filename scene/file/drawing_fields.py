@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint.joint_program import PLAIN
+from recursive_dyn.spatial.spaces import Flat
 from scene.file.document import fields, flag, number, table
 from scene.joints.base import Joint
 from scene.joints.curves.patch import PatchShape
@@ -56,7 +56,7 @@ def _check_source(what: str, drawn: Any, kind: type, joint: Joint) -> None:
 
 def _transform(what: str, joint: Joint, count: int) -> np.ndarray:
     factors = joint.program.factors
-    if [(f.kind, f.nv) for f in factors] != [(PLAIN, count)] or joint.program.parameters:
+    if [f.space for f in factors] != [Flat(count)] or joint.program.parameters:
         raise ModelError(
             f"only a joint of one plain factor in {count} coordinates, without names in quotes, has a {what}; remove it"
         )

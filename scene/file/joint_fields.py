@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint.joint_program import BALL, FREE, PLAIN
+from recursive_dyn.spatial.spaces import Space
 from scene.file import contact_fields, coordinate_fields, drawing_fields, graph_fields, joint_text
 from scene.file.document import brief, fields, items, number, table, text
 from scene.file.names import Names
@@ -52,8 +52,9 @@ def _write_one(joint: Joint) -> dict[str, Any]:
     result: dict[str, Any] = graph_fields.beside(written)
     result["factors"] = []
     for factor, transform in zip(joint.program.factors, transforms, strict=True):
-        count = {"coordinates": factor.nv} if factor.kind == PLAIN else {}
-        result["factors"].append({"kind": factor.kind, **count, "transform": transform.tolist()})
+        kind = joint_text.kind_of(factor.space)
+        count = {"coordinates": factor.nv} if kind == joint_text.PLAIN else {}
+        result["factors"].append({"kind": kind, **count, "transform": transform.tolist()})
     if joint.coordinates:
         result["coordinates"] = [coordinate_fields.write(c) for c in joint.coordinates]
     if joint.coupling is not None:
@@ -106,20 +107,20 @@ def _driven(joint: Joint, value: Any, names: Names) -> Joint:
         raise ModelError(
             f"drive: it needs one value for each of {len(joint.coordinates)} coordinates, not {len(values)}"
         )
-    if any(f.kind in (BALL, FREE) for f in joint.program.factors):
+    if any(not f.space.flat for f in joint.program.factors):
         raise ModelError("drive: a ball or free factor has no coordinates that can be driven; make it plain")
     joint.drive = values
     return joint.adjusted()  # refuses springs and limits of driven coordinates
 
 
-def _factor(number_: int, value: Any) -> tuple[str, int, list[Any]]:
+def _factor(number_: int, value: Any) -> tuple[Space, list[Any]]:
     what = f"factor {number_}"
     given = fields(what, value, ("kind", "transform"), ("coordinates",))
     kind, count = given["kind"], given.get("coordinates", 0)
     if kind not in joint_text.KINDS:
         raise ModelError(f"{what} has the unknown kind {brief(kind)}; use {', '.join(joint_text.KINDS)}")
-    if type(count) is not int or not (1 <= count <= MAX_COORDINATES if kind == PLAIN else count == 0):
-        wanted = f"from 1 to {MAX_COORDINATES}" if kind == PLAIN else "left out"
+    if type(count) is not int or not (1 <= count <= MAX_COORDINATES if kind == joint_text.PLAIN else count == 0):
+        wanted = f"from 1 to {MAX_COORDINATES}" if kind == joint_text.PLAIN else "left out"
         raise ModelError(f"{what} is {kind}, so that its number of coordinates is {wanted}, not {brief(count)}")
     transform = table(f"the transform of {what}", given["transform"], (4, 4), graph_fields.entry)
-    return kind, count, list(transform.flat)
+    return joint_text.space_of(kind, count), list(transform.flat)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint.joint_program import PLAIN
 from recursive_dyn.model.constraint import quantity, rate_name
 from scene.body import Body
 
@@ -33,7 +32,7 @@ class Names:
         labels = [f"{body.name}.{c.name}" for c in joint.coordinates]
         self._rates.update(map(rate_name, labels))
         for factor in joint.program.factors:
-            if factor.kind == PLAIN:
+            if factor.space.flat:
                 self._coordinates.update(labels[factor.first_v : factor.first_v + factor.nv])
 
     def check_in_body(self, name: str) -> None:

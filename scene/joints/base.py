@@ -14,6 +14,7 @@ from recursive_dyn.joint import joint_program as core
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.specification import Coupling
+from recursive_dyn.spatial.spaces import Flat
 
 if TYPE_CHECKING:
     from scene.joints.curves.patch import PatchShape
@@ -65,8 +66,7 @@ class Joint:
         reader = SymbolReader(graph, symbols)
         label = f"joint of ({', '.join(map(str, symbols))})"
         entries = [from_sympy(e, reader, label) for e in matrix]
-        kind = core.PLAIN if symbols else core.CONSTANT
-        program = core.build(graph, [(kind, array(entries).reshape(4, 4), len(symbols))])
+        program = core.build(graph, [(Flat(len(symbols)), array(entries).reshape(4, 4))])
         self._setup(program, [str(s) for s in symbols], settings)
 
     @classmethod
@@ -159,7 +159,7 @@ class Joint:
                 f"a driven joint needs one expression for each of its coordinates ({', '.join(names)}), not"
                 f" {len(expressions)}"
             )
-        if any(f.kind in (core.BALL, core.FREE) for f in self.program.factors):
+        if any(not f.space.flat for f in self.program.factors):
             raise ModelError("a ball or free joint has no coordinates that can be driven; use joints.euler or a Joint")
         ends = (self.path.domain,) if self.path else self.patch.domain if self.patch else ()
         own = [replace(c, limits=_UNLIMITED) if c.limits in ends else c for c in self.coordinates]  # nobody asked
@@ -257,10 +257,11 @@ def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
 
 def _refuse_springs_on_manifolds(program: JointProgram, coordinates: Sequence[Coordinate]) -> None:
     for f in program.factors:
-        if f.kind in (core.BALL, core.FREE):
+        if not f.space.flat:
             for c in coordinates[f.first_v : f.first_v + f.nv]:
                 if c.stiffness or np.isfinite(c.limits).any():
                     raise ModelError(
-                        f"coordinate '{c.name}' belongs to a {f.kind} joint, whose position is a quaternion: stiffness"
-                        " and limits have no meaning there; use joints.euler or joints.universal"
+                        f"coordinate '{c.name}' is a velocity on the space '{f.space.name}', whose points are"
+                        f" {f.space.written}: stiffness and limits have no meaning there; use joints.euler or"
+                        " joints.universal"
                     )

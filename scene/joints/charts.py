@@ -46,8 +46,10 @@ def _check(what: str, chart: Joint) -> None:
     if chart.coupling or chart.drive:
         raise ModelError(f"{what} follows or is driven by another coordinate; take a joint with coordinates of its own")
     for f in chart.program.factors:
-        if f.kind in (core.BALL, core.FREE):
-            raise ModelError(f"{what} holds a {f.kind} joint, which is singular nowhere and needs no charts")
+        if not f.space.flat:
+            raise ModelError(
+                f"{what} moves on the space '{f.space.name}', which is singular nowhere and needs no charts"
+            )
     if not chart.coordinates:
         raise ModelError(f"{what} has no coordinates; use the fixed joint by itself")
     for c in chart.coordinates:

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
-from recursive_dyn.spatial.algebra import quaternion_rotation
+from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation
 from scene.joints.base import Joint, as_floats
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -33,7 +33,7 @@ def fixed(transform: Any = None) -> Joint:
     pose = np.eye(4) if transform is None else as_floats(transform)
     if pose.shape != (4, 4):
         raise ModelError(f"joints.fixed takes a 4 x 4 pose, not an array of shape {pose.shape}")
-    return Joint.from_program(core.build(Graph(), [(core.CONSTANT, pose, 0)]), [], {})
+    return Joint.from_program(core.build(Graph(), [(Flat(0), pose)]), [], {})
 
 
 def revolute(axis: Any, **settings: Any) -> Joint:
@@ -59,9 +59,9 @@ def _about_axis(axis: Any, motion: Any, name: str, settings: dict[str, Any]) -> 
     to_axis, local = _coordinate_axis(unit_axis(axis))
     moving = _elementary(local, angle, distance)
     if to_axis is None:
-        return Joint.from_program(core.build(graph, [(core.PLAIN, moving, 1)]), [name], settings)
-    kinds = [(core.CONSTANT, to_axis, 0), (core.PLAIN, moving, 1), (core.CONSTANT, to_axis.T, 0)]
-    return Joint.from_program(core.build(graph, kinds), [name], settings)
+        return Joint.from_program(core.build(graph, [(Flat(1), moving)]), [name], settings)
+    factors = [(Flat(0), to_axis), (Flat(1), moving), (Flat(0), to_axis.T)]
+    return Joint.from_program(core.build(graph, factors), [name], settings)
 
 
 def _coordinate_axis(axis: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
@@ -123,17 +123,16 @@ def _product(joints: list[Joint], settings: dict[str, Any]) -> Joint:
 
 def ball(**settings: Any) -> Joint:
     """Any rotation, as a quaternion x, y, z, w; velocity: omega in child axes, rad/s."""
-    graph = Graph()
-    G = array(np.eye(4))
-    G[:3, :3] = quaternion_rotation(graph.inputs("q", 4))
-    return Joint.from_program(core.build(graph, [(core.BALL, G, 0)]), ["wx", "wy", "wz"], settings)
+    return _on(Rotation(), ["wx", "wy", "wz"], settings)
 
 
 def free(**settings: Any) -> Joint:
     """Any motion, as position and quaternion x, y, z, w; velocity: [omega; v] in child axes."""
+    return _on(RigidMotion(), ["wx", "wy", "wz", "vx", "vy", "vz"], settings)
+
+
+def _on(space: Rotation | RigidMotion, names: list[str], settings: dict[str, Any]) -> Joint:
+    """The joint whose pose is the point of a space."""
     graph = Graph()
-    q = graph.inputs("q", 7)
-    G = array(np.eye(4))
-    G[:3, :3] = quaternion_rotation(q[3:])
-    G[:3, 3] = q[:3]
-    return Joint.from_program(core.build(graph, [(core.FREE, G, 0)]), ["wx", "wy", "wz", "vx", "vy", "vz"], settings)
+    transform = space.pose(graph.inputs("q", space.size))
+    return Joint.from_program(core.build(graph, [(space, transform)]), names, settings)

@@ -15,6 +15,7 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array, cos, evaluate, reachable, sin
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import dot
+from recursive_dyn.spatial.spaces import Flat
 from scene.joints.base import Joint, SymbolReader
 from scene.joints.curves.curve import read_point, unit
 from scene.joints.elementary import revolute
@@ -40,7 +41,7 @@ def wheel(radius: Any, track: Any, inside: bool = False, **settings: Any) -> Joi
     distance = R - r if inside else R + r
     angle = q * (distance / r)
     G = _about_z(-angle if inside else angle, distance * cos(q), distance * sin(q))
-    return Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), ["angle"], settings)
+    return Joint.from_program(core.build(graph, [(Flat(1), G)]), ["angle"], settings)
 
 
 def rack(radius: Any, **settings: Any) -> Joint:
@@ -52,7 +53,7 @@ def rack(radius: Any, **settings: Any) -> Joint:
     graph = Graph()
     q, r = graph.input(("q", 0)), _scalar(graph, "joints.rack", radius)
     G = _about_z(-(q / r), q, r)
-    return Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), ["distance"], settings)
+    return Joint.from_program(core.build(graph, [(Flat(1), G)]), ["distance"], settings)
 
 
 def rolling(f: Any, q: Any, radius: Any, length: Any = None, right: bool = False, **settings: Any) -> Joint:
@@ -81,7 +82,7 @@ def rolling(f: Any, q: Any, radius: Any, length: Any = None, right: bool = False
     carried = array(np.eye(4))
     carried[:2, :2] = [[tangent[0], -tangent[1]], [tangent[1], tangent[0]]]
     carried[:2, 3] = point[0] - tangent[1] * r * side, point[1] + tangent[0] * r * side
-    return Joint.from_program(core.build(graph, [(core.PLAIN, carried @ G, 1)]), [str(q)], settings)
+    return Joint.from_program(core.build(graph, [(Flat(1), carried @ G)]), [str(q)], settings)
 
 
 def gear(

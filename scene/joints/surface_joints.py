@@ -12,12 +12,13 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import cross, inverse_pose
+from recursive_dyn.spatial.spaces import Flat, Space
 from scene.joints.base import Joint, as_floats
 from scene.joints.curves.curve import frame as pose_of
 from scene.joints.curves.curve import read_point, unit
 from scene.joints.surfaces import Surface, fresh_symbol
 
-Factors = list[tuple[str, np.ndarray, int]]  # kind, transform (4, 4), number of coordinates
+Factors = list[tuple[Space, np.ndarray]]  # with the transform (4, 4) over a point of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,9 @@ def frame_factors(graph: Graph, surface: Surface, place: int) -> Factors:
     """The surface's tangent frame over the inputs ("q", place), ("q", place + 1), as factors of a joint."""
     if surface.pieces is not None:
         pieces = surface.frame_pieces(graph, place)
-        return [(core.PLAIN if count else core.CONSTANT, G, count) for G, count in pieces]
+        return [(Flat(count), G) for G, count in pieces]
     point = _point(graph, surface, place)
-    return [(core.PLAIN, tangent_frame(graph, point, place, place + 1), 2)]
+    return [(Flat(2), tangent_frame(graph, point, place, place + 1))]
 
 
 def _point(graph: Graph, surface: Surface, place: int) -> np.ndarray:
@@ -82,7 +83,7 @@ def surface(f: Any, coordinates: Any = None, frame: str = "tangent", **settings:
         factors = frame_factors(graph, under, 0)
     elif frame == "translation":
         x, y, z = array(np.eye(3))
-        factors = [(core.PLAIN, pose_of(x, y, z, _point(graph, under, 0)), 2)]
+        factors = [(Flat(2), pose_of(x, y, z, _point(graph, under, 0)))]
     else:
         raise ModelError(f"surface: frame is 'tangent' or 'translation', not {frame!r}")
     return Joint.from_program(core.build(graph, factors), under.names, settings)
@@ -110,16 +111,14 @@ def surface_on_surface(
         raise ModelError(f"surface_on_surface: turn must be a finite angle, rad, not {turn!r}")
     contact = Contact(first, second, bool(flip), float(turn), fresh_symbol("spin") if spin else None)
     graph = Graph()
-    back = [(kind, inverse_pose(G), count) for kind, G, count in reversed(frame_factors(graph, second, 2))]
-    moving = [i for i, (kind, _, _) in enumerate(back) if kind != core.CONSTANT]
+    back = [(space, inverse_pose(G)) for space, G in reversed(frame_factors(graph, second, 2))]
+    moving = [i for i, (space, _) in enumerate(back) if space.dimension]
     before, after = back[: moving[0]], back[moving[-1] + 1 :]
     home = _product(back[moving[0] : moving[-1] + 1])
     angle = graph.input(("q", 4)) + contact.turn if spin else contact.turn
     between = _about_normal(angle) @ (np.diag([1.0, -1.0, -1.0, 1.0]) if flip else np.eye(4))
     between = between @ _product(before)
-    factors: Factors = (
-        [(core.PLAIN, between @ home, 3)] if spin else [(core.CONSTANT, between, 0), (core.PLAIN, home, 2)]
-    )
+    factors: Factors = [(Flat(3), between @ home)] if spin else [(Flat(0), between), (Flat(2), home)]
     program = core.build(graph, [*frame_factors(graph, first, 0), *factors, *after])
     joint = Joint.from_program(program, [*first.names, *second.names, *(["spin"] if spin else [])], settings)
     joint.contact = contact
@@ -139,7 +138,7 @@ def _pair(given: tuple[Any, ...]) -> tuple[Surface, Surface]:
 
 def _product(factors: Factors) -> np.ndarray:
     total = array(np.eye(4))
-    for _, G, _ in factors:
+    for _, G in factors:
         total = total @ array(G)
     return total
 

@@ -12,8 +12,8 @@ from scene import Body, Scene, joints
     [
         (lambda: joints.charts(joints.euler("xyz")), "two or more"),
         (lambda: joints.charts(joints.euler("xyz"), joints.euler("xy")), "equally many coordinates, these have 3, 2"),
-        (lambda: joints.charts(joints.euler("xyz"), joints.ball()), "chart 2 holds a ball joint"),
-        (lambda: joints.charts(joints.free(), joints.free()), "chart 1 holds a free joint"),
+        (lambda: joints.charts(joints.euler("xyz"), joints.ball()), "chart 2 moves on the space 'rotation'"),
+        (lambda: joints.charts(joints.free(), joints.free()), "chart 1 moves on the space 'rigid motion'"),
         (lambda: joints.charts(joints.fixed(), joints.fixed()), "no coordinates"),
         (lambda: joints.charts(joints.euler("xyz"), "zxz"), "must be a joint, not str"),
         (lambda: joints.charts(joints.euler("xyz"), joints.euler("zxz", damping=1.0)), "chart 2: damping of"),
@@ -25,7 +25,7 @@ from scene import Body, Scene, joints
         (lambda: euler("xyz", "zxz").adjusted(damping=1.0), "several charts takes no limits"),
         (lambda: joints.charts(joints.revolute("x"), joints.revolute("-x")).follow("arm"), "several charts"),
         (lambda: euler("xyz", "zxz").driven(1, 2, 3), "several charts"),
-        (lambda: euler("xyz", "zxz") @ joints.ball(), "holds a ball"),
+        (lambda: euler("xyz", "zxz") @ joints.ball(), "moves on the space 'rotation'"),
     ],
 )  # fmt: skip
 def test_what_has_no_meaning_in_every_chart_is_refused(make, message):

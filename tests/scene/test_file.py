@@ -19,6 +19,7 @@ from recursive_dyn.graph.expression import Expression, Graph, combine
 from recursive_dyn.graph.program import ARGUMENTS, content_hash
 from recursive_dyn.graph.symbolic import from_sympy
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.spaces import Flat
 from scene import Body, Scene, joints, shapes
 from scene.file import graph_text, joint_text, parameter_text
 
@@ -278,11 +279,11 @@ def test_any_graph_is_made_again_node_by_node(data):
                 continue
             pool += [made] if type(made) is Expression else []
     outputs = [data.draw(st.sampled_from([*pool, 0.0, -0.0, 1 / 3])) for _ in range(16)]
-    program = core.build(graph, [(core.PLAIN, np.array(outputs, dtype=object).reshape(4, 4), 3)])
+    program = core.build(graph, [(Flat(3), np.array(outputs, dtype=object).reshape(4, 4))])
     written, (transform,) = joint_text.write(program)
     reader = graph_text.Reader(anything, written.tables)
     reader.lines(written.lines)
-    again = joint_text.read(reader, [(core.PLAIN, 3, list(transform.flat))])
+    again = joint_text.read(reader, [(Flat(3), list(transform.flat))])
     assert again.key == program.key
     assert joint_text.write(again)[0] == written
 

@@ -14,6 +14,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array, cos, reachable, sin, substitute
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.spaces import Flat
 from scene.joints.base import Joint, SymbolReader, as_floats
 from scene.joints.curves.curve_geometry import Course
 from scene.joints.curves.moving_frame import carried_frame, check_choices, frame, ride, unit, upward
@@ -77,7 +78,7 @@ def curve(
             asked = "closed" if closed else "arc_length" if arc_length else "outside" if outside else 'frame="minimal"'
             raise ModelError(f"{what}: {asked} needs the domain (start, end) of {q}; give domain")
         G = carried_frame(frame, what, x, point, direction, None)
-        return Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [str(q)], settings)
+        return Joint.from_program(core.build(graph, [(Flat(1), G)]), [str(q)], settings)
     start, stop = _domain(what, domain)
     if any(n.op == "input" and n is not x for n in reachable(point)):
         raise ModelError(f"{what}: with a domain it is sampled, and may hold no parameter; put numbers for them")

@@ -11,6 +11,7 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, array, is_constant, reciprocal, sqrt
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.spaces import Flat
 from scene.joints.base import Joint, as_floats
 from scene.joints.curves.curve_geometry import UPRIGHT, Course, check_frame, check_samples, goes_on
 from scene.joints.curves.parametrization import CLAMPED, Track
@@ -130,6 +131,6 @@ def ride(
     G = carried_frame(kind, course.what, q, point, track.up(q), track.normal(q) if kind == "minimal" else None)
     if not course.closed and outside != "extrapolate" and settings.get("limits") is None:
         settings = {**settings, "limits": track.domain}
-    joint = Joint.from_program(core.build(graph, [(core.PLAIN, G, 1)]), [name], settings)
+    joint = Joint.from_program(core.build(graph, [(Flat(1), G)]), [name], settings)
     joint.path = CurvePath(joint.program.factors[0].transform, track.domain, track.length, course.closed)
     return joint

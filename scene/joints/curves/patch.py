@@ -11,6 +11,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, table
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.spatial.spaces import Flat
 from scene.joints.base import Joint
 from scene.joints.curves.moving_frame import still
 from scene.joints.curves.piecewise import Cells
@@ -145,7 +146,7 @@ def _patch(
     if outside != "extrapolate" and settings.get("limits") is None and not all(closed):
         limits = [(-np.inf, np.inf) if ring else ends for ring, ends in zip(closed, domain, strict=True)]
         settings = {**settings, "limits": limits}
-    joint = Joint.from_program(core.build(graph, [(core.PLAIN, G, 2)]), list(names), settings)
+    joint = Joint.from_program(core.build(graph, [(Flat(2), G)]), list(names), settings)
     joint.patch = PatchShape(joint.program.factors[0].transform, domain, closed)
     return joint
 

@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 
 import pybullet
 
-from bridge.picture.camera import Camera
 from recursive_dyn.errors import StateError
+
+_numbers = count()
 
 
 class Connection:
-    """Bullet's client ``id``.
+    """Bullet's client ``id``, and ``bodies``, made in it: each id with the name of what it stands for.
 
     Without ``client`` a new one is opened: with a window if ``gui``, or if gui is None and there are a display and no
-    window yet. Raises StateError where that fails.
+    window yet. Who holds it keeps Bullet's world: once nobody does, the bodies go, and the connection if it is ours.
+    Raises StateError where no connection is to be had.
     """
 
     def __init__(self, client: int | None, gui: bool | None) -> None:
         self.owned = client is None
         self.id = _opened(gui) if client is None else client
-        self._closed = False
+        self.bodies: dict[int, str] = {}
         if not pybullet.isConnected(self.id):
             raise StateError(f"there is no Bullet connection {self.id}; pass what pybullet.connect returned")
         self.window = pybullet.getConnectionInfo(self.id)["connectionMethod"] == pybullet.GUI
+        # Bullet gives ids of removed bodies and of closed connections to others: what is ours is known by its mark.
+        self._mark = f"recursive-dyn {next(_numbers)}"
+        self._release = weakref.finalize(self, _released, self.id, self.owned, self.bodies, self._mark)
+        self._release.atexit = False  # connections end with the process
 
     @contextmanager
     def guard(self) -> Iterator[None]:
         """Turn Bullet's errors, once the connection is gone, into StateError."""
-        if self._closed:
+        if not self._release.alive:
             raise StateError("this mirror is closed; create a new PyBulletMirror")
         if not pybullet.isConnected(self.id):
             raise StateError(self._lost())
@@ -59,26 +67,38 @@ class Connection:
             if self.window and pybullet.isConnected(self.id):
                 pybullet.configureDebugVisualizer(pybullet.COV_ENABLE_RENDERING, 1, physicsClientId=self.id)
 
-    def aim(self, camera: Camera) -> None:
-        """Show a window's view from a camera whose target and distance are given, without Bullet's side panels."""
-        pybullet.configureDebugVisualizer(pybullet.COV_ENABLE_GUI, 0, physicsClientId=self.id)
-        pybullet.configureDebugVisualizer(rgbBackground=[0.88, 0.92, 0.97], physicsClientId=self.id)
-        pybullet.resetDebugVisualizerCamera(
-            camera.distance, camera.yaw, camera.pitch, camera.target, physicsClientId=self.id
-        )
+    def add(self, body: int, name: str) -> None:
+        """A body was made here."""
+        self.bodies[body] = name
+        pybullet.addUserData(body, self._mark, self._mark, physicsClientId=self.id)
 
-    def close(self, bodies: list[int]) -> bool:
-        """Remove ``bodies`` and, if it is ours, the connection; False if that was done before."""
-        if self._closed:
-            return False
-        self._closed = True
-        if pybullet.isConnected(self.id):
-            if self.owned:
-                pybullet.disconnect(self.id)
-            else:
-                for body in bodies:
-                    pybullet.removeBody(body, physicsClientId=self.id)
-        return True
+    def is_own(self, body: int) -> bool:
+        """Whether this id still is a body that was made here."""
+        return _is_marked(body, self._mark, self.id)
+
+    def is_whole(self) -> bool:
+        """Whether all bodies still are those that were made here."""
+        mark, client = self._mark, self.id
+        return all(pybullet.getUserDataId(body, mark, -1, -1, client) >= 0 for body in self.bodies)
+
+    def close(self) -> None:
+        """Remove the bodies and, if it is ours, the connection; harmless when repeated."""
+        self._release()
+
+
+def _is_marked(body: int, mark: str, client: int) -> bool:
+    return bool(pybullet.getUserDataId(body, mark, -1, -1, client) >= 0)
+
+
+def _released(client: int, owned: bool, bodies: Mapping[int, str], mark: str) -> None:
+    if not pybullet.isConnected(client):
+        return
+    own = [body for body in bodies if _is_marked(body, mark, client)]
+    if not owned:
+        for body in own:
+            pybullet.removeBody(body, physicsClientId=client)
+    elif own or not bodies:
+        pybullet.disconnect(client)
 
 
 def _opened(gui: bool | None) -> int:

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recursive_dyn.codegen.compiled import compiled
 
-Array = NDArray[Any]
 
-
-def from_rotations(R: Array) -> Array:
+def from_rotations(R: np.ndarray) -> np.ndarray:
     """Unit quaternions (n, 4) of rotation matrices (n, 3, 3). Shepperd (1978), J. Guidance and Control 1 (3).
 
     Each row of K = 4 q q^T is the quaternion times one of its components; the largest component's row keeps all digits.
@@ -22,7 +19,7 @@ def from_rotations(R: Array) -> Array:
 
 
 @compiled
-def _from_rotations(R: Array) -> Array:
+def _from_rotations(R: np.ndarray) -> np.ndarray:
     result = np.empty((len(R), 4))
     for n in range(len(R)):
         m, q = R[n], result[n]
@@ -44,13 +41,13 @@ def _from_rotations(R: Array) -> Array:
     return result
 
 
-def of_poses(poses: Sequence[Array]) -> list[list[float]]:
+def of_poses(poses: Sequence[np.ndarray]) -> list[list[float]]:
     """Unit quaternions of poses (4, 4), as lists, which Bullet takes much faster than arrays."""
     result: list[list[float]] = from_rotations(np.array(poses)[:, :3, :3]).tolist()
     return result
 
 
-def to_rotation(q: Any) -> Array:
+def to_rotation(q: Any) -> np.ndarray:
     """Rotation matrix (3, 3) of one unit quaternion."""
     x, y, z, w = q
     return np.array(
@@ -62,7 +59,7 @@ def to_rotation(q: Any) -> Array:
     )
 
 
-def to_pose(position: Any, q: Any) -> Array:
+def to_pose(position: Any, q: Any) -> np.ndarray:
     """Pose (4, 4) of a position (3,) and a unit quaternion."""
     X = np.eye(4)
     X[:3, :3] = to_rotation(q)
@@ -70,7 +67,7 @@ def to_pose(position: Any, q: Any) -> Array:
     return X
 
 
-def to_rotations(q: Array) -> Array:
+def to_rotations(q: np.ndarray) -> np.ndarray:
     """Rotation matrices (n, 3, 3) of unit quaternions (n, 4)."""
     x, y, z, w = np.asarray(q, dtype=float).reshape(-1, 4).T
     R = np.empty((len(x), 3, 3))
@@ -82,12 +79,12 @@ def to_rotations(q: Array) -> Array:
     return R
 
 
-def turned(q: Array, turns: Array) -> Array:
+def turned(q: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """Unit quaternions (n, 4) of bodies turned by rotation vectors (n, 3) in world axes."""
     angle = np.linalg.norm(turns, axis=1)
     axis = turns * (0.5 * np.sinc(angle / (2.0 * np.pi)))[:, None]
     s, p = np.cos(0.5 * angle)[:, None], axis
     v, w = q[:, :3], q[:, 3:]
     result = np.concatenate([s * v + w * p + np.cross(p, v), s * w - np.einsum("ni,ni->n", p, v)[:, None]], axis=1)
-    unit: Array = result / np.linalg.norm(result, axis=1)[:, None]
+    unit: np.ndarray = result / np.linalg.norm(result, axis=1)[:, None]
     return unit

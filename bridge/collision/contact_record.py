@@ -8,8 +8,6 @@ from recursive_dyn.contact.contacts import STATIC, Contacts
 
 Point = tuple[float, float, float]
 
-WORLD = "world"
-
 
 @dataclass(frozen=True, slots=True)
 class Contact:

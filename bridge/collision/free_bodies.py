@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pybullet
 
 from bridge import quaternion
-from bridge.quaternion import Array
+from bridge.outsiders import of_bullet
 from recursive_dyn.contact.contacts import FreeBodies
 
 
@@ -19,7 +20,7 @@ class FreeBody:
 
     id: int
     mass: float
-    moments: Array
+    moments: np.ndarray
     radius: float
 
     @classmethod
@@ -43,6 +44,7 @@ class Crowd:
 
     def __init__(self, bodies: Sequence[FreeBody], client: int) -> None:
         self.bodies, self._client = bodies, client
+        self._start: list[tuple[Any, Any]] = []
 
     def __len__(self) -> int:
         return len(self.bodies)
@@ -50,7 +52,7 @@ class Crowd:
     @property
     def names(self) -> list[str]:
         """How contacts call them."""
-        return [f"bullet:{body.id}" for body in self.bodies]
+        return [of_bullet(body.id) for body in self.bodies]
 
     def place(self, h: float, share: float) -> FreeBodies:
         """Put every body where a step of length h would take it, and say how it moves.
@@ -82,12 +84,12 @@ class Crowd:
         return FreeBodies(self._x, masses, np.einsum("nij,nj,nkj->nik", R, inverse, R), before, twist)
 
     def back(self) -> None:
-        """Put every body back where it was before ``place``."""
-        for body, ((position, orientation), (velocity, omega)) in zip(self.bodies, self._start, strict=True):
+        """Put every body back where it was before ``place``, if it came to that."""
+        for body, ((position, orientation), (velocity, omega)) in zip(self.bodies, self._start, strict=False):
             pybullet.resetBasePositionAndOrientation(body.id, position, orientation, self._client)
             pybullet.resetBaseVelocity(body.id, velocity, omega, self._client)
 
-    def finish(self, free: FreeBodies, solved: Array, touched: Array) -> None:
+    def finish(self, free: FreeBodies, solved: np.ndarray, touched: np.ndarray) -> None:
         """After Bullet's own step: where the solve knows better, its poses and velocities.
 
         solved (m,): bodies that the solve moved. touched (m,): others that Bullet pushed away from a mirror, which the
@@ -101,13 +103,13 @@ class Crowd:
             pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)
 
 
-def gravity(client: int) -> Array:
+def gravity(client: int) -> np.ndarray:
     """Bullet's gravity (3,), m/s^2."""
     known = pybullet.getPhysicsEngineParameters(client)
     return np.array([known[f"gravityAcceleration{axis}"] for axis in "XYZ"])
 
 
-def velocity_of(body: int, link: int, point: Array, client: int) -> Array:
+def velocity_of(body: int, link: int, point: np.ndarray, client: int) -> np.ndarray:
     """Velocity (3,) of a point of any of Bullet's bodies, world axes; link -1 is the base."""
     if link < 0:
         velocity, omega = pybullet.getBaseVelocity(body, physicsClientId=client)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pybullet
 
-from bridge.collision.bullet_bodies import Bodies
-from bridge.collision.contact_record import WORLD
+from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.free_bodies import FreeBody, articulated
-from bridge.quaternion import Array
+from bridge.connection import Connection
+from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.errors import StateError
 
@@ -22,8 +22,10 @@ _HALF = 0.5  # of a body's inner radius: how far it may get in one part of a ste
 class Population:
     """``free``: single bodies of Bullet's own with mass; ``lively``: whether Bullet has anything to move at all."""
 
-    def __init__(self, client: int, bodies: Bodies, ranks: Mapping[str, int]) -> None:
-        self._client, self._bodies, self._names, self._ranks = client, bodies, tuple(ranks), ranks
+    def __init__(self, connection: Connection, bodies: MirroredBodies, names: Sequence[str]) -> None:
+        self._connection, self._client = connection, connection.id
+        self._bodies, self._names = bodies, names
+        self._ranks = {name: k for k, name in enumerate(names)}
         self._ids: list[int] = []
         self._numbers = np.zeros(0, dtype=int)
         self.free: list[FreeBody] = []
@@ -34,11 +36,11 @@ class Population:
 
         thorough: also whether an id now belongs to another body.
         """
-        client, names = self._client, self._bodies.names
+        client, names = self._client, self._connection.bodies
         ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
-        if ids == self._ids and not (thorough and not self._bodies.marked()):
+        if ids == self._ids and not (thorough and not self._connection.is_whole()):
             return False
-        now = {k for k in ids if k not in names or self._bodies.is_marked(k)}
+        now = {k for k in ids if k not in names or self._connection.is_own(k)}
         lost = sorted(names.keys() - now)
         if lost:
             raise StateError(
@@ -54,14 +56,14 @@ class Population:
             self._numbers[body] = self._ranks.get(name, STATIC)
         return True
 
-    def numbers(self, movable: Sequence[FreeBody]) -> Array:
+    def numbers(self, movable: Sequence[FreeBody]) -> np.ndarray:
         """What each of Bullet's ids is to a solve: a body of the scene, one of those ``movable``, or STATIC."""
         numbers = self._numbers.copy()
         for k, body in enumerate(movable):
             numbers[body.id] = len(self._names) + k
         return numbers
 
-    def near(self, twists: Array, h: float) -> list[FreeBody]:
+    def near(self, twists: np.ndarray, h: float) -> list[FreeBody]:
         """Free bodies that a step of length h may bring near the scene's, or near one that it brings there.
 
         The others are left where they are: moving them to look would make Bullet forget what they touch.
@@ -70,7 +72,7 @@ class Population:
             return []
         speed = float(np.abs(twists[:, 3:]).max(initial=0.0))
         around = _AROUND + h * min(speed, 1e3)
-        mirrors = {k for k, name in self._bodies.names.items() if name != WORLD}
+        mirrors = {k for k, name in self._connection.bodies.items() if name != WORLD}
         free = {body.id: body for body in self.free}
         meets = {k: self._overlapped(k, around, h) for k in free}
         near = [k for k, others in meets.items() if others & mirrors]
@@ -78,7 +80,7 @@ class Population:
             near += [other for other in meets[k] if other in free and other not in near]
         return [free[k] for k in near]
 
-    def parts(self, poses: Array, twists: Array, h: float) -> int:
+    def parts(self, poses: np.ndarray, twists: np.ndarray, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         reach = self._bodies.reach
         with np.errstate(over="ignore", invalid="ignore"):
@@ -103,7 +105,7 @@ class Population:
         way = np.multiply(h, pybullet.getBaseVelocity(body, physicsClientId=self._client)[0])
         return self._swept(np.subtract(low, around), np.add(high, around), way) - {body}
 
-    def _swept(self, low: Any, high: Any, way: Array) -> set[int]:
+    def _swept(self, low: Any, high: Any, way: np.ndarray) -> set[int]:
         """Bullet's ids in a box that moves along ``way``."""
         low, high = np.minimum(low, low + way), np.maximum(high, high + way)
         found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()

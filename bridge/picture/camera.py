@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bridge.quaternion import Array
 from recursive_dyn.errors import ModelError
 
 MARGIN = 1.15  # the scene keeps this far from the picture's edge
@@ -40,14 +39,14 @@ class Camera:
         if not 0.0 < self.fov < 170.0:
             raise ModelError(f"a camera's fov must be between 0 and 170 degrees, not {self.fov!r}")
 
-    def rotation(self) -> Array:
+    def rotation(self) -> np.ndarray:
         """R (3, 3) whose rows are the camera's right, up and backward directions in world axes."""
         yaw, pitch = math.radians(self.yaw), math.radians(max(-VERTICAL, min(VERTICAL, self.pitch)))
         right = np.array([math.cos(yaw), math.sin(yaw), 0.0])
         back = np.array([math.sin(yaw) * math.cos(pitch), -math.cos(yaw) * math.cos(pitch), -math.sin(pitch)])
         return np.stack([right, np.cross(back, right), back])
 
-    def framed(self, points: Array, aspect: float) -> Camera:
+    def framed(self, points: np.ndarray, aspect: float) -> Camera:
         """This camera with what is open of its target and distance chosen so that points (n, 3) are in the picture."""
         middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
         target = middle if self.target is None else np.asarray(self.target, dtype=float)
@@ -68,7 +67,7 @@ class Camera:
         """The same look at another place, from ``scale`` times as far; the distance must be given."""
         return Camera(None if self.distance is None else scale * self.distance, self.yaw, self.pitch, target, self.fov)
 
-    def view(self) -> Array:
+    def view(self) -> np.ndarray:
         """View matrix (4, 4) of a camera whose target and distance are given."""
         if self.target is None or self.distance is None:
             raise ModelError("this camera has no target or distance; call framed first")

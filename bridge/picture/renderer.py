@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import atexit
 import math
+import weakref
 from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 import pybullet
 
-from bridge.collision.colliders import create_body
+from bridge.bodies.bullet_shapes import create_body, visual_shape
+from bridge.bodies.visuals import Visual
 from bridge.picture import egl
 from bridge.picture.camera import Camera
-from bridge.picture.visuals import Visual, visual_shape
-from bridge.quaternion import Array
 from recursive_dyn.errors import ModelError, StateError
 
 TILE = (1024, 768)  # EGL's surface: a larger picture would be a smaller one, enlarged
@@ -30,16 +30,16 @@ FACES = 4_000_000  # drawn and dropped since the renderer was made: it frees non
 OFFSETS = {1: ((0.0, 0.0),), 4: ((-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125))}
 
 
-class Studio:
+class Renderer:
     """The process's one place for pictures, shared by all mirrors: with two EGL contexts only the latest would draw.
 
-    It holds the bodies of one owner at a time.
+    It shows the bodies of one owner at a time, which it does not keep alive.
     """
 
     def __init__(self, hardware: bool) -> None:
         self.hardware = hardware
         self.client = -1
-        self.owner: object = None
+        self._owner: weakref.ref[object] | None = None
         self.bodies: list[int] = []
         self._faces = 0
         self._fresh = hardware
@@ -57,8 +57,12 @@ class Studio:
             with egl.silence():
                 pybullet.disconnect(self.client)
 
+    def shows(self, owner: object) -> bool:
+        """Whether these bodies are the owner's."""
+        return self._owner is not None and self._owner() is owner
+
     def clear(self, owner: object) -> None:
-        """Take away everything and let ``owner`` build anew."""
+        """Take away everything and let ``owner``, or None, build anew."""
         if self._faces > FACES or not pybullet.isConnected(self.client):
             self._close()
             self._open()
@@ -66,10 +70,10 @@ class Studio:
         else:
             for body in self.bodies:
                 pybullet.removeBody(body, physicsClientId=self.client)
-        self.owner, self.bodies = owner, []
+        self._owner, self.bodies = None if owner is None else weakref.ref(owner), []
 
     def add(self, visual: Visual, scale: float) -> None:
-        """Put a mesh on stage, ``scale`` times as large; all of an owner's by the same, as meshes are kept by file."""
+        """Show a mesh, ``scale`` times as large; all of an owner's by the same, as meshes are kept by file."""
         shape = visual_shape([visual], self.client, scale)
         self.bodies.append(create_body(-1, shape, self.client))
         self._faces += visual.mesh.faces
@@ -79,7 +83,7 @@ class Studio:
         for body, position, quaternion in zip(self.bodies, positions, quaternions, strict=True):
             pybullet.resetBasePositionAndOrientation(body, position, quaternion, self.client)
 
-    def picture(self, camera: Camera, width: int, height: int, samples: int) -> Array:
+    def picture(self, camera: Camera, width: int, height: int, samples: int) -> np.ndarray:
         """Red, green, blue (height, width, 3), uint8; ``samples`` a pixel, 1 or 4."""
         if self._fresh:  # EGL's first pictures lack shadows, and its shaders report what they run on
             self._fresh = False
@@ -93,7 +97,7 @@ class Studio:
                     window = (left, top, min(TILE[0], width - left), min(TILE[1], height - top))
                     x, y, w, h = window
                     total[y : y + h, x : x + w] += self._tile(camera, width, height, window, offset)
-        picture: Array = np.clip(total * (255.0 / samples) + 0.5, 0.0, 255.0).astype(np.uint8)
+        picture: np.ndarray = np.clip(total * (255.0 / samples) + 0.5, 0.0, 255.0).astype(np.uint8)
         return picture
 
     def _tile(
@@ -103,7 +107,7 @@ class Studio:
         height: int,
         window: tuple[int, int, int, int],
         offset: tuple[float, float],
-    ) -> Array:
+    ) -> np.ndarray:
         """Colours from 0 to 1 of a part of the picture, (h, w, 3), background and haze included."""
         x, y, w, h = window
         near, far = camera.depths()
@@ -129,16 +133,18 @@ class Studio:
         return _with_sky(color, depth >= 0.99999, distance, camera, (y, height))
 
 
-def towards_light(camera: Camera) -> Array:
+def towards_light(camera: Camera) -> np.ndarray:
     """The direction (3,) of the light in world axes."""
     right, _, back = camera.rotation()
     level = np.array([back[0], back[1], 0.0]) / math.hypot(back[0], back[1])
-    direction: Array = LIGHT[0] * right + LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
-    unit: Array = direction / np.linalg.norm(direction)
+    direction: np.ndarray = LIGHT[0] * right + LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
+    unit: np.ndarray = direction / np.linalg.norm(direction)
     return unit
 
 
-def _with_sky(color: Array, empty: Array, distance: Array, camera: Camera, rows: tuple[int, int]) -> Array:
+def _with_sky(
+    color: np.ndarray, empty: np.ndarray, distance: np.ndarray, camera: Camera, rows: tuple[int, int]
+) -> np.ndarray:
     """Fill what nothing covers with a gradient, and let the ground fade into it far behind the scene."""
     first, height = rows
     share = (np.arange(first, first + len(color), dtype=np.float32)[:, None] + 0.5) / height
@@ -146,7 +152,7 @@ def _with_sky(color: Array, empty: Array, distance: Array, camera: Camera, rows:
     scale = 1.0 if camera.distance is None else camera.distance
     haze = np.clip((distance / np.float32(scale) - 1.4) / 3.0, 0.0, 1.0).astype(np.float32)
     haze[empty] = 1.0
-    result: Array = color + (sky.reshape(len(color), 1, 3) - color) * haze[..., None]
+    result: np.ndarray = color + (sky.reshape(len(color), 1, 3) - color) * haze[..., None]
     return result
 
 
@@ -165,14 +171,14 @@ def check_picture(renderer: str | None, width: int = 1, height: int = 1, samples
         raise ModelError(f"a picture is at least 1 pixel wide and high, not {width} x {height}")
 
 
-def studio(renderer: str | None) -> Studio:
-    """The process's studio, made at its first use; "tiny" asks for the software renderer's."""
-    place = _studio(renderer != "tiny" and egl.usable())
-    if not pybullet.isConnected(place.client):  # somebody disconnected all there was
-        place.clear(None)
-    return place
+def renderer_of(kind: str | None) -> Renderer:
+    """The process's renderer, made at its first use; "tiny" asks for the software renderer."""
+    renderer = _made(kind != "tiny" and egl.usable())
+    if not pybullet.isConnected(renderer.client):  # somebody disconnected all there was
+        renderer.clear(None)
+    return renderer
 
 
 @cache
-def _studio(hardware: bool) -> Studio:
-    return Studio(hardware)
+def _made(hardware: bool) -> Renderer:
+    return Renderer(hardware)

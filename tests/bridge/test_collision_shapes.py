@@ -9,11 +9,12 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge.collision import convex_decomposition as decomposition
-from bridge.collision.bullet_bodies import MIRRORS
-from bridge.collision.colliders import COMPOUND, colliders, collision_shape, create_body, placed
-from bridge.picture.meshes import MeshFiles
-from bridge.picture.visuals import drawn
+from bridge.bodies import convex_decomposition as decomposition
+from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, create_body
+from bridge.bodies.colliders import colliders, placed
+from bridge.bodies.mirrored_bodies import MIRRORS
+from bridge.meshes.files import MeshFiles
+from bridge.meshes.shape_meshes import drawn
 from scene import shapes
 
 SINGLE = 1e-6  # relative: height fields and files keep heights in single precision

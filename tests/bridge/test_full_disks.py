@@ -10,8 +10,9 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge.collision import convex_decomposition as decomposition
-from bridge.picture.meshes import MeshFiles, Triangles
+from bridge.bodies import convex_decomposition as decomposition
+from bridge.meshes.files import MeshFiles
+from bridge.meshes.triangle_mesh import Triangles
 from scene import shapes
 
 

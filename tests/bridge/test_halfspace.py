@@ -7,8 +7,9 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge.collision.halfspace import HalfSpaces, Support, supports
-from bridge.collision.halfspace_kernel import MOST
+from bridge.planes.half_spaces import HalfSpaces
+from bridge.planes.lowest_points import MOST
+from bridge.planes.supports import Support, supports
 from scene import shapes
 
 NORMAL = np.array([0.1, 0.2, 0.9]) / np.linalg.norm([0.1, 0.2, 0.9])

@@ -2,6 +2,7 @@
 
 import math
 import os
+from pathlib import Path
 
 import numpy as np
 import pybullet
@@ -300,7 +301,7 @@ def test_nothing_is_left_after_many_mirrors(tree, client):
     for _ in range(50):
         shown = PyBulletMirror(scene, rd.Simulation(dynamics), client=client, renderer="tiny")
         shown.add_polyline([(0, 0, 0), (1, 0, 0)])
-        folder = shown._files._folder.name
+        folder = Path(shown._mirrored.files.get("unseen", None).path).parent
         assert os.path.isdir(folder)
         shown.close()
         shown.close()

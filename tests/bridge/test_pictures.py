@@ -12,8 +12,9 @@ import trimesh
 
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror, save_animation
+from bridge.meshes.triangle_mesh import Triangles
+from bridge.meshes.tube import tube
 from bridge.picture import egl
-from bridge.picture.meshes import Triangles, tube
 from scene import Body, Scene, joints, shapes
 
 RED = (0.9, 0.1, 0.1, 1.0)
@@ -230,7 +231,7 @@ def test_software_renderer_takes_over(monkeypatch):
 @pytest.mark.skipif(not egl.usable(), reason="Bullet's EGL renderer does not work here")
 def test_drivers_that_are_missing_are_noticed():
     """Bullet's plugin would end the process; we ask before it is loaded."""
-    code = "from bridge import egl; print(egl.usable())"
+    code = "from bridge.picture import egl; print(egl.usable())"
     environment = os.environ | {"__EGL_VENDOR_LIBRARY_FILENAMES": os.devnull}
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert result.stdout.split() == ["False"]

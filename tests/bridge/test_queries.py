@@ -8,9 +8,11 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
-from bridge.collision.colliders import colliders, collision_shape, create_body
-from bridge.picture.meshes import MeshFiles
-from bridge.queries import RAYS, Queries
+from bridge.bodies.bullet_shapes import collision_shape, create_body
+from bridge.bodies.colliders import colliders
+from bridge.collision.queries import RAYS, Queries
+from bridge.connection import Connection
+from bridge.meshes.files import MeshFiles
 from scene import shapes
 
 
@@ -18,6 +20,13 @@ def body(client, files, shape, *place):
     parts = colliders(shape, files)
     at = rd.pose(xyz=place or (0, 0, 0)) @ parts[0].at
     return create_body(collision_shape(parts, client, concave=True), -1, client, at)
+
+
+def queries(client, names, of):
+    """Queries in a connection in which bodies of these names were made."""
+    connection = Connection(client, None)
+    connection.bodies.update(names)
+    return Queries(connection, of)
 
 
 @pytest.fixture
@@ -37,7 +46,7 @@ def asked(bullet):
     boxes = make(shapes.Box((1, 1, 1)), 3, 0, 2), make(shapes.Box((1, 1, 1)), 5, 0, 2)
     make(shapes.Sphere(0.5), 0, 5, 2)
     names = {ground: "world", ball: "ball", boxes[0]: "boxes", boxes[1]: "boxes"}
-    return Queries(client, names, {"ball": (ball,), "boxes": boxes, "frame": ()})
+    return queries(client, names, {"ball": (ball,), "boxes": boxes, "frame": ()})
 
 
 def test_a_ray_finds_what_comes_first(asked):
@@ -77,9 +86,9 @@ def test_rays_meet_every_shape(bullet, shape):
     """Without a margin they would pass through boxes, cylinders and hulls."""
     make, client = bullet
     one = make(shape, 0, 0, 0)
-    queries = Queries(client, {one: "one"}, {"one": (one,)})
+    asked = queries(client, {one: "one"}, {"one": (one,)})
     for x, y in np.random.default_rng(2).uniform(-0.03, 0.03, (50, 2)):
-        hit = queries.ray((x, y, 3), (0.5 * y, x, -0.3))
+        hit = asked.ray((x, y, 3), (0.5 * y, x, -0.3))
         assert hit is not None
         assert hit.point[2] == pytest.approx(0.5, abs=0.01)
 
@@ -102,10 +111,10 @@ def test_many_rays_are_the_same_as_one_by_one(asked):
 def test_rays_see_a_body_where_it_was_moved_to(bullet):
     make, client = bullet
     ball = make(shapes.Sphere(0.5), 0, 0, 2)
-    queries = Queries(client, {ball: "ball"}, {"ball": (ball,)})
+    asked = queries(client, {ball: "ball"}, {"ball": (ball,)})
     pybullet.resetBasePositionAndOrientation(ball, [0, 0, 5], [0, 0, 0, 1], physicsClientId=client)
-    assert queries.ray((0, 0, 9), (0, 0, 0)).point[2] == pytest.approx(5.5)
-    assert queries.overlapping((-1, -1, 4), (1, 1, 6)) == ("ball",)
+    assert asked.ray((0, 0, 9), (0, 0, 0)).point[2] == pytest.approx(5.5)
+    assert asked.overlapping((-1, -1, 4), (1, 1, 6)) == ("ball",)
 
 
 def test_overlapping_boxes(asked):
@@ -130,7 +139,7 @@ def test_closest_points(asked):
 def test_depth_of_an_overlap(bullet):
     make, client = bullet
     a, b = make(shapes.Sphere(0.5), 0, 0, 0), make(shapes.Sphere(0.5), 0.9, 0, 0)
-    near = Queries(client, {a: "a", b: "b"}, {"a": (a,), "b": (b,)}).closest("a", "b", 0.0)
+    near = queries(client, {a: "a", b: "b"}, {"a": (a,), "b": (b,)}).closest("a", "b", 0.0)
     assert near.distance == pytest.approx(-0.1, abs=1e-9)
 
 

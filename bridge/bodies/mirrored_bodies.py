@@ -1,4 +1,4 @@
-"""The Bullet bodies of a scene."""
+"""The Bullet bodies of a scene: without mass, moved by nothing but the mirror."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from itertools import combinations, product, zip_longest
 import numpy as np
 import pybullet
 
-from bridge.collision.colliders import COMPOUND, Collider, collision_shape, create_body
-from bridge.collision.contact_record import WORLD
-from bridge.picture.meshes import MeshFiles
-from bridge.picture.visuals import Visual, unseen, visual_shape
-from bridge.quaternion import Array
+from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, create_body, visual_shape
+from bridge.bodies.colliders import Collider
+from bridge.bodies.visuals import Visual, unseen
+from bridge.connection import Connection
+from bridge.meshes.files import MeshFiles
+from bridge.outsiders import WORLD
 from recursive_dyn.contact.material import Material
 
 MIRRORS = 4  # collision group: in Bullet's own for static bodies, where mass 0 belongs, they would never meet
 _PLAIN = Material()
-_MARK = "recursive-dyn"
 
 # Of two boxes Bullet reports nothing at any gap, and only the corners that overlap. Mirrored boxes wear a skin, so that
 # boxes at rest on each other, or tilted a little, are found with all their corners; it is taken off what is reported.
@@ -26,18 +26,18 @@ _SKIN = 5e-4  # m
 _SKIN_SHARE = 0.01  # of the smallest half extent, at most
 
 
-class Bodies:
-    """Bullet's ids of each body of the scene, ``of``; what each of our ids stands for, ``names``; its ``materials``;
-    by how much it is larger than its shapes, ``skins``.
+class MirroredBodies:
+    """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
+    larger than its shapes.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. reach (nb, 3), m: of
     every body in the order added, its inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
     """
 
-    def __init__(self, client: int, files: MeshFiles, shown: bool) -> None:
-        self._client, self._files, self._shown = client, files, shown
+    def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
+        self._connection, self._client = connection, connection.id
+        self._files, self._shown = files, shown
         self.of: dict[str, tuple[int, ...]] = {}
-        self.names: dict[int, str] = {}
         self.materials: dict[int, Material] = {}
         self.skins: dict[int, float] = {}
         self._reach: list[tuple[float, float, float]] = []
@@ -45,7 +45,7 @@ class Bodies:
         self._planes: list[int] = []
 
     @property
-    def reach(self) -> Array:
+    def reach(self) -> np.ndarray:
         """(nb, 3), as above."""
         return np.array(self._reach).reshape(-1, 3)
 
@@ -91,9 +91,11 @@ class Bodies:
             self._ignored.setdefault(first, set()).difference_update(self._ids(second))
 
     def _ids(self, name: str) -> tuple[int, ...]:
-        return self.of[name] if name in self.of else tuple(k for k, known in self.names.items() if known == name)
+        if name in self.of:
+            return self.of[name]
+        return tuple(body for body, known in self._connection.bodies.items() if known == name)
 
-    def add_scenery(self, part: Collider, at: Array, material: Material | None, plane: bool = False) -> None:
+    def add_scenery(self, part: Collider, at: np.ndarray, material: Material | None, plane: bool = False) -> None:
         """Put something static into the world; a mesh keeps its hollows. ``plane``: it stands for a Plane."""
         body = self._create(WORLD, [part], (), at, concave=True)
         self.materials[body] = material or _PLAIN
@@ -110,25 +112,15 @@ class Bodies:
         name: str,
         solid: Sequence[Collider],
         look: Sequence[Visual],
-        at: Array | None = None,
+        at: np.ndarray | None = None,
         concave: bool = False,
     ) -> int:
         if self._shown and not look:
             look = [unseen(self._files)]  # Bullet would draw the collision shape instead
         shape = collision_shape(solid, self._client, concave)
         body = create_body(shape, visual_shape(look, self._client), self._client, at)
-        self.names[body] = name
-        pybullet.addUserData(body, _MARK, _MARK, physicsClientId=self._client)
+        self._connection.add(body, name)
         return body
-
-    def is_marked(self, body: int) -> bool:
-        """Whether this id still is the body that was made here: Bullet gives ids of removed ones to others."""
-        return bool(pybullet.getUserDataId(body, _MARK, physicsClientId=self._client) >= 0)
-
-    def marked(self) -> bool:
-        """Whether all bodies still are those that were made here."""
-        client = self._client
-        return all(pybullet.getUserDataId(body, _MARK, -1, -1, client) >= 0 for body in self.names)
 
     def _separate(self, a: int, b: int) -> None:
         pybullet.setCollisionFilterPair(a, b, -1, -1, 0, physicsClientId=self._client)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pybullet
 
-from bridge.quaternion import Array
+from bridge.connection import Connection
+from bridge.outsiders import of_bullet
 from recursive_dyn.errors import ModelError, StateError
 
 Point = tuple[float, float, float]
@@ -48,13 +50,13 @@ class Nearest:
 class Queries:
     """Rays, boxes and distances among the bodies of a Bullet connection, at the poses they have there.
 
-    ``names``: what each of our Bullet ids stands for; ``of``: Bullet's ids of each name. Both may change later.
+    of: Bullet's ids of each name, which may change later. Raises StateError once the connection is gone.
     """
 
-    def __init__(self, client: int, names: Mapping[int, str], of: Mapping[str, Sequence[int]]) -> None:
-        self._client, self._names, self._of = client, names, of
+    def __init__(self, connection: Connection, of: Mapping[str, Sequence[int]]) -> None:
+        self._connection, self._client, self._of = connection, connection.id, of
 
-    def ray(self, start: Sequence[float] | Array, end: Sequence[float] | Array) -> Hit | None:
+    def ray(self, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray) -> Hit | None:
         """The first surface between two points (3,), or None. What a ray starts inside of, it does not see."""
         return self.rays([_vector("a ray's start", start)], [_vector("a ray's end", end)])[0]
 
@@ -67,20 +69,22 @@ class Queries:
         if (lengths == 0.0).any():
             raise StateError(f"ray {int(lengths.argmin())} starts where it ends; give two different points")
         found = []
-        for k in range(0, len(begin), RAYS):
-            part = slice(k, k + RAYS)
-            found += pybullet.rayTestBatch(begin[part].tolist(), stop[part].tolist(), physicsClientId=self._client)
+        with self._connection.guard():
+            for k in range(0, len(begin), RAYS):
+                part = slice(k, k + RAYS)
+                found += pybullet.rayTestBatch(begin[part].tolist(), stop[part].tolist(), physicsClientId=self._client)
         return [
             Hit(self._name(body), point, normal, fraction, fraction * length) if body >= 0 else None
             for (body, _, fraction, point, normal), length in zip(found, lengths.tolist(), strict=True)
         ]
 
-    def overlapping(self, low: Sequence[float] | Array, high: Sequence[float] | Array) -> tuple[str, ...]:
+    def overlapping(self, low: Sequence[float] | np.ndarray, high: Sequence[float] | np.ndarray) -> tuple[str, ...]:
         """Bodies whose own boxes along the world's axes meet that from low (3,) to high (3,), sorted by name."""
         corners = _vector("the box's low", low), _vector("the box's high", high)
         if (corners[0] > corners[1]).any():
             raise StateError(f"the box's low {corners[0].tolist()} must not lie above its high {corners[1].tolist()}")
-        found = pybullet.getOverlappingObjects(*(c.tolist() for c in corners), physicsClientId=self._client) or ()
+        with self._connection.guard():
+            found = pybullet.getOverlappingObjects(*(c.tolist() for c in corners), physicsClientId=self._client) or ()
         return tuple(sorted({self._name(body) for body, _ in found}))
 
     def closest(self, a: str, b: str, distance: float) -> Nearest | None:
@@ -90,38 +94,40 @@ class Queries:
         """
         if not 0.0 <= distance < math.inf:
             raise StateError(f"the distance to look within must be finite and not negative, in m, not {distance!r}")
-        pairs = [(i, j) for i in self._ids(a) for j in self._ids(b) if i != j]
-        points = [
-            point
-            for i, j in pairs
-            for point in pybullet.getClosestPoints(i, j, distance, physicsClientId=self._client)
-            if point[8] <= distance  # Bullet adds its margins to what it is asked for
-        ]
+        with self._connection.guard():
+            points = [
+                point
+                for i, j in product(self._ids(a), self._ids(b))
+                if i != j
+                for point in pybullet.getClosestPoints(i, j, distance, physicsClientId=self._client)
+                if point[8] <= distance  # Bullet adds its margins to what it is asked for
+            ]
         if not points:
             return None
         nearest = min(points, key=lambda point: point[8])
         return Nearest(*nearest[5:9])
 
     def _name(self, body: int) -> str:
-        return self._names.get(body) or f"bullet:{body}"
+        return self._connection.bodies.get(body) or of_bullet(body)
 
     def _ids(self, name: str) -> list[int]:
-        ids = list(self._of.get(name, ())) or [body for body, known in self._names.items() if known == name]
+        names = self._connection.bodies
+        ids = list(self._of.get(name, ())) or [body for body, known in names.items() if known == name]
         kind, _, number = name.partition(":")
         if not ids and kind == "bullet" and number.isdecimal():
             bodies = range(pybullet.getNumBodies(self._client))
             ids = [int(number)] if int(number) in {pybullet.getBodyUniqueId(k, self._client) for k in bodies} else []
         if not ids and name not in self._of:
-            known = ", ".join(f"'{body}'" for body in sorted({*self._of, *self._names.values()}))
+            known = ", ".join(f"'{body}'" for body in sorted({*self._of, *names.values()}))
             raise ModelError(f"there is no body '{name}'; the bodies are {known}, and Bullet's own 'bullet:<id>'")
         return ids
 
 
-def _vector(what: str, value: object) -> Array:
+def _vector(what: str, value: object) -> np.ndarray:
     return _points(what, [value])[0]
 
 
-def _points(what: str, value: object) -> Array:
+def _points(what: str, value: object) -> np.ndarray:
     """Finite points (n, 3). Raises StateError."""
     try:
         points = np.asarray(value, dtype=float)

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tqdm import tqdm
 
-from bridge.quaternion import Array
 from recursive_dyn.codegen import cache
 from recursive_dyn.errors import ModelError
 from scene import shapes
@@ -62,18 +61,18 @@ answer.close()
 class Parts:
     """Convex parts, each its vertices (n, 3) in m and faces (m, 3)."""
 
-    parts: Sequence[tuple[Array, Array]]
+    parts: Sequence[tuple[np.ndarray, np.ndarray]]
 
     @property
-    def outline(self) -> Array:
+    def outline(self) -> np.ndarray:
         """The corners (8, 3) of the box around all parts."""
         points = np.concatenate([vertices for vertices, _ in self.parts])
         low, high = points.min(axis=0), points.max(axis=0)
-        corners: Array = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, 8).T
+        corners: np.ndarray = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, 8).T
         return corners
 
     @property
-    def faces(self) -> Array:
+    def faces(self) -> np.ndarray:
         """Faces (m, 3) of all parts, of vertices counted through."""
         starts = np.cumsum([0] + [len(vertices) for vertices, _ in self.parts])
         return np.concatenate([faces + start for (_, faces), start in zip(self.parts, starts, strict=False)])
@@ -131,7 +130,7 @@ def hulls(shape: shapes.Mesh) -> Parts | None:
     return Parts([(v * extent + middle, faces) for v, faces in zip(values[::2], values[1::2], strict=True)])
 
 
-def _welded(vertices: Array, faces: Array) -> trimesh.Trimesh:
+def _welded(vertices: np.ndarray, faces: np.ndarray) -> trimesh.Trimesh:
     """A mesh without the seams of textures and normals, and triangles without area, which are no holes."""
     import trimesh
 
@@ -153,7 +152,7 @@ def _key(mesh: trimesh.Trimesh) -> str:
     return cache.key_of("convex parts", importlib.metadata.version("coacd"), json.dumps(OPTIONS), content)
 
 
-def _arrays(payload: bytes) -> list[Array] | None:
+def _arrays(payload: bytes) -> list[np.ndarray] | None:
     """Vertices and faces of the parts by turns, from an .npz file's bytes; None if they are something else."""
     try:
         with np.load(io.BytesIO(payload)) as arrays:
@@ -164,7 +163,7 @@ def _arrays(payload: bytes) -> list[Array] | None:
     return values if sound else None
 
 
-def _cut(label: str, mesh: trimesh.Trimesh, key: str) -> list[Array]:
+def _cut(label: str, mesh: trimesh.Trimesh, key: str) -> list[np.ndarray]:
     """Vertices and faces of the parts by turns, kept in the cache under ``key``."""
     given = io.BytesIO()
     np.savez(given, vertices=mesh.vertices, faces=mesh.faces)

@@ -8,94 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 
 import numpy as np
 
-from bridge.collision.halfspace_kernel import ELLIPSOID, MOST, POINTS, RIM, TUBE, lowest_points
-from bridge.quaternion import Array
+from bridge.planes.lowest_points import MOST, POINTS, lowest_points
+from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
-from recursive_dyn.errors import ModelError
 from scene import shapes
 
-Vector = Sequence[float] | Array
+Vector = Sequence[float] | np.ndarray
 
 MARGIN = 5e-3  # m, up to which points above a plane are reported
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """What decides how low a shape reaches, in the shape's own frame, m.
-
-    POINTS: balls of a ``size[0]`` about ``points`` (n, 3). RIM: a circle of radius size[0] about its centre, the one
-    point, and the z axis. TUBE: a torus of radii size[0] > size[1], likewise. ELLIPSOID: semi-axes ``size``.
-    """
-
-    kind: int
-    points: Array
-    size: Sequence[float] = (0.0, 0.0, 0.0)
-
-
-@singledispatch
-def supports(shape: shapes.Shape) -> list[Support]:
-    """The supports of a shape; ``supports.register`` adds a type. Raises ModelError."""
-    raise ModelError(
-        f"{shape.label}: it is not known how it lies on a plane; give it collision=False, or register its supports with"
-        " bridge.halfspace.supports.register"
-    )
-
-
-@supports.register
-def _(shape: shapes.Box) -> list[Support]:
-    signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1], indexing="ij")).reshape(3, 8).T
-    return [Support(POINTS, 0.5 * signs * np.asarray(shape.size))]
-
-
-@supports.register
-def _(shape: shapes.Sphere) -> list[Support]:
-    return [Support(POINTS, np.zeros((1, 3)), (shape.radius, 0.0, 0.0))]
-
-
-@supports.register
-def _(shape: shapes.Capsule) -> list[Support]:
-    return [Support(POINTS, _ends(shape.length), (shape.radius, 0.0, 0.0))]
-
-
-@supports.register
-def _(shape: shapes.Cylinder) -> list[Support]:
-    return [Support(RIM, end[None], (shape.radius, 0.0, 0.0)) for end in _ends(shape.length)]
-
-
-@supports.register
-def _(shape: shapes.Torus) -> list[Support]:
-    return [Support(TUBE, np.zeros((1, 3)), (shape.major, shape.minor, 0.0))]
-
-
-@supports.register
-def _(shape: shapes.Ellipsoid) -> list[Support]:
-    return [Support(ELLIPSOID, np.zeros((1, 3)), tuple(shape.radii))]
-
-
-@supports.register
-def _(shape: shapes.Mesh) -> list[Support]:
-    """The corners of its convex hull: a plane never meets hollows."""
-    vertices = np.asarray(shape.geometry.vertices, dtype=float) * np.asarray(shape.scale)
-    return [Support(POINTS, vertices[_corners(vertices)])]
-
-
-def _ends(length: float) -> Array:
-    return np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
-
-
-def _corners(vertices: Array) -> Array:
-    """Indices of the vertices on the convex hull; all, where they lie in a plane or a line."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    try:
-        corners: Array = ConvexHull(vertices).vertices
-    except QhullError:
-        return np.arange(len(vertices))
-    return np.sort(corners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +29,12 @@ class Touch:
     step to step. point (n, 3): on the shape, in the world, m. distance (n,): above the plane, negative within.
     """
 
-    body: Array
-    shape: Array
-    plane: Array
-    feature: Array
-    point: Array
-    distance: Array
+    body: np.ndarray
+    shape: np.ndarray
+    plane: np.ndarray
+    feature: np.ndarray
+    point: np.ndarray
+    distance: np.ndarray
 
 
 class HalfSpaces:
@@ -126,10 +49,10 @@ class HalfSpaces:
         self.plane_materials = [material for _, _, material in planes]
         self.materials: list[Material | None] = []
         self._rows: list[tuple[int, ...]] = []  # as lowest_points has them
-        self._points: list[Array] = []
-        self._axes: list[Array] = []
+        self._points: list[np.ndarray] = []
+        self._axes: list[np.ndarray] = []
         self._sizes: list[tuple[float, ...]] = []  # the fourth: how far the support reaches
-        self._table: tuple[Array, ...] | None = None
+        self._table: tuple[np.ndarray, ...] | None = None
 
     @classmethod
     def of(cls, scenery: Iterable[shapes.Shape]) -> HalfSpaces:
@@ -156,7 +79,7 @@ class HalfSpaces:
         self._table = None
         return number
 
-    def contacts(self, poses: Array, margin: float = MARGIN) -> Touch:
+    def contacts(self, poses: np.ndarray, margin: float = MARGIN) -> Touch:
         """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).
 
         Of a shape with corners it is the lowest and up to four around it, of a rim or tube the lowest and three more
@@ -171,7 +94,7 @@ class HalfSpaces:
         found, values = whole[:count].copy(), real[:count].copy()
         return Touch(found[:, 0], found[:, 1], found[:, 2], found[:, 3], values[:, :3], values[:, 3])
 
-    def _compiled(self) -> tuple[Array, ...]:
+    def _compiled(self) -> tuple[np.ndarray, ...]:
         rows = np.array(self._rows, dtype=np.int64).reshape(-1, 6)
         points = np.concatenate([np.zeros((0, 3)), *self._points])
         most = len(self.points) * int(
@@ -183,3 +106,13 @@ class HalfSpaces:
         sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
         tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
         return rows, points, axes, sizes, middles, tangents, np.empty((most, 4), np.int64), np.empty((most, 4))
+
+
+def facing(normal: np.ndarray) -> np.ndarray:
+    """A pose at the origin whose z axis is ``normal``; the identity for a level plane."""
+    X = np.eye(4)
+    side = np.eye(3)[np.abs(normal).argmin()]
+    side = side - normal * (normal @ side)
+    side /= np.linalg.norm(side)
+    X[:3, :3] = np.stack([side, np.cross(normal, side), normal], axis=1)
+    return X

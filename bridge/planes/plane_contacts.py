@@ -7,26 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from bridge.collision.contact_record import WORLD
-from bridge.collision.halfspace import HalfSpaces
-from bridge.quaternion import Array
+from bridge.outsiders import WORLD
+from bridge.planes.half_spaces import HalfSpaces
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
 from recursive_dyn.errors import ModelError
 from scene import shapes
 
 _PLAIN = Material()
-_PLANES, _FEATURES, _SHAPES = 2**8, 2**16, 2**16  # numbers that fit into a key
+_PLANES, _FEATURES = 2**8, 2**16  # numbers that fit into a key
 
 
-class Ground:
+class PlaneContacts:
     """The planes of a scenery; ``on`` holds the bodies, by name, whose contacts with them are found here."""
 
     def __init__(self, scenery: Sequence[shapes.Shape], pairs: Mapping[frozenset[str], Any]) -> None:
         self._spaces = HalfSpaces.of(scenery)
         self._pairs = pairs
         self._names: list[str] = []
-        self._table: tuple[Array, Array] | None = None
+        self._table: tuple[np.ndarray, np.ndarray] | None = None
         self.on: dict[str, None] = {}  # an ordered set: Bullet's results depend on the order it is told things in
 
     def __len__(self) -> int:
@@ -48,7 +47,7 @@ class Ground:
         """Materials or pairs were changed."""
         self._table = None
 
-    def contacts(self, poses: Array) -> Contacts | None:
+    def contacts(self, poses: np.ndarray) -> Contacts | None:
         """Contacts of bodies at ``poses`` (nb, 4, 4), or None."""
         if not len(self._spaces) or not self._names:
             return None
@@ -74,7 +73,7 @@ class Ground:
             trusted=True,
         )
 
-    def _materials(self) -> tuple[Array, Array]:
+    def _materials(self) -> tuple[np.ndarray, np.ndarray]:
         """Frictions (shapes, planes, 5), and which shapes (n,) meet planes at all."""
         if self._table is None:
             spaces = self._spaces

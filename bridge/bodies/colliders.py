@@ -1,4 +1,4 @@
-"""Scene shapes as Bullet's collision shapes, by type."""
+"""What collides of scene shapes, in the kinds that Bullet has, by type of shape."""
 
 from __future__ import annotations
 
@@ -11,20 +11,15 @@ from pathlib import Path
 import numpy as np
 import pybullet
 
-from bridge import quaternion
-from bridge.collision.convex_decomposition import hulls, is_grouped
-from bridge.picture.meshes import MeshFiles
-from bridge.picture.visuals import drawn, facing, scale_of, tessellated
-from bridge.quaternion import Array
+from bridge.bodies.convex_decomposition import hulls, is_grouped
+from bridge.meshes.files import MeshFiles
+from bridge.meshes.shape_meshes import drawn, scale_of, tessellated
+from bridge.planes.half_spaces import facing
 from recursive_dyn.errors import ModelError
 from scene import shapes
 
-COMPOUND = 16  # Bullet drops, without a word, whatever a shape array holds beyond this
 RING = 32  # capsules of a torus: their straight axes leave its circle by 0.24 % of the major radius at most
 REACH, DEPTH = 1000.0, 100.0  # m from a plane's origin to its edge, and below it: Bullet's normals stay good to 1e-8
-# m. With Bullet's own millimetre hulls touch early, and boxes have round edges that miss triangles; with none, rays
-# pass through boxes and hulls.
-MARGIN = 1e-7
 SAMPLES = 2_000_000  # of a height field: Bullet hands them over in 8 MB and crashes beyond
 
 
@@ -37,14 +32,14 @@ class Collider:
     """
 
     kind: int
-    at: Array = field(default_factory=lambda: np.eye(4))
+    at: np.ndarray = field(default_factory=lambda: np.eye(4))
     radius: float = 0.0
     length: float = 0.0
     half_extents: Sequence[float] = (0.0, 0.0, 0.0)
     file: str = ""
     scale: Sequence[float] = (1.0, 1.0, 1.0)
     solid: bool = False
-    heights: Array | None = None
+    heights: np.ndarray | None = None
     spacing: Sequence[float] = (1.0, 1.0)
 
 
@@ -53,7 +48,7 @@ def colliders(shape: shapes.Shape, files: MeshFiles) -> list[Collider]:
     """Collision shapes of a scene shape in its own frame; ``colliders.register`` adds a type. Raises ModelError."""
     raise ModelError(
         f"{shape.label}: Bullet has no collision shape for it; give it collision=False, or register one with"
-        " bridge.shapes.colliders.register"
+        " bridge.bodies.colliders.colliders.register"
     )
 
 
@@ -127,7 +122,7 @@ def _(shape: shapes.Torus, files: MeshFiles) -> list[Collider]:
 def _(shape: shapes.Mesh, files: MeshFiles) -> list[Collider]:
     """All triangles, for scenery: an OBJ file's own, as Bullet reads its ``o`` groups."""
     if isinstance(shape.source, Path) and shape.source.suffix.lower() == ".obj":
-        return [Collider(pybullet.GEOM_MESH, file=str(shape.source), scale=scale_of(shape))]
+        return [Collider(pybullet.GEOM_MESH, file=files.readable(shape.source), scale=scale_of(shape))]
     return [Collider(pybullet.GEOM_MESH, file=drawn(shape, files).path)]
 
 
@@ -148,7 +143,7 @@ def moving(shape: shapes.Shape, files: MeshFiles) -> list[Collider]:
     return solid
 
 
-def _ends(length: float) -> list[Array]:
+def _ends(length: float) -> list[np.ndarray]:
     ends = np.tile(np.eye(4), (2, 1, 1))
     ends[:, 2, 3] = -0.5 * length, 0.5 * length
     return list(ends)
@@ -162,65 +157,3 @@ def placed(body_shapes: Iterable[shapes.Shape], files: MeshFiles) -> list[Collid
         if shape.collision
         for collider in moving(shape, files)
     ]
-
-
-def collision_shape(parts: Sequence[Collider], client: int, concave: bool = False) -> int:
-    """One Bullet collision shape of at most COMPOUND colliders; -1 for none.
-
-    ``concave``: of one collider, a piece of scenery, with a mesh's hollows; it stands at its body's pose.
-    """
-    if not parts:
-        return -1
-    if concave:
-        parts = [replace(part, at=np.eye(4)) for part in parts]
-    if parts[0].heights is not None:
-        return _height_field(parts[0], client)
-    # Without corrected edges a ball that rolls over triangles meets each edge as if it stood up.
-    hollow = pybullet.GEOM_FORCE_CONCAVE_TRIMESH | pybullet.GEOM_CONCAVE_INTERNAL_EDGE
-    shape: int = pybullet.createCollisionShapeArray(
-        shapeTypes=[c.kind for c in parts],
-        radii=[c.radius for c in parts],
-        halfExtents=[list(c.half_extents) for c in parts],
-        lengths=[c.length for c in parts],
-        fileNames=[c.file for c in parts],
-        meshScales=[list(c.scale) for c in parts],
-        planeNormals=[[0.0, 0.0, 1.0]] * len(parts),
-        flags=[hollow if concave and not c.solid else 0 for c in parts],
-        collisionFramePositions=[c.at[:3, 3].tolist() for c in parts],
-        collisionFrameOrientations=quaternion.of_poses([c.at for c in parts]),
-        physicsClientId=client,
-    )
-    return shape
-
-
-def _height_field(part: Collider, client: int) -> int:
-    """A height field's shape, which Bullet has only by itself and at its body's pose."""
-    assert part.heights is not None
-    shape: int = pybullet.createCollisionShape(
-        pybullet.GEOM_HEIGHTFIELD,
-        meshScale=[*part.spacing, 1.0],
-        heightfieldTextureScaling=1.0,
-        heightfieldData=part.heights.ravel(order="F").tolist(),
-        numHeightfieldRows=part.heights.shape[0],
-        numHeightfieldColumns=part.heights.shape[1],
-        flags=pybullet.GEOM_CONCAVE_INTERNAL_EDGE,
-        physicsClientId=client,
-    )
-    return shape
-
-
-def create_body(collision: int, visual: int, client: int, pose: Array | None = None) -> int:
-    """A Bullet body without mass, hence moved by nothing but us, at ``pose`` (4, 4)."""
-    X = np.eye(4) if pose is None else pose
-    body: int = pybullet.createMultiBody(
-        0,
-        collision,
-        visual,
-        X[:3, 3].tolist(),
-        quaternion.of_poses([X])[0],
-        useMaximalCoordinates=False,
-        physicsClientId=client,
-    )
-    if collision >= 0:
-        pybullet.changeDynamics(body, -1, collisionMargin=MARGIN, physicsClientId=client)
-    return body

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+import numpy as np
 import pybullet
 
 from bridge import quaternion
-from bridge.picture.meshes import MeshFiles
-from bridge.picture.visuals import Visual, rgba, visuals
-from bridge.quaternion import Array
+from bridge.bodies.visuals import Visual, rgba, visuals
+from bridge.meshes.files import MeshFiles
 from recursive_dyn.errors import ModelError
 from recursive_dyn.spatial.algebra import inverse_pose
 from scene import shapes
@@ -21,7 +23,7 @@ def appearance(body: int, client: int, files: MeshFiles) -> list[tuple[int, Visu
     result = []
     for data in pybullet.getVisualShapeData(body, physicsClientId=client):
         link, kind, size, file, position, orientation, color = data[1:8]
-        shape = _shape(kind, size, file.decode())
+        shape = _shape(kind, size, os.fsdecode(file))
         if shape is not None:
             try:
                 at = quaternion.to_pose(position, orientation)
@@ -49,12 +51,12 @@ def _shape(kind: int, size: tuple[float, float, float], file: str) -> shapes.Sha
     return None
 
 
-def pose(body: int, link: int, client: int) -> Array:
+def pose(body: int, link: int, client: int) -> np.ndarray:
     """X_WL (4, 4) of a body's link as its description has it: Bullet's base pose is that of the centre of mass."""
     if link >= 0:
         state = pybullet.getLinkState(body, link, computeForwardKinematics=1, physicsClientId=client)
         return quaternion.to_pose(state[4], state[5])
     X_WC = quaternion.to_pose(*pybullet.getBasePositionAndOrientation(body, physicsClientId=client))
     X_LC = quaternion.to_pose(*pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[3:5])
-    X_WL: Array = X_WC @ inverse_pose(X_LC)
+    X_WL: np.ndarray = X_WC @ inverse_pose(X_LC)
     return X_WL

@@ -1,0 +1,134 @@
+"""A scene in a Bullet connection: its bodies, its scenery, and who may touch whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, product
+
+import numpy as np
+import pybullet
+
+from bridge import quaternion
+from bridge.bodies.colliders import colliders, placed
+from bridge.bodies.mirrored_bodies import MirroredBodies
+from bridge.bodies.visuals import PALETTE, Visual, visuals
+from bridge.connection import Connection
+from bridge.meshes.files import MeshFiles
+from bridge.planes.plane_contacts import PlaneContacts
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import ModelError
+from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.simulation import moving
+from recursive_dyn.spatial.algebra import pose
+from scene import Scene, shapes
+
+
+class MirroredScene:
+    """Bullet's bodies for a scene; they stand where ``place`` puts them.
+
+    names: of the bodies, in the order of what moves them; scenery: the world's shapes and the ground; planes: contacts
+    with the planes among them. It knows nothing of what moves, so that surroundings that a simulation holds keep no
+    simulation alive. Raises ModelError for shapes that Bullet cannot take.
+    """
+
+    def __init__(self, scene: Scene, dynamics: moving.Bodies, connection: Connection, ground: bool | float) -> None:
+        self.names = tuple(dynamics.bodies)
+        if sorted(self.names) != sorted(body.name for body in scene.bodies):
+            raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
+        self._scene = scene
+        self.connection = connection
+        self.scenery = _scenery(scene, ground)
+        self.files = MeshFiles()
+        # Nobody looks into a connection of our own without a window, and pictures have their own meshes.
+        self.shown = connection.window or not connection.owned
+        self.bodies = MirroredBodies(connection, self.files, self.shown)
+        self.planes = PlaneContacts(self.scenery, scene.pairs)
+        self.pairs = scene.pairs
+        with connection.guard(), connection.paused():
+            self._create(dynamics)
+            if connection.owned:
+                pybullet.setGravity(*scene.gravity.tolist(), physicsClientId=connection.id)
+
+    def place(self, poses: np.ndarray, twists: np.ndarray | None) -> None:
+        """Put bodies at poses (nb, 4, 4) with twists (nb, 6), or, with none, wherever they are on the way."""
+        positions = poses[:, :3, 3].tolist()
+        orientations = quaternion.from_rotations(poses[:, :3, :3]).tolist()
+        client, of = self.connection.id, self.bodies.of.values()
+        for bodies, position, orientation in zip(of, positions, orientations, strict=True):
+            for body in bodies:
+                pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
+        if twists is not None:  # after the poses, which zero them
+            for bodies, twist in zip(of, twists.tolist(), strict=True):
+                for body in bodies:
+                    pybullet.resetBaseVelocity(body, twist[3:], twist[:3], client)
+
+    def collide(self, a: str, b: str, wanted: bool) -> None:
+        """Let Bullet report contacts of two bodies, or of one and all scenery, or not."""
+        if wanted:
+            self.bodies.restore(a, b)
+            for name in (a, b):
+                if name in self.planes.on:
+                    self.bodies.leave_planes(name)
+        else:
+            self.bodies.ignore(a, b)
+
+    def looks(self, index: int) -> list[Visual]:
+        """What is drawn of a body, by its number, in its frame."""
+        color = PALETTE[index % len(PALETTE)]
+        own = self._scene[self.names[index]].shapes
+        return [visual for shape in own for visual in visuals(shape, color, self.files)]
+
+    def _create(self, dynamics: moving.Bodies) -> None:
+        for k, name in enumerate(self.names):
+            own = self._scene[name].shapes
+            seen = self.looks(k) if self.shown else []
+            try:
+                solid = [(part, s.material) for s in own for part in placed([s], self.files)]
+            except ModelError as problem:
+                raise ModelError(f"body '{name}': {problem}") from None
+            self.bodies.add(name, solid, seen)
+            if len(self.planes):
+                self.planes.add(k, name, own)
+        for shape in self.scenery:
+            for part in colliders(shape, self.files) if shape.collision else ():
+                plane = isinstance(shape, shapes.Plane)
+                self.bodies.add_scenery(part, shape.at @ part.at, shape.material, plane)
+        for name in self.planes.on:
+            self.bodies.leave_planes(name)
+        for pair in self._neighbours(dynamics):
+            self.bodies.ignore(*pair)
+        for names, rule in self.pairs.items():
+            if not rule.collide:
+                a, b = sorted(names)
+                self.collide(a, b, False)
+
+    def _neighbours(self, dynamics: moving.Bodies) -> Iterator[tuple[str, str]]:
+        """Pairs of bodies that overlap at their joints: parent and child, and what is one rigid piece with them."""
+        for name in self.names:
+            parent = self._scene[name].parent
+            if parent is not None and parent is not self._scene.world:
+                yield parent.name, name
+        if isinstance(dynamics, Dynamics):
+            yield from _tied(dynamics.model)
+
+
+def _tied(model: Model) -> Iterator[tuple[str, str]]:
+    """Bodies of one link, and of a link and the one that it hangs on."""
+    on: list[list[str]] = [[] for _ in model.links]
+    for body in model.bodies:
+        if body.link != WORLD:
+            on[body.link].append(body.name)
+    for link, names in zip(model.links, on, strict=True):
+        yield from combinations(names, 2)
+        if link.parent != WORLD:
+            yield from product(on[link.parent], names)
+
+
+def _scenery(scene: Scene, ground: bool | float) -> list[shapes.Shape]:
+    result = list(scene.world.shapes)
+    if ground is True and any(isinstance(shape, shapes.Plane) for shape in result):
+        return result
+    if ground is not False:
+        height = 0.0 if ground is True else float(ground)
+        result.append(shapes.Plane(at=pose(xyz=(0.0, 0.0, height))))
+    return result

@@ -1,0 +1,1 @@
+"""Triangles of scene shapes and drawings, and the files in which Bullet is given them."""

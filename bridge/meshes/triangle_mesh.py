@@ -1,0 +1,122 @@
+"""Triangles as Bullet draws them: OBJ files with normals, smooth where a surface bends gently and sharp at edges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+
+SHARP = math.cos(math.radians(40.0))  # faces that meet at a larger angle keep their edge
+
+
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """Vertices (n, 3) in m, faces (m, 3) wound outward, and the normal (m, 3, 3) of each face's corners."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    normals: np.ndarray
+
+    @classmethod
+    def shaded(cls, vertices: Any, faces: Any) -> Triangles:
+        """Triangles with normals from their shape; those without area are dropped. ModelError if none is left."""
+        vertices, faces = checked(vertices, faces)
+        points, index = np.unique(vertices, axis=0, return_inverse=True)  # seams of a file's texture shade smoothly
+        faces = index.reshape(-1)[faces]
+        area = _cross(points, faces)
+        faces = faces[np.einsum("ij,ij->i", area, area) > 0.0]
+        if len(faces) == 0:
+            raise ModelError("a mesh needs triangles with area to be drawn")
+        return cls(points, faces, corner_normals(points, faces))
+
+    @property
+    def outline(self) -> np.ndarray:
+        """The vertices (26, 3) that lie furthest out in 26 directions: enough to tell where a mesh reaches."""
+        grid = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3)).reshape(3, -1).T
+        directions = grid[np.abs(grid).max(axis=1) > 0.0]
+        reach: np.ndarray = self.vertices[(self.vertices @ directions.T).argmax(axis=0)]
+        return reach
+
+    def two_sided(self) -> Triangles:
+        """The same surface with a back, as renderers leave out what is seen from behind.
+
+        Front and back are a thousandth of its size apart, or they would cast shadows on one another.
+        """
+        normals = np.stack(
+            [
+                np.bincount(self.faces.reshape(-1), self.normals[..., k].reshape(-1), len(self.vertices))
+                for k in range(3)
+            ],
+            axis=1,
+        )
+        length = np.linalg.norm(normals, axis=1)
+        size = np.linalg.norm(self.vertices.max(axis=0) - self.vertices.min(axis=0))
+        shift = normals * (0.5e-3 * size / np.maximum(length, 1e-9))[:, None]
+        return Triangles(
+            np.concatenate([self.vertices + shift, self.vertices - shift]),
+            np.concatenate([self.faces, self.faces[:, ::-1] + len(self.vertices)]),
+            np.concatenate([self.normals, -self.normals[:, ::-1]]),
+        )
+
+    def write(self, path: Path) -> None:
+        """Write as OBJ."""
+        normals, index = np.unique(self.normals.reshape(-1, 3).round(4) + 0.0, axis=0, return_inverse=True)
+        corners = np.stack([self.faces.reshape(-1), index.reshape(-1)], axis=1).reshape(-1, 6) + 1
+        lines = ["v {:.9g} {:.9g} {:.9g}".format(*v) for v in self.vertices.tolist()]
+        lines += ["vn {:.4g} {:.4g} {:.4g}".format(*n) for n in normals.tolist()]
+        lines += ["f {}//{} {}//{} {}//{}".format(*c) for c in corners.tolist()]
+        path.write_text("\n".join(lines) + "\n")
+
+
+def checked(vertices: Any, faces: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) and faces (m, 3) as arrays. Raises ModelError for other shapes, missing vertices, not finite."""
+    points, triangles = np.asarray(vertices, dtype=float), np.asarray(faces)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise ModelError(f"a mesh needs finite vertices of shape (n, 3), not {points.shape}")
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or not np.issubdtype(triangles.dtype, np.integer):
+        raise ModelError(f"a mesh needs faces of shape (m, 3) with whole numbers, not {triangles.shape}")
+    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(points)):
+        raise ModelError(f"a mesh's faces name a vertex that is not among its {len(points)}")
+    return points, triangles
+
+
+def corner_normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Normals (m, 3, 3) of the corners: the mean of the faces around the vertex that bend less than SHARP."""
+    area = _cross(vertices, faces)
+    unit = np.repeat(area / np.linalg.norm(area, axis=1)[:, None], 3, axis=0)
+    weight = np.repeat(area, 3, axis=0)
+    corner = faces.reshape(-1)
+    order = np.argsort(corner, kind="stable")
+    _, start, count = np.unique(corner[order], return_index=True, return_counts=True)
+    # Every ordered pair of corners that share a vertex.
+    per_corner = np.repeat(count, count)
+    first = np.repeat(np.arange(len(order)), per_corner)
+    within = np.arange(len(first)) - np.repeat(np.cumsum(per_corner) - per_corner, per_corner)
+    second = np.repeat(np.repeat(start, count), per_corner) + within
+    a, b = order[first], order[second]
+    smooth = np.einsum("ij,ij->i", unit[a], unit[b]) > SHARP
+    total = np.stack([np.bincount(a[smooth], weight[b[smooth], k], len(corner)) for k in range(3)], axis=1)
+    normals: np.ndarray = total / np.linalg.norm(total, axis=1)[:, None]
+    return normals.reshape(-1, 3, 3)
+
+
+def _cross(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    result: np.ndarray = np.cross(b - a, c - a)
+    return result
+
+
+def checker(tile: float, tiles: int, odd: int) -> Triangles:
+    """Every second square (odd = 0 or 1) of a board in the plane z = 0 about the origin, ``tiles`` a side."""
+    x, y = (grid.reshape(-1) for grid in np.meshgrid(np.arange(tiles), np.arange(tiles), indexing="ij"))
+    chosen = (x + y) % 2 == odd
+    corner = np.stack([x[chosen], y[chosen], np.zeros(chosen.sum())], axis=1) - (tiles / 2, tiles / 2, 0)
+    square = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    vertices = (corner[:, None] + square).reshape(-1, 3) * tile
+    faces = (np.arange(len(corner))[:, None, None] * 4 + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3)
+    return Triangles(vertices, faces, np.broadcast_to((0.0, 0.0, 1.0), (len(faces), 3, 3)))

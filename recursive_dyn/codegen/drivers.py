@@ -72,34 +72,13 @@ def batch_driver(entry: str, segments: list[int], outputs: list[int], width: int
     repeats one row). Rows first .. first + count - 1 are computed, ``width`` at a time; the last block repeats its last
     row. Returns 0, or 2 * row + 1 / + 2 with row the first row of the first block with a bad input / output, plus 1.
     """
-    reads = [_read_block(k, size, width) for k, size in enumerate(segments) if size]
-    writes = [_write_block(k, size, width) for k, size in enumerate(outputs) if size]
-    into, out_of = [], []
-    start = 0
-    for k, size in enumerate(segments):
-        if size:
-            into.append(
-                f"  %s{k}p = getelementptr ptr, ptr %sources, i64 {k}\n  %s{k} = load ptr, ptr %s{k}p\n"
-                f"  %t{k}p = getelementptr i64, ptr %strides, i64 {k}\n  %t{k} = load i64, ptr %t{k}p\n"
-                f"  %d{k} = getelementptr double, ptr %in, i64 {start * width}\n"
-                f"  call void @read{k}(ptr %s{k}, i64 %t{k}, i64 %row, i64 %last, ptr %d{k})"
-            )
-        start += size
-    total_in, start = start, 0
-    for k, size in enumerate(outputs):
-        if size:
-            out_of.append(
-                f"  %o{k}p = getelementptr ptr, ptr %targets, i64 {k}\n  %o{k} = load ptr, ptr %o{k}p\n"
-                f"  %e{k} = getelementptr double, ptr %out, i64 {start * width}\n"
-                f"  call void @write{k}(ptr %o{k}, i64 %row, i64 %last, ptr %e{k})"
-            )
-        start += size
-    return "\n".join(
-        [
-            *reads,
-            *writes,
-            f"define i64 @{entry}_batch({_BATCH_ARGUMENTS}) {{",
-            """entry:
+    blocks = [_read_block(k, size, width) for k, size in enumerate(segments) if size]
+    blocks += [_write_block(k, size, width) for k, size in enumerate(outputs) if size]
+    return (
+        "\n".join(blocks)
+        + f"""
+define i64 @{entry}_batch({_BATCH_ARGUMENTS}) {{
+entry:
   %stop = add i64 %first, %count
   %last = sub i64 %stop, 1
   br label %head
@@ -107,9 +86,9 @@ head:
   %row = phi i64 [ %first, %entry ], [ %next, %advance ]
   %more = icmp slt i64 %row, %stop
   br i1 %more, label %body, label %done
-body:""",
-            *into,
-            f"""  %a = call i1 @rd.finite(ptr %in, i64 {total_in * width})
+body:
+{_reads(segments, width)}
+  %a = call i1 @rd.finite(ptr %in, i64 {sum(segments) * width})
   br i1 %a, label %run, label %badin
 badin:
   %ri = shl i64 %row, 1
@@ -117,20 +96,43 @@ badin:
   ret i64 %ci
 run:
   call void @{entry}(ptr %in, ptr %out, ptr %scratch)
-  %b = call i1 @rd.finite(ptr %out, i64 {start * width})
+  %b = call i1 @rd.finite(ptr %out, i64 {sum(outputs) * width})
   br i1 %b, label %advance, label %badout
 badout:
   %ro = shl i64 %row, 1
   %co = add i64 %ro, 2
   ret i64 %co
-advance:""",
-            *out_of,
-            f"""  %next = add i64 %row, {width}
+advance:
+{_writes(outputs, width)}
+  %next = add i64 %row, {width}
   br label %head
 done:
   ret i64 0
-}}""",
-        ]
+}}
+"""
+    )
+
+
+def _reads(segments: list[int], width: int) -> str:
+    """Every source's rows into the kernel's input."""
+    return "\n".join(
+        f"  %s{k}p = getelementptr ptr, ptr %sources, i64 {k}\n  %s{k} = load ptr, ptr %s{k}p\n"
+        f"  %t{k}p = getelementptr i64, ptr %strides, i64 {k}\n  %t{k} = load i64, ptr %t{k}p\n"
+        f"  %d{k} = getelementptr double, ptr %in, i64 {sum(segments[:k]) * width}\n"
+        f"  call void @read{k}(ptr %s{k}, i64 %t{k}, i64 %row, i64 %last, ptr %d{k})"
+        for k, size in enumerate(segments)
+        if size
+    )
+
+
+def _writes(outputs: list[int], width: int) -> str:
+    """The kernel's output into every target's rows."""
+    return "\n".join(
+        f"  %o{k}p = getelementptr ptr, ptr %targets, i64 {k}\n  %o{k} = load ptr, ptr %o{k}p\n"
+        f"  %e{k} = getelementptr double, ptr %out, i64 {sum(outputs[:k]) * width}\n"
+        f"  call void @write{k}(ptr %o{k}, i64 %row, i64 %last, ptr %e{k})"
+        for k, size in enumerate(outputs)
+        if size
     )
 
 

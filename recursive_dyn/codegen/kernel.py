@@ -29,7 +29,8 @@ class Kernel:
     """Machine code of one program at one vector width.
 
     key: cache key of everything the program depends on; build: makes the program when the cache has no entry;
-    progress: told the share compiled so far; stepper: IR text of one more driver for the scalar kernel.
+    progress: told the share compiled so far; driver: makes IR text of one more loop around the scalar kernel, from the
+    kernel's name and the program.
     """
 
     def __init__(
@@ -38,15 +39,16 @@ class Kernel:
         build: Callable[[], Program],
         width: int,
         progress: Callable[[float], None] | None = None,
-        stepper: Callable[[str, Program], str] | None = None,
+        driver: Callable[[str, Program], str] | None = None,
     ) -> None:
         index = cache.key_of("index", key, width, jit.environment(), cache.source_fingerprint())
         name = cache.load(index)
         native = jit.cached(name.decode()) if name else None
         if native is None:
             program = build()
-            entry = cache.key_of("object", program.hash, width, jit.environment(), cache.source_fingerprint())
-            native = jit.cached(entry) or _compile(program, width, entry, progress, stepper)
+            loop = driver(llvm.entry_name(program, width), program) if driver is not None and width == 1 else ""
+            entry = cache.key_of("object", program.hash, width, loop, jit.environment(), cache.source_fingerprint())
+            native = jit.cached(entry) or _compile(program, width, entry, progress, loop)
             cache.store(index, entry.encode())
         self.native = native
         self.width = width
@@ -71,15 +73,13 @@ def _compile(
     width: int,
     entry: str,
     progress: Callable[[float], None] | None,
-    stepper: Callable[[str, Program], str] | None,
+    loop: str,
 ) -> jit.Native:
     emission = llvm.emit(program, width)
     sizes_in, sizes_out = [s for _, s in program.inputs], [s for _, s in program.outputs]
     bodies = [drivers.batch_driver(emission.entry, sizes_in, sizes_out, width)]
     if width == 1:
-        bodies.append(drivers.call_driver(emission.entry, program.input_size, program.output_size))
-        if stepper is not None:
-            bodies.append(stepper(emission.entry, program))
+        bodies += [drivers.call_driver(emission.entry, program.input_size, program.output_size), loop]
     objects = jit.compile_modules([*emission.modules, drivers.module(emission.entry, *bodies)], progress)
     facts = {
         "inputs": program.inputs,

@@ -32,9 +32,14 @@ class Emission:
     scratch: int
 
 
+def entry_name(program: Program, width: int) -> str:
+    """Name of a program's kernel."""
+    return f"rd_{program.hash[:24]}_v{width}"
+
+
 def emit(program: Program, width: int, statements_per_function: int = STATEMENTS_PER_FUNCTION) -> Emission:
     """LLVM IR of a program for ``width`` scenes at once."""
-    entry = f"rd_{program.hash[:24]}_v{width}"
+    entry = entry_name(program, width)
     cuts = _Cuts(program, statements_per_function)
     functions = [_Function(program, cuts, part, width).text(f"{entry}_{part}") for part in range(cuts.parts)]
     modules = []

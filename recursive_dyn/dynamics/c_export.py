@@ -37,7 +37,7 @@ EXPORTED = {
     "generalized_forces": "Sum of J^T W of wrenches [moment; force], world axes at each body's centre of mass.",
     "cartesian_forces": "Wrenches, world axes at each body's centre of mass, that act as tau.",
     "external_forces": "Sum of J^T W of wrenches [moment; force], world axes at each body's origin.",
-    "step": "q, v after dt: semi-implicit Euler with joint damping, springs and limits.",
+    "step": "q, v after dt: semi-implicit Euler with joint damping and springs; it stops at no limits of coordinates.",
 }
 CONSTRAINED = {
     "multipliers": "lambda of the rows of constraints: M a + bias = tau + C^T lambda.",

@@ -85,9 +85,9 @@ class Model:
 
     @cached_property
     def key(self) -> str:
-        """Content hash of everything that enters generated code; parameters' initial values scale the limits' stops."""
-        shape: list[Any] = [self.gravity, self.parameters, self.nq, self.nv]
-        shape += [(c.damping, c.stiffness, c.rest, c.armature, c.limits) for c in self.coordinates]
+        """Content hash of everything that enters generated code: no limits, no initial values of parameters."""
+        shape: list[Any] = [self.gravity, [name for name, _ in self.parameters], self.nq, self.nv]
+        shape += [(c.damping, c.stiffness, c.rest, c.armature) for c in self.coordinates]
         scalars: list[Scalar] = []
         for link in self.links:
             shape.append((link.parent, link.joint.key, link.places, link.slots, link.offset))

@@ -10,6 +10,9 @@ import pytest
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import cache, jit
+from recursive_dyn.codegen.kernel import Kernel, SingleCall
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.program import schedule
 from scene import Body, Scene, joints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -196,23 +199,41 @@ def test_disk_full(folder, expected, monkeypatch):
     assert not entries(folder), "what could not be finished is removed"
 
 
-def test_initial_values_of_parameters_do_not_leak_through_the_cache(folder, monkeypatch):
-    """The stops at the limits are scaled by the inertia at the parameters' initial values."""
+def test_one_program_under_two_loops_is_two_objects(folder):
+    """The loops around a kernel are compiled with it: another loop is another entry."""
+    graph = Graph()
+    program = schedule("double", [("x", 1)], [("y", [graph.inputs("x", 1)[0] * 2.0])])
 
-    def scene(mass: float) -> rd.Dynamics:
+    def loop(answer: int):
+        return lambda entry, program: f"define i64 @{entry}_run() {{\n  ret i64 {answer}\n}}\n"
+
+    answers = []
+    for answer in (3, 5, 3):
+        kernel = Kernel(f"loop {answer}", lambda: program, 1, driver=loop(answer))
+        answers.append(jit.function(kernel.native, f"{kernel.entry}_run", 0, hold_gil=True)())
+    assert answers == [3, 5, 3]
+    assert SingleCall(kernel)([np.array([4.0])]) == [8.0]
+
+
+def test_limits_are_no_part_of_the_code(folder, compilations):
+    """They are told to the compiled loop at run time, so that scenes that differ by limits share one object."""
+
+    def scene(limit: float) -> rd.Simulation:
         made = Scene()
-        m = made.parameter("m", mass)
+        m = made.parameter("m", limit)  # nor are initial values
         body = Body("pendulum", mass=m, center_of_mass=(0, 0, -1), inertia=np.diag([0.1, 0.1, 0.1]))
-        made.world.attach(body, joints.revolute("y", limits=(-0.1, 0.1)))
-        return made.compile()
+        made.world.attach(body, joints.revolute("y", limits=(-limit, limit)))
+        return rd.Simulation(made.compile())
 
-    def step(mass: float) -> np.ndarray:
-        return scene(mass).call("step", [0.1], [1.0], [0.0], [0.01])
-
-    step(1.0)
-    warm = step(1000.0)
-    monkeypatch.setenv("RECURSIVE_DYN_CACHE", "off")
-    np.testing.assert_array_equal(warm, step(1000.0))
+    first, second = scene(0.1), scene(0.7)
+    assert len(compilations) == 1
+    for sim, limit in ((first, 0.1), (second, 0.7)):
+        q, v = np.zeros(1), np.array([8.0])
+        done, stopped = 0, False
+        while not stopped:
+            steps, stopped = sim.flight.advance(q, v, np.zeros(1), 1e-3, 1000, 0.0, True)
+            done += steps
+        assert done > 10 and limit - 8e-3 < q[0] <= limit
 
 
 PROGRAM = """

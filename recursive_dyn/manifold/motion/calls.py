@@ -86,7 +86,7 @@ class Calls:
             if (function, width) not in self._kernels:
                 key = f"manifold {function} {self._content}"
                 stepper = self._stepper if function == "slope" else None
-                self._kernels[function, width] = Kernel(key, lambda: self.program(function), width, stepper=stepper)
+                self._kernels[function, width] = Kernel(key, lambda: self.program(function), width, driver=stepper)
             return self._kernels[function, width]
 
     def __call__(self, function: str, arrays: Sequence[np.ndarray], parameters: np.ndarray) -> np.ndarray:

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.model import WORLD, Model
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.impulse import event_size
 
 
 class Layout(NamedTuple):
-    """Events of ``impulse.structure`` and the coordinates each link depends on.
+    """Events of a model's ``elimination`` order and the coordinates each link depends on.
 
     parent (nl,); first (nl + 2,): of a link's events, the world's last; slot, data (ne,): place of an event's numbers
     among the factors; column (ne,): a joint column or a pivot; port_first (ne + 1,), port: open ports of a pivot.
@@ -35,18 +36,19 @@ class Layout(NamedTuple):
 
 def layout(model: Model) -> Layout:
     """The arrays of a model."""
-    events = impulse.structure(model)
+    events = model.elimination.events
     flat = [event for link in events for event in link]
-    sizes = [6 if e.ports is None else 7 + len(e.ports) for e in flat]
-    supports = [_support(model, events, i) for i in range(len(model.links))]
+    ports = [event.ports if isinstance(event, Elimination) else () for event in flat]
+    sizes = [event_size(event) for event in flat]
+    supports = [_support(model, i) for i in range(len(model.links))]
     return Layout(
         parent=_integers([link.parent for link in model.links]),
         first=_starts([len(e) for e in events]),
         slot=_integers([e.slot for e in flat]),
         data=_starts(sizes)[:-1],
-        column=np.array([e.ports is None for e in flat], dtype=np.bool_),
-        port_first=_starts([len(e.ports or ()) for e in flat]),
-        port=_integers([p for e in flat for p in e.ports or ()]),
+        column=np.array([isinstance(event, Crossing) for event in flat], dtype=np.bool_),
+        port_first=_starts([len(p) for p in ports]),
+        port=_integers([slot for p in ports for slot in p]),
         support_first=_starts([len(s) for s in supports]),
         support=_integers([slot for s in supports for slot in s]),
         refs=sum(sizes),
@@ -55,11 +57,11 @@ def layout(model: Model) -> Layout:
     )
 
 
-def _support(model: Model, events: list[list[impulse.Event]], link: int) -> list[int]:
+def _support(model: Model, link: int) -> list[int]:
     reached: set[int] = set()
     for i in (*model.ancestors[link], -1):
-        for event in events[i]:
-            if event.ports is None:
+        for event in model.elimination.events[i]:
+            if isinstance(event, Crossing):
                 reached.add(event.slot)
             elif event.slot in reached:
                 reached.update(event.ports)

@@ -15,6 +15,7 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import Drive
 from recursive_dyn.joint.joint_program import Factor, JointProgram
 from recursive_dyn.model.constraint import Constraint
+from recursive_dyn.model.elimination_order import EliminationOrder, elimination_order
 
 WORLD = -1
 
@@ -127,20 +128,9 @@ class Model:
         return tuple(link for link in self.links if link.chart is not None)
 
     @cached_property
-    def meeting(self) -> tuple[int, ...]:
-        """Per velocity slot: the lowest link (or WORLD) that carries every link which moves with the slot."""
-        common: list[int | None] = [None] * self.nv
-        for i, link in enumerate(self.links):
-            for slot in link.slots:
-                other = common[slot]
-                common[slot] = i if other is None else self._shared_ancestor(other, i)
-        return tuple(WORLD if c is None else c for c in common)
-
-    def _shared_ancestor(self, a: int, b: int) -> int:
-        if WORLD in (a, b):
-            return WORLD
-        chain = set(self.ancestors[a])
-        return next((i for i in self.ancestors[b] if i in chain), WORLD)
+    def elimination(self) -> EliminationOrder:
+        """The order in which coordinates are eliminated from the leaves to the root."""
+        return elimination_order([link.parent for link in self.links], [link.slots for link in self.links], self.nv)
 
     def body_index(self, body: Any) -> int:
         """Index of a body by its name, or of a scene's Body by its own; ModelError lists the known ones."""

@@ -1,9 +1,9 @@
 """M = L^T D L by articulated inertias, Si & Guenter (2011) eq. 28-35, with coordinates that several joints may share.
 
-Every joint column is crossed one at a time, as if it were a hinge of its own. A coordinate that moves one joint only is
-eliminated at once, which is Omega^-1 (eq. 28) by its LDL^T factorization. A shared one travels inward as a port: the
-wrench Z that its unit acceleration asks of the handle, and its own inertia D; it is eliminated at the lowest link that
-carries all its joints. The rest of the tree stays O(n), and M = Phi^T M_tree Phi never appears.
+Columns are crossed and coordinates eliminated in the model's ``elimination`` order, which for a coordinate that moves
+one joint only is Omega^-1 (eq. 28) by its LDL^T factorization. A shared one travels inward as a port: the wrench Z that
+its unit acceleration asks of the handle, and its own inertia D. The rest of the tree stays O(n), and
+M = Phi^T M_tree Phi never appears.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.model.elimination_order import Elimination
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
 from recursive_dyn.spatial.algebra import cross, dot, skew
@@ -67,12 +68,13 @@ class _Handle:
         self.add(slot, slot, own)
         self.Z[slot] = self.Z[slot] + u if slot in self.Z else u
 
-    def eliminate(self, slot: int, diagonal: Scalar) -> Pivot:
+    def eliminate(self, event: Elimination, diagonal: Scalar) -> Pivot:
         """Solve the coordinate's row for its acceleration."""
+        slot = event.slot
         Z = self.Z.pop(slot)
         inverse = reciprocal(self.between(slot, slot) + diagonal)
         w = Z * inverse
-        rows = {other: self.between(slot, other) for other in self.Z}
+        rows = {other: self.between(slot, other) for other in event.ports}
         for key in [key for key in self.D if slot in key]:
             del self.D[key]
         scaled = {other: row * inverse for other, row in rows.items()}
@@ -155,34 +157,33 @@ class ArticulatedInertias:
 
     def _factor(self, reduction: Reduction | None) -> None:
         """Recursions 3-5 (eq. 24-33) without the forces: from the leaves to the root."""
-        tree, meeting = self.tree, self.tree.model.meeting
+        tree, order = self.tree, self.tree.model.elimination
         handles = [_Handle(rigid_inertia(k)) for k in tree.links]
         nothing = array(np.zeros((3, 3)))
         world = _Handle(Inertia(nothing, nothing, nothing))
         for i in reversed(range(len(tree.links))):
             k, handle, events = tree.links[i], handles[i], self.events[i]
-            here = [slot for slot in handle.Z if meeting[slot] == i and slot not in k.link.slots]
-            for slot in here:
-                events.append(self._eliminate(handle, slot))
-            for slot, s in k.columns:
-                column = Column(slot, s)
-                handle.cross(column)
-                events.append(column)
-                if meeting[slot] == i:
-                    events.append(self._eliminate(handle, slot))
+            columns = dict(k.columns)
+            for event in order.links[i]:
+                if isinstance(event, Elimination):
+                    events.append(self._eliminate(handle, event))
+                else:
+                    column = Column(event.slot, columns[event.slot])
+                    handle.cross(column)
+                    events.append(column)
             if reduction:
                 reduction.link(i, events)
             if k.link.parent != WORLD:
                 handles[k.link.parent].take(k, handle)
             else:
                 world.take_ports(k, handle)
-        self.root = [self._eliminate(world, slot) for slot in sorted(world.Z)]
+        self.root = [self._eliminate(world, event) for event in order.world]
         if reduction:
             reduction.world(self.root)
 
-    def _eliminate(self, handle: _Handle, slot: int) -> Pivot:
-        pivot = handle.eliminate(slot, self.diagonal[slot])
-        self.inverse[slot] = pivot.inverse
+    def _eliminate(self, handle: _Handle, event: Elimination) -> Pivot:
+        pivot = handle.eliminate(event, self.diagonal[event.slot])
+        self.inverse[event.slot] = pivot.inverse
         return pivot
 
     def reduce(self, tau: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:

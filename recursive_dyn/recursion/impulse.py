@@ -9,11 +9,11 @@ through M^-1, on the factors of Si & Guenter's eq. 28-35).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
 from recursive_dyn.recursion.energy import link_momenta
@@ -25,39 +25,6 @@ from recursive_dyn.spatial.spaces import RigidMotion
 FLOATING = 16  # numbers a floating tree: mass, centre (3), momentum (3), spin about the centre (3), inertia (6)
 
 
-@dataclass(frozen=True)
-class Event:
-    """A column (ports None) or a pivot of the inward recursion, as ``articulated`` meets it."""
-
-    slot: int
-    ports: tuple[int, ...] | None
-
-
-def structure(model: Model) -> list[list[Event]]:
-    """Events of every link, then of the world: the order of what ``factors`` puts out, and of both recursions."""
-    events: list[list[Event]] = [[] for _ in range(len(model.links) + 1)]
-    open_ports: list[dict[int, None]] = [{} for _ in model.links]
-    world: dict[int, None] = {}
-
-    def eliminate(where: int, ports: dict[int, None], slot: int) -> None:
-        del ports[slot]
-        events[where].append(Event(slot, tuple(ports)))
-
-    for i in reversed(range(len(model.links))):
-        link, ports = model.links[i], open_ports[i]
-        for slot in [s for s in ports if model.meeting[s] == i and s not in link.slots]:
-            eliminate(i, ports, slot)
-        for slot in link.slots:
-            ports[slot] = None
-            events[i].append(Event(slot, None))
-            if model.meeting[slot] == i:
-                eliminate(i, ports, slot)
-        (world if link.parent == WORLD else open_ports[link.parent]).update(ports)
-    for slot in sorted(world):
-        eliminate(-1, world, slot)
-    return events
-
-
 def roots(model: Model) -> list[int]:
     """The link next to the world that each link hangs on."""
     return [model.ancestors[i][-1] for i in range(len(model.links))]
@@ -66,8 +33,8 @@ def roots(model: Model) -> list[int]:
 def factors(tree: Tree, h: Scalar) -> list[Scalar]:
     """Factors of M + h damping + h^2 stiffness, world axes, about the origin of each tree's first link.
 
-    Per event, in the order of ``structure``: a column's twist s (6,); a pivot's wrench w (6,), 1 / D and ratios to its
-    ports. Then the point of every link's tree (3,).
+    Per event of the model's ``elimination`` order: a column's twist s (6,); a pivot's wrench w (6,), 1 / D and ratios
+    to its ports. Then the point of every link's tree (3,).
     """
     inertias = ArticulatedInertias(tree, implicit_terms(tree, h)[1])
     flat: list[Scalar] = []
@@ -94,8 +61,12 @@ def _solved(pivot: Pivot) -> list[Scalar]:
 
 def factors_size(model: Model) -> int:
     """How many numbers ``factors`` puts out."""
-    events = [event for link in structure(model) for event in link]
-    return sum(6 if e.ports is None else 7 + len(e.ports) for e in events) + 3 * len(model.links)
+    return sum(event_size(e) for link in model.elimination.events for e in link) + 3 * len(model.links)
+
+
+def event_size(event: Crossing | Elimination) -> int:
+    """How many of them belong to one event."""
+    return 6 if isinstance(event, Crossing) else 7 + len(event.ports)
 
 
 def floating(model: Model) -> list[int]:
@@ -109,7 +80,7 @@ def floating(model: Model) -> list[int]:
         and [f.space for f in link.joint.factors] == [RigidMotion()]
         and link.drive is None
         and not any(_resisted(model, slot) for slot in link.slots)
-        and all(model.meeting[slot] == i for slot in link.slots)
+        and all(model.elimination.meeting[slot] == i for slot in link.slots)
     ]
 
 

@@ -7,72 +7,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from recursive_dyn.codegen.c import c_source, layout, prototype
-from recursive_dyn.dynamics.functions import FUNCTIONS, columns
+from recursive_dyn.dynamics.functions import columns
+from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program
 from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.recursion.context import Function
 
 HEADER = "recursive_dyn_model.h"
 
-# What the header says of each function: the contract, in its order.
-EXPORTED = {
-    "forward_dynamics": "Accelerations of the coordinates under the generalized forces tau.",
-    "inverse_dynamics": "Generalized forces for the accelerations a.",
-    "mass_matrix": "M, row after row.",
-    "bias": "C(q, v) v and gravity: the generalized forces that hold zero acceleration.",
-    "gravity": "Gravity's part of the bias.",
-    "poses": "X_WB of every body, a 4 x 4 matrix, row after row.",
-    "velocities": "[omega; v] of every body at its origin, world axes.",
-    "screws": "Twist [omega; v] at the world origin, world axes, of unit speed of each column listed above.\n"
-    "The Jacobian of a body's point, at p in the world, has [omega; v + omega x p] in the slot of every\n"
-    "column of the body's link and of that link's parents (summed where columns share a slot), else zero.",
-    "kinetic_energy": "Kinetic energy, rotors included.",
-    "potential_energy": "Gravity's potential, zero with all mass at the world origin.",
-    "momentum": "[angular about the world origin; linear], world axes.",
-    "center_of_mass": "Centre of mass of all that moves, world axes.",
-    "integrate": "The configuration after moving with constant velocity v for dt.",
-    "difference": "The velocity that leads from q to q_end in a unit of time.",
-    "generalized_forces": "Sum of J^T W of wrenches [moment; force], world axes at each body's centre of mass.",
-    "cartesian_forces": "Wrenches, world axes at each body's centre of mass, that act as tau.",
-    "external_forces": "Sum of J^T W of wrenches [moment; force], world axes at each body's origin.",
-    "step": "q, v after dt: semi-implicit Euler with joint damping and springs; it stops at no limits of coordinates.",
-}
-CONSTRAINED = {
-    "multipliers": "lambda of the rows of constraints: M a + bias = tau + C^T lambda.",
-    "constraint_positions": "phi of the rows, which should be 0; 0 for rows between velocities.",
-    "constraint_velocities": "C v of the rows, which should be 0.",
-    "constraint_jacobian": "C, row after row.",
-    "project": "q, v a Newton step nearer to the constraints, and the largest |phi| and |C v| before: call it after\n"
-    "every step, and again while these are not small.",
-}
 
+def export(functions: ModelFunctions, program: Callable[[str], Program], folder: Any) -> Path:
+    """Write the program of each function that is exported as a file, and the header; returns the folder.
 
-def export(model: Model, program: Callable[[str], Program], folder: str | Path) -> Path:
-    """Write the program of each function of :func:`exported` as a file, and the header; returns the folder.
-
-    ModelError for a scene in which nothing moves.
+    ModelError for a scene in which nothing moves, and for a folder that cannot be written.
     """
-    if not model.nv:
+    if not functions.model.nv:
         raise ModelError(
             "nothing moves in this scene, so that there is no C to export; attach a body by a moving joint"
         )
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    for name in exported(model):
-        (target / f"{name}.c").write_text(c_source(program(name), name), encoding="utf-8")
-    (target / HEADER).write_text(_header(model, program), encoding="utf-8")
+    sources = {f"{name}.c": c_source(program(name), name) for name in functions.exported}
+    sources[HEADER] = _header(functions, program)
+    try:
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        for name, text in sources.items():
+            (target / name).write_text(text, encoding="utf-8")
+    except (OSError, TypeError, ValueError) as error:
+        raise ModelError(f"cannot write C into {folder!r}: {error}; give a folder that can be written") from None
     return target
 
 
-def exported(model: Model) -> dict[str, str]:
-    """The functions to be written, and what the header says of each."""
-    return EXPORTED | CONSTRAINED if model.constraints else EXPORTED
-
-
-def _header(model: Model, program: Callable[[str], Program]) -> str:
-    functions = exported(model)
+def _header(functions: ModelFunctions, program: Callable[[str], Program]) -> str:
+    model = functions.model
     sizes = (("NQ", model.nq), ("NV", model.nv), ("NB", len(model.bodies)), ("NP", len(model.parameters)))
     text = [
         _comment(
@@ -92,7 +62,7 @@ def _header(model: Model, program: Callable[[str], Program]) -> str:
         _listing("rows of constraints", (_plain(c.name) for c in model.constraints)),
         _listing("parameters, and their initial values", (f"{_plain(p)}: {value!r}" for p, value in model.parameters)),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        *(_entry(program(name), words, FUNCTIONS[name].shape(model)) for name, words in functions.items()),
+        *(_entry(program(name), functions.function(name), model) for name in functions.exported),
         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
     ]
     return "\n".join(t for t in text if t)
@@ -102,9 +72,9 @@ def _link(index: int) -> str:
     return "world" if index == WORLD else f"link {index}"
 
 
-def _entry(program: Program, meaning: str, shape: tuple[int, ...]) -> str:
-    name = program.name
-    words = f"{meaning}\nin: {layout(program.inputs)}\nout: {layout(program.outputs)}"
+def _entry(program: Program, function: Function, model: Model) -> str:
+    name, shape = program.name, function.shape(model)
+    words = f"{function.meaning}\nin: {layout(program.inputs)}\nout: {layout(program.outputs)}"
     if len(shape) > 1:
         words += f" = {' x '.join(map(str, shape))}"
     return (

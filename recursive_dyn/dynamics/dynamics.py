@@ -203,7 +203,7 @@ class Dynamics(Evaluator):
         return self.call("center_of_mass", q)
 
     def integrate(self, q: Any, v: Any, dt: Any) -> Array:
-        """The configuration after moving with constant velocity v for dt (a number, or one a batch row)."""
+        """The configuration (..., nq) after moving with constant velocity v for dt (a number, or one a batch row)."""
         try:
             steps = np.asarray(dt, dtype=float)[..., None]
         except (TypeError, ValueError):
@@ -251,7 +251,7 @@ class Dynamics(Evaluator):
         """Write every function of the contract as C99 with a header into ``folder``; returns its path."""
         from recursive_dyn.dynamics.c_export import export
 
-        return export(self.model, self.program, folder)
+        return export(self.functions, self.program, folder)
 
     def _why(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
         where = "" if all(a.ndim == 1 for a in arrays) else f" (first bad rows from {problem.row})"

@@ -1,6 +1,6 @@
-"""Every compiled function of a model: its inputs, the shape of its outputs and the recursion that builds it.
+"""Every compiled function of a model: what it means, its inputs, its outputs' shape and the recursion that builds it.
 
-One list serves the interpreter, LLVM, C and the printed equations.
+One list serves calls, the interpreter, LLVM, C and its header, the printed equations and the tests.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import numpy as np
 
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import conditioning as charts
-from recursive_dyn.recursion import configuration, energy, impulse, kinematics, passive
+from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -55,53 +54,122 @@ def neutral(model: Model) -> np.ndarray:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "forward_dynamics": Function(("q", "v", "tau"), _nv, _forward_dynamics),
-    "inverse_dynamics": Function(("q", "v", "a"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, c.input("a")))]),
-    "mass_matrix": Function(("q",), lambda m: (m.nv, m.nv), _mass_matrix),
-    "bias": Function(("q", "v"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, None))]),
-    "gravity": Function(("q",), _nv, lambda c: [("tau", inverse_dynamics(c.still(), None))]),
-    "passive_forces": Function(("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))]),
-    "poses": Function(("q",), lambda m: (len(m.bodies), 4, 4), lambda c: [("X", kinematics.poses(c.tree))]),
-    "velocities": Function(("q", "v"), lambda m: (len(m.bodies), 6), lambda c: [("V", kinematics.velocities(c.tree))]),
-    "screws": Function(("q",), lambda m: (len(columns(m)), 6), lambda c: [("S", kinematics.screws(c.tree))]),
-    "kinetic_energy": Function(("q", "v"), lambda m: (), lambda c: [("T", [energy.kinetic_energy(c.tree)])]),
-    "potential_energy": Function(("q",), lambda m: (), lambda c: [("U", [energy.potential_energy(c.tree)])]),
-    "elastic_energy": Function(("q",), lambda m: (), lambda c: [("U", [energy.elastic_energy(c.tree)])]),
-    "momentum": Function(("q", "v"), lambda m: (6,), lambda c: [("p", energy.momentum(c.tree))]),
-    "center_of_mass": Function(("q",), lambda m: (3,), lambda c: [("c", energy.center_of_mass(c.tree))]),
-    "integrate": Function(
-        ("q", "v", "dt"), lambda m: (m.nq,),
-        lambda c: [("q", configuration.integrate(c.tree, c.tree.v, c.input("dt")[0]))],
+    "forward_dynamics": Function(
+        "Accelerations of the coordinates under the generalized forces tau.",
+        ("q", "v", "tau"), _nv, _forward_dynamics, solves=True, exported=True,
     ),
-    "difference": Function(("q", "q_end"), _nv, lambda c: [("v", configuration.difference(c.tree, c.input("q_end")))]),
-    "external_forces": Function(
-        ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))]
+    "inverse_dynamics": Function(
+        "Generalized forces for the accelerations a.",
+        ("q", "v", "a"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, c.input("a")))], exported=True,
+    ),
+    "mass_matrix": Function("M, row after row.", ("q",), lambda m: (m.nv, m.nv), _mass_matrix, exported=True),
+    "bias": Function(
+        "C(q, v) v and gravity: the generalized forces that hold zero acceleration.",
+        ("q", "v"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, None))], exported=True,
+    ),
+    "gravity": Function(
+        "Gravity's part of the bias.",
+        ("q",), _nv, lambda c: [("tau", inverse_dynamics(c.still(), None))], exported=True,
+    ),
+    "passive_forces": Function(
+        "Generalized forces of joint damping and springs.",
+        ("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))],
+    ),
+    "poses": Function(
+        "X_WB of every body, a 4 x 4 matrix, row after row.",
+        ("q",), lambda m: (len(m.bodies), 4, 4), lambda c: [("X", kinematics.poses(c.tree))], exported=True,
+    ),
+    "velocities": Function(
+        "[omega; v] of every body at its origin, world axes.",
+        ("q", "v"), lambda m: (len(m.bodies), 6), lambda c: [("V", kinematics.velocities(c.tree))], exported=True,
+    ),
+    "screws": Function(
+        "Twist [omega; v] at the world origin, world axes, of unit speed of each column listed above.\n"
+        "The Jacobian of a body's point, at p in the world, has [omega; v + omega x p] in the slot of every\n"
+        "column of the body's link and of that link's parents (summed where columns share a slot), else zero.",
+        ("q",), lambda m: (len(columns(m)), 6), lambda c: [("S", kinematics.screws(c.tree))], exported=True,
+    ),
+    "kinetic_energy": Function(
+        "Kinetic energy, rotors included.",
+        ("q", "v"), lambda m: (), lambda c: [("T", [energy.kinetic_energy(c.tree)])], exported=True,
+    ),
+    "potential_energy": Function(
+        "Gravity's potential, zero with all mass at the world origin.",
+        ("q",), lambda m: (), lambda c: [("U", [energy.potential_energy(c.tree)])], exported=True,
+    ),
+    "elastic_energy": Function(
+        "Energy stored in the joints' springs.",
+        ("q",), lambda m: (), lambda c: [("U", [energy.elastic_energy(c.tree)])],
+    ),
+    "momentum": Function(
+        "[angular about the world origin; linear], world axes.",
+        ("q", "v"), lambda m: (6,), lambda c: [("p", energy.momentum(c.tree))], exported=True,
+    ),
+    "center_of_mass": Function(
+        "Centre of mass of all that moves, world axes.",
+        ("q",), lambda m: (3,), lambda c: [("c", energy.center_of_mass(c.tree))], exported=True,
+    ),
+    "integrate": Function(
+        "The configuration after moving with constant velocity v for dt.",
+        ("q", "v", "dt"), lambda m: (m.nq,),
+        lambda c: [("q", configuration.integrate(c.tree, c.tree.v, c.input("dt")[0]))], exported=True,
+    ),
+    "difference": Function(
+        "The velocity that leads from q to q_end in a unit of time.",
+        ("q", "q_end"), _nv, lambda c: [("v", configuration.difference(c.tree, c.input("q_end")))], exported=True,
     ),
     "generalized_forces": Function(
-        ("q", "wrenches"), _nv, lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=True))]
+        "Sum of J^T W of wrenches [moment; force], world axes at each body's centre of mass.",
+        ("q", "wrenches"), _nv,
+        lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=True))], exported=True,
     ),
     "cartesian_forces": Function(
+        "Wrenches, world axes at each body's centre of mass, that act as tau.",
         ("q", "tau"), lambda m: (len(m.bodies), 6),
-        lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))],
+        lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))], exported=True,
     ),
-    "constraint_positions": Function(("q",), _rows, lambda c: [("phi", c.rows.phi)]),
-    "constraint_velocities": Function(("q", "v"), _rows, lambda c: [("psi", c.rows.psi)]),
+    "external_forces": Function(
+        "Sum of J^T W of wrenches [moment; force], world axes at each body's origin.",
+        ("q", "wrenches"), _nv,
+        lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))], exported=True,
+    ),
+    "multipliers": Function(
+        "lambda of the rows of constraints: M a + bias = tau + C^T lambda.",
+        ("q", "v", "tau"), _rows, lambda c: [("lambda", c.multipliers())],
+        solves=True, exported=True, constrained=True,
+    ),
+    "constraint_positions": Function(
+        "phi of the rows, which should be 0; 0 for rows between velocities.",
+        ("q",), _rows, lambda c: [("phi", c.rows.phi)], exported=True, constrained=True,
+    ),
+    "constraint_velocities": Function(
+        "C v of the rows, which should be 0.",
+        ("q", "v"), _rows, lambda c: [("psi", c.rows.psi)], exported=True, constrained=True,
+    ),
     "constraint_jacobian": Function(
-        ("q",), lambda m: (len(m.constraints), m.nv), lambda c: [("C", [x for row in c.rows.C for x in row])]
+        "C, row after row.",
+        ("q",), lambda m: (len(m.constraints), m.nv), lambda c: [("C", [x for row in c.rows.C for x in row])],
+        exported=True, constrained=True,
     ),
-    "multipliers": Function(("q", "v", "tau"), _rows, lambda c: [("lambda", c.multipliers())]),
-    "project": Function(("q", "v"), lambda m: (m.nq + m.nv + 2,), lambda c: c.projected()),
+    "project": Function(
+        "q, v a Newton step nearer to the constraints, and the largest |phi| and |C v| before: call it after\n"
+        "every step, and again while these are not small.",
+        ("q", "v"), lambda m: (m.nq + m.nv + 2,), lambda c: c.projected(),
+        solves=True, exported=True, constrained=True,
+    ),
     "chart_quality": Function(
-        ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", charts.measures(c.tree))]
+        "Volume and roundness of the motion subspace of every joint of several charts, in the chart in force.",
+        ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", conditioning.measures(c.tree))],
     ),
     "impulse_factors": Function(
+        "What impulses are answered with, of M with the damping and springs of a step of dt (see recursion.impulse).",
         ("q", "dt"), lambda m: (impulse.factors_size(m),),
         lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0]))],
     ),
     "floating_momenta": Function(
+        "Mass, centre and momentum of every tree that floats (see recursion.impulse).",
         ("q", "v"), lambda m: (impulse.FLOATING * len(impulse.floating(m)),),
         lambda c: [("momenta", impulse.floating_momenta(c.tree))],
     ),
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
 }  # fmt: skip
-SOLVING = frozenset(("forward_dynamics", "multipliers", "project", *BY_FUNCTION))

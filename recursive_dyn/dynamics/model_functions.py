@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recursive_dyn.codegen.evaluator import Driver, Signature
-from recursive_dyn.dynamics.functions import FUNCTIONS, SOLVING
+from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph
@@ -50,7 +50,13 @@ class ModelFunctions:
             along = {c.graph.input(("parameters", place)): 1.0}
             return [(label, directional_derivative(values, along)) for label, values in function.build(c)]
 
-        return Function(function.inputs, function.shape, derivative)
+        return replace(function, build=derivative)
+
+    @property
+    def exported(self) -> tuple[str, ...]:
+        """Names of the functions that are written as C for this model."""
+        present = bool(self.model.constraints)
+        return tuple(name for name, f in FUNCTIONS.items() if f.exported and (present or not f.constrained))
 
     def signature(self, function: str) -> Signature:
         """Input segments and shape of the outputs of a function."""
@@ -59,12 +65,11 @@ class ModelFunctions:
 
     def key(self, function: str) -> str:
         """The model's content hash, the function, and the method where it matters."""
-        self.function(function)
-        return f"{self.model.key} {function} {self.method if _solves(function) else ''}"
+        return f"{self.model.key} {function} {self.method if self.function(function).solves else ''}"
 
     def build(self, function: str) -> Program:
         """The function's program; "auto" keeps the method with fewer operations."""
-        if self.method != AUTO or not _solves(function):
+        if self.method != AUTO or not self.function(function).solves:
             return self._by(self.method, function)
         recursive = self._by(RECURSIVE, function)
         if lagrangian.minimum_operations(self.model) > recursive.operation_count().total:
@@ -91,7 +96,3 @@ class ModelFunctions:
         if segment == "wrenches":
             return f"body '{self.model.bodies[index // 6].name}'"
         return f"element {index}"
-
-
-def _solves(function: str) -> bool:
-    return function.partition("/")[0] in SOLVING

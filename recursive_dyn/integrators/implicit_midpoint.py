@@ -203,7 +203,13 @@ def _way(equations: Equations, q: np.ndarray, middle: np.ndarray, h: float, shar
 INTEGRATOR = Integrator(
     name="implicit_midpoint",
     function="midpoint",
-    graph=Function(("q", "v", "tau", "dt", "v_middle"), lambda m: (m.nq + 2 * m.nv + 1,), _graph),
+    graph=Function(
+        "q, v after dt and a better v_middle: a sweep of the implicit midpoint rule; then its squared relative change.",
+        ("q", "v", "tau", "dt", "v_middle"),
+        lambda m: (m.nq + 2 * m.nv + 1,),
+        _graph,
+        solves=True,
+    ),
     loop=_loop,
     definition=definition,
     order=2,

@@ -96,7 +96,13 @@ def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarr
 INTEGRATOR = Integrator(
     name="rk4",
     function="rates",
-    graph=Function(("q", "v", "tau"), lambda m: (m.nq + m.nv,), _graph),
+    graph=Function(
+        "q-dot and accelerations, with the joints' damping and springs.",
+        ("q", "v", "tau"),
+        lambda m: (m.nq + m.nv,),
+        _graph,
+        solves=True,
+    ),
     loop=_loop,
     definition=definition,
     order=4,

@@ -171,7 +171,14 @@ def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -
 INTEGRATOR = Integrator(
     name="semi_implicit_euler",
     function="step",
-    graph=Function(("q", "v", "tau", "dt"), lambda m: (m.nq + m.nv,), _graph),
+    graph=Function(
+        "q, v after dt: semi-implicit Euler with joint damping and springs; it stops at no limits.",
+        ("q", "v", "tau", "dt"),
+        lambda m: (m.nq + m.nv,),
+        _graph,
+        solves=True,
+        exported=True,
+    ),
     loop=_loop,
     definition=definition,
     order=1,

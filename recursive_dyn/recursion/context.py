@@ -21,11 +21,19 @@ RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
 
 @dataclass(frozen=True)
 class Function:
-    """One function of the contract: input segments by name, output shape, and the recursion behind it."""
+    """One function of a model: what it means, input segments by name, shape of all outputs together, how it is built.
 
+    meaning: for headers and tables, first line a sentence; SI units, angular parts first. solves: for accelerations, by
+    the method chosen. exported: written as C; constrained: only where the model has constraints.
+    """
+
+    meaning: str
     inputs: tuple[str, ...]
     shape: Callable[[Model], tuple[int, ...]]
     build: Callable[[Context], Outputs]
+    solves: bool = False
+    exported: bool = False
+    constrained: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.codegen.c import c_source
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, SingleCall
-from recursive_dyn.dynamics.c_export import CONSTRAINED, EXPORTED, HEADER
+from recursive_dyn.dynamics.c_export import HEADER
 from recursive_dyn.dynamics.functions import FUNCTIONS as CONTRACT
 from recursive_dyn.graph.expression import FUNCTIONS, Graph, combine, floor, table
 from recursive_dyn.graph.program import ARGUMENTS, Program, schedule
@@ -105,7 +105,7 @@ def test_exported_functions_agree_with_interpreter_and_machine_code(group, tmp_p
     assert dynamics.export_c(tmp_path / "model") == tmp_path / "model"
     library = build(tmp_path / "model")
     inputs = arguments(chain, rows=5)
-    for name in EXPORTED:
+    for name in dynamics.functions.exported:
         program = dynamics.program(name)
         expected = interpreted(program, inputs)
         assert_close(run(library, name, program, inputs), expected, 1e-13)
@@ -131,7 +131,7 @@ def test_exported_functions_of_a_constrained_scene(tmp_path):
     inputs = {"q": rng.normal(size=(5, dynamics.nq)), "v": rng.normal(size=(5, dynamics.nv)),
               "tau": rng.normal(size=(5, dynamics.nv)), "parameters": np.zeros((5, 0))}  # fmt: skip
     inputs["q"][:, 1:] /= np.linalg.norm(inputs["q"][:, 1:], axis=1, keepdims=True)
-    for name in ("forward_dynamics", *CONSTRAINED):
+    for name in ("forward_dynamics", *(n for n in dynamics.functions.exported if CONTRACT[n].constrained)):
         program = dynamics.program(name)
         assert_close(run(library, name, program, inputs), interpreted(program, inputs), 1e-12)
 
@@ -266,6 +266,14 @@ def test_nothing_to_export(tmp_path):
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.parametrize("folder", ["file", "file/below", "\0", None, 3.0, "/proc/nowhere"])
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(rd.ModelError, match=r"cannot write C into .*give a folder"):
+        mechanism("one axis").dynamics().export_c(folder)
+
+
 HOSTILE = [
     "*/ int x; /*",
     "a\n#error b\r\n",
@@ -286,14 +294,15 @@ def test_names_of_the_scene_stay_in_comments(tmp_path):
         G = sp.eye(4)
         G[2, 3] = s
         node = node.attach(Body(name, mass=1.0, inertia=np.eye(3)), joints.Joint(G, s))
-    folder = scene.compile().export_c(tmp_path)
+    dynamics = scene.compile()
+    folder, names = dynamics.export_c(tmp_path), dynamics.functions.exported
     text = "\n".join(p.read_text(encoding="utf-8") for p in folder.glob("*.[ch]"))
     (folder / "use.c").write_text(f'#include "{HEADER}"\nint use(void);\nint use(void) {{ return NQ; }}\n')
     assert build(folder).use() == len(HOSTILE)
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     known = {"include", "math", "h", "void", "const", "double", "in", "out", "ifndef", "ifdef", "endif", "define",
              "extern", "C", "__cplusplus", "RECURSIVE_DYN_MODEL_H", "NQ", "NV", "NB", "NP", "e", "sqrt", "fmin", "fmax",
-             *EXPORTED, *(f"{n.upper()}_{end}" for n in EXPORTED for end in ("IN", "OUT"))}  # fmt: skip
+             *names, *(f"{n.upper()}_{end}" for n in names for end in ("IN", "OUT"))}  # fmt: skip
     words = set(re.findall(r"[^\W\d]\w*", code)) - known
     assert all(re.fullmatch(r"[xct]\d+", word) for word in words), words
     for mark in ("main", "system", "error b"):
@@ -340,7 +349,7 @@ def test_header_tells_sizes_orders_and_how_to_make_a_jacobian(tmp_path):
     assert [b.split(":")[0] for b in listing(header, "bodies")] == list(dynamics.bodies)
     assert listing(header, "parameters") == ["L: 0.4"]
     assert "in: q[10], v[9], tau[9], parameters[1]\n * out: a[9]" in header
-    for name in EXPORTED:
+    for name in dynamics.functions.exported:
         assert f"void {name}(const double * in, double * out);" in header
 
     link_of = dict(b.split(": link ") for b in listing(header, "bodies"))

@@ -23,6 +23,14 @@ if command -v apt-get >/dev/null 2>&1; then
     fi
 fi
 
-python=$(command -v python3.11 || command -v python3)
-[ -x .venv/bin/python ] || "$python" -m venv .venv
+if [ ! -x .venv/bin/python ]; then
+    python=$(command -v python3.11 || command -v python3 || echo python3.11)
+    "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null || {
+        echo "This project needs Python 3.11: PyBullet, which finds its collisions and draws, has no wheels for later ones." >&2
+        echo "Found: $("$python" --version 2>&1 || true). Debian 12 has it as python3.11; elsewhere 'uv python install 3.11' or" >&2
+        echo "'pyenv install 3.11' brings it. Then run this again, with python3.11 on the PATH." >&2
+        exit 1
+    }
+    "$python" -m venv .venv
+fi
 .venv/bin/python -m pip install -q --disable-pip-version-check -e ".${extra:+[$extra]}"

@@ -1,4 +1,4 @@
-"""Links that turn freely, which are stepped in their momenta: their axes turn during a step."""
+"""Links on rotations and rigid motions, which are stepped in their momenta: their axes turn during a step."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from recursive_dyn.joint.joint_program import Factor
 from recursive_dyn.model.model import Link
 from recursive_dyn.recursion.kinematics import LinkKinematics, zeros
 from recursive_dyn.spatial.algebra import dot
+from recursive_dyn.spatial.spaces import RigidMotion, Rotation
+
+TURNING, MOVING = Rotation(), RigidMotion()  # the spaces of such links
 
 
 def stepped_point(k: LinkKinematics | Link, factor: Factor, at_center: bool) -> tuple[np.ndarray, np.ndarray | None]:

@@ -18,7 +18,7 @@ from recursive_dyn.codegen.drivers import CODE_BITS, NOT_CONVERGED
 from recursive_dyn.codegen.llvm import scalar_literal
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.graph.program import Program
-from recursive_dyn.integrators.free_body import stepped_point
+from recursive_dyn.integrators.free_body import MOVING, stepped_point
 from recursive_dyn.integrators.integrator import (
     Equations,
     Integrator,
@@ -29,7 +29,6 @@ from recursive_dyn.integrators.integrator import (
     plain_positions,
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening
-from recursive_dyn.joint.joint_program import FREE
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive
@@ -71,7 +70,7 @@ def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list
     better = list(tree.v + a * half)
     after = list(array(better) * 2.0 - tree.v)
     for i, factor, _, v0 in tree.model.owners:
-        if factor.kind == FREE:
+        if factor.space == MOVING:
             center, _ = stepped_point(tree.links[i], factor, at_center=True)
             spin, alpha = guess[v0 : v0 + 3], a[v0 : v0 + 3]
             velocity = guess[v0 + 3 : v0 + 6] + cross(spin, center)
@@ -89,7 +88,7 @@ def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scal
     """Where the middle's velocity leads in ``share`` (1/2 or 1) of a step; a free body's centre moves straight on."""
     result = integrate(tree, middle, h * share)
     for i, factor, q0, v0 in tree.model.owners:
-        if factor.kind == FREE:
+        if factor.space == MOVING:
             center, _ = stepped_point(tree.links[i], factor, at_center=True)
             q, omega = tree.q[q0 : q0 + 7], middle[v0 : v0 + 3]
             R = quaternion_to_matrix(quaternion_product(q[3:], quaternion_exp(omega * (h * 0.5))))
@@ -175,7 +174,7 @@ def _after(
     middle = v + h / 2 * a
     after = 2 * middle - v
     for i, factor, _, v0 in equations.model.owners:
-        if factor.kind == FREE:
+        if factor.space == MOVING:
             turning, sliding = slice(v0, v0 + 3), slice(v0 + 3, v0 + 6)
             center = numbers(equations, stepped_point(equations.model.links[i], factor, at_center=True)[0])
             R = rotation_exp(h / 2 * guess[turning])  # from the axes of the start to those of the middle, and on
@@ -191,7 +190,7 @@ def _way(equations: Equations, q: np.ndarray, middle: np.ndarray, h: float, shar
     """Where the velocity of the middle leads in a share of the step: centres of free bodies move straight on."""
     result = equations.call("integrate", q, middle, [h * share])
     for i, factor, q0, v0 in equations.model.owners:
-        if factor.kind == FREE:
+        if factor.space == MOVING:
             omega, velocity = middle[v0 : v0 + 3], middle[v0 + 3 : v0 + 6]
             center = numbers(equations, stepped_point(equations.model.links[i], factor, at_center=True)[0])
             R, R_end = quaternion_to_matrix(q[q0 + 3 : q0 + 7]), quaternion_to_matrix(result[q0 + 3 : q0 + 7])

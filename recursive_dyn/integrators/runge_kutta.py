@@ -3,8 +3,8 @@
     k1 = f(x), k2 = f(x + h k1 / 2), k3 = f(x + h k2 / 2), k4 = f(x + h k3),   x' = x + h (k1 + 2 k2 + 2 k3 + k4) / 6
 
 of x = [q, v], x-dot = f(x) = [N(q) v, a] (Hairer, Norsett & Wanner 1993, Solving Ordinary Differential Equations I,
-II.1). Quaternions are integrated as four numbers and divided by their length once a step. Dampers and springs of the
-joints are explicit: a stiff one needs steps shorter than 2.8 m / d, or 2.8 sqrt(m / k).
+II.1). Quaternions, and whatever else has length 1, are integrated as the numbers they are and divided by their length
+once a step. Dampers and springs of the joints are explicit: stiff ones need steps below 2.8 m / d and 2.8 sqrt(m / k).
 """
 
 from __future__ import annotations
@@ -35,28 +35,33 @@ def _graph(c: Context) -> Outputs:
     return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
 
 
-_UNIT = """define internal void @unit(ptr %x, i64 %first) {
+def _unit(size: int) -> str:
+    """x /= |x| of ``size`` doubles at ``first``."""
+    kind = f"<{size} x double>"
+    return f"""define internal void @unit{size}(ptr %x, i64 %first) {{
   %p = getelementptr double, ptr %x, i64 %first
-  %q = load <4 x double>, ptr %p, align 8
-  %s = fmul <4 x double> %q, %q
-  %n = call double @llvm.vector.reduce.fadd.v4f64(double 0.0, <4 x double> %s)
+  %q = load {kind}, ptr %p, align 8
+  %s = fmul {kind} %q, %q
+  %n = call double @llvm.vector.reduce.fadd.v{size}f64(double 0.0, {kind} %s)
   %r = call double @llvm.sqrt.f64(double %n)
-  %o = insertelement <4 x double> poison, double %r, i32 0
-  %b = shufflevector <4 x double> %o, <4 x double> poison, <4 x i32> zeroinitializer
-  %u = fdiv <4 x double> %q, %b
-  store <4 x double> %u, ptr %p, align 8
+  %o = insertelement {kind} poison, double %r, i32 0
+  %b = shufflevector {kind} %o, {kind} poison, <{size} x i32> zeroinitializer
+  %u = fdiv {kind} %q, %b
+  store {kind} %u, ptr %p, align 8
   ret void
-}
-declare double @llvm.vector.reduce.fadd.v4f64(double, <4 x double>)
-declare double @llvm.sqrt.f64(double)
+}}
+declare double @llvm.vector.reduce.fadd.v{size}f64(double, {kind})
 """
 
 
 def _loop(entry: str, program: Program, model: Model) -> str:
     """The kernel gives the rates of the state."""
     state = model.nq + model.nv
-    norms = "\n".join(f"  call void @unit(ptr %in, i64 {first})" for first in model.quaternions)
-    return f"""{stage_helpers(state)}{_UNIT}{WITHIN}
+    units = model.units
+    norms = "\n".join(f"  call void @unit{end - first}(ptr %in, i64 {first})" for first, end in units)
+    helpers = "".join(map(_unit, sorted({end - first for first, end in units})))
+    return f"""{stage_helpers(state)}{WITHIN}{helpers}
+declare double @llvm.sqrt.f64(double)
 {opening(entry, program.input_size, LIMITED)}
 {classical_stages(entry, state)}
 {norms}
@@ -87,9 +92,8 @@ def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarr
     """(q, v) after one step: the equations above, over the compiled rates."""
     nq = len(q)
     x = classical(lambda x: equations.call("rates", x[:nq], x[nq:], tau), np.concatenate([q, v]), h)
-    for first in equations.model.quaternions:
-        a, b, c, d = x[first : first + 4]
-        x[first : first + 4] /= np.sqrt(a * a + b * b + c * c + d * d)
+    for first, end in equations.model.units:
+        x[first:end] /= np.sqrt(sum(x[first:end] ** 2))  # summed from the first to the last, as the loop does
     return x[:nq], x[nq:]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.graph.program import Program
-from recursive_dyn.integrators.free_body import stepped_point
+from recursive_dyn.integrators.free_body import MOVING, TURNING, stepped_point
 from recursive_dyn.integrators.integrator import (
     Equations,
     Integrator,
@@ -32,7 +32,6 @@ from recursive_dyn.integrators.integrator import (
     plain_positions,
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening
-from recursive_dyn.joint.joint_program import BALL
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive
@@ -69,12 +68,12 @@ def _moved(tree: Tree, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Sca
     for i, factor, q0, v0 in tree.model.owners:
         k = tree.links[i]
         q = tree.q[q0 : q0 + factor.nq]
-        if factor.kind == BALL:
+        if factor.space == TURNING:
             _, inertia = stepped_point(k, factor, at_center=False)
             turn, omega = _turned(tree.v[v0 : v0 + 3], a[v0 : v0 + 3], h, inertia)
             v_next[v0 : v0 + 3] = list(omega)
             moved = list(normalized(quaternion_product(q, turn)))
-        else:
+        elif factor.space == MOVING:
             center, inertia = stepped_point(k, factor, at_center=True)
             omega, alpha = tree.v[v0 : v0 + 3], a[v0 : v0 + 3]
             velocity = tree.v[v0 + 3 : v0 + 6] + cross(omega, center)
@@ -86,6 +85,8 @@ def _moved(tree: Tree, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Sca
             orientation = normalized(quaternion_product(q[3:], turn))
             place = q[:3] + quaternion_to_matrix(q[3:]) @ (center + carried * h)
             moved = [*(place - quaternion_to_matrix(orientation) @ center), *orientation]
+        else:
+            moved = list(factor.space.exp(q, array(v_next[v0 : v0 + factor.nv]) * h))
         q_next[q0 : q0 + factor.nq] = moved
     return q_next, v_next
 
@@ -139,12 +140,14 @@ def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarr
     way = v_next.copy()  # the constant velocity that moves q
     shifts = []
     for i, factor, q0, v0 in model.owners:
-        turning, ball = slice(v0, v0 + 3), factor.kind == BALL
-        point, inertia = stepped_point(model.links[i], factor, at_center=not ball)
+        if factor.space not in (TURNING, MOVING):
+            continue
+        turning, moving = slice(v0, v0 + 3), factor.space == MOVING
+        point, inertia = stepped_point(model.links[i], factor, at_center=moving)
         center = numbers(equations, point)
         if inertia is not None:
             way[turning], v_next[turning] = _turn(v[turning], a[turning], h, numbers(equations, inertia))
-        if not ball:
+        if moving:
             R = quaternion_to_matrix(q[q0 + 3 : q0 + 7])
             omega, alpha, sliding = v[turning], a[turning], slice(v0 + 3, v0 + 6)
             velocity = v[sliding] + np.cross(omega, center)  # of the centre of mass

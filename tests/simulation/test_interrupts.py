@@ -1,0 +1,93 @@
+"""Ctrl-C: a KeyboardInterrupt within a tenth of a second, wherever it comes, and the state of a finished step."""
+
+import signal
+import threading
+from collections.abc import Callable
+from time import perf_counter, sleep
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+INTEGRATORS = ["semi_implicit_euler", "rk4", "implicit_midpoint"]
+H = 1 / 240
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")
+
+
+def pendulum(integrator: str, **settings) -> rd.Simulation:
+    scene = Scene()
+    body = Body("arm", mass=1.0, center_of_mass=(0, 0, -1.0), inertia=np.eye(3) * 0.1)
+    scene.world.attach(body, joints.revolute("y", **settings))
+    sim = rd.Simulation(scene.compile(), H, integrator)
+    sim.q = [1.0]
+    return sim
+
+
+def interrupted(seconds: float, work: Callable[[], None]) -> float:
+    """Do work, interrupted after so many seconds; how long it took until Python told it."""
+    served = []
+
+    def serve(*_):
+        served.append(perf_counter())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, serve)
+    try:
+        begin = perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        work()
+        while True:
+            sleep(1e-3)
+    except KeyboardInterrupt:
+        return served[0] - begin - seconds
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def finished(sim: rd.Simulation, start: rd.Simulation) -> int:
+    """The number of steps that a simulation has made since ``start``; fails unless its state is that of them."""
+    steps = round(sim.time / H)
+    assert sim.time == pytest.approx(steps * H, rel=1e-9)
+    start.step(steps - round(start.time / H))
+    np.testing.assert_array_equal(sim.q, start.q)
+    np.testing.assert_array_equal(sim.v, start.v)
+    return steps
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_long_call_is_interrupted_soon_and_between_steps(integrator):
+    sim, other = pendulum(integrator), pendulum(integrator)
+    sim.step(1000)  # how fast steps are is known then
+    assert interrupted(0.2, lambda: sim.step(100_000_000)) < 0.1
+    assert finished(sim, other) > 10_000
+    sim.step(10)
+    assert finished(sim, other)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_wherever_an_interrupt_falls_the_state_is_that_of_a_finished_step(integrator):
+    sim, other, rng = pendulum(integrator), pendulum(integrator), np.random.default_rng(0)
+    counts, stopped = rng.integers(1, 4, 10_000).tolist(), set()
+
+    def steps() -> None:
+        for count in counts:
+            sim.step(count)
+
+    for _ in range(150):
+        interrupted(rng.uniform(2e-5, 2e-3), steps)
+        stopped.add(finished(sim, other))
+    assert len(stopped) > 50
+
+
+def test_threads_that_are_not_interrupted_finish():
+    """An interrupt is the main thread's; a run in another one goes on."""
+    sim, other = pendulum("rk4"), pendulum("rk4")
+    sim.step(1000)
+    thread = threading.Thread(target=lambda: sim.step(1_000_000))
+    thread.start()
+    interrupted(0.05, lambda: sleep(1.0))
+    thread.join()
+    assert finished(sim, other) == 1_001_000

@@ -11,7 +11,7 @@ import numpy as np
 import recursive_dyn as rd
 from bridge import quaternion
 from recursive_dyn.manifold.motion.motion import Motion, whole
-from recursive_dyn.simulation.simulation import Snapshot
+from recursive_dyn.simulation.state import Snapshot
 from scene import Body, Scene, joints
 
 Array = np.ndarray
@@ -45,7 +45,7 @@ class Puppets(rd.Simulation):
         for body in bodies:
             self.scene.world.attach(body, joints.free())
         super().__init__(self.scene.compile(), motion.timestep)
-        self.integrator = "Runge-Kutta-Munthe-Kaas of order 4"  # to be read: the motion steps, no integrator of joints
+        self._integrator = "Runge-Kutta-Munthe-Kaas of order 4"  # to be read: the motion steps, no integrator of joints
         self.motion, self._show, self._control = motion, show, control
         self.follow()
 

@@ -1,10 +1,10 @@
 """Reduced-coordinate rigid-body dynamics of parametric joints, derived symbolically and compiled."""
 
 from recursive_dyn.contact.material import Material
-from recursive_dyn.contact.motors import Motor
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, SceneFileError, StateError
 from recursive_dyn.simulation import Simulation
+from recursive_dyn.simulation.motors import Motor
 from recursive_dyn.spatial.algebra import pose
 
 __all__ = ["Dynamics", "Material", "ModelError", "Motor", "SceneFileError", "Simulation", "StateError", "pose"]

@@ -64,7 +64,6 @@ def test_no_file_is_long() -> None:
     assert not {path: lines for path, lines in lengths.items() if lines > FILE}
 
 
-@pytest.mark.xfail(strict=True, reason="some are left")
 def test_no_function_is_long() -> None:
     functions = [
         (module, node.name, node.end_lineno - node.lineno + 1)

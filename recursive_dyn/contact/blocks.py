@@ -7,87 +7,71 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.rows import SPIN, Rows
-
-
-class Scalars(NamedTuple):
-    """Rows on generalized directions: limits, motors, joint friction, loop constraints.
-
-    first (m + 1,), slots, values: whitened coefficients; speed (m,): velocity without impulses; target (m,); low, high
-    (m,): bounds of the impulse, within which the velocity meets its target; soft (m,): velocity by which an impulse of
-    1 gives way, at first as a share of what it makes.
-    """
-
-    first: np.ndarray
-    slots: np.ndarray
-    values: np.ndarray
-    speed: np.ndarray
-    target: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    soft: np.ndarray
+from recursive_dyn.contact.rows import SPIN, ContactRows, ScalarRows
 
 
 class Island(NamedTuple):
     """Rows that are solved together, and what is found.
 
-    rows, scalars: of the whole solve, of which this island has ``contacts`` and ``singles``; G (n, 6, 6), weights (m,):
-    their mobilities; targets (n,), frictions (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened
+    contact_rows, scalar_rows: of the whole solve, of which this island has ``contacts`` and ``scalars``; G (n, 6, 6),
+    g (m,): their mobilities; targets (n,), frictions (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened
     velocities.
     """
 
-    rows: Rows
-    scalars: Scalars
+    contact_rows: ContactRows
+    scalar_rows: ScalarRows
     G: np.ndarray
-    weights: np.ndarray
+    g: np.ndarray
     targets: np.ndarray
     frictions: np.ndarray
     contacts: np.ndarray
-    singles: np.ndarray
+    scalars: np.ndarray
     P: np.ndarray
     Q: np.ndarray
     y: np.ndarray
 
 
 @compiled
-def mobilities(rows: Rows, scalars: Scalars, G: np.ndarray, weights: np.ndarray) -> None:
-    """Diagonal blocks: G (n, 6, 6) of each contact, weights (m,) of each scalar row; ``soft`` becomes absolute."""
-    for c in range(len(rows.kind)):
+def mobilities(rows: ContactRows, scalar_rows: ScalarRows) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal blocks: G (n, 6, 6) of each contact, g (m,) of each scalar row, whose ``soft`` becomes absolute."""
+    G, g = np.zeros((len(rows.kind), 6, 6)), np.zeros(len(scalar_rows.speed))
+    for c in range(len(G)):
         size = rows.first[c + 1] - rows.first[c]
         for i in range(height(rows, c)):
             for j in range(i + 1):
                 total = 0.0
                 for k in range(size):
                     total += rows.values[rows.start[c] + i * size + k] * rows.values[rows.start[c] + j * size + k]
-                a, b = place(rows.kind[c], i), place(rows.kind[c], j)
+                a, b = component(rows.kind[c], i), component(rows.kind[c], j)
                 G[c, a, b] = total
                 G[c, b, a] = total
-    for s in range(len(scalars.speed)):
+    for s in range(len(g)):
         total = 0.0
-        for k in range(scalars.first[s], scalars.first[s + 1]):
-            total += scalars.values[k] ** 2
-        weights[s] = total
-        scalars.soft[s] *= total
+        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
+            total += scalar_rows.values[k] ** 2
+        g[s] = total
+        scalar_rows.soft[s] *= total
+    return G, g
 
 
 @compiled
-def place(kind: int, i: int) -> int:
-    """Which of the six parts of a block its i-th row is: rolling follows at once where nothing spins."""
+def component(kind: int, i: int) -> int:
+    """Which of the six components of a block its i-th row is: rolling follows at once where nothing spins."""
     return i + 1 if i >= SPIN and kind & 1 == 0 else i
 
 
 @compiled
-def height(rows: Rows, c: int) -> int:
+def height(rows: ContactRows, c: int) -> int:
     """How many rows a contact's block has; 0 where it reaches nothing that moves."""
     return 0 if rows.first[c] == rows.first[c + 1] else 3 + (rows.kind[c] & 1) + (rows.kind[c] & 2)
 
 
 @compiled
-def add(rows: Rows, c: int, p: np.ndarray, y: np.ndarray) -> None:
+def add(rows: ContactRows, c: int, p: np.ndarray, y: np.ndarray) -> None:
     """y += A^T p of a contact's block, p (6,)."""
     size = rows.first[c + 1] - rows.first[c]
     for i in range(height(rows, c)):
-        amount = p[place(rows.kind[c], i)]
+        amount = p[component(rows.kind[c], i)]
         if amount != 0.0:
             at = rows.start[c] + i * size
             for k in range(size):
@@ -95,10 +79,10 @@ def add(rows: Rows, c: int, p: np.ndarray, y: np.ndarray) -> None:
 
 
 @compiled
-def velocity(rows: Rows, c: int, i: int, y: np.ndarray) -> float:
+def velocity(rows: ContactRows, c: int, i: int, y: np.ndarray) -> float:
     """Velocity of the i-th row of a contact's block."""
     size = rows.first[c + 1] - rows.first[c]
-    at, total = rows.start[c] + i * size, rows.speed[c, place(rows.kind[c], i)]
+    at, total = rows.start[c] + i * size, rows.speed[c, component(rows.kind[c], i)]
     for k in range(size):
         total += rows.values[at + k] * y[rows.slots[rows.first[c] + k]]
     return total
@@ -107,17 +91,17 @@ def velocity(rows: Rows, c: int, i: int, y: np.ndarray) -> float:
 @compiled
 def accumulate(it: Island) -> None:
     """y = A^T p over these rows; y of the coordinates they reach only."""
-    rows, scalars, contacts, singles, P, Q = it.rows, it.scalars, it.contacts, it.singles, it.P, it.Q
+    rows, scalar_rows, contacts, scalars, P, Q = it.contact_rows, it.scalar_rows, it.contacts, it.scalars, it.P, it.Q
     y = it.y
     for c in contacts:
         for k in range(rows.first[c], rows.first[c + 1]):
             y[rows.slots[k]] = 0.0
-    for s in singles:
-        for k in range(scalars.first[s], scalars.first[s + 1]):
-            y[scalars.slots[k]] = 0.0
+    for s in scalars:
+        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
+            y[scalar_rows.slots[k]] = 0.0
     for c in contacts:
         add(rows, c, P[c], y)
-    for s in singles:
+    for s in scalars:
         if Q[s] != 0.0:
-            for k in range(scalars.first[s], scalars.first[s + 1]):
-                y[scalars.slots[k]] += scalars.values[k] * Q[s]
+            for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
+                y[scalar_rows.slots[k]] += scalar_rows.values[k] * Q[s]

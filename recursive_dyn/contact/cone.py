@@ -9,12 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-
-_ROUNDS = 100
-
-_EXACT = 1e-15
-_RIGID = 1e-10  # share of a contact's mobility below which a direction cannot move
-_SOFT = 1e-10  # what such a direction is given instead
+from recursive_dyn.contact.tuning import CONE_EXACT, CONE_ROUNDS, IMMOBILE, IMMOBILE_RIDGE
 
 
 @compiled
@@ -29,11 +24,11 @@ def bounded(a: float, b: float, d: float, r0: float, r1: float, radius: float, x
     if radius <= 1e-300:
         x[0], x[1] = 0.0, 0.0
         return np.inf
-    if radius <= _EXACT * size:  # z outweighs S
+    if radius <= CONE_EXACT * size:  # z outweighs S
         x[0], x[1] = -r0 * (radius / length), -r1 * (radius / length)
         return length / radius
     z = 0.0
-    for _ in range(_ROUNDS):  # Newton on 1/|x|, which is nearly linear in z
+    for _ in range(CONE_ROUNDS):  # Newton on 1/|x|, which is nearly linear in z
         p, q = a + z, d + z
         det = p * q - b * b
         u0, u1 = (q * x[0] - b * x[1]) / det, (p * x[1] - b * x[0]) / det
@@ -44,7 +39,7 @@ def bounded(a: float, b: float, d: float, r0: float, r1: float, radius: float, x
         det = p * q - b * b
         x[0], x[1] = (-q * r0 + b * r1) / det, (b * r0 - p * r1) / det
         size = np.sqrt(x[0] * x[0] + x[1] * x[1])
-        if abs(size - radius) <= _EXACT * radius:
+        if abs(size - radius) <= CONE_EXACT * radius:
             break
     return z
 
@@ -70,14 +65,14 @@ def _slide(
     z = size * g / (mu * base)  # exact where friction is weak against the slip
     low, high = 0.0, np.inf
     normal = base / g
-    for _ in range(_ROUNDS):
+    for _ in range(CONE_ROUNDS):
         q0, q1 = a + z, d + z
         det = q0 * q1 - b * b
         x[0], x[1] = (-q1 * r0 + b * r1) / det, (b * r0 - q0 * r1) / det
         size = np.sqrt(x[0] * x[0] + x[1] * x[1])
         normal = (base - G[0, 1] * x[0] - G[0, 2] * x[1]) / g
         error = size - mu * normal
-        if abs(error) <= _EXACT * size or high - low <= _EXACT * z or size == 0.0:
+        if abs(error) <= CONE_EXACT * size or high - low <= CONE_EXACT * z or size == 0.0:
             break
         if error > 0.0:
             low = z
@@ -99,12 +94,12 @@ def _slide(
 
 
 @compiled
-def contact(G: np.ndarray, c: np.ndarray, target: float, mu: np.ndarray, p: np.ndarray, x: np.ndarray) -> None:
+def coulomb(G: np.ndarray, c: np.ndarray, target: float, mu: np.ndarray, p: np.ndarray, x: np.ndarray) -> None:
     """Impulse p (3,) of a contact whose velocity is c + G p; mu: sticking and sliding coefficient; x (2,): scratch."""
     p[0], p[1], p[2] = 0.0, 0.0, 0.0
     base, g = target - c[0], G[0, 0]
     whole = g + G[1, 1] + G[2, 2]
-    if base <= 1e-200 or g <= _RIGID * whole:
+    if base <= 1e-200 or g <= IMMOBILE * whole:
         return
     if mu[0] <= 1e-200:
         p[0] = base / g
@@ -112,8 +107,8 @@ def contact(G: np.ndarray, c: np.ndarray, target: float, mu: np.ndarray, p: np.n
     a, d = G[1, 1] - G[0, 1] * G[0, 1] / g, G[2, 2] - G[0, 2] * G[0, 2] / g
     b = G[1, 2] - G[0, 1] * G[0, 2] / g
     det = a * d - b * b
-    if det <= _RIGID * whole * whole:  # a mechanism that cannot slip in some direction
-        a, d = a + _SOFT * whole, d + _SOFT * whole
+    if det <= IMMOBILE * whole * whole:  # a mechanism that cannot slip in some direction
+        a, d = a + IMMOBILE_RIDGE * whole, d + IMMOBILE_RIDGE * whole
         det = a * d - b * b
     r0, r1 = c[1] + G[0, 1] * base / g, c[2] + G[0, 2] * base / g
     x[0], x[1] = (-d * r0 + b * r1) / det, (b * r0 - a * r1) / det

@@ -1,17 +1,19 @@
-"""Rows that touch the same coordinates form an island; each is solved by itself."""
+"""Rows that touch the same coordinates form an island; each is solved by itself.
+
+A method for one island is a function (island, scratch, iterations, tolerance) -> (sweeps, residual) that starts from
+the island's impulses, and leaves there those it found and in y what they do; ``island.solve_island`` is one.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.blocks import Island, Scalars, accumulate, height, place, velocity
-from recursive_dyn.contact.island import island
+from recursive_dyn.contact.blocks import Island, accumulate, component, height, velocity
+from recursive_dyn.contact.island import solve_island
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.rows import Rows
-
-_SLIP = 1e-6  # m/s: what a contact that sticks may still move by
-_JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
+from recursive_dyn.contact.rows import ContactRows, ScalarRows
+from recursive_dyn.contact.tuning import JUDGEMENTS, STICK_SPEED
 
 
 @compiled
@@ -23,12 +25,12 @@ def _find(leader: np.ndarray, i: int) -> int:
 
 
 @compiled
-def _union(layout: Layout, groups: int, first: np.ndarray, index: np.ndarray, leader: np.ndarray) -> None:
+def _union(layout: Layout, first: np.ndarray, index: np.ndarray, leader: np.ndarray) -> None:
     for c in range(len(first) - 1):
         home = -1
         for k in range(first[c], first[c + 1]):
             slot = index[k]
-            group = layout.group[slot] if slot < layout.nv else groups + (slot - layout.nv) // 6
+            group = _group(layout, slot)
             if home < 0:
                 home = _find(leader, group)
             else:
@@ -36,25 +38,34 @@ def _union(layout: Layout, groups: int, first: np.ndarray, index: np.ndarray, le
 
 
 @compiled
-def partition(layout: Layout, groups: int, free: int, rows: Rows, scalars: Scalars) -> np.ndarray:
-    """Number of the island of every contact, then of every scalar row; -1 where a row reaches nothing."""
-    leader = np.arange(groups + free)
-    _union(layout, groups, rows.first, rows.slots, leader)
-    _union(layout, groups, scalars.first, scalars.slots, leader)
-    n, m = len(rows.kind), len(scalars.speed)
+def _group(layout: Layout, slot: int) -> int:
+    """The group of coordinates, or after them the free body, that a coordinate belongs to."""
+    return layout.group[slot] if slot < layout.nv else layout.groups + (slot - layout.nv) // 6
+
+
+@compiled
+def partition(layout: Layout, size: int, rows: ContactRows, scalar_rows: ScalarRows) -> np.ndarray:
+    """Number of the island of every contact, then of every scalar row; -1 where a row reaches nothing.
+
+    size: number of all coordinates, those of free bodies included.
+    """
+    count = layout.groups + (size - layout.nv) // 6
+    leader, number = np.arange(count), np.full(count, -1)
+    _union(layout, rows.first, rows.slots, leader)
+    _union(layout, scalar_rows.first, scalar_rows.slots, leader)
+    n, m = len(rows.kind), len(scalar_rows.speed)
     result = np.full(n + m, -1)
-    number = np.full(groups + free, -1)
     count = 0
     for c in range(n + m):
         if c < n:
             empty = rows.first[c] == rows.first[c + 1]
             slot = -1 if empty else rows.slots[rows.first[c]]
         else:
-            empty = scalars.first[c - n] == scalars.first[c - n + 1]
-            slot = -1 if empty else scalars.slots[scalars.first[c - n]]
+            empty = scalar_rows.first[c - n] == scalar_rows.first[c - n + 1]
+            slot = -1 if empty else scalar_rows.slots[scalar_rows.first[c - n]]
         if empty:
             continue
-        home = _find(leader, layout.group[slot] if slot < layout.nv else groups + (slot - layout.nv) // 6)
+        home = _find(leader, _group(layout, slot))
         if number[home] < 0:
             number[home] = count
             count += 1
@@ -63,14 +74,14 @@ def partition(layout: Layout, groups: int, free: int, rows: Rows, scalars: Scala
 
 
 @compiled
-def solve(
-    rows: Rows,
-    scalars: Scalars,
+def solve_islands(
+    layout: Layout,
+    rows: ContactRows,
+    scalar_rows: ScalarRows,
     G: np.ndarray,
-    weights: np.ndarray,
+    g: np.ndarray,
     targets: np.ndarray,
     frictions: np.ndarray,
-    places: np.ndarray,
     P: np.ndarray,
     Q: np.ndarray,
     y: np.ndarray,
@@ -78,22 +89,22 @@ def solve(
     tolerance: float,
 ) -> tuple[int, int, float]:
     """Every island from the impulses given; (islands, most sweeps of one, largest residual)."""
-    n = len(rows.kind)
-    count, sweeps, residual = 0, 0, 0.0
-    for k in range(len(places)):
-        count = max(count, places[k] + 1)
-    order = np.argsort(places, kind="mergesort")
+    n, count, sweeps, residual = len(rows.kind), 0, 0, 0.0
+    home = partition(layout, len(y), rows, scalar_rows)
+    for k in range(len(home)):
+        count = max(count, home[k] + 1)
+    order = np.argsort(home, kind="mergesort")
     local = np.full(len(y), -1)
     at = 0
-    while at < len(order) and places[order[at]] < 0:
+    while at < len(order) and home[order[at]] < 0:
         at += 1
     for number in range(count):
         end = at
-        while end < len(order) and places[order[end]] == number:
+        while end < len(order) and home[order[end]] == number:
             end += 1
         members = order[at:end]
-        own, single = members[members < n], members[members >= n] - n
-        it = Island(rows, scalars, G, weights, targets, frictions, own, single, P, Q, y)
+        contacts, scalars = members[members < n], members[members >= n] - n
+        it = Island(rows, scalar_rows, G, g, targets, frictions, contacts, scalars, P, Q, y)
         done, change = _coulomb(it, local, iterations, tolerance)
         if change > tolerance:
             _tame(it)
@@ -106,27 +117,27 @@ def solve(
 @compiled
 def _tame(it: Island) -> None:
     """Shrink impulses that did not converge to where they take most energy away, if they would bring some in."""
-    rows, scalars, contacts, singles, P, Q = it.rows, it.scalars, it.contacts, it.singles, it.P, it.Q
+    rows, scalar_rows, contacts, scalars, P, Q = it.contact_rows, it.scalar_rows, it.contacts, it.scalars, it.P, it.Q
     y = it.y
     work, square = 0.0, 0.0
     for c in contacts:
         for i in range(6):
             work += P[c, i] * rows.speed[c, i]
-    for s in singles:
-        work += Q[s] * scalars.speed[s]
+    for s in scalars:
+        work += Q[s] * scalar_rows.speed[s]
     accumulate(it)
     for c in contacts:
         for i in range(height(rows, c)):
-            r = place(rows.kind[c], i)
+            r = component(rows.kind[c], i)
             square += P[c, r] * (velocity(rows, c, i, y) - rows.speed[c, r])
-    for s in singles:
-        for k in range(scalars.first[s], scalars.first[s + 1]):
-            square += Q[s] * scalars.values[k] * y[scalars.slots[k]]
+    for s in scalars:
+        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
+            square += Q[s] * scalar_rows.values[k] * y[scalar_rows.slots[k]]
     if work + 0.5 * square > 0.0 and square > 0.0:
         share = max(-work / square, 0.0)
         for c in contacts:
             P[c] *= share
-        for s in singles:
+        for s in scalars:
             Q[s] *= share
         accumulate(it)
 
@@ -137,26 +148,26 @@ def _coulomb(it: Island, local: np.ndarray, iterations: int, tolerance: float) -
 
     Were each contact judged alone, a body that its contacts can hold together would slip one contact after the other.
     """
-    rows, frictions, contacts, P, y = it.rows, it.frictions, it.contacts, it.P, it.y
+    rows, frictions, contacts, P, y = it.contact_rows, it.frictions, it.contacts, it.P, it.y
     double = False
     for c in contacts:
         double = double or frictions[c, 0] > frictions[c, 1]
     if not double:
-        return island(it, local, iterations, tolerance)
+        return solve_island(it, local, iterations, tolerance)
     own = frictions.copy()
     for c in contacts:
         own[c, 1] = frictions[c, 0]
-    sticky = Island(it.rows, it.scalars, it.G, it.weights, it.targets, own, contacts, it.singles, P, it.Q, y)
+    sticky = Island(it.contact_rows, it.scalar_rows, it.G, it.g, it.targets, own, contacts, it.scalars, P, it.Q, y)
     total, change = 0, 0.0
-    for _ in range(_JUDGEMENTS):
-        done, change = island(sticky, local, iterations, tolerance)
+    for _ in range(JUDGEMENTS):
+        done, change = solve_island(sticky, local, iterations, tolerance)
         total += done
         slipped = False
         for c in contacts:
             if own[c, 1] <= frictions[c, 1] or P[c, 0] <= 0.0:
                 continue
             slip = np.sqrt(velocity(rows, c, 1, y) ** 2 + velocity(rows, c, 2, y) ** 2)
-            if slip > _SLIP + 10.0 * tolerance:
+            if slip > STICK_SPEED + 10.0 * tolerance:
                 own[c, 0], own[c, 1] = frictions[c, 1], frictions[c, 1]
                 slipped = True
         if not slipped:

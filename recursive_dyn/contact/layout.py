@@ -17,7 +17,7 @@ class Layout(NamedTuple):
     parent (nl,); first (nl + 2,): of a link's events, the world's last; slot, data (ne,): place of an event's numbers
     among the factors; column (ne,): a joint column or a pivot; port_first (ne + 1,), port: open ports of a pivot.
     support_first (nl + 1,), support: slots that an impulse on a link reaches, rising. refs: where the links' reference
-    points start among the factors. group (nv,): coordinates that respond to each other, numbered from 0.
+    points start among the factors. group (nv,): coordinates that respond to each other, numbered from 0 to groups - 1.
     """
 
     parent: np.ndarray
@@ -31,6 +31,7 @@ class Layout(NamedTuple):
     support: np.ndarray
     refs: int
     group: np.ndarray
+    groups: int
     nv: int
 
 
@@ -41,6 +42,7 @@ def layout(model: Model) -> Layout:
     ports = [event.ports if isinstance(event, Elimination) else () for event in flat]
     sizes = [event_size(event) for event in flat]
     supports = [_support(model, i) for i in range(len(model.links))]
+    group = _groups(model, supports)
     return Layout(
         parent=_integers([link.parent for link in model.links]),
         first=_starts([len(e) for e in events]),
@@ -52,7 +54,8 @@ def layout(model: Model) -> Layout:
         support_first=_starts([len(s) for s in supports]),
         support=_integers([slot for s in supports for slot in s]),
         refs=sum(sizes),
-        group=_groups(model, supports),
+        group=group,
+        groups=int(group.max(initial=-1)) + 1,
         nv=model.nv,
     )
 

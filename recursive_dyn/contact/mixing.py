@@ -6,17 +6,18 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.tuning import DEPENDENT
 
 
 @compiled
 def read(it: Island, x: np.ndarray) -> None:
     """x = the island's impulses, six a contact, then those of its scalar rows."""
-    contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
+    contacts, scalars, P, Q = it.contacts, it.scalars, it.P, it.Q
     k = 0
     for c in contacts:
         x[k : k + 6] = P[c]
         k += 6
-    for s in singles:
+    for s in scalars:
         x[k] = Q[s]
         k += 1
 
@@ -24,12 +25,12 @@ def read(it: Island, x: np.ndarray) -> None:
 @compiled
 def write(it: Island, x: np.ndarray) -> None:
     """The island's impulses = x, as ``read`` has them."""
-    contacts, singles, P, Q = it.contacts, it.singles, it.P, it.Q
+    contacts, scalars, P, Q = it.contacts, it.scalars, it.P, it.Q
     k = 0
     for c in contacts:
         P[c] = x[k : k + 6]
         k += 6
-    for s in singles:
+    for s in scalars:
         Q[s] = x[k]
         k += 1
 
@@ -37,14 +38,14 @@ def write(it: Island, x: np.ndarray) -> None:
 @compiled
 def scales(it: Island, scale: np.ndarray) -> None:
     """Square roots of the mobilities: in these units an impulse's square is an energy."""
-    G, weights, contacts, singles = it.G, it.weights, it.contacts, it.singles
+    G, g, contacts, scalars = it.G, it.g, it.contacts, it.scalars
     k = 0
     for c in contacts:
         for i in range(6):
             scale[k] = np.sqrt(max(G[c, i, i], 0.0))
             k += 1
-    for s in singles:
-        scale[k] = np.sqrt(max(weights[s], 0.0))
+    for s in scalars:
+        scale[k] = np.sqrt(max(g[s], 0.0))
         k += 1
 
 
@@ -62,7 +63,7 @@ def mixed(dR: np.ndarray, r: np.ndarray, used: int) -> np.ndarray:
             upper[j, i] = np.dot(basis[j], column)
             column -= basis[j] * upper[j, i]
         length = np.sqrt(np.dot(column, column))
-        if length > 1e-8 * size:
+        if length > DEPENDENT * size:
             upper[i, i] = length
             basis[i] = column / length
             coefficients[i] = np.dot(basis[i], target)

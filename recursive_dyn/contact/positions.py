@@ -5,27 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.blocks import Scalars
-from recursive_dyn.contact.rows import Rows
-
-_RIGID = 1e-10  # share of the mobility that contacts have at most below which one cannot be moved
-_ROUNDING = 1.0 + 1e-6
-_SETTLED = 0.05  # share of the slop that the last sweep may still change
+from recursive_dyn.contact.rows import ContactRows, ScalarRows
+from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, SEPARATION_SWEEPS, SETTLED
 
 
 @compiled
-def settle(
-    rows: Rows,
-    scalars: Scalars,
+def separate(
+    rows: ContactRows,
+    scalar_rows: ScalarRows,
     G: np.ndarray,
-    weights: np.ndarray,
+    g: np.ndarray,
     gaps: np.ndarray,
     stops: np.ndarray,
     wanted: np.ndarray,
     pressed: np.ndarray,
     z: np.ndarray,
     slop: float,
-    sweeps: int,
 ) -> None:
     """Move whitened positions z so that gaps + A z are as wanted where ``pressed`` (n + m,), and nowhere below -slop.
 
@@ -33,13 +28,13 @@ def settle(
     What is overlapping is pushed to half the slop, the least way in the metric of M; that comes first where not all can
     be had. gaps become what is left.
     """  # fmt: skip
-    n, m = len(rows.kind), len(scalars.speed)
+    n, m = len(rows.kind), len(scalar_rows.speed)
     push, floor, active = np.zeros(n + m), np.zeros(n + m), np.zeros(n + m, dtype=np.bool_)
     least = 0.0
     for c in range(n):
-        least = max(least, _RIGID * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
-    half = sweeps // 2
-    for k in range(sweeps):
+        least = max(least, IMMOBILE * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
+    half = SEPARATION_SWEEPS // 2
+    for k in range(SEPARATION_SWEEPS):
         if k == half:  # what is wanted cannot all be had: from here on only overlaps are removed
             floor[:] = np.where(pressed & ~np.isnan(wanted), push, 0.0)
             active[:] = False
@@ -47,12 +42,12 @@ def settle(
         for c in range(n + m):
             if c >= n and not stops[c - n]:
                 continue
-            mobility = G[c, 0, 0] if c < n else weights[c - n]
+            mobility = G[c, 0, 0] if c < n else g[c - n]
             if mobility <= least:
                 continue
-            gap = gaps[c] + _moved(rows, scalars, c, z)
+            gap = gaps[c] + _moved(rows, scalar_rows, c, z)
             two_sided = k < half and pressed[c] and not np.isnan(wanted[c])
-            if not (two_sided or active[c] or gap < -slop * _ROUNDING):
+            if not (two_sided or active[c] or gap < -slop * BEYOND_SLOP):
                 continue
             active[c] = True
             aim = wanted[c] if two_sided else -0.5 * slop
@@ -61,31 +56,31 @@ def settle(
             if step != 0.0:
                 push[c] += step
                 change = max(change, abs(step) * mobility)
-                _move(rows, scalars, c, step, z)
-        if change <= _SETTLED * slop:
+                _move(rows, scalar_rows, c, step, z)
+        if change <= SETTLED * slop:
             break
     for c in range(n):
-        gaps[c] += _moved(rows, scalars, c, z)
+        gaps[c] += _moved(rows, scalar_rows, c, z)
 
 
 @compiled
-def _moved(rows: Rows, scalars: Scalars, c: int, z: np.ndarray) -> float:
+def _moved(rows: ContactRows, scalar_rows: ScalarRows, c: int, z: np.ndarray) -> float:
     total, n = 0.0, len(rows.kind)
     if c < n:
         for k in range(rows.first[c], rows.first[c + 1]):
             total += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]
     else:
-        for k in range(scalars.first[c - n], scalars.first[c - n + 1]):
-            total += scalars.values[k] * z[scalars.slots[k]]
+        for k in range(scalar_rows.first[c - n], scalar_rows.first[c - n + 1]):
+            total += scalar_rows.values[k] * z[scalar_rows.slots[k]]
     return total
 
 
 @compiled
-def _move(rows: Rows, scalars: Scalars, c: int, step: float, z: np.ndarray) -> None:
+def _move(rows: ContactRows, scalar_rows: ScalarRows, c: int, step: float, z: np.ndarray) -> None:
     n = len(rows.kind)
     if c < n:
         for k in range(rows.first[c], rows.first[c + 1]):
             z[rows.slots[k]] += rows.values[rows.start[c] + k - rows.first[c]] * step
     else:
-        for k in range(scalars.first[c - n], scalars.first[c - n + 1]):
-            z[scalars.slots[k]] += scalars.values[k] * step
+        for k in range(scalar_rows.first[c - n], scalar_rows.first[c - n + 1]):
+            z[scalar_rows.slots[k]] += scalar_rows.values[k] * step

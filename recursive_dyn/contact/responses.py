@@ -13,6 +13,23 @@ from recursive_dyn.contact.layout import Layout
 
 
 @compiled
+def whitening(layout: Layout, factors: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(D^-1/2 (nv,), twists V (nl, 6) of the links at the velocity v (nv,))."""
+    root, V = np.zeros(layout.nv), np.zeros((len(layout.parent), 6))
+    inverses(layout, factors, root)
+    twists(layout, factors, v, V)
+    return root, V
+
+
+@compiled
+def unwhitened(layout: Layout, factors: np.ndarray, root: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Velocity (nv,) of whitened coordinates y (nv,): L^-1 D^-1/2 y."""
+    x = y[: layout.nv] * root
+    expand(layout, factors, x)
+    return x
+
+
+@compiled
 def inverses(layout: Layout, factors: np.ndarray, root: np.ndarray) -> None:
     """root (nv,) = 1 / sqrt(D)."""
     for e in range(len(layout.slot)):

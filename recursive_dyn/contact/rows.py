@@ -1,4 +1,4 @@
-"""Rows of an impulse solve: contacts between links, free bodies and the world, and rows on single coordinates.
+"""The rows of contacts in whitened coordinates, and those of generalized directions.
 
 A contact is a block of 3 to 6 rows that share one list of coordinates: normal, two tangents, then the moments of
 spinning and of rolling friction where there are any.
@@ -12,12 +12,13 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.responses import expand, inverses, push, reduce, twists
+from recursive_dyn.contact.problem import ContactPoints, FreeInertias, GeneralizedRows
+from recursive_dyn.contact.responses import push, reduce
 
-SPIN, ROLL = 3, 4  # first row of each part of a block of six
+SPIN, ROLL = 3, 4  # first component of each part of a block of six
 
 
-class Rows(NamedTuple):
+class ContactRows(NamedTuple):
     """Blocks in whitened coordinates.
 
     axes (n, 3, 3): normal and tangents; first (n + 1,), slots: coordinates of each block; start (n,): where its rows
@@ -33,6 +34,25 @@ class Rows(NamedTuple):
     kind: np.ndarray
     speed: np.ndarray
     before: np.ndarray
+
+
+class ScalarRows(NamedTuple):
+    """Rows on generalized directions: limits, motors, joint friction, loop constraints.
+
+    first (m + 1,), slots, values: whitened coefficients; speed (m,): velocity without impulses, before (m,): at the
+    start of the step; target (m,); low, high (m,): bounds of the impulse, within which the velocity meets its target;
+    soft (m,): velocity by which an impulse of 1 gives way, at first as a share of what it makes.
+    """
+
+    first: np.ndarray
+    slots: np.ndarray
+    values: np.ndarray
+    speed: np.ndarray
+    before: np.ndarray
+    target: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    soft: np.ndarray
 
 
 @compiled
@@ -70,19 +90,16 @@ def _along(direction: np.ndarray, arm: np.ndarray, moment: bool, V: np.ndarray) 
 
 @compiled
 def _gather(layout: Layout, a: int, b: int, marks: np.ndarray, index: np.ndarray) -> int:
-    """Coordinates (rising within each body) that a block between two movers reaches; their number.
-
-    A mover is a link, or len(links) + k for free body k, or negative for what is immovable.
-    """
+    """Coordinates (rising within each body) that a block between two links, or free bodies, reaches; their number."""
     count = 0
     links = len(layout.parent)
-    for mover in (a, b):
-        if mover >= links:
+    for link in (a, b):
+        if link >= links:
             for k in range(6):
-                index[count + k] = layout.nv + 6 * (mover - links) + k
+                index[count + k] = layout.nv + 6 * (link - links) + k
             count += 6
-        elif mover >= 0:
-            for s in range(layout.support_first[mover], layout.support_first[mover + 1]):
+        elif link >= 0:
+            for s in range(layout.support_first[link], layout.support_first[link + 1]):
                 slot = layout.support[s]
                 if marks[slot] == 0:
                     marks[slot] = 1
@@ -99,80 +116,117 @@ def contact_rows(
     layout: Layout,
     factors: np.ndarray,
     root: np.ndarray,
-    movers: np.ndarray,  # (n, 2)
-    points: np.ndarray,  # (n, 2, 3)
-    normals: np.ndarray,
-    frictions: np.ndarray,
-    drift: np.ndarray,
     V: np.ndarray,
-    earlier: np.ndarray,  # (n, 3) relative velocity at the start of the step
-    free_center: np.ndarray,
-    free_twist: np.ndarray,
-    free_mass: np.ndarray,  # 1 / sqrt(m)
-    free_spin: np.ndarray,  # (m, 3, 3) with I^-1 = X X^T
-) -> Rows:
-    """The blocks of contacts (n of them)."""
-    n, links = len(movers), len(layout.parent)
-    axes, kind = np.zeros((n, 3, 3)), np.zeros(n, dtype=np.int64)
+    contacts: ContactPoints,
+    free: FreeInertias,
+) -> ContactRows:
+    """The blocks of contacts. root (nv,): D^-1/2, V (nl, 6): the links' twists."""
+    rows = _empty(layout, contacts)
+    approach = start_velocities(contacts)
+    marks = np.zeros(layout.nv, dtype=np.int64)
+    inward, F, arm = np.zeros((2, layout.nv)), np.zeros(6), np.zeros(3)
+    for c in range(len(contacts.links)):
+        basis(contacts.normals[c], rows.axes[c])
+        own = rows.slots[rows.first[c] : rows.first[c + 1]]
+        _gather(layout, contacts.links[c, 0], contacts.links[c, 1], marks, own)
+        at = rows.start[c]
+        for r in range(6):
+            if not _has(rows.kind[c], r):
+                continue
+            rows.speed[c, r] = _fill(layout, factors, root, V, contacts, free, rows, c, r, at, inward, F, arm)
+            if r < SPIN:
+                rows.before[c, r] = _dot(rows.axes[c, r], approach[c])
+            at += len(own)
+    return rows
+
+
+@compiled
+def _empty(layout: Layout, contacts: ContactPoints) -> ContactRows:
+    """Room for all blocks: their kinds and sizes."""
+    n = len(contacts.links)
+    kind = np.zeros(n, dtype=np.int64)
     first, start = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
     marks = np.zeros(layout.nv, dtype=np.int64)
     scratch = np.zeros(2 * layout.nv + 12, dtype=np.int64)
     for c in range(n):
-        kind[c] = (1 if frictions[c, 3] > 0.0 else 0) + (2 if frictions[c, 2] > 0.0 else 0)
-        size = _gather(layout, movers[c, 0], movers[c, 1], marks, scratch)
+        kind[c] = (1 if contacts.frictions[c, 3] > 0.0 else 0) + (2 if contacts.frictions[c, 2] > 0.0 else 0)
+        size = _gather(layout, contacts.links[c, 0], contacts.links[c, 1], marks, scratch)
         first[c + 1] = first[c] + size
         start[c + 1] = start[c] + size * _height(kind[c])
-    index = np.zeros(first[n], dtype=np.int64)
-    values = np.zeros(start[n])
-    speed, before = np.zeros((n, 6)), np.zeros((n, 3))
-    ca, cb, F, arm = np.zeros(layout.nv), np.zeros(layout.nv), np.zeros(6), np.zeros(3)
-    for c in range(n):
-        basis(normals[c], axes[c])
-        size = first[c + 1] - first[c]
-        own = index[first[c] : first[c + 1]]
-        _gather(layout, movers[c, 0], movers[c, 1], marks, own)
-        row = start[c]
-        for r in range(6):
-            if not _has(kind[c], r):
-                continue
-            moment = r >= SPIN
-            direction = axes[c, 0] if r == SPIN else axes[c, r if r < SPIN else r - 3]
-            total = 0.0 if moment else -_dot(direction, drift[c])
-            for side in range(2):
-                mover, sign = movers[c, side], 1.0 - 2.0 * side
-                if mover < 0:
-                    continue
-                if mover >= links:
-                    m = mover - links
-                    for k in range(3):
-                        arm[k] = points[c, side, k] - free_center[m, k]
-                    _wrench(direction, arm, moment, sign, F)
-                    total += sign * _along(direction, arm, moment, free_twist[m])
-                    at = size - 6 if side == 1 else 0
-                    for k in range(3):
-                        spin = 0.0
-                        for j in range(3):
-                            spin += free_spin[m, j, k] * F[j]
-                        values[row + at + k] = spin
-                        values[row + at + 3 + k] = F[3 + k] * free_mass[m]
-                else:
-                    for k in range(3):
-                        arm[k] = points[c, side, k] - factors[layout.refs + 3 * mover + k]
-                    _wrench(direction, arm, moment, sign, F)
-                    total += sign * _along(direction, arm, moment, V[mover])
-                    target = ca if side == 0 else cb
-                    push(layout, factors, mover, F, target)
-            for k in range(size):
-                slot = own[k]
-                if slot < layout.nv:
-                    values[row + k] = (ca[slot] + cb[slot]) * root[slot]
-                    ca[slot] = 0.0
-                    cb[slot] = 0.0
-            speed[c, r] = total
-            if not moment:
-                before[c, r] = _dot(direction, earlier[c])
-            row += size
-    return Rows(axes, first, index, start, values, kind, speed, before)
+    slots = np.zeros(first[n], dtype=np.int64)
+    return ContactRows(
+        np.zeros((n, 3, 3)), first, slots, start, np.zeros(start[n]), kind, np.zeros((n, 6)), np.zeros((n, 3))
+    )
+
+
+@compiled
+def _fill(
+    layout: Layout,
+    factors: np.ndarray,
+    root: np.ndarray,
+    V: np.ndarray,
+    contacts: ContactPoints,
+    free: FreeInertias,
+    rows: ContactRows,
+    c: int,
+    r: int,
+    at: int,
+    inward: np.ndarray,
+    F: np.ndarray,
+    arm: np.ndarray,
+) -> float:
+    """Component r of contact c as the row that begins at ``values[at]``; its velocity without impulses.
+
+    inward (2, nv), zero before and after, F (6,), arm (3,): scratch.
+    """
+    links, own = len(layout.parent), rows.slots[rows.first[c] : rows.first[c + 1]]
+    moment = r >= SPIN
+    direction = rows.axes[c, 0 if r == SPIN else (r if r < SPIN else r - 3)]
+    total = 0.0 if moment else -_dot(direction, contacts.drift[c])
+    for side in range(2):
+        link, sign = contacts.links[c, side], 1.0 - 2.0 * side
+        if link >= links:
+            body, place = link - links, at + (len(own) - 6 if side == 1 else 0)
+            for k in range(3):
+                arm[k] = contacts.points[c, side, k] - free.centers[body, k]
+            _wrench(direction, arm, moment, sign, F)
+            total += sign * _along(direction, arm, moment, free.twists[body])
+            for k in range(3):
+                spin = 0.0
+                for j in range(3):
+                    spin += free.spins[body, j, k] * F[j]
+                rows.values[place + k] = spin
+                rows.values[place + 3 + k] = F[3 + k] * free.masses[body]
+        elif link >= 0:
+            for k in range(3):
+                arm[k] = contacts.points[c, side, k] - factors[layout.refs + 3 * link + k]
+            _wrench(direction, arm, moment, sign, F)
+            total += sign * _along(direction, arm, moment, V[link])
+            push(layout, factors, link, F, inward[side])
+    for k in range(len(own)):
+        slot = own[k]
+        if slot < layout.nv:
+            rows.values[at + k] = (inward[0, slot] + inward[1, slot]) * root[slot]
+            inward[0, slot] = 0.0
+            inward[1, slot] = 0.0
+    return total
+
+
+@compiled
+def start_velocities(contacts: ContactPoints) -> np.ndarray:
+    """Velocity (n, 3) of A's point against B's at the start of the step."""
+    result = -contacts.drift
+    for c in range(len(result)):
+        for side in range(2):
+            i = contacts.bodies[c, side]
+            if i >= 0:
+                sign, twist = 1.0 - 2.0 * side, contacts.start_twists[i]
+                origin, point = contacts.origins[i], contacts.points[c, side]
+                for k in range(3):
+                    a, b = (k + 1) % 3, (k + 2) % 3
+                    arm_a, arm_b = point[a] - origin[a], point[b] - origin[b]
+                    result[c, k] += sign * (twist[3 + k] + twist[a] * arm_b - twist[b] * arm_a)
+    return result
 
 
 @compiled
@@ -181,8 +235,8 @@ def _dot(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @compiled
-def _has(kind: int, row: int) -> bool:
-    return row < SPIN or (row == SPIN and kind & 1 != 0) or (row >= ROLL and kind & 2 != 0)
+def _has(kind: int, component: int) -> bool:
+    return component < SPIN or (component == SPIN and kind & 1 != 0) or (component >= ROLL and kind & 2 != 0)
 
 
 @compiled
@@ -191,10 +245,10 @@ def _height(kind: int) -> int:
 
 
 @compiled
-def generalized_rows(layout: Layout, factors: np.ndarray, root: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """Whitened rows (m, nv) of generalized directions C (m, nv)."""
-    result = C.copy()
-    for i in range(len(C)):
+def whitened(layout: Layout, factors: np.ndarray, root: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Whitened rows (m, nv) of generalized directions (m, nv)."""
+    result = directions.copy()
+    for i in range(len(directions)):
         reduce(layout, factors, result[i])
         for k in range(layout.nv):
             result[i, k] *= root[k]
@@ -202,15 +256,36 @@ def generalized_rows(layout: Layout, factors: np.ndarray, root: np.ndarray, C: n
 
 
 @compiled
-def prepare(layout: Layout, factors: np.ndarray, v: np.ndarray, root: np.ndarray, V: np.ndarray) -> None:
-    """root (nv,) = D^-1/2 and V (nl, 6), the links' twists."""
-    inverses(layout, factors, root)
-    twists(layout, factors, v, V)
+def scalar_rows(
+    layout: Layout, factors: np.ndarray, root: np.ndarray, v: np.ndarray, start_v: np.ndarray, given: GeneralizedRows
+) -> ScalarRows:
+    """Rows of generalized directions, whose velocities are v (nv,) without impulses and start_v at the step's start."""
+    first, slots, values = _compressed(whitened(layout, factors, root, given.directions))
+    speed, before = given.offsets.copy(), given.offsets.copy()
+    for i in range(len(speed)):
+        for k in range(layout.nv):
+            speed[i] += given.directions[i, k] * v[k]
+            before[i] += given.directions[i, k] * start_v[k]
+    return ScalarRows(
+        first, slots, values, speed, before, given.targets.copy(), given.low, given.high, given.softness.copy()
+    )
 
 
 @compiled
-def unwhitened(layout: Layout, factors: np.ndarray, root: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Velocity (nv,) of whitened coordinates y (nv,): L^-1 D^-1/2 y."""
-    x = y[: layout.nv] * root
-    expand(layout, factors, x)
-    return x
+def _compressed(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(first, index, values) of the nonzero entries of dense (m, n), row by row."""
+    m, n = dense.shape
+    first = np.zeros(m + 1, dtype=np.int64)
+    for i in range(m):
+        first[i + 1] = first[i]
+        for k in range(n):
+            if dense[i, k] != 0.0:
+                first[i + 1] += 1
+    index, values = np.zeros(first[m], dtype=np.int64), np.zeros(first[m])
+    at = 0
+    for i in range(m):
+        for k in range(n):
+            if dense[i, k] != 0.0:
+                index[at], values[at] = k, dense[i, k]
+                at += 1
+    return first, index, values

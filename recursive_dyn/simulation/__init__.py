@@ -1,5 +1,6 @@
 """Time stepping of compiled dynamics."""
 
-from recursive_dyn.simulation.simulation import Simulation, Snapshot
+from recursive_dyn.simulation.simulation import Simulation
+from recursive_dyn.simulation.state import Snapshot
 
 __all__ = ["Simulation", "Snapshot"]

@@ -2,50 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.contact.contacts import Contacts
-from recursive_dyn.contact.events import ContactEvent
-from recursive_dyn.contact.interaction import Interaction
-from recursive_dyn.contact.motors import Motors
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
-from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.applied_forces import AppliedForce, applied, generalized
 from recursive_dyn.simulation.chart_switching import Charts
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.events import ContactEvent
+from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.motors import Motors
+from recursive_dyn.simulation.outcome import Memory
+from recursive_dyn.simulation.state import Snapshot, State, checked_time, checked_timestep, numbers, real, whole
+from recursive_dyn.simulation.step import Timesteps
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """Everything that determines what a simulation does next."""
-
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
-    time: float
-    remainder: float
-    parameters: np.ndarray
-    forces: tuple[tuple[int, np.ndarray, np.ndarray, np.ndarray], ...]
-    impulses: Any = None
 
 
 class Simulation:
     """Motion of compiled dynamics from a state.
 
-    q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time in s.
-    timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint": the first and the last stop
-    coordinates at their limits, "rk4" integrates the smooth equations and knows no limits. ``parameters`` start as the
-    dynamics have them and are the simulation's own: ``dynamics`` is a view with their values. A step whose result is
-    not finite raises StateError naming the coordinate and leaves the last good state.
+    q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
+    timestep in s; integrator "semi_implicit_euler", "rk4" or "implicit_midpoint". ``parameters`` start as the dynamics
+    have them and are the simulation's own: ``dynamics`` is a view with their values. A step whose result is not finite
+    raises StateError naming the coordinate and leaves the last good state; so does a Ctrl-C.
 
-    With a ``detect``, which a mirror sets, bodies feel what they touch; with it, or ``motors``, or dry friction, limits
-    are met by impulses under every integrator. ``contact`` are the settings of that, ``solution`` tells what it took.
+    Coordinates stay within their limits, whose stops give nothing back. With a ``detect``, which a mirror sets, bodies
+    feel what they touch. ``contact`` are the settings of both, and of ``motors`` and dry friction; ``solution`` tells
+    what it took.
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
     which are in force. They are parameters too.
@@ -54,21 +41,16 @@ class Simulation:
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
         if not isinstance(dynamics, Dynamics):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
-        if not isinstance(timestep, (int, float)) or not 0.0 < timestep < np.inf:
-            raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
+        self._timestep = checked_timestep(timestep)
         self._dynamics = dynamics = dynamics.view()
-        self.timestep = float(timestep)
-        self.integrator = integrator
-        self.time = 0.0
-        self._q = dynamics.neutral()
-        self._v = np.zeros(dynamics.nv)
+        self._integrator = integrator
+        self._state = State(dynamics.neutral(), np.zeros(dynamics.nv))
         self._tau = np.zeros(dynamics.nv)
         self._remainder = 0.0
-        self._forces: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
-        self.flight = Flight(dynamics, integrator)
+        self._forces: list[AppliedForce] = []
+        self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._frames: tuple[bytes, np.ndarray, np.ndarray] | None = None
-        self.interaction = Interaction(self)
 
     @property
     def dynamics(self) -> Dynamics:
@@ -76,22 +58,52 @@ class Simulation:
         return self._dynamics
 
     @property
+    def integrator(self) -> str:
+        """How a step is taken; chosen when the simulation is made."""
+        return self._integrator
+
+    @integrator.setter
+    def integrator(self, name: str) -> None:
+        raise StateError(
+            f"a simulation keeps its integrator, '{self._integrator}'; make another one, rd.Simulation(dynamics,"
+            f" timestep, {name!r}), and give it q, v and time"
+        )
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step, s."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._timestep = checked_timestep(value)
+
+    @property
+    def time(self) -> float:
+        """Time of the present state, s."""
+        return self._state.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._state.time = checked_time(value)
+
+    @property
     def q(self) -> np.ndarray:
         """Configuration (nq,)."""
-        return self._q
+        return self._state.q
 
     @q.setter
     def q(self, value: Any) -> None:
-        self._q[:] = self._checked("q", value, self._dynamics.nq)
+        self._state.q[:] = numbers(self._dynamics, "q", value, self._dynamics.nq)
 
     @property
     def v(self) -> np.ndarray:
         """Velocity (nv,)."""
-        return self._v
+        return self._state.v
 
     @v.setter
     def v(self, value: Any) -> None:
-        self._v[:] = self._checked("v", value, self._dynamics.nv)
+        self._state.v[:] = numbers(self._dynamics, "v", value, self._dynamics.nv)
 
     @property
     def tau(self) -> np.ndarray:
@@ -100,7 +112,7 @@ class Simulation:
 
     @tau.setter
     def tau(self, value: Any) -> None:
-        self._tau[:] = self._checked("tau", value, self._dynamics.nv)
+        self._tau[:] = numbers(self._dynamics, "tau", value, self._dynamics.nv)
 
     @property
     def multipliers(self) -> np.ndarray:
@@ -108,13 +120,13 @@ class Simulation:
 
         The joints' damping and springs act as well. Stops at limits act within a step only and are not included.
         """
-        dynamics = self.dynamics
-        return dynamics.multipliers(self._q, self._v, self._tau + dynamics.passive_forces(self._q, self._v))
+        dynamics, q, v = self._dynamics, self._state.q, self._state.v
+        return dynamics.multipliers(q, v, self._tau + dynamics.passive_forces(q, v))
 
     @property
     def parameters(self) -> Parameters:
         """The scene's parameters; assignment acts from the next step on."""
-        return self.dynamics.parameters
+        return self._dynamics.parameters
 
     @property
     def charts(self) -> dict[str, int]:
@@ -136,63 +148,63 @@ class Simulation:
     @property
     def surroundings(self) -> Surroundings | None:
         """What may be touched, as a mirror sets it; ``detect`` takes a plain function instead."""
-        return self.interaction.surroundings
+        return self._timesteps.surroundings
 
     @surroundings.setter
     def surroundings(self, surroundings: Surroundings | None) -> None:
-        self.interaction.surroundings = surroundings
+        self._timesteps.surroundings = surroundings
 
     @property
     def step_size(self) -> float:
         """Length of the step, or of the part of one, that is being taken, s."""
-        return self.interaction.step_size
+        return self._timesteps.step_size or self._timestep
 
     @property
     def position_share(self) -> float:
         """Share of a step by which positions follow a change of the velocity at its end."""
-        return self.interaction.share
+        return self._timesteps.position_share
 
     @property
     def contact(self) -> Settings:
         """How contacts, limits, motors and dry friction are solved."""
-        return self.interaction.settings
+        return self._timesteps.settings
 
     @property
     def motors(self) -> Motors:
         """Motors by coordinate: ``motors["arm.q"] = Motor(velocity=2.0, max_force=5.0)``; ``del`` switches one off."""
-        return self.interaction.motors
+        return self._timesteps.motors
 
     @property
     def solution(self) -> Solution:
         """What the solve of the last step did."""
-        return self.interaction.solution
+        return self._timesteps.found.solution
 
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step, with their impulses."""
-        return self.interaction.contacts
+        return self._timesteps.found.contacts
 
     @property
     def contact_events(self) -> tuple[ContactEvent, ...]:
         """Pairs of bodies that began to touch, stay in touch, or parted in the last call of ``step`` or ``advance``."""
-        return self.interaction.events()
+        return self._timesteps.events.told()
 
     @property
     def coordinate_impulses(self) -> dict[str, float]:
         """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
-        return self.interaction.coordinate_impulses
+        return self._timesteps.found.coordinates
 
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
         index = self._dynamics.model.body_index(body)
-        return self.interaction.wrench(index, self.frames()[0][index, :3, 3])
+        return self._timesteps.found.wrench(index, self.frames()[0][index, :3, 3], self._timestep)
 
     def frames(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them."""
-        dynamics = self.dynamics
-        state = self._q.tobytes() + self._v.tobytes() + dynamics.parameters.values_array.tobytes()
-        if self._frames is None or self._frames[0] != state:
-            self._frames = state, dynamics.poses(self._q), dynamics.velocities(self._q, self._v)
+        dynamics, q, v = self._dynamics, self._state.q, self._state.v
+        key = q.tobytes() + v.tobytes() + dynamics.parameters.values_array.tobytes()
+        if self._frames is None or self._frames[0] != key:
+            self._frames = key, dynamics.poses(q), dynamics.velocities(q, v)
         return self._frames[1], self._frames[2]
 
     def rechart(self, body: Any, chart: int) -> None:
@@ -201,56 +213,53 @@ class Simulation:
         ModelError for a body whose joint has one chart; StateError where the chart does not have the present pose.
         """
         charts = self._charts or Charts(self._dynamics)
-        charts.switch(body, chart, self._q, self._v, self._tau)
+        charts.switch(body, chart, self._state.q, self._state.v, self._tau)
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
-        if not isinstance(count, (int, np.integer)) or count < 0:
-            raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
-        self.interaction.begin()
+        count = whole(count)
+        self._timesteps.begin()
         try:
             if self._forces or self._charts:
                 for _ in range(count):
                     self._switch_charts()
-                    self._run(self._tau + self._generalized() if self._forces else self._tau, 1)
-            elif count:
-                self._run(self._tau, count)
+                    self._timesteps.run(self, self._applied(), self._timestep, 1)
+            else:
+                self._timesteps.run(self, self._tau, self._timestep, count)
         finally:
             if count:
                 self._forces.clear()
 
     def advance(self, frame_time: float) -> int:
         """Advance by the whole timesteps in ``frame_time`` (s) and what earlier frames left; returns their number."""
-        if not np.isfinite(frame_time) or frame_time < 0.0:
+        duration = real(frame_time)
+        if not 0.0 <= duration < np.inf:
             raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
-        available = self._remainder + frame_time
-        count = int(available / self.timestep + 1e-9)
-        self._remainder = max(0.0, available - count * self.timestep)
+        available = self._remainder + duration
+        count = whole(int(available / self._timestep + 1e-9))
+        self._remainder = max(0.0, available - count * self._timestep)
         self.step(count)
         return count
 
     def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
         """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""
-        self._push(body, np.zeros(3), self._checked("force", force, 3), self._checked("point", point, 3))
+        self._forces.append(applied(self._dynamics, body, np.zeros(3), force, point))
 
     def apply_torque(self, body: Any, torque: Any) -> None:
         """Turn with ``torque`` (3,), N m, world axes, during the next step call."""
-        self._push(body, self._checked("torque", torque, 3), np.zeros(3), np.zeros(3))
-
-    def _push(self, body: Any, torque: np.ndarray, force: np.ndarray, point: np.ndarray) -> None:
-        self._forces.append((self._dynamics.model.body_index(body), torque, force, point))
+        self._forces.append(applied(self._dynamics, body, torque, np.zeros(3), np.zeros(3)))
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
         return Snapshot(
-            self._q.copy(),
-            self._v.copy(),
+            self._state.q.copy(),
+            self._state.v.copy(),
             self._tau.copy(),
             self.time,
             self._remainder,
             self.parameters.values_array.copy(),
             tuple(self._forces),
-            self.interaction.memory(),
+            self._timesteps.memory,
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -262,71 +271,25 @@ class Simulation:
         for name, source, target in arrays:
             if source.shape != target.shape:
                 raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
-        for _, source, target in arrays:
-            target[:] = source
-        self.time, self._remainder = snapshot.time, snapshot.remainder
-        self._forces = list(snapshot.forces)
-        self.interaction.recall(snapshot.impulses)
-        self._frames = None
+        with Held():
+            for _, source, target in arrays:
+                target[:] = source
+            self.time, self._remainder = snapshot.time, snapshot.remainder
+            self._forces = list(snapshot.forces)
+            self._timesteps.recall(Memory() if snapshot.impulses is None else snapshot.impulses)
+            self._frames = None
 
-    def _generalized(self) -> np.ndarray:
-        poses = self._dynamics.poses(self._q)
-        wrenches = np.zeros((len(self._dynamics.bodies), 6))
-        for index, torque, force, point in self._forces:
-            wrenches[index, :3] += torque + np.cross(poses[index, :3, :3] @ point, force)
-            wrenches[index, 3:] += force
-        return self._dynamics.call("external_forces", self._q, wrenches.reshape(-1))
+    def _applied(self) -> np.ndarray:
+        """tau (nv,) with the forces that act during this call."""
+        if not self._forces:
+            return self._tau
+        return self._tau + generalized(self._dynamics, self._state.q, self._forces)
 
     def _switch_charts(self) -> None:
         """Before a step rather than after it, so that a state given by hand is served as well."""
         if self._charts:
             try:
-                self._charts.improve(self._q, self._v, self._tau)
+                with Held():
+                    self._charts.improve(self._state.q, self._state.v, self._tau)
             except StateError as error:
                 raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
-
-    def _run(self, tau: np.ndarray, count: int) -> None:
-        if self.interaction.needed:
-            for _ in range(count):
-                self._impulse_step(tau)
-            return
-        constrained = bool(self._dynamics.model.constraints)
-        while count:
-            start = (self._q.copy(), self._v.copy()) if constrained else None
-            done, stopped = self.flight.advance(
-                self._q, self._v, tau, self.timestep, 1 if start else count, self.time, limits=True
-            )
-            if start and done:
-                self._settle(start)
-            self.time += done * self.timestep
-            count -= done
-            if stopped:
-                self._impulse_step(tau)
-                count -= 1
-
-    def _impulse_step(self, tau: np.ndarray) -> None:
-        start = self._q.copy(), self._v.copy()
-        self.interaction.step(tau)
-        if self._dynamics.model.constraints:
-            self._settle(start)
-        self.time += self.timestep
-
-    def _settle(self, start: tuple[np.ndarray, np.ndarray]) -> None:
-        """Bring the state back onto the constraints, or back to ``start``."""
-        try:
-            self._q[:], self._v[:] = settled(self._dynamics, self._q, self._v)
-        except StateError as error:
-            self._q[:], self._v[:] = start
-            raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
-
-    def _checked(self, name: str, value: Any, size: int) -> np.ndarray:
-        try:
-            array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise StateError(f"'{name}' must be {size} numbers") from None
-        if array.shape != (size,):
-            raise StateError(f"'{name}' has shape {array.shape}, but {(size,)} is needed")
-        bad = np.flatnonzero(~np.isfinite(array))
-        if len(bad):
-            raise StateError(f"'{name}' is not finite at {self._dynamics.label(name, int(bad[0]))}")
-        return array

@@ -8,7 +8,7 @@ from test_responses import SHORT, rubbing
 from trees import mechanism
 
 import recursive_dyn as rd
-from recursive_dyn.contact.cone import bounded, contact
+from recursive_dyn.contact.cone import bounded, coulomb
 
 seeds = st.integers(0, 2**32 - 1)
 EXACT = 1e-9
@@ -22,7 +22,7 @@ def mobility(rng: np.random.Generator, size: int = 3, spread: float = 2.0) -> np
 
 def solved(G, c, target, sticking, sliding) -> np.ndarray:
     p, x = np.full(3, 7.0), np.zeros(2)
-    contact(np.ascontiguousarray(G), np.array(c, dtype=float), float(target), np.array([sticking, sliding]), p, x)
+    coulomb(np.ascontiguousarray(G), np.array(c, dtype=float), float(target), np.array([sticking, sliding]), p, x)
     return p
 
 

@@ -29,11 +29,10 @@ class Factors:
     def __init__(self, dynamics: rd.Dynamics, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> None:
         self.layout = layout(dynamics.model)
         self.numbers = dynamics.call("impulse_factors", q, np.array([h]))
-        self.root, self.V = np.zeros(dynamics.nv), np.zeros((len(dynamics.model.links), 6))
-        rows.prepare(self.layout, self.numbers, np.ascontiguousarray(v), self.root, self.V)
+        self.root, self.V = responses.whitening(self.layout, self.numbers, np.ascontiguousarray(v))
 
     def whitened(self, C: np.ndarray) -> np.ndarray:
-        return rows.generalized_rows(self.layout, self.numbers, self.root, np.ascontiguousarray(C))
+        return rows.whitened(self.layout, self.numbers, self.root, np.ascontiguousarray(C))
 
     def unwhitened(self, y: np.ndarray) -> np.ndarray:
         return rows.unwhitened(self.layout, self.numbers, self.root, y)

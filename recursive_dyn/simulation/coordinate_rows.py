@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from recursive_dyn.contact.solve import Single
+from recursive_dyn.contact.problem import GeneralizedRows
+from recursive_dyn.contact.tuning import LIMIT_REACH
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import Model
-
-if TYPE_CHECKING:
-    from recursive_dyn.simulation.simulation import Simulation
-
-_NEAR = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
+from recursive_dyn.simulation.motors import MotorArrays
 
 
 class CoordinateRows:
-    """All that a model's coordinates and constraints may ask of a solve."""
+    """All that a model's coordinates and constraints may ask of a solve; ``has_friction`` if any has dry friction."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
         places = {slot: place for place, slot in model.plain_slots}
         limited = [s for s, c in enumerate(model.coordinates) if np.isfinite(c.limits).any() and s in places]
         self._slots = np.array(limited, dtype=int)
@@ -32,41 +27,44 @@ class CoordinateRows:
         self._rubbing = np.array(rubbing, dtype=int)
         self._friction = np.array([model.coordinates[s].friction for s in rubbing])
         self._friction_names = [f"friction of {model.coordinates[s].name}" for s in rubbing]
+        self.has_friction = bool(rubbing)
         self._constraint_names = [f"constraint {c.name}" for c in model.constraints]
 
-    def active(self, sim: Simulation, h: float, memory: dict[str, float]) -> tuple[list[str], Single]:
-        """Names and rows of a step of length h at the simulation's state, which is its end without impulses.
+    def active(
+        self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, motors: MotorArrays, h: float, earlier: dict[str, float]
+    ) -> tuple[list[str], GeneralizedRows]:
+        """Names and rows of a step of length h that would end at q, v without impulses.
 
-        memory: impulses of the last step by name, to start from.
+        earlier: impulses of the last step by name, to start from.
         """
-        model, motors = self._model, sim.motors.arrays()
-        names, slots, signs, gaps = self._near(sim, h)
-        stops, rubbing, driven, m = len(names), len(self._rubbing), len(motors.names), len(model.constraints)
+        names, slots, signs, gaps = self._near(q, v, h)
+        stops, rubbing, driven, m = len(names), len(self._rubbing), len(motors.names), len(self._constraint_names)
         count = stops + rubbing + driven
-        C, offsets = np.zeros((count + m, model.nv)), np.zeros(count + m)
+        C, offsets = np.zeros((count + m, len(v))), np.zeros(count + m)
         C[np.arange(count), np.concatenate([slots, self._rubbing, motors.slots])] = 1.0
         C[np.arange(stops), slots] = signs
         targets = np.zeros(count + m)
-        targets[stops + rubbing : count] = motors.velocities(sim.q, h)
+        targets[stops + rubbing : count] = motors.velocities(q, h)
         bounds = np.full(count + m, np.inf)
         bounds[stops:count] = h * np.concatenate([self._friction, motors.forces])
         low = -bounds
         low[:stops] = 0.0
         if m:
-            C[count:] = sim.dynamics.call("constraint_jacobian", sim.q)
-            offsets[count:] = sim.dynamics.call("constraint_velocities", sim.q, sim.v) - C[count:] @ sim.v
+            C[count:] = dynamics.call("constraint_jacobian", q)
+            offsets[count:] = dynamics.call("constraint_velocities", q, v) - C[count:] @ v
         gaps = np.concatenate([gaps, np.zeros(rubbing + driven + m)])
-        soft = np.zeros(count + m)
-        soft[stops + rubbing : count] = motors.softness
+        softness = np.zeros(count + m)
+        softness[stops + rubbing : count] = motors.softness
         names = names + self._friction_names + motors.names + self._constraint_names
-        start = np.array([memory.get(name, 0.0) for name in names])
-        return names, Single(C, offsets, gaps, np.arange(count + m) < stops, targets, low, bounds, soft, start)
+        start = np.array([earlier.get(name, 0.0) for name in names])
+        stopping = np.arange(count + m) < stops
+        return names, GeneralizedRows(C, offsets, gaps, stopping, targets, low, bounds, softness, start)
 
-    def _near(self, sim: Simulation, h: float) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+    def _near(self, q: np.ndarray, v: np.ndarray, h: float) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """Names, slots, directions and gaps of the limits that a step might reach."""
         if not len(self._slots):
             return [], self._slots, np.zeros(0), np.zeros(0)
-        q, reach = sim.q[self._places], _NEAR + h * np.abs(sim.v[self._slots])
+        q, reach = q[self._places], LIMIT_REACH + h * np.abs(v[self._slots])
         low, high = q - self._limits[:, 0], self._limits[:, 1] - q
         at_low, at_high = np.flatnonzero(low <= reach), np.flatnonzero(high <= reach)
         names = [self._limit_names[0][k] for k in at_low] + [self._limit_names[1][k] for k in at_high]

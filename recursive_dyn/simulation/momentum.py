@@ -6,7 +6,7 @@ base's velocity is corrected to the momentum that is owed.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,70 +16,85 @@ from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion import impulse
 
 
+@dataclass(frozen=True, eq=False)
+class Momentum:
+    """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v."""
+
+    q: np.ndarray
+    v: np.ndarray
+    linear: np.ndarray
+    spin: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Pushes:
+    """Contacts that push (n of them): links (n, 2), -1 for none; arms (n, 2, 3), see ``Momenta.arms``; impulses (n, 3)
+    and moments (n, 3) on the first."""
+
+    links: np.ndarray
+    arms: np.ndarray
+    impulses: np.ndarray
+    moments: np.ndarray
+
+    @classmethod
+    def none(cls) -> Pushes:
+        """Nothing pushes."""
+        return cls(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
+
+
 class Momenta:
-    """Momentum (k, 3) and spin (k, 3) about its own centre of mass that every floating tree of a model should have."""
+    """The momenta that the floating trees of a model should have."""
 
     def __init__(self, model: Model) -> None:
         firsts = impulse.floating(model)
         bodies = {body.link: k for k, body in reversed(list(enumerate(model.bodies))) if body.link != WORLD}
         numbers = {first: k for k, first in enumerate(firsts)}
         # of every link, the number of its floating tree, -1 for none; the world, -1, comes last
-        self.trees = np.array([*(numbers.get(i, -1) for i in impulse.roots(model)), -1], dtype=np.int64)
-        self.slots = np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6)
-        self.bases = [bodies[i] for i in firsts]
-        self.gravity = np.array(model.gravity)
-        self.forget()
+        self._trees = np.array([*(numbers.get(i, -1) for i in impulse.roots(model)), -1], dtype=np.int64)
+        self._slots = np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6)
+        self._bases = [bodies[i] for i in firsts]
+        self._gravity = np.array(model.gravity)
 
     def __len__(self) -> int:
-        return len(self.bases)
+        return len(self._bases)
 
-    def forget(self) -> None:
-        """Measure anew at the next step."""
-        self._state: tuple[np.ndarray, np.ndarray] | None = None
-
-    def carried(self) -> Any:
-        """What ``carry`` takes."""
-        return None if self._state is None else (self._state, self.linear.copy(), self.spin.copy())
-
-    def carry(self, what: Any) -> None:
-        """Go on from what ``carried`` gave."""
-        self._state = None
-        if what is not None:
-            self._state, self.linear, self.spin = what[0], what[1].copy(), what[2].copy()
-
-    def begin(self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> None:
+    def at(self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, carried: Momentum | None) -> Momentum:
         """What there is at a step's start: what is carried, or what is measured if someone changed the state."""
-        known = self._state
-        if known is None or not (np.array_equal(known[0], q) and np.array_equal(known[1], v)):
-            measured = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
-            self.linear, self.spin = measured[:, 4:7].copy(), measured[:, 7:10].copy()
+        if carried is not None and np.array_equal(carried.q, q) and np.array_equal(carried.v, v):
+            return carried
+        measured = _measured(dynamics, q, v)
+        return Momentum(q.copy(), v.copy(), measured[:, 4:7], measured[:, 7:10])
 
     def arms(
         self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, links: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
         """Where the points (n, 2, 3) of contacts of links (n, 2) are from the centres of mass of their trees at q."""
-        centers = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)[:, 1:4]
-        return points - centers[self.trees[links]]
+        return points - _measured(dynamics, q, v)[:, 1:4][self._trees[links]]
 
-    def finish(
+    def settle(
         self,
         dynamics: Dynamics,
         q: np.ndarray,
         v: np.ndarray,
         tau: np.ndarray,
         h: float,
-        links: np.ndarray,  # (n, 2) that contacts push, -1 for none
-        arms: np.ndarray,  # (n, 2, 3), see ``arms``
-        impulses: np.ndarray,  # (n, 3) on the first
-        moments: np.ndarray,
-    ) -> None:
-        """Give the bases, in place, the velocities with which momentum is what it was, plus h m g, plus the pushes."""
-        measured = dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
-        poses = np.ascontiguousarray(dynamics.call("poses", q)[self.bases])
-        pushed = np.asarray(tau[self.slots] != 0.0).any(axis=1).reshape(-1)
-        _owe(self.linear, self.spin, measured, self.trees, h * self.gravity, links, arms, impulses, moments, pushed)
-        _correct(self.linear, self.spin, measured, poses, self.slots, v)
-        self._state = q.copy(), v.copy()
+        start: Momentum,
+        pushes: Pushes | None,
+    ) -> Momentum:
+        """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes."""
+        by = Pushes.none() if pushes is None else pushes
+        measured = _measured(dynamics, q, v)
+        poses = np.ascontiguousarray(dynamics.call("poses", q)[self._bases])
+        pushed = np.asarray(tau[self._slots] != 0.0).any(axis=1).reshape(-1)
+        linear, spin = start.linear.copy(), start.spin.copy()
+        fall = h * self._gravity
+        _owe(linear, spin, measured, self._trees, fall, by.links, by.arms, by.impulses, by.moments, pushed)
+        _correct(linear, spin, measured, poses, self._slots, v)
+        return Momentum(q.copy(), v.copy(), linear, spin)
+
+
+def _measured(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
 
 
 @compiled

@@ -1,0 +1,41 @@
+"""The constants that contact is tuned by, each with its unit and reason; compiled code has them as they are here."""
+
+# The law of a contact
+REST_SHARE = 0.05  # of the speed that gravity gives in a step: surfaces that approach slower rest on each other
+REST_SPEED = 1e-4  # m/s: the same where there is no gravity
+LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
+
+# One contact alone (cone)
+CONE_ROUNDS = 100  # Newton steps, of which a handful is taken: a bound for bad numbers
+CONE_EXACT = 1e-15  # relative: rounding
+IMMOBILE = 1e-10  # share of a contact's mobility below which a direction cannot move
+IMMOBILE_RIDGE = 1e-10  # what such a direction is given instead
+ROLLING_SINGULAR = 1e-12  # share of its square below which the mobility of rolling has no inverse
+
+# One island
+FIRST_SWEEPS = 3  # before anything else: most islands need no more
+SWEEPS_BETWEEN = 3  # after each direct solve, to find out again what binds
+DIRECT_SOFTNESS = (1e-9, 1e-7, 1e-5)  # ridges of direct solves, see ``subspace.refine``: softer where they do not help
+PATIENCE = 3  # direct solves that may pass without a better residual
+CANCELLED = 1e-6  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
+FAILED = 1e-3  # m/s: a residual that is no solution
+YIELDING_SWEEPS = 60  # from nothing with contacts that give way, where there is no solution: wedges that jam
+YIELDING = (1e-3, 1e-2, 1e-1)  # share of what its impulse does by which a contact then gives way, one after the other
+MOST_DIRECT_ROWS = 160  # beyond which sweeps are cheaper than elimination
+BOUND_WIDTH = 1e-9  # relative distance from a cone or bound at which a row counts as being on it
+
+# Sticking before sliding
+STICK_SPEED = 1e-6  # m/s: what a contact that sticks may still move by
+JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
+
+# Mixing
+MIXED = 8  # iterates
+MIXING_TRUST = 2.0  # growth of the residual at which mixing starts anew
+UNMIXED_END = 8  # last sweeps: what has not converged by then ends on impulses that take energy away
+DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those before it
+
+# Positions
+SEPARATION_SWEEPS = 200  # at most
+SETTLED = 0.05  # share of the slop that the last sweep may still change
+BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
+STILL = 1e-12  # shift times velocity below which the way velocity is carried along makes no difference

@@ -1,0 +1,37 @@
+"""Ctrl-C between steps, not in them: an interrupt finds the state of a finished step."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+
+class Held:
+    """A context in which Ctrl-C waits: what SIGINT does otherwise, it does at the context's end.
+
+    Where Python would not run a handler (outside the main thread, or with the system's own in force) it changes
+    nothing. Contexts may be nested; the outermost one decides.
+    """
+
+    __slots__ = ("_handler", "_noted")
+
+    def __enter__(self) -> Held:
+        self._noted: tuple[int, FrameType | None] | None = None
+        self._handler: Any = None
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._noted = number, frame
+
+    def __exit__(self, *exception: object) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            if self._noted is not None:
+                self._handler(*self._noted)

@@ -1,0 +1,95 @@
+"""The state of a simulation, and the check of what a person gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+
+_MOST_STEPS = 2**63 - 1
+
+
+@dataclass(eq=False)
+class State:
+    """q (nq,), v (nv,): arrays that steps write to; time in s."""
+
+    q: np.ndarray
+    v: np.ndarray
+    time: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Everything that determines what a simulation does next."""
+
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    time: float
+    remainder: float
+    parameters: np.ndarray
+    forces: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
+    impulses: Any = None
+
+
+def numbers(dynamics: Dynamics, name: str, value: Any, size: int) -> np.ndarray:
+    """``value`` as (size,) finite real numbers; StateError for anything else, naming the coordinate."""
+    if np.ma.is_masked(value):
+        raise StateError(f"'{name}' has masked entries; fill them with numbers")
+    try:
+        array = np.asarray(value)
+        objects = array.flat if array.dtype.kind == "O" else ()
+        if array.dtype.kind not in "iufO" or any(isinstance(x, (str, bytes, bool)) for x in objects):
+            raise TypeError
+        array = array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        raise StateError(f"'{name}' must be {size} real numbers") from None
+    if array.shape != (size,):
+        raise StateError(f"'{name}' has shape {array.shape}, but {(size,)} is needed")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if len(bad):
+        raise StateError(f"'{name}' is not finite at {dynamics.label(name, int(bad[0]))}")
+    return array
+
+
+def real(value: Any) -> float:
+    """A real number as a float; NaN for anything else, text and truth values included."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def checked_time(value: Any) -> float:
+    """A time in s; StateError for anything but a finite number."""
+    time = real(value)
+    if not isfinite(time):
+        raise StateError(f"time must be a finite number of seconds, not {value!r}")
+    return time
+
+
+def checked_timestep(value: Any) -> float:
+    """A timestep in s; StateError for anything but a positive finite number."""
+    h = real(value)
+    if not 0.0 < h < np.inf:
+        raise StateError(f"timestep must be a positive number of seconds, not {value!r}")
+    return h
+
+
+def whole(count: Any) -> int:
+    """A number of steps; StateError for anything else."""
+    steps = -1 if isinstance(count, (bool, np.bool_)) or not isinstance(count, Integral) else int(count)
+    if steps < 0:
+        raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
+    if steps > _MOST_STEPS:
+        raise StateError("step takes at most 2**63 - 1 steps, which is longer than anyone waits")
+    return steps

@@ -17,7 +17,6 @@ from demos.benchmark.report import print_table
 from demos.benchmark.timing import best_of
 from demos.manifolds.gallery import SYSTEMS, system
 from demos.manifolds.system import System
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
 
@@ -130,12 +129,12 @@ def moving(dynamics: ManifoldDynamics, seed: int = 0) -> Motion:
     for name in dynamics.parameters:
         dynamics.parameters[name] = _number(name, dynamics.parameters.symbol(name).shape)
     motion = Motion(dynamics, TIMESTEP)
-    for place in dynamics.places:
+    for place in dynamics.variables:
         symbol = place.symbol
-        if symbol.base.space == SPHERE:
+        if symbol.base.is_unit:
             q = _unit(rng, 3)
             motion.place(symbol, q, np.cross(rng.normal(size=3), q))
-        elif symbol.base.space == ROTATION:
+        elif symbol.base.is_rotation:
             motion.place(symbol, _unit(rng, 4), rng.normal(size=3))
         else:
             motion.place(symbol, 1 + rng.random(symbol.shape), rng.normal(size=symbol.shape))

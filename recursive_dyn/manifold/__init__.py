@@ -12,9 +12,7 @@ from recursive_dyn.manifold.derivation.steps import (
     variation,
 )
 from recursive_dyn.manifold.formula.calculus import delta, dt
-from recursive_dyn.manifold.formula.formula import Formula, Symbol
-from recursive_dyn.manifold.formula.operations import cross, dot, hat, transpose
-from recursive_dyn.manifold.formula.symbols import (
+from recursive_dyn.manifold.formula.declare import (
     define,
     matrices,
     rotations,
@@ -23,6 +21,9 @@ from recursive_dyn.manifold.formula.symbols import (
     unit_vectors,
     vectors,
 )
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, transpose
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
 from recursive_dyn.manifold.writing.compact import simplify

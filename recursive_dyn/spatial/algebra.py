@@ -89,9 +89,9 @@ def skew(a: np.ndarray) -> np.ndarray:
 
 
 def mirrored(A: np.ndarray) -> np.ndarray:
-    """A (3, 3) with its upper half below the diagonal too: equal entries are then one node."""
+    """A (n, n) with its upper half below the diagonal too: equal entries are then one node."""
     result = A.copy()
-    for i in range(3):
+    for i in range(len(A)):
         for j in range(i):
             result[i, j] = result[j, i]
     return result

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from recursive_dyn.manifold.formula.calculus import dt
+from recursive_dyn.manifold.formula.declare import define, rotations, scalars, symmetric_matrices, unit_vectors, vectors
 from recursive_dyn.manifold.formula.operations import cross
-from recursive_dyn.manifold.formula.symbols import define, rotations, scalars, symmetric_matrices, unit_vectors, vectors
 
 m, m1, m2, mH, mT, mQ, mL, l, l1, l2, L, g, F = scalars("m m1 m2 mH mT mQ mL l l1 l2 L g F", constant=True)
 e3 = unit_vectors("e3", constant=True)

@@ -5,8 +5,7 @@ from functools import cache
 from hypothesis import strategies as st
 
 from recursive_dyn.manifold.formula.calculus import dt
-from recursive_dyn.manifold.formula.operations import cross, dot, hat, number, transpose
-from recursive_dyn.manifold.formula.symbols import (
+from recursive_dyn.manifold.formula.declare import (
     matrices,
     rotations,
     scalars,
@@ -14,6 +13,7 @@ from recursive_dyn.manifold.formula.symbols import (
     unit_vectors,
     vectors,
 )
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, number, transpose
 
 m, l, g = scalars("m l g", constant=True)
 s, u = scalars("s u")

@@ -15,6 +15,7 @@ from recursive_dyn.manifold import (
     unit_vectors,
     vectors,
 )
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
 
@@ -131,10 +132,10 @@ def random_state(dynamics, seed=0, speed=1.0):
     """(q, v) on the manifold."""
     rng = np.random.default_rng(seed)
     q, v = np.zeros(dynamics.nq), speed * rng.normal(size=dynamics.nv)
-    for p in dynamics.places:
+    for p in dynamics.variables:
         own = rng.normal(size=p.q.stop - p.q.start)
-        q[p.q] = own if p.space == "flat" else own / np.linalg.norm(own)
-        if p.space == "sphere":
+        q[p.q] = own if p.space.flat else own / np.linalg.norm(own)
+        if p.symbol.base.is_unit:
             v[p.v] -= q[p.q] * (q[p.q] @ v[p.v])
     return q, v
 
@@ -146,13 +147,15 @@ def fourth_order(rate, timestep, time):
 
 def fastest(motion):
     """The largest angular velocity of a motion's unit vectors and rotations."""
-    return max(np.linalg.norm(motion.v[p.v]) for p in motion.dynamics.places if p.space != "flat")
+    return max(np.linalg.norm(motion.v[p.v]) for p in motion.dynamics.variables if p.space.flat is False)
 
 
 def random_forces(dynamics, seed=0):
     """Numbers for every applied force."""
     rng = np.random.default_rng(100 + seed)
-    return {name: rng.normal(size=s.shape) for name, s in dynamics.force_table.names.items()}
+    return {
+        name: rng.normal(size=s.shape) for name, s in ((n, dynamics.no_forces().symbol(n)) for n in dynamics.forces)
+    }
 
 
 def moving(name, seed=0, timestep=1e-3, speed=1.0, forced=False):
@@ -163,3 +166,19 @@ def moving(name, seed=0, timestep=1e-3, speed=1.0, forced=False):
     if forced:
         motion.forces.update(random_forces(dynamics, seed))
     return motion
+
+
+def trajectory(configuration, positions, velocities, accelerations):
+    """Values of the configuration's symbols and their derivatives up to the second, from omega, Omega, x' and rates."""
+    values = {}
+    for symbol, x, v, a in zip(configuration, positions, velocities, accelerations, strict=True):
+        values[symbol] = x
+        if symbol.base.is_unit:
+            rate = np.cross(v, x)
+            values[Symbol(symbol.base, 1)] = rate
+            values[Symbol(symbol.base, 2)] = np.cross(a, x) + np.cross(v, rate)
+        elif symbol.base.is_rotation:
+            values[symbol.rate], values[Symbol(symbol.rate.base, 1)] = v, a
+        else:
+            values[Symbol(symbol.base, 1)], values[Symbol(symbol.base, 2)] = v, a
+    return values

@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 
 from recursive_dyn.manifold.comparison.exact_points import point
-from recursive_dyn.manifold.formula.formula import ROTATION, Symbol
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 
 class Series:
@@ -69,7 +69,7 @@ def motion(symbols, terms, seed=0):
     values = point(symbols, seed) | derivatives
     result = {}
     for x in symbols:
-        if x.base.space == ROTATION and not x.constant:
+        if x.base.is_rotation and not x.constant:
             taylor = _turning(values[x], [values[Symbol(x.rate.base, n)] for n in range(terms)])
         elif x.constant:
             taylor = [values[x]] + [0 * values[x]] * (terms - 1)

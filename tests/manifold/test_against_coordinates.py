@@ -21,7 +21,6 @@ from trees import assert_close
 from twins import GRAVITY, UP, about, random_frame
 
 from demos.manifolds import pendulums
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE
 from recursive_dyn.manifold.motion.motion import Motion
 
 mp = mpmath.mp.clone()
@@ -127,19 +126,19 @@ class Chart:
 
     def __init__(self, places, frames):
         self.places, self.frames = places, frames
-        sizes = [{SPHERE: 2, ROTATION: 3}.get(p.space, p.v.stop - p.v.start) for p in places]
+        sizes = [p.space.dimension for p in places]
         self.ends = np.cumsum(sizes)
-        self.curved = np.repeat([p.space in (SPHERE, ROTATION) for p in places], sizes)
+        self.curved = np.repeat([not p.space.flat for p in places], sizes)
         self.size = int(self.ends[-1])
 
     def __call__(self, theta):
         result = {}
         for place, frame, own in zip(self.places, self.frames, np.split(theta, self.ends[:-1]), strict=True):
             name = place.symbol.base.name
-            if place.space == SPHERE:
+            if place.symbol.base.is_unit:
                 (c, k), (s, t) = cos(own), sin(own)
                 result[name] = frame @ np.array([c * k, s * k, t])
-            elif place.space == ROTATION:
+            elif place.symbol.base.is_rotation:
                 result[name] = frame @ _about("z", own[0]) @ _about("y", own[1]) @ _about("x", own[2])
             else:
                 result[name] = own if place.symbol.shape else own[0]
@@ -153,7 +152,7 @@ class Chart:
             key = place.symbol.base.name
             first = (after[key] - before[key]) / (2 * EPS)
             second = (after[key] - 2 * here[key] + before[key]) / EPS**2
-            turning = place.space == ROTATION
+            turning = place.symbol.base.is_rotation
             result[1][key] = turning_of(here[key], first) if turning else first
             result[2][key] = turning_of(here[key], second) if turning else second
         return result
@@ -249,7 +248,7 @@ def compare(name, up, frames, angles, flat, v):
     if "e1" in parameters:  # the cart's axis is level
         parameters["e1"] = np.cross(up, (0.8, 0.6, 0.0))
     manifold.parameters.update(parameters)
-    chart = Chart(manifold.places, frames)
+    chart = Chart(manifold.variables, frames)
     theta = high(np.where(chart.curved, np.resize(angles, chart.size), np.resize(flat, chart.size)))
     v = high(np.resize(v, chart.size))
     expected = EulerLagrange(MECHANISMS[name], parameters, chart, forces)
@@ -271,7 +270,7 @@ def compare(name, up, frames, angles, flat, v):
 @pytest.mark.parametrize("seed", range(3))
 def test_accelerations_and_energies_are_those_of_euler_and_lagrange(name, seed):
     rng = np.random.default_rng(seed)
-    frames = [random_frame(rng) for _ in system(name)[0].places]
+    frames = [random_frame(rng) for _ in system(name)[0].variables]
     compare(name, UP, frames, rng.uniform(-0.8, 0.8, 20), rng.uniform(0.5, 1.5, 20), rng.normal(size=20))
 
 
@@ -287,9 +286,9 @@ POLES = {"top": [TOP], "bottom": [BOTTOM], "alternating": [TOP, BOTTOM], "uprigh
 def test_at_the_poles_there_is_nothing_special(name, where):
     """Directions exactly along +-e3, where latitude and longitude would end; rotations by quarter and half turns."""
     manifold, *_ = system(name)
-    frames = [frame for frame, _ in zip(cycle(POLES[where]), manifold.places, strict=False)]
+    frames = [frame for frame, _ in zip(cycle(POLES[where]), manifold.variables, strict=False)]
     motion = compare(name, Z, frames, [0.0], [0.7, 0.9, 1.1], np.random.default_rng(9).normal(size=20))
-    directions = [p.symbol for p in manifold.places if p.space == SPHERE]
+    directions = [p.symbol for p in manifold.variables if p.symbol.base.is_unit]
     if where in ("top", "bottom"):
         assert all((motion[q] == (Z if where == "top" else -Z)).all() for q in directions)
 

@@ -9,6 +9,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from moving import trajectory
 from scenes import ABSOLUTE, OTHERWISE
 from scipy.integrate import solve_ivp
 from trees import assert_close, curve, derivative
@@ -16,8 +17,7 @@ from twins import Twin
 
 import recursive_dyn as rd
 from recursive_dyn.manifold.formula.calculus import leaves
-from recursive_dyn.manifold.formula.evaluation import Evaluator, trajectory
-from recursive_dyn.manifold.formula.formula import SPHERE
+from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.motion.motion import Motion
 
 BUILDERS = ABSOLUTE | OTHERWISE
@@ -210,10 +210,10 @@ def test_accelerations_are_the_same_at_random_states(name):
     positions, rates, accelerations = observed(case, dynamics, q, v, a)
     own = packed(manifold, positions, rates)
     found = manifold.accelerations(*own, case.forces)
-    for place in manifold.places:
+    for place in manifold.variables:
         key = place.symbol.base.name
         mine = found[:, place.v]
-        if place.space == SPHERE:
+        if place.symbol.base.is_unit:
             omega, direction = own[1][:, place.v], positions[key]
             mine = np.cross(mine, direction) + np.cross(omega, rates[key])
         assert_close(mine.reshape(accelerations[key].shape), accelerations[key], 1e-10)
@@ -232,7 +232,7 @@ def test_the_scene_s_accelerations_meet_the_symbolic_equations(name):
         state = [[], [], []]
         for symbol in equations.configuration:
             moving = [values[symbol.base.name][i] for values in (positions, rates, accelerations)]
-            if symbol.base.space == SPHERE:  # omega = q x q', omega' = q x q''
+            if symbol.base.is_unit:  # omega = q x q', omega' = q x q''
                 moving[1:] = [np.cross(moving[0], x) for x in moving[1:]]
             for values, x in zip(state, moving, strict=True):
                 values.append(x)
@@ -240,8 +240,8 @@ def test_the_scene_s_accelerations_meet_the_symbolic_equations(name):
         values |= {s: numbers[s.base.name] for s in leaves_of(equations, values)}
         resting = trajectory(equations.configuration, *state[:2], [np.zeros_like(x) for x in state[2]])
         for row in equations.rows:
-            residual = np.array(Evaluator(values)(row.residual), dtype=float)
-            without = np.array(Evaluator(values | resting)(row.residual), dtype=float)
+            residual = np.array(Evaluation(values)(row.residual), dtype=float)
+            without = np.array(Evaluation(values | resting)(row.residual), dtype=float)
             assert np.abs(residual).max() < 1e-10 * max(np.abs(without).max(), 1.0)
 
 

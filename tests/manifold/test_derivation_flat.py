@@ -19,7 +19,7 @@ from recursive_dyn.manifold import (
 )
 from recursive_dyn.manifold.comparison.equality import equal, same_equations
 from recursive_dyn.manifold.formula.calculus import replace, symbols_of
-from recursive_dyn.manifold.formula.formula import Symbol
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 m, g, l, k, b = scalars("m g l k b", constant=True)
 e3, rho = vectors("e3 rho", constant=True)

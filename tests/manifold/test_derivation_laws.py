@@ -12,10 +12,10 @@ from demos.manifolds.gallery import SYSTEMS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import cross, delta, derive, dot, dt, rotations, scalars, unit_vectors, vectors
 from recursive_dyn.manifold.comparison.equality import difference, equal, same_equations
-from recursive_dyn.manifold.derivation.legendre import energy
 from recursive_dyn.manifold.derivation.steps import collect, substitute_constraints, variation
 from recursive_dyn.manifold.formula.calculus import replace, symbols_of
-from recursive_dyn.manifold.formula.formula import FLAT, ROTATION, SPHERE, Symbol
+from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.motion.legendre import energy
 from recursive_dyn.manifold.normal.forms import formula
 
 EVERYTHING = (s, u, x, f, y, q, p, R, S)
@@ -81,7 +81,7 @@ def test_rows_are_linear_in_the_lagrangian(one, other, factor):
 def test_virtual_work_adds_its_cofactors(work):
     """- W = sum of u . row, where no derivatives of displacements occur in it; xi counts at right angles to q only."""
     still = replace(work, lambda s: Symbol(s.base, 0, s.is_variation) if s.varied else s)
-    turning = {v.virtual: cross(v, cross(v.virtual, v)) for v in EVERYTHING if v.base.space == SPHERE}
+    turning = {v.virtual: cross(v, cross(v.virtual, v)) for v in EVERYTHING if v.base.is_unit}
     felt = replace(still, lambda s: turning.get(s, s))
     assert equal(-felt, virtual_work_of_rows(derive(0, still, EVERYTHING)), 2, EVERYTHING)
 
@@ -110,8 +110,8 @@ def test_energy_changes_by_the_power_of_applied_forces(name):
     """dE/dt = sum of rate . row + power, in any motion whatever: E = sum of dL/drate . rate - L."""
     system = SYSTEMS[name]()
     found = system.derive()
-    rates = {R.virtual.base: R.rate for R in found.configuration if R.base.space == ROTATION}
-    rates |= {q.virtual.base: cross(q, dt(q)) for q in found.configuration if q.base.space == SPHERE}
+    rates = {R.virtual.base: R.rate for R in found.configuration if R.base.is_rotation}
+    rates |= {q.virtual.base: cross(q, dt(q)) for q in found.configuration if q.base.is_unit}
 
     def moving(s):
         if s.is_variation:
@@ -244,10 +244,10 @@ def test_equations_of_other_variables_are_not_compared():
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_rows_hold_no_variation_and_rates_of_second_order_at_most(name):
     found = SYSTEMS[name]().derive()
-    order = {q.rate.base if q.base.space == ROTATION else q.base: 1 if q.base.space == ROTATION else 2 for q in
+    order = {q.rate.base if q.base.is_rotation else q.base: 1 if q.base.is_rotation else 2 for q in
              found.configuration}  # fmt: skip
     for row in found.rows:
         assert not row.residual.varied
         assert all(s.order <= order[s.base] for s in symbols_of(row.residual) if s.base in order)
-        assert all(s.base.space != FLAT or s.base in order or not s.order for s in symbols_of(row.residual)
+        assert all(not s.base.space.flat or s.base in order or not s.order for s in symbols_of(row.residual)
                    if s.base.definition is None)  # fmt: skip

@@ -4,32 +4,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from by_hand import (
-    R1,
-    R2,
-    J,
-    Omega,
-    Omega1,
-    Omega2,
-    R,
-    e3,
-    l,
-    lam,
-    m,
-    q,
-    rho,
-    rho2,
-    x,
-    x2,
-)
+from by_hand import R1, R2, J, Omega, Omega1, Omega2, R, e3, l, lam, m, q, rho, rho2, x, x2
 
 from recursive_dyn.manifold.comparison.equality import equal
 from recursive_dyn.manifold.comparison.exact_points import SAMPLES, exact, point
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.formula.evaluation import Evaluator
-from recursive_dyn.manifold.formula.formula import ZERO, Symbol
+from recursive_dyn.manifold.formula.declare import define, matrices, rotations, scalars, symmetric_matrices, vectors
+from recursive_dyn.manifold.formula.evaluation import Evaluation
+from recursive_dyn.manifold.formula.formula import ZERO
 from recursive_dyn.manifold.formula.operations import cross, dot, hat, zero
-from recursive_dyn.manifold.formula.symbols import define, matrices, rotations, scalars, symmetric_matrices, vectors
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.normal_form import normal
 
 a, b, c, d = vectors("a b c d")
@@ -124,7 +108,7 @@ def test_more_points_are_other_points():
 
 
 def on_point(f, seed=0):
-    return Evaluator(point(symbols_of(f), seed), exact)(f)
+    return Evaluation(point(symbols_of(f), seed), exact)(f)
 
 
 @pytest.mark.parametrize("seed", range(3))

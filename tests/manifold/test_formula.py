@@ -10,10 +10,7 @@ from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold.comparison.equality import equal
 from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.formula.evaluation import Evaluator
-from recursive_dyn.manifold.formula.formula import ONE, ZERO, Symbol
-from recursive_dyn.manifold.formula.operations import cross, number, zero
-from recursive_dyn.manifold.formula.symbols import (
+from recursive_dyn.manifold.formula.declare import (
     define,
     matrices,
     rotations,
@@ -22,6 +19,10 @@ from recursive_dyn.manifold.formula.symbols import (
     unit_vectors,
     vectors,
 )
+from recursive_dyn.manifold.formula.evaluation import Evaluation
+from recursive_dyn.manifold.formula.formula import ONE, ZERO
+from recursive_dyn.manifold.formula.operations import cross, number, zero
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 Omega = R.rate
 examples = settings(max_examples=200)
@@ -133,13 +134,13 @@ def test_what_is_ill_typed_is_refused_at_once(operation, words):
 @examples
 @given(formulas())
 def test_shapes_are_those_of_the_values(f):
-    value = Evaluator(point(symbols_of(f)), exact)(f)
+    value = Evaluation(point(symbols_of(f)), exact)(f)
     assert np.shape(value) == f.shape
 
 
 def test_operators_are_those_of_linear_algebra():
     values = point([m, x, rho, y, R, A, J, G])
-    at = Evaluator(values, exact)
+    at = Evaluation(values, exact)
     v, w = values[x], values[rho]
 
     def same(f, expected):
@@ -256,6 +257,6 @@ def test_abbreviations_are_differentiated_through():
 @given(formulas(2))
 def test_fourth_derivatives_are_those_of_the_power_series(f):
     along, derivatives = motion(symbols_of(f), 5)
-    expected = 24 * coefficients(Evaluator(along, exact)(f), 4)
+    expected = 24 * coefficients(Evaluation(along, exact)(f), 4)
     fourth = dt(f, 4)
-    assert not np.any(Evaluator(point(symbols_of(fourth)) | derivatives, exact)(fourth) - expected)
+    assert not np.any(Evaluation(point(symbols_of(fourth)) | derivatives, exact)(fourth) - expected)

@@ -4,15 +4,32 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from moving import SYSTEMS, VALUES, R, compiled, e3, f, g, l, m, q, random_forces, random_state, spherical, system, x
+from moving import (
+    SYSTEMS,
+    VALUES,
+    R,
+    compiled,
+    e3,
+    f,
+    g,
+    l,
+    m,
+    q,
+    random_forces,
+    random_state,
+    spherical,
+    system,
+    trajectory,
+    x,
+)
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.manifold import cross, define, delta, derive, dt, scalars, symmetric_matrices, vectors
-from recursive_dyn.manifold.formula.evaluation import Evaluator, trajectory
+from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion.positions import matrix
 from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.spatial.rotations import quaternion_to_matrix
 
 every_system = pytest.mark.parametrize("name", SYSTEMS)
 
@@ -21,14 +38,15 @@ def residuals(equations, dynamics, state, a, forces):
     """The rows' values, formula by formula on floats: no graph, no compiler."""
     positions, velocities = state
     values = trajectory(
-        [p.symbol for p in dynamics.places],
-        [matrix(positions[p.q]) if p.space == "rotation" else np.squeeze(positions[p.q]) for p in dynamics.places],
-        [np.squeeze(velocities[p.v]) for p in dynamics.places],
-        [np.squeeze(a[p.v]) for p in dynamics.places],
+        [p.symbol for p in dynamics.variables],
+        [p.value(positions) for p in dynamics.variables],
+        [np.squeeze(velocities[p.v]) for p in dynamics.variables],
+        [np.squeeze(a[p.v]) for p in dynamics.variables],
     )
     values |= {dynamics.parameters.symbol(n): np.asarray(dynamics.parameters[n]) for n in dynamics.parameters}
-    values |= {dynamics.force_table.names[n]: value for n, value in forces.items()}
-    evaluate = Evaluator(values)
+    forced = dynamics.no_forces()
+    values |= {forced.symbol(n): value for n, value in forces.items()}
+    evaluate = Evaluation(values)
     return [np.array(evaluate(row.residual), dtype=float) for row in equations.rows]
 
 
@@ -40,8 +58,8 @@ def test_accelerations_meet_the_rows_and_leave_unit_vectors_unit(name):
         a = dynamics.accelerations(*state, forces)
         for row in residuals(equations, dynamics, state, a, forces):
             assert np.abs(row).max() < 1e-11 * (1 + np.abs(a).max())
-        for p in dynamics.places:
-            if p.space == "sphere":
+        for p in dynamics.variables:
+            if p.symbol.base.is_unit:
                 assert abs(state[0][p.q] @ a[p.v]) < 1e-12 * (1 + np.abs(a).max())
 
 
@@ -95,9 +113,9 @@ def test_the_interpreter_computes_the_same(name):
     forces = random_forces(dynamics, 7)
     packed = np.concatenate([np.ravel(forces[n]) for n in dynamics.forces])
     inputs = {"q": positions, "v": v, "forces": packed, "parameters": dynamics.parameters.complete}
-    a = reference.run(dynamics.calls.program("accelerations"), inputs)["a"]
+    a = reference.run(dynamics.program("accelerations"), inputs)["a"]
     assert dynamics.accelerations(positions, v, forces) == pytest.approx(a, rel=1e-10, abs=1e-10)
-    energy = reference.run(dynamics.calls.program("energy"), inputs)["energy"]
+    energy = reference.run(dynamics.program("energy"), inputs)["energy"]
     assert dynamics.energy(positions, v) == pytest.approx(energy[0], rel=1e-12)
 
 
@@ -147,16 +165,16 @@ def test_a_prescribed_pivot_pulls_by_its_acceleration():
 
 def test_packed_states_unpack():
     dynamics = system("quadrotor with load")
-    positions = {x: [1, 2, 3], "q": [0.6, 0, 0.8], R: matrix(np.array([0.5, 0.5, -0.5, 0.5]))}
+    positions = {x: [1, 2, 3], "q": [0.6, 0, 0.8], R: quaternion_to_matrix(np.array([0.5, 0.5, -0.5, 0.5]))}
     rates = {"x": [4, 5, 6], q: [0.8, 1, -0.6], "R": [7, 8, 9]}
     qs, vs = dynamics.pack(positions, rates)
     back, moving_at = dynamics.unpack(np.tile(qs, (2, 1)), np.tile(vs, (2, 1)))
     for key, value in positions.items():
-        assert back[dynamics.place(key).symbol] == pytest.approx(
+        assert back[dynamics.variable(key).symbol] == pytest.approx(
             np.tile(value, (2,) + (1,) * np.ndim(value)), abs=1e-15
         )
     for key, value in rates.items():
-        assert moving_at[dynamics.place(key).symbol] == pytest.approx(np.tile(value, (2, 1)), abs=1e-15)
+        assert moving_at[dynamics.variable(key).symbol] == pytest.approx(np.tile(value, (2, 1)), abs=1e-15)
     with pytest.raises(rd.StateError, match="no position was given for 'R'"):
         dynamics.pack({x: [0, 0, 0], q: [0, 0, 1]})
 

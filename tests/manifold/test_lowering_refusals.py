@@ -4,24 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from moving import (
-    J,
-    R,
-    e3,
-    g,
-    m,
-    q,
-    q1,
-    q2,
-    random_state,
-    rho,
-    rigid,
-    s,
-    spherical,
-    system,
-    tau,
-    x,
-)
+from moving import J, R, e3, g, m, q, q1, q2, random_state, rho, rigid, s, spherical, system, tau, x
 
 import recursive_dyn as rd
 from recursive_dyn.manifold import delta, derive, dt, rotations, scalars, unit_vectors

@@ -23,7 +23,7 @@ from moving import (
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.manifold.motion.motion import Motion
-from recursive_dyn.manifold.motion.positions import matrix, quaternion
+from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 from scene import Body, Scene, joints
 
 
@@ -32,7 +32,7 @@ def test_the_interpreter_takes_the_same_step(name):
     """Runge and Kutta's tableau over the reference interpreter; fused products differ in the last digits."""
     motion = moving(name, seed=3, timestep=1e-2, forced=True)
     dynamics, h = motion.dynamics, motion.timestep
-    slope, landing = (dynamics.calls.program(n) for n in ("slope", "landing"))
+    slope, landing = (dynamics.program(n) for n in ("slope", "landing"))
     given = {"q": motion.q.copy(), "forces": motion.forces.numbers, "parameters": dynamics.parameters.complete}
     start = np.concatenate([np.zeros(dynamics.nv), motion.v])
 
@@ -63,8 +63,11 @@ def test_the_same_bodies_on_ball_joints_move_the_same():
     first.attach(second, joints.ball(), at=rd.pose(VALUES["lam"]))
     tree, dynamics = scene.compile(), compiled(double_rigid(), J1=about_pivot)
     state, v = random_state(dynamics, 3)
-    relative = matrix(state[:4]).T @ matrix(state[4:])
-    there = np.concatenate([state[:4], quaternion(relative)]), np.concatenate([v[:3], v[3:] - relative.T @ v[:3]])
+    relative = quaternion_to_matrix(state[:4]).T @ quaternion_to_matrix(state[4:])
+    there = (
+        np.concatenate([state[:4], matrix_to_quaternion(relative)]),
+        np.concatenate([v[:3], v[3:] - relative.T @ v[:3]]),
+    )
     assert dynamics.energy(state, v) == pytest.approx(tree.kinetic_energy(*there) + tree.potential_energy(there[0]))
     motion, simulation = Motion(dynamics, 5e-4), rd.Simulation(tree, 5e-4, "rk4")
     bound = 0.0
@@ -90,7 +93,7 @@ def test_steps_in_one_call_and_one_by_one_are_the_same_to_the_bit():
 def test_accelerations_of_variables_are_second_derivatives_of_the_motion():
     """Five-point differences over h: a hundred roundings of rates around 1 are 1e-14 / h."""
     motion = moving("quadrotor with load", timestep=1e-3, forced=True)
-    names = [p.symbol for p in motion.dynamics.places]
+    names = [p.symbol for p in motion.dynamics.variables]
     rates = []
     for k in range(5):
         if k == 2:
@@ -104,7 +107,7 @@ def test_accelerations_of_variables_are_second_derivatives_of_the_motion():
 
 def test_places_and_readings_agree():
     motion = moving("quadrotor with load")
-    rotation = matrix(np.array([0.1, 0.5, -0.3, 0.8]))
+    rotation = quaternion_to_matrix(np.array([0.1, 0.5, -0.3, 0.8]))
     motion.place(x, [1, 2, 3], [4, 5, 6])
     motion.place("q", [0.6, 0, 0.8], angular=[1e-10, 2, 0])
     assert abs(motion.q[3:6] @ motion.v[3:6]) < 1e-16
@@ -112,7 +115,7 @@ def test_places_and_readings_agree():
     assert (motion[x] == [1, 2, 3]).all() and (motion.rate(x) == [4, 5, 6]).all()
     assert motion.rate(q) == pytest.approx(np.cross([0, 2, 0], [0.6, 0, 0.8]), abs=1e-10)  # the part along q
     assert motion[R] == pytest.approx(rotation, abs=1e-15) and (motion.rate(R) == [7, 8, 9]).all()
-    motion.place(R, quaternion(rotation))
+    motion.place(R, matrix_to_quaternion(rotation))
     assert motion[R] == pytest.approx(rotation, abs=1e-15) and (motion.rate(R) == 0).all()
     assert isinstance(moving("chain of 3 on a cart")["s"], float)
 
@@ -138,7 +141,7 @@ def test_parameters_change_without_compiling_again(monkeypatch):
     motion = Motion(dynamics)
     motion.step()
     monkeypatch.setattr(jit, "compile_modules", lambda *_: pytest.fail("compiled again"))
-    dynamics.parameters["l2"] = 0.9
+    motion.parameters["l2"] = 0.9
     other = compiled(double_spherical(), l2=0.9)  # the same equations, from the cache
     motion.q, motion.v = random_state(dynamics)
     again = Motion(other)
@@ -146,7 +149,7 @@ def test_parameters_change_without_compiling_again(monkeypatch):
     motion.step(10)
     again.step(10)
     assert (motion.q == again.q).all() and (motion.v == again.v).all()
-    other.parameters["l2"] = 0.45
+    again.parameters["l2"] = 0.45
     again.step()
     motion.step()
     assert not (motion.v == again.v).all()

@@ -34,7 +34,7 @@ from recursive_dyn.manifold.comparison.equality import equal
 from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
 from recursive_dyn.manifold.derivation.adjoint import isolate
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
-from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.operations import cross, dot, hat, total, transpose
 from recursive_dyn.manifold.normal.forms import formula
 from recursive_dyn.manifold.normal.normal_form import normal
@@ -190,12 +190,12 @@ def test_collecting_refuses_what_is_not_linear(f):
 @given(formulas(2), st.integers(1, 3))
 def test_time_derivatives_are_those_of_the_power_series(f, n):
     along, derivatives = motion(symbols_of(f), n + 1)
-    expected = FACTORIAL[n] * coefficients(Evaluator(along, exact)(f), n)
+    expected = FACTORIAL[n] * coefficients(Evaluation(along, exact)(f), n)
     assert not np.any(_value(dt(f, n), derivatives) - expected)
 
 
 def _value(f, known):
-    return Evaluator(point(symbols_of(f)) | known, exact)(f)
+    return Evaluation(point(symbols_of(f)) | known, exact)(f)
 
 
 @examples
@@ -203,5 +203,5 @@ def _value(f, known):
 def test_variations_are_derivatives_along_the_virtual_displacement(f):
     values = point(symbols_of(f))
     along = {v: series(values[v], _value(independent(delta(v), (R, S)), {})) for v in values}
-    expected = coefficients(Evaluator(along, exact)(f), 1)
+    expected = coefficients(Evaluation(along, exact)(f), 1)
     assert not np.any(_value(independent(delta(f), (R, S)), {}) - expected)

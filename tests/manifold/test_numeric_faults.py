@@ -114,13 +114,13 @@ class TestArrays:
         for name in ("spherical pendulum", "3D pendulum", "quadrotor with load"):
             dynamics = system(name)
             empty = np.zeros((0, dynamics.nq)), np.zeros((0, dynamics.nv))
-            forces = {key: np.zeros((0, *s.shape)) for key, s in dynamics.force_table.names.items()}
+            forces = {key: np.zeros((0, *dynamics.no_forces().symbol(key).shape)) for key in dynamics.forces}
             assert dynamics.accelerations(*empty, forces).shape == (0, dynamics.nv)
             assert dynamics.mass_matrix(empty[0]).shape == (0, dynamics.nv, dynamics.nv)
         C, n, J = rotations("C"), unit_vectors("n"), symmetric_matrices("S")
         L = m * dt(x).dot(dt(x)) / 2 - x.dot(J * (C * n))
         dynamics = compiled(derive(L, None, x, prescribed=(C, C.rate, n, J)))
-        shapes = {name: (0, *s.shape) for name, s in dynamics.force_table.names.items()}
+        shapes = {name: (0, *dynamics.no_forces().symbol(name).shape) for name in dynamics.forces}
         forces = {name: np.zeros(shape) for name, shape in shapes.items()}
         assert dynamics.accelerations(np.zeros((0, 3)), np.zeros(3), forces).shape == (0, 3)
 
@@ -189,11 +189,12 @@ class TestCopies:
         motion.step(10)
         assert (motion.q == other.q).all() and (motion.v == other.v).all()
 
-    def test_deep_copies_have_parameters_of_their_own(self):
-        motion = Motion(compiled(spherical()))
-        shallow, deep = copy.copy(motion), copy.deepcopy(motion)
+    def test_copies_have_parameters_of_their_own(self):
+        dynamics = compiled(spherical())
+        motion = Motion(dynamics)
+        others = Motion(dynamics), copy.copy(motion), copy.deepcopy(motion)
         motion.parameters["g"] = 1.0
-        assert shallow.parameters["g"] == 1.0 and deep.parameters["g"] == GRAVITY
+        assert all(other.parameters["g"] == GRAVITY for other in (*others, dynamics))
 
 
 class TestPuppets:

@@ -8,9 +8,9 @@ from recursive_dyn.manifold import derive
 from recursive_dyn.manifold.comparison.equality import difference, same_equations
 from recursive_dyn.manifold.comparison.exact_points import exact
 from recursive_dyn.manifold.formula.calculus import dt
-from recursive_dyn.manifold.formula.evaluation import Evaluator
+from recursive_dyn.manifold.formula.declare import scalars
+from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.operations import cross, dot
-from recursive_dyn.manifold.formula.symbols import scalars
 
 s = scalars("s")
 
@@ -60,7 +60,7 @@ def test_velocities_fulfil_constraints_on_spheres_too():
     }
     assert same_equations(linked, rows)
     found = difference(linked, rows | {h.q2: cross(h.q2, h.m2 * dt(h.q2, 2) + multiplier * h.e3)})
-    at = Evaluator(found.state, exact)
+    at = Evaluation(found.state, exact)
     assert at(constraints[0]) == 0 and at(dot(h.q1, dt(h.q1))) == 0 == at(dot(h.q2, dt(h.q2)))
 
 

@@ -8,7 +8,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import cross, derive, dot, dt, vectors
 from recursive_dyn.manifold.comparison.equality import difference, equal, same_equations
 from recursive_dyn.manifold.formula.calculus import replace
-from recursive_dyn.manifold.formula.formula import Symbol
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 PRINTED = {
     "spherical": "q x (m l^2 q'' + m g l e3 - tau) = 0",

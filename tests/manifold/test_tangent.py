@@ -24,9 +24,9 @@ from scipy.spatial.transform import Rotation
 from recursive_dyn.manifold import cross, delta, derive, dt, scalars
 from recursive_dyn.manifold.derivation.equations_of_motion import Equation
 from recursive_dyn.manifold.motion.motion import Motion
-from recursive_dyn.manifold.motion.positions import matrix, quaternion
-from recursive_dyn.manifold.motion.tangent import basis
+from recursive_dyn.manifold.motion.variable import variables
 from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 
 Z = np.array([0.0, 0.0, 1.0])
 TILTED = [(2e-8, 1e-8, -1.0), (1e-8, 0.0, 1.0), (1e-160, -1e-170, -1.0), (0.6, 0.8, 1e-17), (0.6, 0.8, -1e-17)]
@@ -39,7 +39,7 @@ BUILDERS = {name: build for name, build in SYSTEMS.items() if "3D" not in name} 
 def test_the_basis_is_orthonormal_and_right_handed(direction):
     own = np.array(direction, dtype=float)
     own /= np.linalg.norm(own)
-    B = basis(own).astype(float)
+    B = variables([q])[0].basis(own).astype(float)
     assert pytest.approx(np.eye(2), abs=4e-16) == B.T @ B
     assert np.cross(own, B[:, 0]) == pytest.approx(B[:, 1], abs=4e-16)
     assert np.cross(own, B[:, 1]) == pytest.approx(-B[:, 0], abs=4e-16)
@@ -68,7 +68,7 @@ def turned_values(S, values):
 def turned_velocities(dynamics, S, v):
     """Velocities or accelerations (nv,) of the turned world."""
     result = np.array(v, dtype=float)
-    for p in dynamics.places:
+    for p in dynamics.variables:
         if p.symbol.shape:
             result[p.v] = S @ result[p.v]
     return result
@@ -76,9 +76,9 @@ def turned_velocities(dynamics, S, v):
 
 def turned_positions(dynamics, S, positions):
     result = np.array(positions)
-    for p in dynamics.places:
-        if p.space == "rotation":
-            result[p.q] = quaternion(turned(S, matrix(positions[p.q])))
+    for p in dynamics.variables:
+        if p.symbol.base.is_rotation:
+            result[p.q] = matrix_to_quaternion(turned(S, quaternion_to_matrix(positions[p.q])))
         elif p.symbol.shape:
             result[p.q] = S @ positions[p.q]
     return result
@@ -94,7 +94,7 @@ def rotations_of(direction):
 def start(dynamics, where):
     """A random state, unit vectors exactly at a pole or at both by turns, if so wanted."""
     positions, v = random_state(dynamics, 3, speed=2.0)
-    spheres = [p for p in dynamics.places if p.space == "sphere"]
+    spheres = [p for p in dynamics.variables if p.symbol.base.is_unit]
     for i, p in enumerate(spheres):
         if where != "anywhere":
             positions[p.q] = -Z if where == "bottom" or (where == "both" and i % 2) else Z
@@ -135,8 +135,8 @@ def test_accelerations_and_forces_are_tangent(name, where):
     positions, v, _ = start(dynamics, where)
     forces = random_forces(dynamics, 5)
     for vector in (dynamics.accelerations(positions, v, forces), dynamics.right_hand_side(positions, v, forces)):
-        for p in dynamics.places:
-            if p.space == "sphere":
+        for p in dynamics.variables:
+            if p.symbol.base.is_unit:
                 assert abs(positions[p.q] @ vector[p.v]) < 1e-15 * max(1.0, np.abs(vector).max())
 
 

@@ -11,23 +11,23 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold.comparison.elimination import Row, pivot, reduced, remainder
 from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
+from recursive_dyn.manifold.derivation.equations_of_motion import Equations
 from recursive_dyn.manifold.formula.calculus import dt, symbols_of
-from recursive_dyn.manifold.formula.evaluation import Evaluator, Value
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Formula, Symbol
-from recursive_dyn.manifold.formula.operations import dot, kind, total
-
-if TYPE_CHECKING:
-    from recursive_dyn.manifold.derivation.equations_of_motion import Equations
+from recursive_dyn.manifold.formula.evaluation import Evaluation, Value
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.kinematics import acceleration, conserved, velocity
+from recursive_dyn.manifold.formula.operations import kind, total
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 Values = dict[Symbol, Value]
-EquationSet: TypeAlias = "Equations | Mapping[Symbol, Formula]"
+EquationSet: TypeAlias = Equations | Mapping[Symbol, Formula]
 
 
 def equal(a: Formula, b: Formula, points: int = 3, configuration: Sequence[Symbol] = ()) -> bool:
@@ -49,7 +49,7 @@ def equal(a: Formula, b: Formula, points: int = 3, configuration: Sequence[Symbo
 
 
 def _at(f: Formula, seed: int) -> Value:
-    return Evaluator(point(symbols_of(f), seed), exact)(f)
+    return Evaluation(point(symbols_of(f), seed), exact)(f)
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,13 @@ class _Rows:
 def _read(equations: EquationSet) -> _Rows:
     if isinstance(equations, Mapping):
         rows = _Rows(dict(equations))
-    elif not hasattr(equations, "rows"):
+    elif not isinstance(equations, Equations):
         raise OperandError(f"{equations!r} is no set of equations: it must be Equations or a mapping of residuals")
     else:
         residuals = {row.symbol: row.residual for row in equations.rows}
         rows = _Rows(residuals, tuple(equations.constraints), tuple(equations.multipliers))
     configuration = tuple(rows.residuals)
-    highest = {s.base: s.order for s in _accelerations(configuration)}
+    highest = {s.base: s.order for s in map(acceleration, configuration)}
     for symbol, residual in rows.residuals.items():
         if not isinstance(residual, Formula):
             raise OperandError(f"the row of {symbol.base.name} must be a formula that is zero, not {residual!r}")
@@ -133,8 +133,8 @@ def _unshared(a: Mapping[Symbol, Any], b: Mapping[Symbol, Any]) -> list[tuple[st
 def _difference_at(first: _Rows, second: _Rows, seed: int) -> Difference | None:
     configuration, sides = tuple(first.residuals), (first, second)
     multipliers = tuple(dict.fromkeys((*first.multipliers, *second.multipliers)))
-    velocities, unknowns = _velocities(configuration), (*multipliers, *_accelerations(configuration))
-    tangent = [dot(q, dt(q)) for q in configuration if q.base.space == SPHERE]
+    velocities, unknowns = tuple(map(velocity, configuration)), (*multipliers, *map(acceleration, configuration))
+    tangent = [c for q in configuration for c in conserved(q)]
     constraints = [(*side.constraints, *tangent) for side in sides]
     formulas = [f for side in sides for f in (*side.residuals.values(), *side.constraints, *map(dt, side.constraints))]
     state = point([*configuration, *velocities, *unknowns, *(s for f in formulas for s in symbols_of(f))], seed)
@@ -184,14 +184,6 @@ def _constrained(space: tuple[Row, ...], velocities: Sequence[Symbol], state: Va
     return result
 
 
-def _velocities(configuration: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    return tuple(s.rate if s.base.space == ROTATION else Symbol(s.base, 1) for s in configuration)
-
-
-def _accelerations(configuration: Sequence[Symbol]) -> tuple[Symbol, ...]:
-    return tuple(Symbol(v.base, v.order + 1) for v in _velocities(configuration))
-
-
 def _matrix(formulas: Iterable[Formula], unknowns: Sequence[Symbol], state: Values) -> list[list[Fraction]]:
     return [row for f in formulas for row in _affine(f, unknowns, state, "constraint")]
 
@@ -199,17 +191,17 @@ def _matrix(formulas: Iterable[Formula], unknowns: Sequence[Symbol], state: Valu
 def _affine(f: Formula, unknowns: Sequence[Symbol], state: Values, name: str) -> list[list[Fraction]]:
     """By component of f: its coefficients of the unknowns' components, and what is left when these are zero."""
     origin = state | {s: _constant(s.shape, None) for s in unknowns}
-    rest = np.ravel(Evaluator(origin, exact)(f))
+    rest = np.ravel(Evaluation(origin, exact)(f))
     occurring = set(symbols_of(f))
     columns, drawn = [], rest
     for s in unknowns:
         for index in np.ndindex(*s.shape):
             column = 0 * rest
             if s in occurring:
-                column = np.ravel(Evaluator(origin | {s: _constant(s.shape, index)}, exact)(f)) - rest
+                column = np.ravel(Evaluation(origin | {s: _constant(s.shape, index)}, exact)(f)) - rest
                 drawn = drawn + column * (state[s][index] if s.shape else state[s])
             columns.append(column)
-    if np.any(drawn != np.ravel(Evaluator(state, exact)(f))):
+    if np.any(drawn != np.ravel(Evaluation(state, exact)(f))):
         raise ModelError(f"the {name} is not affine in {', '.join(s.base.name for s in unknowns)}")
     return [list(row) for row in zip(*columns, rest, strict=True)]
 

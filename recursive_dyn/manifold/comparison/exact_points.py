@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.manifold.derivation.derivation_check import within
-from recursive_dyn.manifold.derivation.variations import in_displacements, spins
-from recursive_dyn.manifold.formula.calculus import delta, dt, replace
+from recursive_dyn.manifold.formula.calculus import delta, dt, replace, symbols_of
 from recursive_dyn.manifold.formula.evaluation import Value, cross_values, dot_values
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Base, Formula, Symbol
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.kinematics import in_displacements, rates
+from recursive_dyn.manifold.formula.symbol import Base, Symbol
 
 SAMPLES = 2**20
 
@@ -28,9 +28,9 @@ SAMPLES = 2**20
 def point(symbols: Iterable[Symbol], seed: int = 0) -> dict[Symbol, Value]:
     """A value of Fractions for each symbol, with all rules of S^2 and SO(3) true at once.
 
-    Derivatives and virtual displacements are symbols too. ``Evaluator(values, exact)`` takes what comes out. A symbol's
-    value depends on its name, kind and the seed, not on the other symbols. What is abbreviated or varied is to be
-    written in independent symbols first, by ``independent``.
+    Derivatives and virtual displacements are symbols too. ``Evaluation(values, exact)`` takes what comes out. A
+    symbol's value depends on its name, kind and the seed, not on the other symbols. What is abbreviated or varied is to
+    be written in independent symbols first, by ``independent``.
     """
     return {s: _value(s, seed) for s in dict.fromkeys(symbols)}
 
@@ -46,7 +46,7 @@ def independent(f: Formula, configuration: Sequence[Symbol] = ()) -> Formula:
     delta q = xi x q, delta R = R hat(eta), delta Omega = eta' + Omega x eta, with their derivatives. The rotation of an
     Omega is looked for in the formula and in the configuration; otherwise delta Omega is a symbol of its own.
     """
-    spinning = spins((*configuration, *within(f)))
+    spinning = rates((*configuration, *symbols_of(f, True)))
 
     def rule(s: Symbol) -> Formula:
         base = s.base
@@ -58,10 +58,10 @@ def independent(f: Formula, configuration: Sequence[Symbol] = ()) -> Formula:
 
 
 def _value(s: Symbol, seed: int) -> Value:
-    if s.base.space == SPHERE and not s.is_variation:
+    if s.base.is_unit and not s.is_variation:
         return _sphere_derivatives(s.base, s.order, seed)[s.order]
     source = _source(s.base, s.order, seed, "delta" if s.is_variation else "")
-    if s.base.space == ROTATION and not s.is_variation:
+    if s.base.is_rotation and not s.is_variation:
         return random_rotation(source)
     if not s.shape:
         return random_number(source)
@@ -82,7 +82,7 @@ def _sphere_derivatives(base: Base, order: int, seed: int) -> list[Value]:
 
 
 def _source(base: Base, order: int, seed: int, mark: str = "") -> Random:
-    kind = (base.name, base.shape, base.space, base.constant, base.symmetric, base.is_virtual)
+    kind = (base.name, base.shape, base.space.name, base.constant, base.symmetric, base.is_virtual)
     return Random(f"{seed} {kind} {order} {mark}")
 
 

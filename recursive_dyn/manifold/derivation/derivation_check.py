@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import leaves, symbols_of
-from recursive_dyn.manifold.formula.formula import ROTATION, Base, Formula, Symbol
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.kinematics import rates, velocity
 from recursive_dyn.manifold.formula.operations import kind, number
+from recursive_dyn.manifold.formula.symbol import Base, Symbol
 
 
 def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
@@ -21,7 +23,7 @@ def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
             raise ModelError(f"the configuration holds {q!r}, which is no symbol: declare it with unit_vectors('q')")
         if q.order or q.varied or q.constant or q.base.definition is not None:
             raise ModelError(f"'{q}' cannot be in the configuration: it is a constant, derivative or abbreviation")
-        if len(q.shape) == 2 and q.base.space != ROTATION:
+        if len(q.shape) == 2 and not q.base.is_rotation:
             raise ModelError(f"'{q}' is a {kind(q)}; of matrices only rotations can be in the configuration")
     names = [q.base.name for q in variables]
     companions = [s.base.name for q in variables for s in (q.base.rate, q.base.virtual) if s is not None]
@@ -50,15 +52,14 @@ def check_prescribed(prescribed: Any, variables: Sequence[Symbol]) -> tuple[Symb
             raise ModelError(f"{s!r} cannot be prescribed: list symbols that move, not their derivatives")
         if s.base in known_bases(variables):
             raise ModelError(f"'{s}' is prescribed and in the configuration: it can be one of them only")
-    spinning = [s.rate for s in symbols if s.base.space == ROTATION]
-    return tuple(dict.fromkeys((*symbols, *spinning)))
+    return tuple(dict.fromkeys((*symbols, *(velocity(s) for s in symbols if s.base.is_rotation))))
 
 
 def check_names(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> set[str]:
     """The names of all symbols; ModelError names two that differ and have one name."""
     found: dict[str, Base] = {}
     companions = [s for q in symbols for s in (q, q.base.rate, q.base.virtual) if s is not None]
-    for s in (*companions, *(s for f in formulas for s in within(f))):
+    for s in (*companions, *(s for f in formulas for s in symbols_of(f, True))):
         if found.setdefault(s.base.name, s.base) != s.base:
             raise ModelError(f"two different symbols are called '{s.base.name}': give each a name of its own")
     return set(found)
@@ -66,16 +67,7 @@ def check_names(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> set[s
 
 def known_bases(variables: Sequence[Symbol]) -> set[Base]:
     """What moves: the variables and the angular velocities of rotations."""
-    rates = {q.rate.base for q in variables if q.base.space == ROTATION}
-    return {q.base for q in variables} | rates
-
-
-def within(f: Formula) -> Iterator[Symbol]:
-    """Every symbol of a formula and of the definitions of its abbreviations."""
-    for s in symbols_of(f):
-        yield s
-        if s.base.definition is not None:
-            yield from within(s.base.definition)
+    return {q.base for q in variables} | set(rates(variables))
 
 
 def as_scalar(f: Any, what: str) -> Formula:
@@ -92,7 +84,7 @@ def check_lagrangian(lagrangian: Any, variables: Sequence[Symbol], prescribed: S
     if lagrangian.varied:
         raise ModelError(f"the Lagrangian {lagrangian} holds a variation; those belong in the virtual work")
     known = known_bases(variables) | {s.base for s in prescribed}
-    for s in within(lagrangian):
+    for s in symbols_of(lagrangian, True):
         if not s.constant and s.base.definition is None and s.base not in known:
             raise ModelError(
                 f"'{Symbol(s.base)}' in the Lagrangian is neither constant nor in the configuration: declare it"
@@ -105,13 +97,13 @@ def check_virtual_work(work: Any, variables: Sequence[Symbol], prescribed: Seque
     """The virtual work; ModelError names a variation of something that is not in the configuration."""
     work = as_scalar(work, "virtual work")
     known = {q.base for q in variables} | {q.virtual.base for q in variables}
-    rates = {q.rate.base for q in variables if q.base.space == ROTATION}
+    spins = rates(variables)
     given = {s.base for s in prescribed}
     for s in symbols_of(work):
-        if s.varied and (s.order or s.base in rates):
+        if s.varied and (s.order or s.base in spins):
             raise ModelError(f"the virtual work holds {s}; forces work on displacements, not on those of velocities")
         for inner in leaves(Symbol(s.base)) if s.varied else ():
-            if inner.base not in given and (inner.order or inner.base in rates):
+            if inner.base not in given and (inner.order or inner.base in spins):
                 raise ModelError(f"the virtual work holds {s}, of a velocity; forces work on displacements")
             if not inner.constant and inner.base not in given and inner.base not in known:
                 raise ModelError(
@@ -124,7 +116,7 @@ def inputs_of(work: Formula, variables: Sequence[Symbol]) -> tuple[Symbol, ...]:
     """Applied forces: symbols of the virtual work that depend on time and are not of the motion."""
     known = known_bases(variables) | {q.virtual.base for q in variables}
     found: dict[Symbol, None] = {}
-    for s in within(work):
+    for s in symbols_of(work, True):
         if not s.constant and not s.varied and s.base.definition is None and s.base not in known:
             found[Symbol(s.base)] = None
     return tuple(found)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.derivation.derivation_check import within
-from recursive_dyn.manifold.formula.formula import SPHERE, Base, Formula, Symbol
+from recursive_dyn.manifold.formula.calculus import symbols_of
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.normal.forms import Form, formula
 from recursive_dyn.manifold.writing.compact import compact_row
 from recursive_dyn.manifold.writing.latex_style import LATEX
-from recursive_dyn.manifold.writing.roles import Roles
+from recursive_dyn.manifold.writing.terms import Roles
 from recursive_dyn.manifold.writing.text_style import TEXT
-
-if TYPE_CHECKING:
-    from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,8 +43,7 @@ class Equation:
         """The residual as a person would write it; a constant that all terms share is dropped where forces have it."""
         own = self.symbol
         inputs = frozenset(s.base for s in self.inputs)
-        first = own if own.base.space == SPHERE else None
-        return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, first, self.ranks))
+        return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, self.ranks))
 
     def __str__(self) -> str:
         return f"{self.row} = 0"
@@ -93,7 +91,7 @@ class Equations:
     @property
     def definitions(self) -> tuple[Symbol, ...]:
         """Abbreviations that the rows and constraints use."""
-        used = (s for f in (*(row.row for row in self.rows), *self.constraints) for s in within(f))
+        used = (s for f in (*(row.row for row in self.rows), *self.constraints) for s in symbols_of(f, True))
         return tuple(dict.fromkeys(Symbol(s.base) for s in used if s.base.definition is not None))
 
     def _lines(self, write: Callable[[Formula], str]) -> list[str]:
@@ -115,6 +113,4 @@ class Equations:
 
     def compile(self) -> ManifoldDynamics:
         """Mass matrix, right-hand side, accelerations and steps as machine code."""
-        from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
-
         return ManifoldDynamics(self)

@@ -12,9 +12,11 @@ from typing import Any
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.derivation.derivation_check import known_bases
 from recursive_dyn.manifold.formula.calculus import derivation, dt, leaves
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, ZERO, Formula, Symbol
-from recursive_dyn.manifold.formula.operations import cross, dot, is_zero, kind, zero
-from recursive_dyn.manifold.formula.symbols import declare
+from recursive_dyn.manifold.formula.declare import declare
+from recursive_dyn.manifold.formula.formula import ZERO, Formula
+from recursive_dyn.manifold.formula.kinematics import rates, virtual_rate
+from recursive_dyn.manifold.formula.operations import dot, is_zero, kind, zero
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 
 def multiplier_work(
@@ -40,18 +42,18 @@ def multiplier_work(
 
 def virtual_form(c: Formula, variables: Sequence[Symbol], prescribed: Sequence[Symbol] = ()) -> Formula:
     """A constraint linear in velocity, of virtual displacements in place of velocities; terms without any drop out."""
-    rates = {q.rate.base: q for q in variables if q.base.space == ROTATION}
-    owners = {q.base: q for q in variables}
+    spins = rates(variables)
+    owners = {q.base: q for q in variables} | spins
     given = {s.base for s in prescribed}
     known = known_bases(variables) | given
 
     def is_velocity(s: Symbol) -> bool:
-        return not s.varied and s.base not in given and s.order + (s.base in rates) > 0
+        return not s.varied and s.base not in given and s.order + (s.base in spins) > 0
 
     for s in leaves(c):
         if not s.constant and s.base not in known:
             raise ModelError(f"'{Symbol(s.base)}' in the constraint {c} is neither constant nor in the configuration")
-        if s.varied or (is_velocity(s) and s.order + (s.base in rates) > 1):
+        if s.varied or (is_velocity(s) and s.order + (s.base in spins) > 1):
             raise ModelError(f"the constraint {c} holds {s}: constraints are linear in velocity")
 
     def rule(s: Symbol) -> Formula:
@@ -60,12 +62,7 @@ def virtual_form(c: Formula, variables: Sequence[Symbol], prescribed: Sequence[S
             if s.order == 1 and not any(map(is_velocity, leaves(definition))):
                 return Symbol(s.base, 0, True)  # of a point: its name stays in the rows
             return derivation(dt(definition, s.order), rule)
-        if not is_velocity(s):
-            return zero(s.shape)
-        if s.base in rates:
-            return rates[s.base].virtual
-        owner = owners[s.base]
-        return cross(owner.virtual, owner) if s.base.space == SPHERE else Symbol(s.base, 0, True)
+        return virtual_rate(owners[s.base]) if is_velocity(s) else zero(s.shape)
 
     virtual = derivation(c, rule)
     if is_zero(virtual):

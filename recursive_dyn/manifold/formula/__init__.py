@@ -1,1 +1,5 @@
-"""Formulas of scalars, vectors, matrices and rotations as whole objects."""
+"""Formulas of whole scalars, vectors and matrices: declared, combined, differentiated, given values."""
+
+from recursive_dyn.manifold.formula import operations  # formulas take their operators from there
+
+__all__ = ["operations"]

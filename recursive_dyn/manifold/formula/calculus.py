@@ -8,22 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import (
-    ROTATION,
-    ZERO,
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Hat,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Symbol,
-    Transpose,
-)
-from recursive_dyn.manifold.formula.operations import cross, dot, hat, is_zero, multiply, power, total, transpose, zero
+from recursive_dyn.manifold.formula.formula import ZERO, Formula, Number, Power, Sum
+from recursive_dyn.manifold.formula.operations import hat, is_zero, multiply, power, remade, total, zero
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 Rule = Callable[[Symbol], Formula]
 
@@ -46,9 +33,9 @@ def delta(f: Formula, prescribed: Sequence[Symbol] = ()) -> Formula:
 def _rate(s: Symbol) -> Formula:
     if s.constant:
         return zero(s.shape)
-    if s.base.space == ROTATION and not s.is_variation:
+    if s.base.is_rotation and not s.is_variation:
         return multiply(s, hat(s.rate))
-    if s.base.space == ROTATION:
+    if s.base.is_rotation:
         raise OperandError(f"the derivative of {s} is not defined: replace it with its rotation times hat(eta) first")
     return Symbol(s.base, s.order + 1, s.is_variation)
 
@@ -62,69 +49,30 @@ def _variation(s: Symbol) -> Formula:
 
 
 def derivation(f: Formula, rule: Rule) -> Formula:
-    """The derivation that ``rule`` gives for symbols: sums term by term, products by Leibniz's rule."""
+    """The derivation that ``rule`` gives for symbols, by Leibniz's rule: all but powers are linear in each operand."""
     match f:
         case Symbol():
             return rule(f)
         case Number():
             return ZERO
-        case Sum(terms, shape):
-            return total([derivation(t, rule) for t in terms], shape)
-        case Product(factors):
-            return _of_product(factors, f, rule)
         case Power(scalar, exponent):
             rate = derivation(scalar, rule)
             return ZERO if is_zero(rate) else exponent * power(scalar, exponent - 1) * rate
-        case Dot(a, b):
-            return dot(derivation(a, rule), b) + dot(a, derivation(b, rule))
-        case Cross(a, b):
-            return cross(derivation(a, rule), b) + cross(a, derivation(b, rule))
-        case Apply(a, b):
-            return multiply(derivation(a, rule), b) + multiply(a, derivation(b, rule))
-        case Hat(a):
-            return hat(derivation(a, rule))
-        case Transpose(a):
-            return transpose(derivation(a, rule))
-    raise OperandError(f"{f!r} has no derivative")
-
-
-def _of_product(factors: tuple[Formula, ...], f: Formula, rule: Rule) -> Formula:
-    terms = []
-    for i, factor in enumerate(factors):
-        rate = derivation(factor, rule)
+        case Sum(terms, shape):
+            return total([derivation(t, rule) for t in terms], shape)
+    if not isinstance(f, Formula):
+        raise OperandError(f"{f!r} has no derivative")
+    rates = []
+    for i, operand in enumerate(f.children):
+        rate = derivation(operand, rule)
         if not is_zero(rate):
-            product = rate
-            for other in (*reversed(factors[:i]), *factors[i + 1 :]):
-                product = multiply(other, product) if not other.shape else multiply(product, other)
-            terms.append(product)
-    return total(terms, f.shape)
+            rates.append(remade(f, (*f.children[:i], rate, *f.children[i + 1 :])))
+    return total(rates, f.shape)
 
 
 def replace(f: Formula, rule: Rule) -> Formula:
     """The formula with every symbol replaced as ``rule`` says (itself where nothing is to be done)."""
-    match f:
-        case Symbol():
-            return rule(f)
-        case Sum(terms, shape):
-            return total([replace(t, rule) for t in terms], shape)
-        case Product(factors):
-            result = replace(factors[-1], rule)
-            for factor in reversed(factors[:-1]):
-                result = multiply(replace(factor, rule), result)
-            return result
-        case Power(scalar, exponent):
-            return power(replace(scalar, rule), exponent)
-        case Dot(a, b):
-            return dot(replace(a, rule), replace(b, rule))
-        case Cross(a, b):
-            return cross(replace(a, rule), replace(b, rule))
-        case Apply(a, b):
-            return multiply(replace(a, rule), replace(b, rule))
-        case Hat(a):
-            return hat(replace(a, rule))
-        case Transpose(a):
-            return transpose(replace(a, rule))
-    return f
+    return rule(f) if isinstance(f, Symbol) else remade(f, [replace(c, rule) for c in f.children])
 
 
 def leaves(f: Formula) -> Iterator[Symbol]:
@@ -144,9 +92,11 @@ def leaves(f: Formula) -> Iterator[Symbol]:
             yield node
 
 
-def symbols_of(f: Formula) -> Iterator[Symbol]:
-    """Every occurrence of a symbol, from left to right; definitions are not looked into."""
+def symbols_of(f: Formula, definitions: bool = False) -> Iterator[Symbol]:
+    """Every occurrence of a symbol, from left to right, and maybe those in what abbreviations stand for."""
     if isinstance(f, Symbol):
         yield f
+        if definitions and f.base.definition is not None:
+            yield from symbols_of(f.base.definition, True)
     for child in f.children:
-        yield from symbols_of(child)
+        yield from symbols_of(child, definitions)

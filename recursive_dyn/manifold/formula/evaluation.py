@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,8 +11,6 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import dt
 from recursive_dyn.manifold.formula.formula import (
-    ROTATION,
-    SPHERE,
     Apply,
     Cross,
     Dot,
@@ -22,39 +20,14 @@ from recursive_dyn.manifold.formula.formula import (
     Power,
     Product,
     Sum,
-    Symbol,
     Transpose,
 )
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 Value = Any  # a scalar, or an array of scalars of the formula's shape
 
 
-def trajectory(
-    configuration: Sequence[Symbol],
-    positions: Sequence[Value],
-    velocities: Sequence[Value],
-    accelerations: Sequence[Value],
-) -> dict[Symbol, Value]:
-    """Values of the configuration's symbols and their derivatives up to the second.
-
-    Velocities and accelerations are x', x'' of flat variables; the angular velocity omega (q' = omega x q, world axes)
-    and its rate of unit vectors; Omega (R' = R hat(Omega), body axes) and its rate of rotations.
-    """
-    values: dict[Symbol, Value] = {}
-    for symbol, x, v, a in zip(configuration, positions, velocities, accelerations, strict=True):
-        values[symbol] = x
-        if symbol.base.space == SPHERE:
-            rate = cross_values(v, x)
-            values[Symbol(symbol.base, 1)] = rate
-            values[Symbol(symbol.base, 2)] = cross_values(a, x) + cross_values(v, rate)
-        elif symbol.base.space == ROTATION:
-            values[symbol.rate], values[Symbol(symbol.rate.base, 1)] = v, a
-        else:
-            values[Symbol(symbol.base, 1)], values[Symbol(symbol.base, 2)] = v, a
-    return values
-
-
-class Evaluator:
+class Evaluation:
     """Values of formulas at one point, each computed once; ``number`` makes a scalar of an exact number.
 
     values: by symbol (orders of derivative are symbols of their own); abbreviations are computed from their

@@ -7,15 +7,27 @@ of how they are written; whether they mean the same is decided by ``equality``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
-
-from recursive_dyn.errors import OperandError
+from typing import Any, TypeVar
 
 Shape = tuple[int, ...]
-FLAT, SPHERE, ROTATION = "flat", "sphere", "rotation"
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+# What formulas do, by name: operators of ``operations``, which make formulas of them, and the styles of ``writing``.
+PROVIDED: dict[str, Callable[..., Any]] = {}
+
+
+def provides(name: str) -> Callable[[Made], Made]:
+    """Makes a function what formulas do under a name."""
+
+    def provide(function: Made) -> Made:
+        PROVIDED[name] = function
+        return function
+
+    return provide
 
 
 class Formula:
@@ -56,152 +68,68 @@ class Formula:
         return any(c.varied for c in self.children)
 
     def __add__(self, other: Any) -> Formula:
-        return operations.add(self, operations.as_formula(other, "+", self))
+        return PROVIDED["+"](self, other)
 
     def __radd__(self, other: Any) -> Formula:
-        return operations.add(operations.as_formula(other, "+", self), self)
+        return PROVIDED["+"](other, self)
 
     def __sub__(self, other: Any) -> Formula:
-        return operations.add(self, -operations.as_formula(other, "-", self), "-")
+        return PROVIDED["-"](self, other)
 
     def __rsub__(self, other: Any) -> Formula:
-        return operations.add(operations.as_formula(other, "-", self), -self, "-")
+        return PROVIDED["-"](other, self)
 
     def __neg__(self) -> Formula:
-        return operations.multiply(Number(Fraction(-1)), self)
+        return PROVIDED["*"](-1, self)
 
     def __mul__(self, other: Any) -> Formula:
-        return operations.multiply(self, operations.as_formula(other, "*", self))
+        return PROVIDED["*"](self, other)
 
     def __rmul__(self, other: Any) -> Formula:
-        return operations.multiply(operations.as_formula(other, "*", self), self)
+        return PROVIDED["*"](other, self)
 
     def __matmul__(self, other: Any) -> Formula:
-        return operations.multiply(self, operations.as_formula(other, "@", self), "@")
-
-    def __truediv__(self, other: Any) -> Formula:
-        return operations.multiply(operations.power(operations.as_formula(other, "/", self), -1), self, "/")
-
-    def __rtruediv__(self, other: Any) -> Formula:
-        return operations.multiply(operations.as_formula(other, "/", self), operations.power(self, -1), "/")
-
-    def __pow__(self, exponent: Any) -> Formula:
-        return operations.power(self, exponent)
-
-    def __rpow__(self, other: Any) -> Formula:
-        raise OperandError(f"{other!r} ** {self} is not defined: formulas are polynomials, with integer exponents")
+        return PROVIDED["@"](self, other)
 
     def __rmatmul__(self, other: Any) -> Formula:
-        return operations.multiply(operations.as_formula(other, "@", self), self, "@")
+        return PROVIDED["@"](other, self)
+
+    def __truediv__(self, other: Any) -> Formula:
+        return PROVIDED["/"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Formula:
+        return PROVIDED["/"](other, self)
+
+    def __pow__(self, exponent: Any) -> Formula:
+        return PROVIDED["**"](self, exponent)
+
+    def __rpow__(self, other: Any) -> Formula:
+        return PROVIDED["**"](other, self)
 
     def dot(self, other: Any) -> Formula:
         """Scalar product of two vectors."""
-        return operations.dot(self, other)
+        return PROVIDED["dot"](self, other)
 
     def cross(self, other: Any) -> Formula:
         """Vector product of two vectors of R^3."""
-        return operations.cross(self, other)
+        return PROVIDED["cross"](self, other)
 
     @property
     def T(self) -> Formula:
         """The transpose of a matrix."""
-        return operations.transpose(self)
+        return PROVIDED["transpose"](self)
 
     def __str__(self) -> str:
-        from recursive_dyn.manifold.writing.text_style import text
-
-        return text(self)
+        return PROVIDED["text"](self)
 
     __repr__ = __str__
 
     def latex(self) -> str:
         """The formula in LaTeX."""
-        from recursive_dyn.manifold.writing.latex_style import latex
-
-        return latex(self)
+        return PROVIDED["latex"](self)
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Base:
-    """What was declared under a name; ``Symbol`` adds the order of time derivative and whether it is varied.
-
-    space: "flat", "sphere" (unit vectors) or "rotation"; rate, virtual: Omega and eta of a rotation, None and xi of a
-    unit vector; definition: the formula that the name abbreviates; rank: order of declaration, for printing.
-    """
-
-    name: str
-    shape: Shape
-    constant: bool = False
-    space: str = FLAT
-    symmetric: bool = False
-    is_virtual: bool = False
-    rate: Symbol | None = None
-    virtual: Symbol | None = None
-    definition: Formula | None = None
-    rank: int = 0
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Base) and self.identity == other.identity)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> Any:
-        return Base, tuple(getattr(self, f.name) for f in fields(self))
-
-    @cached_property
-    def identity(self) -> tuple[Any, ...]:
-        """All that makes two declarations the same."""
-        names = tuple(s and s.base.name for s in (self.rate, self.virtual))
-        return (
-            self.name, self.shape, self.constant, self.space, self.symmetric, self.is_virtual, names, self.definition
-        )  # fmt: skip
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.identity)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Symbol(Formula):
-    """A declared symbol, its time derivative of some order, or its variation."""
-
-    base: Base
-    order: int = 0
-    is_variation: bool = False
-
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        return self.base.shape
-
-    def _is_varied(self) -> bool:
-        return self.is_variation or self.base.is_virtual
-
-    @property
-    def constant(self) -> bool:
-        """Whether it does not depend on time."""
-        return self.base.constant
-
-    @property
-    def rate(self) -> Symbol:
-        """Omega, in body axes, of a rotation: dR/dt = R hat(Omega)."""
-        if self.base.rate is None:
-            raise OperandError(f"{self} is no rotation and has no angular velocity; its derivative is dt({self})")
-        return self.base.rate
-
-    @property
-    def virtual(self) -> Symbol:
-        """xi of a unit vector, delta q = xi x q; eta of a rotation, delta R = R hat(eta); else its variation."""
-        return self.base.virtual or Symbol(self.base, 0, True)
-
-    @cached_property
-    def key(self) -> tuple[Any, ...]:
-        """Place in the order in which normal forms are sorted."""
-        b = self.base  # the name almost always decides; the rest tells symbols of one name and different kinds apart
-        return (self.order, self.is_variation, b.name, b.shape, b.space, b.constant, b.symmetric, b.is_virtual)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -306,7 +234,3 @@ class Transpose(_Single):
 
 
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
-
-
-# The operations make the nodes above: the circle closes here, once both modules know each other.
-from recursive_dyn.manifold.formula import operations  # noqa: E402

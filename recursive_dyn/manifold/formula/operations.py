@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 from numbers import Rational
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import (
-    ONE,
-    SPHERE,
-    ZERO,
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Hat,
-    Number,
-    Power,
-    Product,
-    Shape,
-    Sum,
-    Symbol,
-    Transpose,
-)
+from recursive_dyn.manifold.formula import formula as nodes
+from recursive_dyn.manifold.formula.formula import ONE, ZERO, Formula, Number, Product, Shape, Sum, provides
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 
 def kind(f: Formula) -> str:
@@ -34,12 +22,17 @@ def kind(f: Formula) -> str:
         return "scalar"
     if len(f.shape) == 2:
         return f"{f.shape[0]} x {f.shape[1]} matrix"
-    unit = isinstance(f, Symbol) and f.base.space == SPHERE and f.order == 0 and not f.is_variation
+    unit = isinstance(f, Symbol) and f.base.is_unit and f.order == 0 and not f.is_variation
     return "unit vector" if unit else f"vector of R^{f.shape[0]}"
 
 
+def described(a: Any) -> str:
+    """What was given, with its type where it is a formula."""
+    return f"the {kind(a)} {a}" if isinstance(a, Formula) else repr(a)
+
+
 def _refuse(operation: str, a: Formula, b: Formula, hint: str) -> OperandError:
-    return OperandError(f"{operation} of the {kind(a)} {a} and the {kind(b)} {b} is not defined: {hint}")
+    return OperandError(f"{operation} of {described(a)} and {described(b)} is not defined: {hint}")
 
 
 def number(value: Any) -> Number | None:
@@ -56,13 +49,19 @@ def number(value: Any) -> Number | None:
     return None
 
 
-def as_formula(value: Any, operation: str, other: Formula) -> Formula:
-    if isinstance(value, Formula):
-        return value
+def _operands(operation: str, a: Any, b: Any) -> tuple[Formula, Formula]:
+    if isinstance(a, Formula):
+        return a, b if isinstance(b, Formula) else _as_formula(b, operation, a)
+    if isinstance(b, Formula):
+        return _as_formula(a, operation, b), b
+    raise OperandError(f"{operation} of {a!r} and {b!r} is not defined: it takes formulas")
+
+
+def _as_formula(value: Any, operation: str, other: Formula) -> Formula:
     result = number(value)
     if result is None:
         raise OperandError(
-            f"{operation} of the {kind(other)} {other} and {value!r} ({type(value).__name__}) is not defined: declare"
+            f"{operation} of {described(other)} and {value!r} ({type(value).__name__}) is not defined: declare"
             " arrays as constant vectors or matrices and give their numbers when the equations run"
         )
     return result
@@ -78,30 +77,42 @@ def is_zero(f: Formula) -> bool:
     return f == ZERO or (isinstance(f, Sum) and not f.terms)
 
 
-def add(a: Formula, b: Formula, operation: str = "+") -> Formula:
+@provides("+")
+def add(a: Any, b: Any) -> Formula:
     """a + b of equal shapes."""
+    return total(_summands("+", a, b))
+
+
+@provides("-")
+def subtract(a: Any, b: Any) -> Formula:
+    """a - b of equal shapes."""
+    a, b = _summands("-", a, b)
+    return total([a, -b], a.shape)
+
+
+def _summands(operation: str, a: Any, b: Any) -> tuple[Formula, Formula]:
+    a, b = _operands(operation, a, b)
     if a.shape != b.shape:
-        if operation == "-":
-            b = -b
         raise _refuse(operation, a, b, "both must be scalars, or vectors or matrices of one size")
-    terms: list[Formula] = []
-    for f in (a, b):
-        terms.extend(f.terms if isinstance(f, Sum) else () if is_zero(f) else (f,))
-    if all(isinstance(t, Number) for t in terms):
-        return Number(sum((t.value for t in terms if isinstance(t, Number)), Fraction(0))) if terms else zero(a.shape)
-    return terms[0] if len(terms) == 1 else Sum(tuple(terms), a.shape)
+    return a, b
 
 
-def total(terms: list[Formula], shape: Shape = ()) -> Formula:
+def total(terms: Iterable[Formula], shape: Shape = ()) -> Formula:
     """Sum of formulas of one shape."""
     flat: list[Formula] = []
     for f in terms:
+        shape = f.shape
         flat.extend(f.terms if isinstance(f, Sum) else () if is_zero(f) else (f,))
-    return flat[0] if len(flat) == 1 else Sum(tuple(flat), shape) if flat else zero(shape)
+    if not flat:
+        return zero(shape)
+    if all(isinstance(t, Number) for t in flat):
+        return Number(sum((t.value for t in flat if isinstance(t, Number)), Fraction(0)))
+    return flat[0] if len(flat) == 1 else Sum(tuple(flat), shape)
 
 
-def multiply(a: Formula, b: Formula, operation: str = "*") -> Formula:
+def multiply(a: Any, b: Any, operation: str = "*") -> Formula:
     """Scalar times anything, matrix times vector or matrix."""
+    a, b = _operands(operation, a, b)
     if a.shape and b.shape:
         if len(a.shape) == 2 and a.shape[1] == b.shape[0]:
             return _applied(a, b)
@@ -129,6 +140,9 @@ def multiply(a: Formula, b: Formula, operation: str = "*") -> Formula:
     return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
+nodes.PROVIDED.update({"*": multiply, "@": partial(multiply, operation="@")})
+
+
 def _applied(a: Formula, b: Formula) -> Formula:
     """a b with scalars moved to the front."""
     if is_zero(a) or is_zero(b):
@@ -140,18 +154,31 @@ def _applied(a: Formula, b: Formula) -> Formula:
             front.extend(f.factors[:-1])
             f = f.factors[-1]
         bodies.append(f)
-    result: Formula = Apply(*bodies)
-    for f in reversed(front):
+    return product([*front, nodes.Apply(*bodies)])
+
+
+def product(factors: Sequence[Formula]) -> Formula:
+    """Scalars times the last factor, of any shape."""
+    result = factors[-1]
+    for f in reversed(factors[:-1]):
         result = multiply(f, result)
     return result
 
 
-def power(a: Formula, exponent: Any) -> Formula:
+@provides("/")
+def divide(a: Any, b: Any) -> Formula:
+    """a / b by a number or a constant symbol."""
+    a, b = _operands("/", a, b)
+    return multiply(power(b, -1), a)
+
+
+@provides("**")
+def power(a: Any, exponent: Any) -> Formula:
     """An integer power of a scalar."""
+    if isinstance(exponent, bool) or not isinstance(exponent, int) or not isinstance(a, Formula):
+        raise OperandError(f"{a!r} ** {exponent!r} is not defined: formulas are polynomials, with integer exponents")
     if a.shape:
-        raise OperandError(f"a power or quotient by the {kind(a)} {a} is not defined: only scalars have them")
-    if isinstance(exponent, bool) or not isinstance(exponent, int):
-        raise OperandError(f"{a} ** {exponent!r} is not defined: formulas are polynomials, with integer exponents")
+        raise OperandError(f"a power or quotient by {described(a)} is not defined: only scalars have them")
     if isinstance(a, Number):
         if a.value == 0 and exponent < 0:
             raise OperandError("division by zero in a formula")
@@ -161,54 +188,64 @@ def power(a: Formula, exponent: Any) -> Formula:
         for f in a.factors:
             result = multiply(result, power(f, exponent))
         return result
-    if isinstance(a, Power):
+    if isinstance(a, nodes.Power):
         return power(a.scalar, a.exponent * exponent)
     if exponent < 0 and not (isinstance(a, Symbol) and a.constant):
         raise OperandError(f"division by {a} is not defined: only constant symbols and numbers divide")
-    return ONE if exponent == 0 else a if exponent == 1 else Power(a, exponent)
+    return ONE if exponent == 0 else a if exponent == 1 else nodes.Power(a, exponent)
 
 
+@provides("dot")
 def dot(a: Any, b: Any) -> Formula:
     """a . b of two vectors of one size."""
     a, b = _operands("dot", a, b)
     if len(a.shape) != 1 or a.shape != b.shape:
         raise _refuse("dot", a, b, "both must be vectors of one size")
-    return ZERO if is_zero(a) or is_zero(b) else Dot(a, b)
+    return ZERO if is_zero(a) or is_zero(b) else nodes.Dot(a, b)
 
 
+@provides("cross")
 def cross(a: Any, b: Any) -> Formula:
     """a x b of two vectors of R^3."""
     a, b = _operands("cross", a, b)
     if a.shape != (3,) or b.shape != (3,):
         raise _refuse("cross", a, b, "both must be vectors of R^3")
-    return zero((3,)) if is_zero(a) or is_zero(b) else Cross(a, b)
+    return zero((3,)) if is_zero(a) or is_zero(b) else nodes.Cross(a, b)
 
 
 def hat(a: Formula) -> Formula:
     """The matrix with hat(a) b = a x b."""
     if not isinstance(a, Formula) or a.shape != (3,):
-        raise OperandError(f"hat of {_described(a)} is not defined: it takes a vector of R^3")
-    return zero((3, 3)) if is_zero(a) else Hat(a)
+        raise OperandError(f"hat of {described(a)} is not defined: it takes a vector of R^3")
+    return zero((3, 3)) if is_zero(a) else nodes.Hat(a)
 
 
+@provides("transpose")
 def transpose(a: Formula) -> Formula:
     """The transpose of a matrix."""
     if not isinstance(a, Formula) or len(a.shape) != 2:
-        raise OperandError(f"the transpose of {_described(a)} is not defined: it takes a matrix")
-    if isinstance(a, Transpose):
+        raise OperandError(f"the transpose of {described(a)} is not defined: it takes a matrix")
+    if isinstance(a, nodes.Transpose):
         return a.of
     if is_zero(a):
         return zero(a.shape[::-1])
-    return a if isinstance(a, Symbol) and a.base.symmetric else Transpose(a)
+    return a if isinstance(a, Symbol) and a.base.symmetric else nodes.Transpose(a)
 
 
-def _described(a: Any) -> str:
-    return f"the {kind(a)} {a}" if isinstance(a, Formula) else repr(a)
+def remade(f: Formula, children: Sequence[Formula]) -> Formula:
+    """The operation that made a formula, on other children: its types are checked, zeros and numbers are merged."""
+    match f:
+        case Sum():
+            return total(children, f.shape)
+        case Product():
+            return product(children)
+        case nodes.Power():
+            return power(children[0], f.exponent)
+        case Symbol() | Number():
+            return f
+    return _MAKERS[type(f)](*children)
 
 
-def _operands(operation: str, a: Any, b: Any) -> tuple[Formula, Formula]:
-    if isinstance(a, Formula):
-        return a, as_formula(b, operation, a)
-    if isinstance(b, Formula):
-        return as_formula(a, operation, b), b
-    raise OperandError(f"{operation} of {a!r} and {b!r} is not defined: it takes formulas")
+_MAKERS: dict[type[Formula], Callable[..., Formula]] = {
+    nodes.Dot: dot, nodes.Cross: cross, nodes.Apply: multiply, nodes.Hat: hat, nodes.Transpose: transpose,
+}  # fmt: skip

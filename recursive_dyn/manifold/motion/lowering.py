@@ -10,50 +10,79 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from math import prod
+from typing import Any, Protocol
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
-from recursive_dyn.manifold.derivation.legendre import energy
 from recursive_dyn.manifold.formula.calculus import dt, leaves
-from recursive_dyn.manifold.formula.evaluation import Evaluator, trajectory
-from recursive_dyn.manifold.formula.formula import FLAT, SPHERE, Formula, Symbol
-from recursive_dyn.manifold.motion import munthe_kaas as lie
+from recursive_dyn.manifold.formula.evaluation import Evaluation
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.kinematics import acceleration, velocity
+from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.motion.legendre import energy
 from recursive_dyn.manifold.motion.prescribed import carried, moves
-from recursive_dyn.manifold.motion.segments import Table, label, places
+from recursive_dyn.manifold.motion.quantities import Table, label
 from recursive_dyn.manifold.motion.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
-from recursive_dyn.manifold.motion.tangent import Tangent
+from recursive_dyn.manifold.motion.variable import variables
+from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.recursion.lagrangian import FactoredMatrix
 from recursive_dyn.recursion.multipliers import ConstrainedSystem, constrained
-from recursive_dyn.spatial.algebra import dot
-
-if TYPE_CHECKING:
-    from recursive_dyn.manifold.derivation.equations_of_motion import Equations
+from recursive_dyn.spatial.algebra import dot, mirrored
 
 _SINGULAR = 1e-13  # pivots below this share of their diagonal entry are rounding: the matrix is singular
+
+
+class MotionRow(Protocol):
+    """The row of one variable: ``residual`` = 0, ``form`` its normal form."""
+
+    @property
+    def symbol(self) -> Symbol: ...
+    @property
+    def form(self) -> Form: ...
+    @property
+    def residual(self) -> Formula: ...
+
+
+class MotionRows(Protocol):
+    """What is made into numbers: equations of motion, of whatever derivation."""
+
+    @property
+    def rows(self) -> Sequence[MotionRow]: ...
+    @property
+    def configuration(self) -> Sequence[Symbol]: ...
+    @property
+    def inputs(self) -> Sequence[Symbol]: ...
+    @property
+    def lagrangian(self) -> Formula: ...
+    @property
+    def constraints(self) -> Sequence[Formula]: ...
+    @property
+    def multipliers(self) -> Sequence[Symbol]: ...
 
 
 class Lowered:
     """Equations over the inputs q (nq,), v (nv,), forces and parameters of one graph.
 
     mass (n, n), force (n,): M and f; jacobian (m, n), bias (m,): C and gamma; violation (m,): the constraints' values;
-    tangent: the unknowns y (n,). For ``soundness``: residuals (n,), what the rows say in the directions of y;
-    off_tangent: what of each is not written as q x (...); sample: numbers for all inputs. moves: whether prescribed
-    motions go on within a step.
+    embedding E (nv, n): accelerations are E y. For ``soundness``: residuals (n,), what the rows say in the directions
+    of y; off_tangent: what of each is not written as q x (...); sample: numbers for all inputs. moves: whether
+    prescribed motions go on within a step.
     ModelError names the row or constraint that is not linear in accelerations or velocities, holds higher derivatives,
     or does not fit its variable, and the variable that has no inertia.
     """
 
-    def __init__(self, equations: Equations) -> None:
-        self.places = places(equations.configuration)
-        self.nq, self.nv = self.places[-1].q.stop, self.places[-1].v.stop
+    def __init__(self, equations: MotionRows) -> None:
+        self.variables = variables(equations.configuration)
+        last = self.variables[-1]
+        self.nq, self.nv, self.unknowns = last.q.stop, last.v.stop, last.y.stop
         self._forms, self._rows = [r.form for r in equations.rows], [r.residual for r in equations.rows]
         self.constraints = list(equations.constraints)
         self.lagrangian = equations.lagrangian
-        if [row.symbol for row in equations.rows] != [p.symbol for p in self.places]:
+        if [row.symbol for row in equations.rows] != [p.symbol for p in self.variables]:
             raise ModelError("the equations need one row for each configuration variable, in the same order")
         self.multipliers = Table(equations.multipliers)
         self.parameters, self.forces = self._tables(equations)
@@ -62,13 +91,16 @@ class Lowered:
         sizes = {"q": self.nq, "v": self.nv, "forces": self.forces.size, "parameters": self.parameters.size}
         self.inputs = {name: self.graph.inputs(name, size) for name, size in sizes.items()}
         self.q, self.v = self.inputs["q"], self.inputs["v"]
-        self.tangent = Tangent(self.places, self.q)
-        self._no_acceleration = array(np.zeros(self.tangent.size))
-        self._unaccelerated = self._at(self._no_acceleration, array(np.zeros(self.multipliers.size)))
+        self.bases = [p.basis(self.q) for p in self.variables]
+        self.embedding = array(np.zeros((self.nv, self.unknowns)))
+        for p, B in zip(self.variables, self.bases, strict=True):
+            self.embedding[p.v, p.y] = B
+        self._resting, self._unloaded = array(np.zeros(self.unknowns)), array(np.zeros(self.multipliers.size))
+        self._unaccelerated = self._at(self._resting, self._unloaded)
         self._assemble_rows()
         self._assemble_constraints()
 
-    def _tables(self, equations: Equations) -> tuple[Table, Table]:
+    def _tables(self, equations: MotionRows) -> tuple[Table, Table]:
         """Tables of the constants and of the applied forces that the equations depend on."""
         constants: dict[Symbol, None] = {}
         applied = dict.fromkeys(s for s in equations.inputs if s not in equations.multipliers)
@@ -83,70 +115,58 @@ class Lowered:
         return Table(constants), Table(applied)
 
     def _formulas(self) -> Iterator[tuple[str, Formula]]:
-        for place, residual in zip(self.places, self._rows, strict=True):
-            yield f"the row of '{place.symbol.base.name}'", residual
+        for p, residual in zip(self.variables, self._rows, strict=True):
+            yield f"the row of '{p.name}'", residual
         for c in self.constraints:
             yield f"the constraint {c}", c
             yield f"the rate of the constraint {c}", dt(c)
-        yield "the energy", energy(self.lagrangian, [p.symbol for p in self.places])
+        yield "the energy", energy(self.lagrangian, [p.symbol for p in self.variables])
 
     def _is_motion(self, name: str, s: Symbol) -> bool:
         """Whether a symbol is a variable's position, velocity or acceleration."""
-        for place in self.places:
-            base = place.symbol.base
-            rate = base.rate is not None and s.base == base.rate.base
-            if s.base == base or rate:
-                if s.order + rate > 2:
+        for p in self.variables:
+            if s.base in (p.symbol.base, velocity(p.symbol).base):
+                if s.base == acceleration(p.symbol).base and s.order > acceleration(p.symbol).order:
                     raise ModelError(f"{name} holds {label(s)}: equations of motion have second derivatives at most")
                 return True
         return False
 
-    def _at(self, y: np.ndarray, multipliers: np.ndarray, rate: np.ndarray | None = None) -> Evaluator:
+    def _at(self, y: np.ndarray, multipliers: np.ndarray, rate: np.ndarray | None = None) -> Evaluation:
         """Values of formulas at the input q and given y and multipliers; velocities are E rate, or the input v."""
-        v = self.v if rate is None else self.tangent.embedding @ rate
-        values = trajectory(
-            [p.symbol for p in self.places],
-            [p.position(self.q) for p in self.places],
-            [p.velocity(v) for p in self.places],
-            [p.velocity(self.tangent.embedding @ y) for p in self.places],
-        )
-        for p, unknowns in zip(self.places, self.tangent.places, strict=True):
-            if p.space == SPHERE:  # omega x (omega x q) = -|omega|^2 q
-                omega = v[p.v]
-                values[Symbol(p.symbol.base, 2)] = self.tangent.turned(unknowns, y) - self.q[p.q] * dot(omega, omega)
-                if rate is not None:
-                    values[Symbol(p.symbol.base, 1)] = self.tangent.turned(unknowns, rate)
+        v = self.v if rate is None else self.embedding @ rate
+        values: dict[Symbol, Any] = {}
+        for p, B in zip(self.variables, self.bases, strict=True):
+            values |= p.symbols(self.q, v, y, B)
         tables = (self.parameters, self.inputs["parameters"]), (self.forces, self.inputs["forces"])
         for table, numbers in (*tables, (self.multipliers, multipliers)):
             values |= {s: table.value(s, numbers) for s in table.slices}
-        return Evaluator(values)
+        return Evaluation(values)
 
-    def _flat(self, evaluate: Evaluator, formulas: Sequence[Formula]) -> list[Scalar]:
+    def _flat(self, evaluate: Evaluation, formulas: Sequence[Formula]) -> list[Scalar]:
         return [x for f in formulas for x in array(evaluate(f)).reshape(-1)]
 
     def _assemble_rows(self) -> None:
-        count = self.tangent.size
+        count = self.unknowns
         unknown = [*self.graph.inputs("y", count), *self.graph.inputs("multipliers", self.multipliers.size)]
         self.residuals, self.off_tangent = self._row_values(array(unknown[:count]), array(unknown[count:]))
         jacobian = self._jacobian(self.residuals, unknown)
         self._refuse_dependence(jacobian)
-        resting, _ = self._row_values(self._no_acceleration, array(np.zeros(self.multipliers.size)))
-        self.force = array([-x for x in resting])
-        self.mass, reactions = jacobian[:, :count], jacobian[:, count:]
-        self._reactions = reactions
-        self.sample = Sample(self)
+        self.force = -array(self._row_values(self._resting, self._unloaded)[0])
+        self.mass, self._reactions = jacobian[:, :count], jacobian[:, count:]
+        self.sample = self._sample()
         self._refuse_massless()
-        refuse_singular(self)
+
+    def _sample(self) -> Sample:
+        tables = {"forces": self.forces, "parameters": self.parameters, "multipliers": self.multipliers}
+        return Sample(self.variables, {"v": self.nv, "y": self.unknowns}, tables)
 
     def _row_values(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[list[Scalar], list[np.ndarray]]:
         """(what the rows say in the directions of y, what of each is not written as q x (...))."""
         evaluate, values, off_tangent = self._at(y, multipliers), [], []
-        for place, row, residual in zip(self.tangent.places, self._forms, self._rows, strict=True):
-            if residual.shape != place.symbol.virtual.shape:
-                raise ModelError(
-                    f"the row of '{place.symbol.base.name}' has shape {residual.shape}, not its variable's"
-                )
-            own, rest = self.tangent.row(place, row, evaluate, y)
+        for p, B, row, residual in zip(self.variables, self.bases, self._forms, self._rows, strict=True):
+            if residual.shape != p.symbol.virtual.shape:
+                raise ModelError(f"the row of '{p.name}' has shape {residual.shape}, not its variable's")
+            own, rest = p.row(row, evaluate, y, B)
             values += list(own)
             off_tangent.append(rest)
         return values, off_tangent
@@ -157,55 +177,57 @@ class Lowered:
         return array(columns).reshape(len(inputs), len(flat)).T
 
     def _refuse_dependence(self, jacobian: np.ndarray) -> None:
-        for place in self.tangent.places:
-            inputs = {n.args[0][0] for n in reachable(jacobian[place.v].flat) if n.op == "input"}
-            if inputs & {"y", "multipliers"}:
+        for p in self.variables:
+            if _inputs(jacobian[p.y].flat) & {"y", "multipliers"}:
                 raise ModelError(
-                    f"the row of '{place.symbol.base.name}' is not linear in accelerations and multipliers: write"
-                    " forces in the virtual work as functions of positions and velocities"
+                    f"the row of '{p.name}' is not linear in accelerations and multipliers: write forces in the virtual"
+                    " work as functions of positions and velocities"
                 )
 
     def _refuse_massless(self) -> None:
-        refuse_unsound(self)
-        for place in self.tangent.places:
-            block = self.mass[place.v]
-            dead = [not any(map(_present, row)) for row in block]
-            if any(dead) if place.space == FLAT else all(dead):
+        refuse_unsound(self.sample, self.variables, self.mass, self.residuals, self.off_tangent)
+        for p in self.variables:
+            dead = [not any(map(_present, row)) for row in self.mass[p.y]]
+            if any(dead) if p.space.flat else all(dead):
                 raise ModelError(
-                    f"'{place.symbol.base.name}' has no inertia: give it a mass in the Lagrangian, or take it out of"
-                    " the configuration"
+                    f"'{p.name}' has no inertia: give it a mass in the Lagrangian, or take it out of the configuration"
                 )
+        refuse_singular(self.variables, self.sample.matrix(self.mass))
 
     def _assemble_constraints(self) -> None:
         self.violation = array(self._flat(self._unaccelerated, self.constraints))
         self.bias = array(self._flat(self._unaccelerated, [dt(c) for c in self.constraints]))
-        rate = self.graph.inputs("y", self.tangent.size)
-        virtual = self._at(self._no_acceleration, array(np.zeros(self.multipliers.size)), rate)
+        rate = self.graph.inputs("y", self.unknowns)
+        virtual = self._at(self._resting, self._unloaded, rate)
         self.jacobian = self._jacobian(self._flat(virtual, self.constraints), list(rate))
-        start = 0
+        names = self.constraint_names
         for c in self.constraints:
-            count = int(np.prod(c.shape, dtype=int))
-            rows, start = self.jacobian[start : start + count], start + count
-            if any(n.op == "input" and n.args[0][0] == "y" for n in reachable(rows.flat)):
+            rows = self.jacobian[[i for i, name in enumerate(names) if name == str(c)]]
+            if "y" in _inputs(rows.flat):
                 raise ModelError(f"the constraint {c} is not linear in velocities")
             if not any(map(_present, rows.flat)):
                 raise ModelError(f"the constraint {c} holds no velocity: pass its time derivative, dt(...)")
-        self.reaction_sign = reaction_sign(self, self._reactions)
+        self.reaction_sign = reaction_sign(self.sample, self._reactions, self.jacobian)
+
+    @property
+    def constraint_names(self) -> list[str]:
+        """The constraint of each multiplier, as text."""
+        return [str(c) for c in self.constraints for _ in range(prod(c.shape))]
 
     @cached_property
     def mass_matrix(self) -> np.ndarray:
-        """M (nv, nv) of velocities: s q q^T is added for a unit vector, s half the trace of its block."""
-        M = self.tangent.embedded(self.mass)
-        for place, unknowns in zip(self.places, self.tangent.places, strict=True):
-            if place.space == SPHERE:
-                q, own = self.q[place.q], self.mass[unknowns.v, unknowns.v]
-                M[place.v, place.v] = M[place.v, place.v] + np.outer(q, q) * (np.trace(own) * 0.5)
+        """M (nv, nv) of velocities: s n n^T is added for what moves nothing, s the mean of its block's diagonal."""
+        M = mirrored((self.embedding @ mirrored(self.mass.T) @ self.embedding.T).T)
+        for p in self.variables:
+            for n in p.normals(self.q):
+                share = np.trace(self.mass[p.y, p.y]) * (1.0 / p.space.dimension)
+                M[p.v, p.v] = M[p.v, p.v] + np.outer(n, n) * share
         return M
 
     @cached_property
     def right_hand_side(self) -> np.ndarray:
         """f (nv,) of velocities."""
-        return self.tangent.embedding @ self.force
+        return self.embedding @ self.force
 
     @cached_property
     def _system(self) -> ConstrainedSystem:
@@ -218,18 +240,18 @@ class Lowered:
         free = system.factors.reduce(list(self.force))
         reactions = system.multipliers([-(x + b) for x, b in zip(system.along(free), self.bias, strict=True)])
         signed = array([self.reaction_sign * x for x in reactions])
-        return self.tangent.embedding @ array(system.moved(reactions, free)), signed
+        return self.embedding @ array(system.moved(reactions, free)), signed
 
     @cached_property
     def admitted(self) -> np.ndarray:
         """Velocities (nv,) that meet the constraints, the nearest to v in kinetic energy."""
         impulses = self._system.multipliers([-c for c in self.violation])
-        return array(self.v + self.tangent.embedding @ array(self._system.moved(impulses)))
+        return array(self.v + self.embedding @ array(self._system.moved(impulses)))
 
     @cached_property
     def energy(self) -> Scalar:
         """Total energy of the state."""
-        return self._unaccelerated(energy(self.lagrangian, [p.symbol for p in self.places]))
+        return self._unaccelerated(energy(self.lagrangian, [p.symbol for p in self.variables]))
 
     def moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray, clock: Scalar) -> np.ndarray:
         """Outputs with other scalars in place of the inputs q and v, prescribed motions carried on by a time."""
@@ -243,14 +265,30 @@ class Lowered:
 
     def slope(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
         """(u', v') of a step from q, displaced by u (nv,)."""
-        moved = self.moved_to(self.motion[0], lie.displaced(self.places, self.q, u), self.v, clock)
-        return lie.displacement_rate(self.places, u, self.v), moved
+        rates = np.concatenate([p.displacement_rate(u, self.v) for p in self.variables])
+        return rates, self.moved_to(self.motion[0], self.displaced(u), self.v, clock)
+
+    def displaced(self, u: np.ndarray) -> np.ndarray:
+        """The configuration (nq,) that the displacement u (nv,) leads to."""
+        return np.concatenate([p.displaced(self.q, u) for p in self.variables])
 
     def landing(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
-        """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints of that time."""
-        q, v = lie.restored(self.places, lie.displaced(self.places, self.q, u), self.v)
+        """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints of that time.
+
+        Rid of rounding: unit vectors and quaternions of length 1, omega at right angles to its unit vector.
+        """
+        q, v = self.displaced(u), self.v.copy()
+        for p in self.variables:
+            q[p.q] = p.space.restored(q[p.q])
+            for n in p.normals(q):
+                v[p.v] = v[p.v] - n * dot(n, v[p.v])
         return self.moved_to(self.admitted, q, v, clock) if self.constraints else v, q
 
 
 def _present(value: Scalar) -> bool:
     return not (isinstance(value, float) and value == 0.0)
+
+
+def _inputs(outputs: Iterable[Scalar]) -> set[str]:
+    """Names of the input segments that outputs depend on."""
+    return {n.args[0][0] for n in reachable(list(outputs)) if n.op == "input"}

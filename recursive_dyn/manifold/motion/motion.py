@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -10,33 +11,41 @@ import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.errors import StateError
-from recursive_dyn.integrators.compiled_loop import CompiledLoop
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE
+from recursive_dyn.manifold.motion.given import numbers
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion.positions import (
-    acceleration_of,
-    matrix,
-    numbers,
-    position_from,
-    position_of,
-    rate_of,
-    velocity_from,
-)
 from recursive_dyn.manifold.motion.quantities import Quantities
+from recursive_dyn.manifold.motion.start_check import refuse_bad_start, refuse_jump, violated
+from recursive_dyn.manifold.motion.step_loop import StepLoop
 
-_INCONSISTENT = 1e-6  # a start whose constraints are violated by more, relative to its velocities, is a mistake
-_HIGHER_ORDER = 0.05  # (w h)^2 / 12 of an oscillation, at whose turns p'' is as large before a step as after it
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class MotionSnapshot:
+    """The state of a motion: q, v, forces and parameters, and the time in s."""
+
+    q: Array
+    v: Array
+    forces: Array
+    parameters: Array
+    time: float
 
 
 class Motion:
-    """Motion of compiled equations from a state, by a Runge-Kutta-Munthe-Kaas method of order 4 (see ``lie``).
+    """Motion of compiled equations from a state, by a Runge-Kutta-Munthe-Kaas method of order 4.
 
     q (nq,), v (nv,): the state, plain arrays as in :class:`ManifoldDynamics`; time and timestep in s. It starts at
     rest, unit vectors along -e3, rotations 1, flat variables 0. ``place`` sets a variable; ``motion[q]``,
     ``motion.rate(q)``, ``motion.acceleration(q)`` read one. ``forces[name] = ...`` act until changed; a prescribed
     motion p is a force as well, by the numbers of p, p', p'' that the equations hold. Between two assignments, and
     within a step, it goes on by them: p'' stands still, p' and p follow it, and are read so from ``forces`` after a
-    step (see ``prescribed``). All other forces stand still.
+    step (see ``prescribed``). All other forces stand still. ``parameters`` are the motion's own, at first those of the
+    dynamics; ``dynamics`` is a view with them. ``control``, if not None, is called with the motion before every step,
+    to set forces.
+
+    bodies: what shows the motion, by name: a position, or (position, turn). The position is a vector formula of the
+    equations' symbols or three numbers; the turn a rotation matrix, or a unit vector along which the body's z axis
+    points, turned there the shortest way from e3. ``frames`` has their poses and twists, as a mirror takes them.
 
     The configuration stays on the manifold by construction. Once a step, rounding is taken away: unit vectors and
     quaternions are divided by their length, omega is made orthogonal to its unit vector, and velocities are brought
@@ -44,25 +53,31 @@ class Motion:
     as long as prescribed motions are those of a constant p''. Where p'' is given anew every step, velocities follow p'
     to O(h^2); a jump of p', or a p'' that does not fit it, is refused.
     A step whose result is not finite raises StateError naming the variable and leaves the last good state. Copies and
-    pickles have a state and forces of their own; copy.copy shares the dynamics, as two motions of it do.
+    pickles have a state, forces and parameters of their own.
     """
 
-    def __init__(self, dynamics: ManifoldDynamics, timestep: float = 1e-3) -> None:
+    def __init__(
+        self, dynamics: ManifoldDynamics, timestep: float = 1e-3, bodies: Mapping[str, Any] | None = None
+    ) -> None:
         if not isinstance(dynamics, ManifoldDynamics):
             raise StateError(f"a motion runs compiled equations, equations.compile(), not {type(dynamics).__name__}")
-        self.dynamics = dynamics
+        self.dynamics = dynamics.view()
+        if bodies is not None:
+            self.dynamics.show(bodies)
         self._timestep = 0.0
         self.timestep = timestep
         self.time = 0.0
+        self.control: Callable[[Motion], None] | None = None
         self._q, self._v = dynamics.neutral()
-        self._forces = Quantities(dynamics.force_table, "force", 0.0)
-        self._run: _Run | None = None
+        self._forces = dynamics.no_forces()
+        self._loop: StepLoop | None = None
         self._known = b""
         self._carried = self._forces.numbers.copy()  # the forces at the end of the last step
+        self._remainder = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {"_q": self._q.copy(), "_v": self._v.copy(), "_forces": self._forces.copy(), "_run": None}
-        return self.__dict__ | own
+        own = {"_q": self._q.copy(), "_v": self._v.copy(), "_forces": self._forces.copy(), "_loop": None}
+        return self.__dict__ | own | {"dynamics": self.dynamics.view()}
 
     @property
     def timestep(self) -> float:
@@ -76,7 +91,7 @@ class Motion:
         self._timestep = float(value)
 
     @property
-    def q(self) -> np.ndarray:
+    def q(self) -> Array:
         """Configuration (nq,)."""
         return self._q
 
@@ -85,7 +100,7 @@ class Motion:
         self._q[:] = numbers("'q'", value, (self.dynamics.nq,))
 
     @property
-    def v(self) -> np.ndarray:
+    def v(self) -> Array:
         """Velocities (nv,)."""
         return self._v
 
@@ -104,7 +119,7 @@ class Motion:
 
     @property
     def parameters(self) -> Quantities:
-        """The dynamics' constants; a mapping assigned replaces them all."""
+        """The constants' numbers in this motion; a mapping assigned replaces them all."""
         return self.dynamics.parameters
 
     @parameters.setter
@@ -118,23 +133,24 @@ class Motion:
         angles to the unit vector, Omega (body axes), x'; angular: omega (world axes) of a unit vector, Omega. What is
         within 1e-9 of the manifold is put on it; StateError for anything else, naming the variable.
         """
-        p = self.dynamics.place(symbol)
-        q = position_from(p, position)
-        moving = rate is not None or angular is not None
-        v = velocity_from(p, q, rate, angular) if moving else np.zeros(p.v.stop - p.v.start)
-        self._q[p.q], self._v[p.v] = q, v
+        p = self.dynamics.variable(symbol)
+        q, v = self._q.copy(), np.zeros(p.v.stop - p.v.start)
+        q[p.q] = p.read(position)
+        if rate is not None or angular is not None:
+            v = p.read_rate(q, rate, angular)
+        self._q[p.q], self._v[p.v] = q[p.q], v
 
     def __getitem__(self, symbol: Any) -> Any:
-        return _plain(position_of(self.dynamics.place(symbol), self._q))
+        return _own(self.dynamics.variable(symbol).value(self._q))
 
     def rate(self, symbol: Any) -> Any:
         """q' of a unit vector, Omega (body axes) of a rotation, x' of a flat variable."""
-        return _plain(rate_of(self.dynamics.place(symbol), self._q, self._v))
+        return _own(self.dynamics.variable(symbol).rate(self._q, self._v))
 
     def acceleration(self, symbol: Any) -> Any:
         """q'' of a unit vector, Omega' of a rotation, x'' of a flat variable, at the present state and forces."""
         a = self.dynamics.accelerations(self._q, self._v, self._applied())
-        return _plain(acceleration_of(self.dynamics.place(symbol), self._q, self._v, a))
+        return _own(self.dynamics.variable(symbol).acceleration(self._q, self._v, a))
 
     @property
     def energy(self) -> float:
@@ -142,24 +158,19 @@ class Motion:
         return float(self.dynamics.energy(self._q, self._v, self._applied()))
 
     @property
-    def multipliers(self) -> np.ndarray:
+    def multipliers(self) -> Array:
         """Multipliers (m,) of the constraints at the present state and forces."""
         return self.dynamics.multipliers(self._q, self._v, self._applied())
 
     @property
     def drift(self) -> float:
         """Largest violation of a constraint, each in its own unit: | |q| - 1 | of unit vectors and quaternions,
-        |q . omega|, |R^T R - 1|, and the values of the nonholonomic constraints."""
+        |q . omega|, and the values of the nonholonomic constraints."""
         found = [0.0]
-        for p in self.dynamics.places:
+        for p in self.dynamics.variables:
             own = self._q[p.q]
-            if p.space in (SPHERE, ROTATION):
-                found.append(abs(float(np.linalg.norm(own)) - 1.0))
-            if p.space == SPHERE:
-                found.append(abs(float(own @ self._v[p.v])))
-            elif p.space == ROTATION:
-                R = matrix(own)
-                found.append(float(np.abs(R.T @ R - np.eye(3)).max()))
+            found += [abs(float(np.linalg.norm(own[first:end])) - 1.0) for first, end in p.space.units]
+            found += [abs(float(n @ self._v[p.v])) for n in p.normals(self._q)]
         if self.dynamics.constrained:
             found += np.abs(self.dynamics.violation(self._q, self._v, self._applied())).tolist()
         return max(found)
@@ -170,91 +181,92 @@ class Motion:
         StateError, and no change, where constraints contradict each other.
         """
         v = self.dynamics.admitted(self._q, self._v, self._applied())
-        violated = self._violated(v)
-        if violated is not None:
+        found = violated(self.dynamics, self._q, v, self._applied())
+        if found is not None:
             raise StateError(
-                f"no velocities meet the constraint {violated[0]} and the others at this state: they contradict each"
+                f"no velocities meet the constraint {found[0]} and the others at this state: they contradict each"
                 " other, change what they prescribe"
             )
         self._v[:] = v
 
     def step(self, count: int = 1) -> None:
-        """Advance by ``count`` timesteps, in one compiled loop."""
+        """Advance by ``count`` timesteps, in one compiled loop, or one by one under ``control``."""
         count = whole(count)
-        if not count:
+        if self.control is None:
+            self._step(count)
             return
-        forces, parameters = self._forces.complete, self.dynamics.parameters.complete
+        for _ in range(count):
+            self.control(self)
+            self._step(1)
+
+    def advance(self, frame_time: float) -> int:
+        """Advance by the whole timesteps in ``frame_time`` (s) and what earlier frames left; returns their number."""
+        if not np.isfinite(frame_time) or frame_time < 0.0:
+            raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
+        available = self._remainder + frame_time
+        count = int(available / self._timestep + 1e-9)
+        self._remainder = max(0.0, available - count * self._timestep)
+        self.step(count)
+        return count
+
+    def _step(self, count: int) -> None:
+        self.dynamics.parameters.refuse_missing()
+        self._forces.refuse_missing()
         self._refuse_bad_start()
-        if self._run is None:
-            self._run = _Run(self.dynamics)
-        done, code = self._run(self._q, self._v, forces, self._timestep, parameters, count)
-        self.time += done * self._timestep
-        self._forces.numbers[:] = self.dynamics.carried(forces, done * self._timestep)
-        self._carried = self._forces.numbers.copy()
-        self._known = self._state()
-        if code != drivers.OK:
-            stage = "input" if code == drivers.BAD_INPUT else "output"
-            raise StateError(f"motion at t = {self.time:.6g} s: {self._diagnosis(stage)}. The last good state is kept")
+        if self._loop is None:
+            self._loop = StepLoop(self.dynamics)
+        while count:
+            forces, parameters = self._forces.numbers, self.dynamics.parameters.numbers
+            before = self.snapshot()
+            try:
+                done, code = self._loop(self._q, self._v, forces, self._timestep, parameters, count)
+                self.time += done * self._timestep
+                self._forces.numbers[:] = self.dynamics.carried(forces, done * self._timestep)
+                self._carried, self._known = self._forces.numbers.copy(), self._state()
+            except BaseException:  # an interrupt: the state is that of a finished step
+                self.restore(before)
+                raise
+            if code != drivers.OK:
+                why = "a force is not finite; pass finite numbers only"
+                if code != drivers.BAD_INPUT:
+                    why = self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, self._timestep)
+                raise StateError(f"motion at t = {self.time:.6g} s: {why}. The last good state is kept")
+            count -= done
+
+    def snapshot(self) -> MotionSnapshot:
+        """A copy of the whole state."""
+        forces, parameters = self._forces.numbers.copy(), self.dynamics.parameters.numbers.copy()
+        return MotionSnapshot(self._q.copy(), self._v.copy(), forces, parameters, self.time)
+
+    def restore(self, snapshot: MotionSnapshot) -> None:
+        """Return to what ``snapshot`` gave."""
+        if not isinstance(snapshot, MotionSnapshot) or snapshot.q.shape != self._q.shape:
+            raise StateError(f"restore takes what this motion's snapshot() gave, not {type(snapshot).__name__}")
+        self._q[:], self._v[:], self._forces.numbers[:] = snapshot.q, snapshot.v, snapshot.forces
+        self.dynamics.parameters.numbers[:], self.time = snapshot.parameters, snapshot.time
+        self._carried = snapshot.forces.copy()
+
+    def frames(self) -> tuple[Array, Array]:
+        """Poses (nb, 4, 4) and twists (nb, 6) of the bodies that show the motion, world axes at their origins."""
+        return self.dynamics.frames(self._q, self._v, self._forces.numbers)
 
     def _state(self) -> bytes:
         return self._q.tobytes() + self._v.tobytes() + self.dynamics.parameters.numbers.tobytes()
 
     def _refuse_bad_start(self) -> None:
-        """A state or parameters written by hand are checked once: unit lengths, tangent velocities, constraints."""
-        known, carried = self._known == self._state(), self._forces.numbers.tobytes() == self._carried.tobytes()
-        if known:
-            if not carried and self.dynamics.driven:
-                self._refuse_violation(self._change_of_bias() * self._timestep)
-            return
-        if not (np.isfinite(self._q).all() and np.isfinite(self._v).all()):
-            raise StateError(f"motion at t = {self.time:.6g} s: {self._diagnosis('input')}")
-        for p in self.dynamics.places:
-            name, own, v = p.symbol.base.name, self._q[p.q], self._v[p.v]
-            if p.space in (SPHERE, ROTATION) and abs(float(np.linalg.norm(own)) - 1.0) > _INCONSISTENT:
-                raise StateError(f"the position of '{name}' in q is not of unit length: divide by it, or use place()")
-            if p.space == SPHERE and abs(float(own @ v)) > _INCONSISTENT * max(1.0, float(np.linalg.norm(v))):
-                raise StateError(
-                    f"omega of '{name}' in v has a part along the unit vector: take it away, or use place()"
-                )
-        self._refuse_violation()
-
-    def _change_of_bias(self) -> np.ndarray:
-        """How much the forces given since the last step change what constraints ask of accelerations (m,).
-
-        p' of a step's end and the p' given then differ by half of h times this, and by terms of h^3.
-        """
-        now, before = (self.dynamics.calls("bias", [self._q, self._v, forces], self.parameters.complete)
-                       for forces in (self._forces.numbers, self._carried))  # fmt: skip
-        return np.abs(now - before) + _HIGHER_ORDER * np.maximum(np.abs(now), np.abs(before))
-
-    def _refuse_violation(self, allowed: Any = 0.0) -> None:
-        violated = self._violated(self._v, allowed)
-        if violated is not None:
-            raise StateError(
-                f"the velocities violate the constraint {violated[0]} by {violated[1]:.3g}: place() all variables with"
-                " rates that meet it, or call admit()"
-            )
-
-    def _violated(self, v: np.ndarray, allowed: Any = 0.0) -> tuple[str, float] | None:
-        """The constraint that velocities violate most, beyond rounding and what is allowed (m,), and its value."""
-        if not self.dynamics.constrained:
-            return None
-        values = self.dynamics.violation(self._q, v, self._applied())
-        excess = np.abs(values) - allowed
-        if excess.max() <= _INCONSISTENT * max(1.0, float(np.abs(v).max())):
-            return None
-        index = int(np.argmax(excess))
-        return self.dynamics.constraint_names[index], float(values[index])
-
-    def _diagnosis(self, stage: str) -> str:
-        return self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, stage, self._timestep)
+        """A state or parameters written by hand are checked once; forces that prescribe motions when they jump."""
+        if self._known != self._state():
+            refuse_bad_start(self.dynamics, self._q, self._v, self._applied(), self.time)
+        elif self.dynamics.driven and self._forces.numbers.tobytes() != self._carried.tobytes():
+            change = self._forces.numbers, self._carried
+            refuse_jump(self.dynamics, self._q, self._v, self._applied(), change, self._timestep)
 
     def _applied(self) -> dict[Any, Any]:
         return {name: self._forces[name] for name in self._forces}
 
 
-def _plain(value: np.ndarray) -> Any:
-    return value if value.ndim else float(value)
+def _own(value: Any) -> Any:
+    return np.array(value) if np.ndim(value) else float(value)
 
 
 def whole(count: Any) -> int:
@@ -262,26 +274,3 @@ def whole(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
         raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
     return int(count)
-
-
-class _Run:
-    """The compiled loop of steps and its buffers."""
-
-    def __init__(self, dynamics: ManifoldDynamics) -> None:
-        slope, landing = dynamics.calls.kernel("slope"), dynamics.calls.kernel("landing")
-        self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
-        self._landing = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
-        self._native = landing.native
-        self._arguments = landing.native.address(landing.entry), *(b.ctypes.data for b in self._landing)
-
-    def __call__(
-        self, q: np.ndarray, v: np.ndarray, forces: np.ndarray, h: float, parameters: np.ndarray, count: int
-    ) -> tuple[int, int]:
-        """Advance q and v in place; (steps done, code of ``drivers``)."""
-        own = self._loop.inputs
-        own["u"][:], own["v"][:], own["q"][:], own["forces"][:], own["parameters"][:] = 0.0, v, q, forces, parameters
-        if "clock" in own:
-            own["clock"][:] = 0.0
-        told = self._loop.run(h, count, *self._arguments)
-        q[:], v[:] = own["q"], own["v"]
-        return told

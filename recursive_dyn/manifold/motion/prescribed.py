@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array
-from recursive_dyn.manifold.formula.formula import ROTATION, Symbol
-from recursive_dyn.manifold.motion.segments import Table, is_unit
-from recursive_dyn.recursion.configuration import exponential, normalized
-from recursive_dyn.spatial.algebra import quaternion_rotation
+from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.motion.given import is_unit
+from recursive_dyn.manifold.motion.quantities import Table
+from recursive_dyn.spatial.rotations import normalized, rotation_exp
 
 
 def carried(table: Table, numbers: np.ndarray, s: Scalar) -> np.ndarray:
@@ -27,8 +27,8 @@ def carried(table: Table, numbers: np.ndarray, s: Scalar) -> np.ndarray:
         if rate not in table.slices:
             continue
         way = _way(table, numbers, rate, s)
-        if symbol.base.space == ROTATION:
-            result[place] = (array(numbers[place]).reshape(3, 3) @ quaternion_rotation(exponential(way))).reshape(-1)
+        if symbol.base.is_rotation:
+            result[place] = (array(numbers[place]).reshape(3, 3) @ rotation_exp(way)).reshape(-1)
         else:
             result[place] = array(numbers[place]) + way
             if is_unit(symbol):
@@ -42,7 +42,7 @@ def moves(table: Table) -> bool:
 
 
 def _rate(symbol: Symbol) -> Symbol:
-    return symbol.rate if symbol.base.rate is not None else Symbol(symbol.base, symbol.order + 1)
+    return symbol.rate if symbol.base.is_rotation else Symbol(symbol.base, symbol.order + 1)
 
 
 def _way(table: Table, numbers: np.ndarray, rate: Symbol, s: Scalar) -> np.ndarray:

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.manifold.formula.formula import ROTATION, Symbol
 from recursive_dyn.manifold.formula.operations import kind
-from recursive_dyn.manifold.motion.segments import Table, is_unit, label
+from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.motion.given import as_declared, has_zero
+from recursive_dyn.spatial.algebra import mirrored
 
-_TOLERANCE = 1e-9  # how far from symmetric, unit or orthonormal given numbers may be; they are then made exactly so
+
+def label(symbol: Symbol) -> str:
+    """The name under which a symbol's numbers are given: its own, with a prime for each time derivative."""
+    return symbol.base.name + "'" * symbol.order
+
+
+class Table:
+    """Symbols whose numbers lie one after the other in an array of ``size`` numbers, found by symbol or name."""
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self.slices: dict[Symbol, slice] = {}
+        self.names: dict[str, Symbol] = {}
+        self.size = 0
+        for symbol in dict.fromkeys(symbols):
+            name = label(symbol)
+            if name in self.names:
+                raise ModelError(f"two different symbols are called '{name}': give each a name of its own")
+            count = prod(symbol.shape)
+            self.slices[symbol] = slice(self.size, self.size + count)
+            self.names[name] = symbol
+            self.size += count
+
+    def find(self, key: Any) -> Symbol | None:
+        """The symbol of a name or symbol; None for what is not here."""
+        if isinstance(key, str):
+            return self.names.get(key)
+        return key if isinstance(key, Symbol) and key in self.slices else None
+
+    def value(self, symbol: Symbol, values: np.ndarray) -> Any:
+        """A symbol's scalar or array of scalars in an array (size,); symmetric ones read their upper half only."""
+        own = values[self.slices[symbol]]
+        if not symbol.shape:
+            return own[0]
+        own = own.reshape(symbol.shape)
+        return mirrored(own) if symbol.base.symmetric else own
 
 
 class Quantities(Mapping[Any, Any]):
@@ -29,14 +65,14 @@ class Quantities(Mapping[Any, Any]):
         self._table, self._what, self._default = table, what, default
         self.numbers = np.full(table.size, default)
         for symbol, place in table.slices.items():
-            if is_unit(symbol) or symbol.base.space == ROTATION:  # these have no default
+            if not has_zero(symbol):
                 self.numbers[place] = np.nan
 
     def __getitem__(self, key: Any) -> Any:
         symbol = self.symbol(key)
         values = self.numbers[self._table.slices[symbol]]
         if np.isnan(values).any():
-            raise ModelError(f"{self._what} '{self._name(symbol)}' has no value yet: give it one")
+            raise ModelError(f"{self._what} '{label(symbol)}' has no value yet: give it one")
         return values.reshape(symbol.shape).copy() if symbol.shape else float(values[0])
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -80,12 +116,19 @@ class Quantities(Mapping[Any, Any]):
         return f"{{{', '.join(known)}}}"
 
     @property
-    def complete(self) -> np.ndarray:
-        """All numbers (size,); ModelError names those that were never given."""
-        self._refuse_missing(self.numbers)
+    def values_array(self) -> np.ndarray:
+        """All numbers (size,), nan where none was given."""
         return self.numbers
 
-    def _refuse_missing(self, numbers: np.ndarray) -> None:
+    @property
+    def complete(self) -> np.ndarray:
+        """All numbers (size,); ModelError names those that were never given."""
+        self.refuse_missing()
+        return self.numbers
+
+    def refuse_missing(self, numbers: np.ndarray | None = None) -> None:
+        """ModelError names what, of these numbers or others (..., size), was never given."""
+        numbers = self.numbers if numbers is None else numbers
         if np.isnan(numbers).any():
             missing = [n for n, s in self._table.names.items() if np.isnan(numbers[..., self._table.slices[s]]).any()]
             listed = ", ".join(f"'{n}' ({kind(self._table.names[n])})" for n in missing)
@@ -99,12 +142,12 @@ class Quantities(Mapping[Any, Any]):
         try:
             lead = np.broadcast_shapes(*leads.values())
         except ValueError:
-            shapes = ", ".join(f"{self._name(s)} {a.shape}" for s, a in arrays.items())
+            shapes = ", ".join(f"{label(s)} {a.shape}" for s, a in arrays.items())
             raise StateError(f"the leading axes of the {self._what}s do not broadcast to one batch: {shapes}") from None
         result = np.tile(self.numbers, (*lead, 1))
         for s, a in arrays.items():
             result[..., self._table.slices[s]] = a.reshape(*leads[s], prod(s.shape))
-        self._refuse_missing(result)
+        self.refuse_missing(result)
         return result
 
     def symbol(self, key: Any) -> Symbol:
@@ -115,13 +158,10 @@ class Quantities(Mapping[Any, Any]):
             raise ModelError(f"unknown {self._what} '{key}'; the equations have {known}")
         return symbol
 
-    def _name(self, symbol: Symbol) -> str:
-        return next(n for n, s in self._table.names.items() if s == symbol)
-
     def checked(self, symbol: Symbol, value: Any, batched: bool = False) -> np.ndarray:
         """The numbers of a symbol as an array of its shape (batched: with leading axes), checked."""
-        name = f"{self._what} '{self._name(symbol)}'"
-        array = real(value)
+        name = f"{self._what} '{label(symbol)}'"
+        array = real_array(value)
         if array is None:
             raise StateError(f"{name} needs the numbers of a {kind(symbol)}, not {value!r}")
         rank = len(symbol.shape)
@@ -129,7 +169,7 @@ class Quantities(Mapping[Any, Any]):
             raise StateError(f"{name} is a {kind(symbol)} and needs shape {symbol.shape}, not {array.shape}")
         if not np.isfinite(array).all():
             raise StateError(f"{name} needs finite numbers, not {value!r}")
-        return _as_declared(symbol, name, array)
+        return as_declared(symbol, name, array)
 
 
 def by_symbol(
@@ -150,49 +190,3 @@ def by_symbol(
             raise StateError(f"'{label(symbol)}' is given twice in the {what}: give it by name or by symbol")
         result[symbol] = value
     return result
-
-
-def real(value: Any) -> np.ndarray | None:
-    """A copy of anything that is real numbers, as an array; None for text, complex numbers, and what has no shape."""
-    try:
-        array = np.asarray(value)
-        return array.astype(float) if array.dtype.kind in "biufO" else None
-    except (TypeError, ValueError):
-        return None
-
-
-def _as_declared(symbol: Symbol, name: str, array: np.ndarray) -> np.ndarray:
-    """What is symmetric, unit or a rotation up to rounding, made exactly so; StateError for what is not."""
-    if symbol.base.symmetric:
-        transposed = np.swapaxes(array, -1, -2)
-        if np.abs(array - transposed).max(initial=0.0) > _TOLERANCE * np.abs(array).max(initial=0.0):
-            raise StateError(f"{name} was declared symmetric, but the matrix given is not")
-        return np.asarray((array + transposed) / 2)
-    if is_unit(symbol):
-        return unit(name, array)
-    return rotation(name, array) if symbol.base.space == ROTATION else array
-
-
-def unit(name: str, array: np.ndarray, what: str = "unit vector") -> np.ndarray:
-    """A vector (..., n) divided by its length, 1 up to rounding; StateError names the length that is most off."""
-    length = np.linalg.norm(array, axis=-1, keepdims=True)
-    off = np.abs(length - 1.0)
-    if off.max(initial=0.0) > _TOLERANCE:
-        worst = float(length.flat[off.argmax()])
-        raise StateError(f"{name} is a {what}, but the length given is {worst:.9g}: divide by it")
-    return np.asarray(array / length)
-
-
-def rotation(name: str, array: np.ndarray) -> np.ndarray:
-    """The rotations (..., 3, 3) nearest to matrices that are rotations up to rounding (polar decomposition).
-
-    StateError for any other matrix says how far the worst one is from orthonormal.
-    """
-    error = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
-    if error > _TOLERANCE or np.linalg.det(array).min(initial=1.0) < 0.0:
-        raise StateError(
-            f"{name} is a rotation matrix, but R^T R of the one given is {error:.2g} from 1, or it mirrors: its columns"
-            " must be orthonormal and right-handed"
-        )
-    U, _, V = np.linalg.svd(array)
-    return np.asarray(U @ V)

@@ -5,38 +5,34 @@ Rows are rational in what they depend on: what holds at a random point holds eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, evaluate
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Symbol
-from recursive_dyn.manifold.motion.segments import Place, Table, is_unit
-
-if TYPE_CHECKING:
-    from recursive_dyn.manifold.motion.lowering import Lowered
+from recursive_dyn.manifold.motion.given import random_value
+from recursive_dyn.manifold.motion.quantities import Table
+from recursive_dyn.manifold.motion.variable import Variable
 
 _ROUNDING = 1e-9  # relative to the largest entry
 _SINGULAR = 1e-12  # eigenvalues below this, of a matrix scaled to a diagonal of 1, are rounding
 
 
 class Sample:
-    """Numbers for all inputs: a random state on the manifold, random forces and accelerations, positive constants."""
+    """Numbers for all inputs: a random state on the manifold, random forces and accelerations, positive constants.
 
-    def __init__(self, lowered: Lowered) -> None:
+    sizes: of the inputs that may be any numbers; tables: of those that are symbols'.
+    """
+
+    def __init__(self, variables: Sequence[Variable], sizes: Mapping[str, int], tables: Mapping[str, Table]) -> None:
         rng = np.random.default_rng(20161)
-        self.q = np.concatenate([_random_position(p, rng) for p in lowered.places])
-        numbers = {
-            "q": self.q,
-            "v": rng.normal(size=lowered.nv),
-            "forces": _random_values(lowered.forces, rng),
-            "parameters": _random_values(lowered.parameters, rng),
-            "y": rng.normal(size=lowered.tangent.size),
-            "multipliers": _random_values(lowered.multipliers, rng),
-        }
-        self.inputs: dict[Any, float] = {(k, i): float(x) for k, xs in numbers.items() for i, x in enumerate(xs)}
+        self.q = np.concatenate([p.space.random(rng) for p in variables])
+        given = {"q": self.q} | {name: rng.normal(size=size) for name, size in sizes.items()}
+        for name, table in tables.items():
+            given[name] = np.concatenate([np.zeros(0), *(random_value(s, rng).ravel() for s in table.slices)])
+        self.inputs: dict[Any, float] = {(k, i): float(x) for k, xs in given.items() for i, x in enumerate(xs)}
 
     def __call__(self, outputs: Iterable[Scalar]) -> np.ndarray:
         """Values of outputs at the point."""
@@ -47,63 +43,47 @@ class Sample:
         return self(list(M.flat)).reshape(M.shape)
 
 
-def _random_position(place: Place, rng: np.random.Generator) -> np.ndarray:
-    x = rng.normal(size=place.q.stop - place.q.start)
-    return x / np.linalg.norm(x) if place.space in (SPHERE, ROTATION) else x
-
-
-def _random_values(table: Table, rng: np.random.Generator) -> np.ndarray:
-    values = np.zeros(table.size)
-    for symbol, place in table.slices.items():
-        values[place] = np.ravel(_random_value(symbol, rng))
-    return values
-
-
-def _random_value(symbol: Symbol, rng: np.random.Generator) -> np.ndarray:
-    x = np.asarray(rng.uniform(0.5, 1.5, size=symbol.shape))
-    if is_unit(symbol):
-        return x / np.linalg.norm(x)
-    if symbol.base.space == ROTATION:
-        Q, _ = np.linalg.qr(x)
-        return np.asarray(Q * np.linalg.det(Q))
-    return np.asarray(x @ x.T + np.eye(len(x))) if symbol.base.symmetric else x
-
-
-def refuse_unsound(lowered: Lowered) -> None:
+def refuse_unsound(
+    sample: Sample,
+    variables: Sequence[Variable],
+    mass: np.ndarray,
+    residuals: Sequence[Scalar],
+    off_tangent: Sequence[np.ndarray],
+) -> None:
     """ModelError for rows of unit vectors that are not at right angles to them, and for an unsymmetric matrix M."""
-    residuals = lowered.sample(lowered.residuals)
-    for p, rest in zip(lowered.tangent.places, lowered.off_tangent, strict=True):
-        if p.space != SPHERE:
-            continue
-        row = lowered.sample(rest)
-        if abs(lowered.sample.q[p.q] @ row) > _ROUNDING * max(np.abs(row).max(), np.abs(residuals[p.v]).max()):
+    values = sample(residuals)
+    for p, rest in zip(variables, off_tangent, strict=True):
+        row = sample(rest)
+        size = max(np.abs(row).max(initial=0.0), np.abs(values[p.y]).max())
+        if any(abs(n @ row) > _ROUNDING * size for n in p.normals(sample.q)):
             raise ModelError(
-                f"the row of the unit vector '{p.symbol.base.name}' is not at right angles to it: it must read"
-                f" {p.symbol.base.name} x (...)"
+                f"the row of the unit vector '{p.name}' is not at right angles to it: it must read {p.name} x (...)"
             )
-    M = lowered.sample.matrix(lowered.mass)
-    for p in lowered.tangent.places:
-        for o in lowered.tangent.places:
-            if np.abs(M[p.v, o.v] - M[o.v, p.v].T).max() > _ROUNDING * np.abs(M).max():
+    M = sample.matrix(mass)
+    for p in variables:
+        for o in variables:
+            if np.abs(M[p.y, o.y] - M[o.y, p.y].T).max() > _ROUNDING * np.abs(M).max():
                 raise ModelError(
-                    f"the accelerations of '{o.symbol.base.name}' in the row of '{p.symbol.base.name}' do not match"
-                    " those the other way round: the mass matrix of a Lagrangian is symmetric; rows may not be scaled,"
-                    " and forces may not depend on accelerations"
+                    f"the accelerations of '{o.name}' in the row of '{p.name}' do not match those the other way round:"
+                    " the mass matrix of a Lagrangian is symmetric; rows may not be scaled, and forces may not depend"
+                    " on accelerations"
                 )
 
 
-def refuse_singular(lowered: Lowered) -> None:
+def refuse_singular(variables: Sequence[Variable], M: np.ndarray) -> None:
     """ModelError names the variable that moves where no inertia is."""
-    weakest = weakest_variable(lowered.tangent.places, lowered.sample.matrix(lowered.mass))
+    weakest = weakest_variable([(p, p.y) for p in variables], M)
     if weakest is not None:
         raise ModelError(
-            f"the mass matrix is singular everywhere: '{weakest.base.name}' can move, with others or alone, without"
+            f"the mass matrix is singular everywhere: '{weakest.name}' can move, with others or alone, without"
             " kinetic energy. Give it a mass in the Lagrangian, or take it out of the configuration"
         )
 
 
-def weakest_variable(places: Sequence[Place], M: np.ndarray, definite: bool = False) -> Symbol | None:
-    """The variable that moves most where a symmetric matrix (n, n), ``v`` of places its rows, is singular, or None.
+def weakest_variable(
+    blocks: Sequence[tuple[Variable, slice]], M: np.ndarray, definite: bool = False
+) -> Variable | None:
+    """The variable that moves most where a symmetric matrix (n, n), with each one's rows, is singular, or None.
 
     definite: where it is singular or negative.
     """
@@ -114,18 +94,16 @@ def weakest_variable(places: Sequence[Place], M: np.ndarray, definite: bool = Fa
     if (values[lowest] if definite else abs(values[lowest])) > _SINGULAR:
         return None
     share = np.abs(vectors[:, lowest] / scale)
-    return max(places, key=lambda p: float(share[p.v].max())).symbol
+    return max(blocks, key=lambda block: float(share[block[1]].max()))[0]
 
 
-def reaction_sign(lowered: Lowered, reactions: np.ndarray) -> float:
+def reaction_sign(sample: Sample, reactions: np.ndarray, jacobian: np.ndarray) -> float:
     """The sign with which the multipliers' forces are C^T lambda; ModelError where they are not that at all."""
-    if reactions.shape[1] != len(lowered.jacobian):
-        raise ModelError(
-            f"{len(lowered.jacobian)} scalar constraints need as many multipliers, not {reactions.shape[1]}"
-        )
-    if not lowered.constraints:
+    if reactions.shape[1] != len(jacobian):
+        raise ModelError(f"{len(jacobian)} scalar constraints need as many multipliers, not {reactions.shape[1]}")
+    if not len(jacobian):
         return 1.0
-    D, C = -lowered.sample.matrix(reactions), lowered.sample.matrix(lowered.jacobian)
+    D, C = -sample.matrix(reactions), sample.matrix(jacobian)
     tolerance = _ROUNDING * np.abs(C).max()
     for sign in (1.0, -1.0):
         if np.abs(D.T - sign * C).max() <= tolerance:

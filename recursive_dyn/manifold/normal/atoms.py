@@ -10,8 +10,9 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Apply, Cross, Dot, Formula, Hat, Symbol, Transpose
+from recursive_dyn.manifold.formula.formula import Apply, Cross, Dot, Formula, Hat, Transpose
 from recursive_dyn.manifold.formula.operations import transpose
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, scalar, single, sort_key, times
 from recursive_dyn.manifold.normal.polynomial import UNIT
 
@@ -50,7 +51,7 @@ def _undone_by(m: Formula, v: Cross) -> bool:
 def is_rotation(m: Formula) -> bool:
     """Whether a matrix atom is a rotation or the transpose of one."""
     base = m.of if isinstance(m, Transpose) else m
-    return isinstance(base, Symbol) and base.base.space == ROTATION and not base.is_variation
+    return isinstance(base, Symbol) and base.base.is_rotation and not base.is_variation
 
 
 def transposed_atom(m: Formula) -> Form:
@@ -99,7 +100,7 @@ def _moved(f: Formula, other: Formula) -> Form:
 def _pair(a: Formula, b: Formula) -> Form:
     """a . b of a vector without matrices and any other."""
     core = _core(b)
-    if isinstance(a, Symbol) and isinstance(b, Symbol) and a.base == b.base and a.base.space == SPHERE:
+    if isinstance(a, Symbol) and isinstance(b, Symbol) and a.base == b.base and a.base.is_unit:
         return _unit(a, b) if a.key <= b.key else _unit(b, a)
     if sort_key(core) < sort_key(a):
         result: Form = {}

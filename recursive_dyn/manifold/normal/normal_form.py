@@ -19,9 +19,9 @@ from recursive_dyn.manifold.formula.formula import (
     Power,
     Product,
     Sum,
-    Symbol,
     Transpose,
 )
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, dot_atoms, transposed_atom
 from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, times
 from recursive_dyn.manifold.normal.polynomial import UNIT, exact, monomial_power, product

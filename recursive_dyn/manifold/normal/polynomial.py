@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import gcd
 from typing import Any
 
-from recursive_dyn.manifold.formula.formula import Symbol
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 Exact = int | Fraction
 Monomial = tuple[tuple[Symbol, int], ...]  # sorted by the symbols' keys

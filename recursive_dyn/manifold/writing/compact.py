@@ -8,25 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.formula import (
-    ONE,
-    SPHERE,
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Number,
-    Power,
-    Product,
-    Shape,
-    Symbol,
-)
+from recursive_dyn.manifold.formula.formula import ONE, Apply, Cross, Dot, Formula, Number, Power, Product, Shape
 from recursive_dyn.manifold.formula.operations import total
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.manifold.normal.polynomial import (
@@ -36,11 +26,11 @@ from recursive_dyn.manifold.normal.polynomial import (
     exact,
     monomial_power,
     monomial_product,
+    product,
+    scaled,
 )
-from recursive_dyn.manifold.writing.coefficients import coefficient, joined, powers, shared_factors
-from recursive_dyn.manifold.writing.facing import facing
-from recursive_dyn.manifold.writing.roles import NO_ROLES, Roles
-from recursive_dyn.manifold.writing.terms import Term
+from recursive_dyn.manifold.writing.factors import coefficient, facing, joined, powers, shared_factors
+from recursive_dyn.manifold.writing.terms import NO_ROLES, Roles, Term
 
 Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its first operand
 
@@ -64,10 +54,7 @@ def compact_row(form: Form, shape: Shape, roles: Roles) -> Formula:
     if any(s.base in roles.inputs for t in terms for s in t.symbols()):
         shared = common_monomial([m for t in terms for m in t.coefficient])
         inverse = monomial_power(shared, -1)
-        terms = [
-            Term({monomial_product(m, inverse): x for m, x in t.coefficient.items()}, t.moving, t.dots, t.atom)
-            for t in terms
-        ]
+        terms = [replace(t, coefficient=product(t.coefficient, {inverse: 1})) for t in terms]
     return _sum(terms, shape, roles)
 
 
@@ -92,7 +79,7 @@ def _sum(terms: Sequence[Term], shape: Shape, roles: Roles) -> Formula:
     items: list[tuple[Any, Formula]] = []
     for (head, kind), members in groups.items():
         if head is not None and len(members) > 1:
-            inner = [Term(t.coefficient, t.moving, t.dots, _operand(t.atom)) for t in members]
+            inner = [replace(t, atom=_operand(t.atom)) for t in members]
             shared = shared_factors(inner, roles) if kind else []
             items.append((min(map(roles.key, members)), _behind(head, shared, _sum(inner, _shape(inner), roles))))
         elif head is not None:
@@ -126,8 +113,7 @@ def _oriented(terms: Sequence[Term], roles: Roles) -> list[tuple[Head | None, Te
             continue
         best = max(heads, key=lambda h: (h[1] == roles.first, isinstance(h[1], Symbol), counts[h], h == heads[0]))
         if isinstance(t.atom, Cross) and best[1] != t.atom.left:
-            negative = {m: -x for m, x in t.coefficient.items()}
-            t = Term(negative, t.moving, t.dots, Cross(t.atom.right, t.atom.left))
+            t = replace(t, coefficient=scaled(t.coefficient, -1), atom=Cross(t.atom.right, t.atom.left))
         result.append((best, t))
     return result
 
@@ -158,7 +144,7 @@ def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
         if not fields:
             continue
         left = [other for other in left if other is not t and all(other is not f for _, f in fields)]
-        parts = [t.atom, *(_product(Term({r[0]: exact(r[1])}, (), (), f.atom), roles) for r, f in fields)]
+        parts = [t.atom, *(_product(replace(f, coefficient={r[0]: exact(r[1])}), roles) for r, f in fields)]
         inside = total([p for p in parts if p is not None], _shape([t]))
         items.append((roles.key(t), joined([*coefficient(t.coefficient, roles), inside])))
     return items + [(roles.key(t), _product(t, roles)) for t in left]
@@ -166,7 +152,7 @@ def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
 
 def _is_free_acceleration(t: Term) -> bool:
     atom = t.atom
-    plain = isinstance(atom, Symbol) and atom.order == 2 and not atom.varied and atom.base.space != SPHERE
+    plain = isinstance(atom, Symbol) and atom.order == 2 and not atom.varied and not atom.base.is_unit
     return plain and not t.moving and not t.dots
 
 
@@ -182,10 +168,8 @@ def _ratio(a: Polynomial, b: Polynomial) -> tuple[Monomial, Fraction] | None:
     for monomial, other in a.items():
         number = Fraction(other) / value
         ratio = monomial_product(monomial, monomial_power(first, -1))
-        if abs(number) == 1 and all(e > 0 for _, e in ratio):
-            image = {monomial_product(m, ratio): x * number for m, x in b.items()}
-            if image == a:
-                return ratio, number
+        if abs(number) == 1 and all(e > 0 for _, e in ratio) and product(b, {ratio: number}) == a:
+            return ratio, number
     return None
 
 

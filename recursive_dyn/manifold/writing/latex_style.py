@@ -6,7 +6,8 @@ import re
 import unicodedata
 from fractions import Fraction
 
-from recursive_dyn.manifold.formula.formula import Formula, Symbol
+from recursive_dyn.manifold.formula.formula import Formula, provides
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.writing.style import Style
 
 _NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi
@@ -83,6 +84,7 @@ def _parts(name: str) -> tuple[str, str]:
     return (f"\\{letter}" if letter in _GREEK else letter), subscript
 
 
+@provides("latex")
 def latex(f: Formula) -> str:
     """A formula in LaTeX."""
     return LATEX.write(f)

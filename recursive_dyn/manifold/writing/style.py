@@ -14,9 +14,9 @@ from recursive_dyn.manifold.formula.formula import (
     Power,
     Product,
     Sum,
-    Symbol,
     Transpose,
 )
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 MOST_MARKS = 3  # derivatives of higher order carry a superscript instead of primes or dots
 # How tightly a formula holds together: what binds less than its surroundings goes in brackets.

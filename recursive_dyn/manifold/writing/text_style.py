@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from recursive_dyn.manifold.formula.formula import Formula, Symbol
+from recursive_dyn.manifold.formula.formula import Formula, provides
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.writing.style import MOST_MARKS, Style
 
 
@@ -42,6 +43,7 @@ class TextStyle(Style):
 TEXT = TextStyle()
 
 
+@provides("text")
 def text(f: Formula) -> str:
     """A formula as text."""
     return TEXT.write(f)

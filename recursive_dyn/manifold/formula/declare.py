@@ -7,12 +7,15 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from math import prod
 from numbers import Integral
 from typing import Any
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import ROTATION, SPHERE, Base, Formula, Shape, Symbol
-from recursive_dyn.manifold.formula.operations import kind
+from recursive_dyn.manifold.formula.formula import Formula, Shape
+from recursive_dyn.manifold.formula.operations import described
+from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.spatial.spaces import Flat, Rotation, Space, Sphere
 
 _ranks = count()
 
@@ -30,8 +33,8 @@ def vectors(names: str, size: int = 3, constant: bool = False) -> Any:
 def unit_vectors(names: str, constant: bool = False) -> Any:
     """Unit vectors, points of the sphere S^2: q . q = 1, and delta q = xi x q with ``q.virtual`` for xi."""
     if _flag(constant):
-        return declare(names, (3,), constant=True, space=SPHERE)
-    return _each(names, lambda name: _moving(name, (3,), SPHERE, xi=_companion(name, "q", "xi")))
+        return declare(names, (3,), constant=True, space=Sphere())
+    return _each(names, lambda name: _moving(name, (3,), Sphere(), xi=_companion(name, "q", "xi")))
 
 
 def matrices(names: str, shape: Shape = (3, 3), constant: bool = False) -> Any:
@@ -53,11 +56,11 @@ def rotations(names: str, rate: str | None = None, virtual: str | None = None, c
     ``virtual`` name them otherwise.
     """
     if _flag(constant):
-        return declare(names, (3, 3), constant=True, space=ROTATION)
+        return declare(names, (3, 3), constant=True, space=Rotation())
 
     def one(name: str) -> Symbol:
         Omega = _declare_one(rate or _companion(name, "R", "Omega"), (3,))
-        return _moving(name, (3, 3), ROTATION, xi=virtual or _companion(name, "R", "eta"), rate=Omega)
+        return _moving(name, (3, 3), Rotation(), xi=virtual or _companion(name, "R", "eta"), rate=Omega)
 
     if (rate or virtual) and len(names.split()) > 1:
         raise OperandError("name the rates of rotations one by one: rotations('R', rate='Omega')")
@@ -70,15 +73,14 @@ def define(name: str, formula: Formula) -> Symbol:
     Its variation is integrated by parts before the formula is put in, which keeps equations compact.
     """
     if not isinstance(formula, Formula) or len(formula.shape) > 1:
-        what = f"the {kind(formula)} {formula}" if isinstance(formula, Formula) else repr(formula)
-        raise OperandError(f"'{name}' cannot stand for {what}: only for a scalar or vector formula")
+        raise OperandError(f"'{name}' cannot stand for {described(formula)}: only for a scalar or vector formula")
     if formula.varied:
         raise OperandError(f"'{name}' cannot stand for {formula}: it holds a variation")
     symbol = _declare_one(name, formula.shape)
     return Symbol(replace(symbol.base, definition=formula))
 
 
-def _moving(name: str, shape: Shape, space: str, xi: str, rate: Symbol | None = None) -> Symbol:
+def _moving(name: str, shape: Shape, space: Space, xi: str, rate: Symbol | None = None) -> Symbol:
     symbol = _declare_one(name, shape)
     displacement = _declare_one(xi, (3,), is_virtual=True)
     return Symbol(replace(symbol.base, space=space, rate=rate, virtual=displacement))
@@ -104,6 +106,7 @@ def _flag(constant: Any) -> bool:
 
 def declare(names: str, shape: Shape, **properties: Any) -> Any:
     """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are."""
+    properties = {"space": Flat(prod(shape)), **properties}
     return _each(names, lambda name: Symbol(Base(name, shape, rank=next(_ranks), **properties)))
 
 

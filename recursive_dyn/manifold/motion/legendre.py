@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import derivation, dt
-from recursive_dyn.manifold.formula.formula import ROTATION, Formula, Symbol
+from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.kinematics import velocity
 from recursive_dyn.manifold.formula.operations import zero
-from recursive_dyn.manifold.motion.segments import label
+from recursive_dyn.manifold.formula.symbol import Symbol
 
 
 def energy(lagrangian: Formula, configuration: Sequence[Symbol]) -> Formula:
@@ -17,15 +18,15 @@ def energy(lagrangian: Formula, configuration: Sequence[Symbol]) -> Formula:
     The total energy T + U for L = T - U with T quadratic in the rates. Where L depends on prescribed motions it is
     Jacobi's integral, which those motions change. ModelError for a Lagrangian with second derivatives.
     """
-    rates = {q.rate.base for q in configuration if q.base.space == ROTATION}
-    moving = {q.base for q in configuration if q.base.space != ROTATION}
+    moving = {velocity(q).base: velocity(q).order for q in configuration}
 
     def along_rates(s: Symbol) -> Formula:
         if s.base.definition is not None:
             return derivation(dt(s.base.definition, s.order), along_rates)
-        order = s.order + (s.base in rates)
-        if order > 1 and (s.base in rates or s.base in moving):
-            raise ModelError(f"the Lagrangian holds {label(s)}: it may depend on positions and velocities only")
-        return s if order == 1 and (s.base in rates or s.base in moving) else zero(s.shape)
+        if s.base not in moving or s.order < moving[s.base]:
+            return zero(s.shape)
+        if s.order > moving[s.base]:
+            raise ModelError(f"the Lagrangian holds {s}: it may depend on positions and velocities only")
+        return s
 
     return derivation(lagrangian, along_rates) - lagrangian

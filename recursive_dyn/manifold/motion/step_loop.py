@@ -1,0 +1,39 @@
+"""The compiled loop of steps of a motion."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from recursive_dyn.integrators.compiled_loop import CompiledLoop
+from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+
+_SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
+
+Array = np.ndarray
+
+
+class StepLoop:
+    """Steps of one motion, in memory of its own."""
+
+    def __init__(self, dynamics: ManifoldDynamics) -> None:
+        slope, landing = dynamics.kernel("slope"), dynamics.kernel("landing")
+        self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
+        self._buffers = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
+        self._landing = landing.native.address(landing.entry), *(b.ctypes.data for b in self._buffers)
+        self._native = landing.native  # keeps the address alive
+        self._spell = 1  # steps that one run of the compiled loop may take
+
+    def __call__(self, q: Array, v: Array, forces: Array, h: float, parameters: Array, count: int) -> tuple[int, int]:
+        """Advance q and v in place by at most ``count`` steps of length h, some 20 ms of them; (steps, code)."""
+        own = self._loop.inputs
+        own["u"][:], own["v"][:], own["q"][:], own["forces"][:], own["parameters"][:] = 0.0, v, q, forces, parameters
+        if "clock" in own:
+            own["clock"][:] = 0.0
+        begin = perf_counter()
+        done, code = self._loop.run(h, min(count, self._spell), *self._landing)
+        if done and count > 1:
+            self._spell = max(1, int(done * _SPELL / (perf_counter() - begin)))
+        q[:], v[:] = own["q"], own["v"]
+        return done, code

@@ -1,0 +1,289 @@
+"""Configuration variables in numbers: what the space of each means for coordinates, velocities and a step.
+
+q: 3 numbers of a unit vector, a quaternion x, y, z, w of a rotation, the numbers themselves of a flat variable.
+v: omega (q' = omega x q, world axes) of a unit vector, Omega (R' = R hat(Omega), body axes) of a rotation, x' of a flat
+variable. What a space does to symbols stands in ``formula.kinematics``. Arrays hold floats or scalars of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.manifold.formula.evaluation import Evaluation
+from recursive_dyn.manifold.formula.formula import Cross, Formula
+from recursive_dyn.manifold.formula.kinematics import acceleration, velocity
+from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.motion.given import numbers, rotation, unit
+from recursive_dyn.manifold.normal.forms import Form
+from recursive_dyn.manifold.normal.polynomial import Monomial, Polynomial, common_monomial, monomial_power, product
+from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.rotations import (
+    matrix_to_quaternion,
+    normalized,
+    quaternion_product,
+    quaternion_to_matrix,
+    rotated,
+)
+from recursive_dyn.spatial.spaces import Space
+
+_TANGENT = 1e-9  # q . q' may be this share of |q'|
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """A flat variable and where its numbers lie: in coordinates q, velocities v, and unknown accelerations y."""
+
+    symbol: Symbol
+    q: slice
+    v: slice
+    y: slice
+
+    @property
+    def space(self) -> Space:
+        """The space of its positions."""
+        return self.symbol.base.space
+
+    @property
+    def name(self) -> str:
+        """Its symbol's name."""
+        return self.symbol.base.name
+
+    @property
+    def neutral(self) -> Array:
+        """Coordinates to start from: 0, 1 of rotations, -e3 of unit vectors."""
+        return np.array(self.space.neutral)
+
+    def value(self, q: Array) -> Any:
+        """The variable's value, (..., *shape), in coordinates (..., nq)."""
+        return self._shaped(q[..., self.q])
+
+    def rate(self, q: Array, v: Array) -> Any:
+        """x' of a flat variable, q' of a unit vector, Omega of a rotation, with leading axes."""
+        return self._shaped(v[..., self.v])
+
+    def acceleration(self, q: Array, v: Array, a: Array) -> Any:
+        """x'' of a flat variable, q'' of a unit vector, Omega' of a rotation, with leading axes."""
+        return self.rate(q, a)
+
+    def _shaped(self, own: Array) -> Any:
+        return own if self.symbol.shape else own[..., 0][()]
+
+    def read(self, value: Any) -> Array:
+        """Coordinates of what a person gives: numbers of the variable's shape; StateError for anything else."""
+        return numbers(self._what, value, self.symbol.shape).reshape(-1)
+
+    def read_rate(self, q: Array, rate: Any = None, angular: Any = None) -> Array:
+        """Velocities at coordinates (nq,) of a rate or an angular velocity that a person gives."""
+        if rate is not None and angular is not None:
+            raise StateError(f"give rate or angular of '{self.name}', not both")
+        if angular is not None and self.space.flat:
+            raise StateError(f"'{self.name}' is flat and has no angular velocity: give rate=")
+        shape = self.symbol.shape if self.space.flat else (3,)
+        return numbers(f"the rate of '{self.name}'", rate if angular is None else angular, shape).reshape(-1)
+
+    @property
+    def _what(self) -> str:
+        return f"the position of '{self.name}'"
+
+    def basis(self, q: Array) -> Array:
+        """Velocities (tangent size, dimension) that the unknowns are multiplied with."""
+        return array(np.eye(self.space.dimension))
+
+    def normals(self, q: Array) -> list[Array]:
+        """Unit velocities that move nothing at coordinates (..., nq)."""
+        return []
+
+    def symbols(self, q: Array, v: Array, y: Array, B: Array) -> dict[Symbol, Any]:
+        """Value, rate and acceleration by symbol at v (nv,), for unknowns y (n,) and the basis B."""
+        own = self.symbol
+        return {own: self.value(q), velocity(own): self.rate(q, v), acceleration(own): self._shaped(y[self.y])}
+
+    def row(self, form: Form, evaluate: Evaluation, y: Array, B: Array) -> tuple[Array, Array]:
+        """(what a row says in the directions of the unknowns, what of it is not written as q x (...))."""
+        rest = array(np.zeros(self.space.tangent_size))
+        for atom, weight in _terms(form, evaluate):
+            rest = rest + weight * _flat(atom, evaluate)
+        return rest, rest
+
+    def displaced(self, q: Array, u: Array) -> Array:
+        """Its coordinates after the displacement u (nv,) from q (nq,)."""
+        return q[self.q] + u[self.v]
+
+    def displacement_rate(self, u: Array, v: Array) -> Array:
+        """Its part of u' at velocities v (nv,)."""
+        return v[self.v]
+
+
+class UnitVector(Variable):
+    """A point of S^2, with two unknowns: omega' = B y, the columns of B (3, 2) at right angles to q.
+
+    B is orthonormal and right-handed, q x b1 = b2 and q x b2 = -b1, so that no product with q is left in the equations:
+    omega' x q = y2 b1 - y1 b2, and a row q x w says B^T (q x w) = (-b2 . w, b1 . w). B jumps where q_z changes its
+    sign, which nothing that is solved for depends on.
+    """
+
+    @property
+    def neutral(self) -> Array:
+        return -np.array(self.space.neutral)
+
+    def rate(self, q: Array, v: Array) -> Any:
+        return cross(v[..., self.v], q[..., self.q])
+
+    def acceleration(self, q: Array, v: Array, a: Array) -> Any:
+        return cross(a[..., self.v], q[..., self.q]) + cross(v[..., self.v], self.rate(q, v))
+
+    def read(self, value: Any) -> Array:
+        return unit(self._what, numbers(self._what, value, (3,)))
+
+    def read_rate(self, q: Array, rate: Any = None, angular: Any = None) -> Array:
+        if rate is not None and angular is not None:
+            raise StateError(f"give rate or angular of '{self.name}', not both")
+        what, value = ("rate", rate) if angular is None else ("angular velocity", angular)
+        own, given = q[self.q], numbers(f"the {what} of '{self.name}'", value, (3,))
+        along = own @ given
+        if abs(along) > _TANGENT * max(1.0, float(np.linalg.norm(given))):
+            mark = " q'" if angular is None else ""
+            raise StateError(
+                f"the {what}{mark} of '{self.name}' has the part {along:.3g} along the unit vector and must be at right"
+                " angles to it: subtract q (q . q')"
+            )
+        given = given - own * along
+        return np.cross(own, given) if angular is None else given
+
+    def basis(self, q: Array) -> Array:
+        """B (3, 2), everywhere on the sphere; not finite for q = 0.
+
+        Duff et al. 2017, Building an Orthonormal Basis, Revisited, Journal of Computer Graphics Techniques 6.
+        """
+        x, y, z = own = q[self.q]
+        sign = select(less(z, 0.0), -1.0, 1.0)
+        scale = reciprocal(sign * dot(own, own) + z)
+        xx, xy, yy = x * x * scale, x * y * scale, y * y * scale
+        return array([[1.0 - sign * xx, -xy], [-(sign * xy), sign - yy], [-(sign * x), -y]])
+
+    def normals(self, q: Array) -> list[Array]:
+        return [q[..., self.q]]
+
+    def symbols(self, q: Array, v: Array, y: Array, B: Array) -> dict[Symbol, Any]:
+        """As above; omega x (omega x q) = -|omega|^2 q."""
+        own, omega = q[self.q], v[self.v]
+        turned = B[:, 0] * y[self.y][1] - B[:, 1] * y[self.y][0]
+        base = self.symbol.base
+        return {self.symbol: own, Symbol(base, 1): cross(omega, own), Symbol(base, 2): turned - own * dot(omega, omega)}
+
+    def row(self, form: Form, evaluate: Evaluation, y: Array, B: Array) -> tuple[Array, Array]:
+        rest, lever, inertia = array(np.zeros(3)), array(np.zeros(3)), 0.0
+        for atom, weight in _terms(form, evaluate):
+            other, sign = self._across(atom)
+            if other is None:
+                rest = rest + weight * _flat(atom, evaluate)
+            elif other == acceleration(self.symbol):  # q x q'' = omega'
+                inertia = inertia + sign * weight
+            else:
+                lever = lever + sign * weight * evaluate(other)
+        turned = array([-dot(B[:, 1], lever), dot(B[:, 0], lever)])
+        return turned + B.T @ rest + inertia * y[self.y], rest
+
+    def _across(self, atom: Formula | None) -> tuple[Formula | None, float]:
+        """(w, 1) of an atom q x w, (w, -1) of w x q, (None, 1) of any other."""
+        if isinstance(atom, Cross):
+            for one, other, sign in ((atom.left, atom.right, 1.0), (atom.right, atom.left, -1.0)):
+                if one == self.symbol:
+                    return other, sign
+        return None, 1.0
+
+    def displaced(self, q: Array, u: Array) -> Array:
+        return rotated(_turn(u[self.v]), q[self.q])
+
+    def displacement_rate(self, u: Array, v: Array) -> Array:
+        """As above; omega turns from the left, in world axes."""
+        return _turning(u[self.v], v[self.v], -1.0)
+
+
+class RotationMatrix(Variable):
+    """A rotation of SO(3)."""
+
+    def value(self, q: Array) -> Any:
+        return quaternion_to_matrix(q[..., self.q])
+
+    def _shaped(self, own: Array) -> Any:
+        return own
+
+    def read(self, value: Any) -> Array:
+        if np.shape(value) == (4,):
+            return unit(self._what, numbers(self._what, value, (4,)), "unit quaternion x, y, z, w")
+        return matrix_to_quaternion(rotation(self._what, numbers(self._what, value, (3, 3))))
+
+    def displaced(self, q: Array, u: Array) -> Array:
+        return quaternion_product(q[self.q], normalized(_turn(u[self.v])))
+
+    def displacement_rate(self, u: Array, v: Array) -> Array:
+        """As above; R' = R hat(Omega), Omega turns from the right, in body axes."""
+        return _turning(u[self.v], v[self.v], 1.0)
+
+
+def variables(configuration: Sequence[Symbol]) -> tuple[Variable, ...]:
+    """The variables, their numbers one after the other."""
+    result: list[Variable] = []
+    q = v = y = 0
+    for symbol in configuration:
+        base, space = symbol.base, symbol.base.space
+        if len(symbol.shape) == 2 and not base.is_rotation:
+            raise ModelError(f"'{symbol}' is a matrix; of matrices only rotations can be in the configuration")
+        kind = UnitVector if base.is_unit else RotationMatrix if base.is_rotation else Variable
+        ends = q + space.size, v + space.tangent_size, y + space.dimension
+        result.append(kind(symbol, slice(q, ends[0]), slice(v, ends[1]), slice(y, ends[2])))
+        q, v, y = ends
+    return tuple(result)
+
+
+def _turn(u: Array) -> Array:
+    """Quaternion, of any length but zero, of exp(hat(u)), u (3,).
+
+    tan(|u| / 2) is replaced by its [3/2] Pade approximant: the axis is that of u, the angle in error by |u|^7 / 1e5,
+    two orders beyond that of a step; sines and cosines would cost as much as the equations of small systems.
+    """
+    square = dot(u, u)
+    return array([*(u * (60.0 - square)), 120.0 - square * 12.0])
+
+
+def _turning(u: Array, w: Array, sign: float) -> Array:
+    """The inverse of dexp, w -+ u x w / 2 + u x (u x w) / 12, in error by O(u^4)."""
+    once = cross(u, w)
+    return np.asarray(w + once * (0.5 * sign) + cross(u, once) * (1.0 / 12.0))
+
+
+def _terms(form: Form, evaluate: Evaluation) -> Iterable[tuple[Formula | None, Scalar]]:
+    """Atoms of a form with their weights: values of coefficients times dot products."""
+    for (dots, atom), polynomial in form.items():
+        weight = _coefficient(polynomial, evaluate)
+        for factor in dots:
+            weight = weight * evaluate(factor)
+        yield atom, weight
+
+
+def _flat(atom: Formula | None, evaluate: Evaluation) -> Any:
+    return np.reshape(evaluate(atom), -1) if atom is not None else 1.0
+
+
+def _coefficient(polynomial: Polynomial, evaluate: Evaluation) -> Scalar:
+    """The value of a polynomial, what all its terms share taken out of them."""
+    shared = common_monomial(list(polynomial))
+    total: Scalar = 0.0
+    for monomial, value in product(polynomial, {monomial_power(shared, -1): 1}).items():
+        total = total + _value(monomial, evaluate) * float(value)
+    return _value(shared, evaluate) * total
+
+
+def _value(monomial: Monomial, evaluate: Evaluation) -> Scalar:
+    result: Scalar = 1.0
+    for symbol, exponent in monomial:
+        result = result * evaluate(symbol**exponent)
+    return result

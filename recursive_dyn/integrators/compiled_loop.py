@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+from time import perf_counter
+from typing import Any
+
 import numpy as np
 
 from recursive_dyn.codegen import jit
@@ -9,6 +13,8 @@ from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
 
 _HEAD = 8  # doubles before the states in the loop's own memory; the first is the length of a step
+_SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
+_CODE = (1 << CODE_BITS) - 1
 
 
 class CompiledLoop:
@@ -29,11 +35,21 @@ class CompiledLoop:
             start += size
         self.output = output[: kernel.output_size]
         self._buffers = [self._input, output, scratch, self._work]
-        self._addresses = [buffer.ctypes.data for buffer in self._buffers]
-        self._run = jit.function(kernel.native, f"{kernel.entry}_run", 5 + arguments, hold_gil=False)
+        self._addresses = [ctypes.c_void_p(buffer.ctypes.data) for buffer in self._buffers]
+        self._native = jit.function(kernel.native, f"{kernel.entry}_run", 5 + arguments, hold_gil=False)
+        self._spell = 1  # steps that machine code may take at a time
 
-    def run(self, h: float, count: int, *arguments: int) -> tuple[int, int]:
-        """At most ``count`` steps of length h from the state in ``inputs``; (steps done, code of ``drivers``)."""
+    def run(self, h: float, count: int, *arguments: Any) -> tuple[int, int]:
+        """At most ``count`` steps of length h, some 20 ms of them, from the state in ``inputs``.
+
+        Returns the number of steps and the code of ``drivers``, OK also where the time was up.
+        """
         self._work[0] = h
-        told = self._run(*self._addresses, count, *arguments)
-        return told >> CODE_BITS, told & ((1 << CODE_BITS) - 1)
+        if count == 1:
+            told = self._native(*self._addresses, 1, *arguments)
+            return told >> CODE_BITS, told & _CODE
+        begin = perf_counter()
+        told = self._native(*self._addresses, min(count, self._spell), *arguments)
+        if told >> CODE_BITS:
+            self._spell = max(1, int((told >> CODE_BITS) * _SPELL / (perf_counter() - begin)))
+        return told >> CODE_BITS, told & _CODE

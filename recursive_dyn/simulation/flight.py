@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+import ctypes
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.simulation.diagnosis import culprit
 
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
-_SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 
 
 class Flight:
@@ -25,9 +24,11 @@ class Flight:
         kernel = dynamics.kernel(rule.function)
         self._dynamics = dynamics
         self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 2)
+        own = self._loop.inputs
+        self._q, self._v, self._tau, self._parameters = own["q"], own["v"], own["tau"], own["parameters"]
+        self._dt, self._middle = own.get("dt"), own.get("v_middle")
         self._limits = kernel.buffer(2 * drivers.padded(dynamics.nq))
-        self._limits_address = self._limits.ctypes.data
-        self._spell = 1  # steps that one run of the compiled loop may take
+        self._limits_address = ctypes.c_void_p(self._limits.ctypes.data)
         lows, highs = np.split(self._limits, 2)
         lows[:], highs[:] = -np.inf, np.inf
         for place, slot in dynamics.model.plain_slots:
@@ -45,40 +46,34 @@ class Flight:
         in that message. Whatever is raised, interrupts included, q and v are then as they were.
         """
         done, code = self._flown(q, v, tau, h, count, self._limited if limits else 0)
-        own = self._loop.inputs
-        if code != drivers.OK and code != drivers.AT_LIMIT and not done:
+        if not done and code != drivers.OK and code != drivers.AT_LIMIT:
             raise StateError(f"simulation at t = {time:.6g} s: {self._diagnose(code, q, v, tau, h)}")
         # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
-        q[:] = own["q"]
-        v[:] = own["v"]
+        q[:] = self._q
+        v[:] = self._v
         return done, code == drivers.AT_LIMIT
 
     def _flown(
         self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, limited: int
     ) -> tuple[int, int]:
         """``advance`` in the loop's own memory: (steps done, code)."""
-        own = self._loop.inputs
-        own["q"][:], own["v"][:], own["tau"][:] = q, v, tau
-        own["parameters"][:] = self._dynamics.parameters.values_array
-        begin, most = perf_counter(), min(count, self._spell)
-        done, code = self._run(h, most, limited)
-        if done and count > 1:
-            self._spell = max(1, int(done * _SPELL / (perf_counter() - begin)))
+        self._q[:], self._v[:], self._tau[:] = q, v, tau
+        self._parameters[:] = self._dynamics.parameters.values_array
+        done, code = self._run(h, count, limited)
         if code == drivers.NOT_CONVERGED:
-            start = own["q"].copy(), own["v"].copy()
+            start = self._q.copy(), self._v.copy()
             code = self._split(h, limited, _SPLITS)
             if code == drivers.OK:
                 done += 1
             else:
-                own["q"][:], own["v"][:] = start
+                self._q[:], self._v[:] = start
         return done, code
 
     def _run(self, h: float, count: int, limited: int) -> tuple[int, int]:
-        own = self._loop.inputs
-        if "dt" in own:
-            own["dt"][:] = h
-        if "v_middle" in own:
-            own["v_middle"][:] = own["v"]
+        if self._dt is not None:
+            self._dt[0] = h
+        if self._middle is not None:
+            self._middle[:] = self._v
         return self._loop.run(h, count, self._limits_address, limited)
 
     def _split(self, h: float, limited: int, splits: int) -> int:

@@ -83,7 +83,7 @@ def test_a_run_whose_sweeps_are_many_ends_early_and_goes_on():
     q, v, tau = begin(one.dynamics)
     h, v = 15 * H, 2.0 * v  # some 15 sweeps a step
     ends = [(q.copy(), v.copy()) for _ in range(2)]
-    one.flight._spell = other.flight._spell = 1000
+    one.flight._loop._spell = other.flight._loop._spell = 1000
     counts = []
     while sum(counts) < 40:
         counts.append(one.flight.advance(*ends[0], tau, h, 40 - sum(counts), 0.0, False)[0])

@@ -13,6 +13,7 @@ from recursive_dyn.codegen import cache, jit
 from recursive_dyn.codegen.kernel import Kernel, SingleCall
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import schedule
+from recursive_dyn.simulation.flight import Flight
 from scene import Body, Scene, joints
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,20 +219,20 @@ def test_one_program_under_two_loops_is_two_objects(folder):
 def test_limits_are_no_part_of_the_code(folder, compilations):
     """They are told to the compiled loop at run time, so that scenes that differ by limits share one object."""
 
-    def scene(limit: float) -> rd.Simulation:
+    def scene(limit: float) -> Flight:
         made = Scene()
         m = made.parameter("m", limit)  # nor are initial values
         body = Body("pendulum", mass=m, center_of_mass=(0, 0, -1), inertia=np.diag([0.1, 0.1, 0.1]))
         made.world.attach(body, joints.revolute("y", limits=(-limit, limit)))
-        return rd.Simulation(made.compile())
+        return Flight(made.compile(), "semi_implicit_euler")
 
     first, second = scene(0.1), scene(0.7)
     assert len(compilations) == 1
-    for sim, limit in ((first, 0.1), (second, 0.7)):
+    for flight, limit in ((first, 0.1), (second, 0.7)):
         q, v = np.zeros(1), np.array([8.0])
         done, stopped = 0, False
         while not stopped:
-            steps, stopped = sim.flight.advance(q, v, np.zeros(1), 1e-3, 1000, 0.0, True)
+            steps, stopped = flight.advance(q, v, np.zeros(1), 1e-3, 1000, 0.0, True)
             done += steps
         assert done > 10 and limit - 8e-3 < q[0] <= limit
 

@@ -7,6 +7,7 @@ from trees import random_body
 import recursive_dyn as rd
 from recursive_dyn.codegen import drivers
 from recursive_dyn.integrators.registry import INTEGRATORS
+from recursive_dyn.simulation.flight import Flight
 from scene import Scene, joints
 
 H = 2e-3
@@ -39,21 +40,22 @@ def fly(flight, q, v, tau, count, limits):
 @pytest.mark.parametrize("limited", [0, 8, COUNT - 1])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_run_ends_before_the_step_that_would_pass_a_limit(integrator, limited):
-    free = rd.Simulation(chain({}), H, integrator)
-    q, v, tau = begin(free.dynamics)
+    free = chain({})
+    flight = Flight(free, integrator)
+    q, v, tau = begin(free)
     way = []
     for _ in range(150):
-        fly(free.flight, q, v, tau, 1, False)
+        fly(flight, q, v, tau, 1, False)
         way.append((q.copy(), v.copy()))
     place = np.array([q[limited] for q, _ in way])
     for low, high in ((-np.inf, np.sort(place)[-20]), (np.sort(place)[20], np.inf)):
         outside = int(np.argmax((place < low) | (place > high)))  # the first step that would end there
-        flight = rd.Simulation(chain({limited: (low, high)}), H, integrator).flight
-        q, v, tau = begin(free.dynamics)
+        flight = Flight(chain({limited: (low, high)}), integrator)
+        q, v, tau = begin(free)
         if low > 0.0 or high < 0.0:
             continue  # it begins beyond
         assert fly(flight, q, v, tau, 150, True) == (outside, True)
-        expected = way[outside - 1] if outside else begin(free.dynamics)[:2]
+        expected = way[outside - 1] if outside else begin(free)[:2]
         np.testing.assert_array_equal(q, expected[0])
         np.testing.assert_array_equal(v, expected[1])
         assert fly(flight, q, v, tau, 5, True) == (0, True), "and there it stays"
@@ -67,7 +69,7 @@ def test_at_a_limit_is_within_and_beyond_is_not(integrator):
     """A coordinate that stands still on its limit is not stopped; one that comes back from beyond it is, until it is
     back."""
     d = chain({4: (-0.5, 0.25)})
-    flight = rd.Simulation(d, H, integrator).flight
+    flight = Flight(d, integrator)
     tau = np.zeros(d.nv)
     for start, speed, stopped in ((0.25, 0.0, False), (0.25, 1.0, True), (0.3, -1.0, True), (0.2505, -2.0, False)):
         q, v = np.zeros(d.nq), np.zeros(d.nv)
@@ -79,17 +81,18 @@ def test_at_a_limit_is_within_and_beyond_is_not(integrator):
 
 def test_a_run_whose_sweeps_are_many_ends_early_and_goes_on():
     """The implicit midpoint rule takes as many steps at a time as ten sweeps each allow, or more if they are fewer."""
-    one, other = (rd.Simulation(chain({}), H, "implicit_midpoint") for _ in range(2))
-    q, v, tau = begin(one.dynamics)
+    d = chain({})
+    one, other = (Flight(d, "implicit_midpoint") for _ in range(2))
+    q, v, tau = begin(d)
     h, v = 15 * H, 2.0 * v  # some 15 sweeps a step
     ends = [(q.copy(), v.copy()) for _ in range(2)]
-    one.flight._loop._spell = other.flight._loop._spell = 1000
+    one._loop._spell = other._loop._spell = 1000
     counts = []
     while sum(counts) < 40:
-        counts.append(one.flight.advance(*ends[0], tau, h, 40 - sum(counts), 0.0, False)[0])
+        counts.append(one.advance(*ends[0], tau, h, 40 - sum(counts), 0.0, False)[0])
     assert sum(counts) == 40 and len(counts) > 1 and min(counts) > 0
     for _ in range(40):
-        other.flight.advance(*ends[1], tau, h, 1, 0.0, False)
+        other.advance(*ends[1], tau, h, 1, 0.0, False)
     np.testing.assert_array_equal(ends[0][0], ends[1][0])
     np.testing.assert_array_equal(ends[0][1], ends[1][1])
 
@@ -97,8 +100,9 @@ def test_a_run_whose_sweeps_are_many_ends_early_and_goes_on():
 @pytest.mark.parametrize("runs", range(1, 8))
 def test_an_interrupt_among_the_halves_of_a_step_leaves_the_state(runs, monkeypatch):
     """A midpoint step that does not converge is halved, and halved again: nothing of that shows before it is done."""
-    flight = rd.Simulation(chain({}), H, "implicit_midpoint").flight
-    q, v, tau = begin(flight._dynamics)
+    d = chain({})
+    flight = Flight(d, "implicit_midpoint")
+    q, v, tau = begin(d)
     before, made, run = (q.copy(), v.copy()), [], flight._loop.run
 
     def failing(h, *arguments):

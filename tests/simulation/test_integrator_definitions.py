@@ -10,8 +10,8 @@ import pytest
 from constraint_cases import bound
 from trees import assert_close, mechanism
 
-import recursive_dyn as rd
 from recursive_dyn.integrators.registry import INTEGRATORS
+from recursive_dyn.simulation.flight import Flight
 from scene import Body, Scene, joints
 
 H = 2e-3
@@ -39,10 +39,9 @@ def start(name: str):
 
 def flown(d, integrator, q, v, tau, count):
     """The compiled loop alone: no projection, no limits."""
-    sim = rd.Simulation(d, H, integrator)
-    q, v = q.copy(), v.copy()
+    flight, q, v = Flight(d, integrator), q.copy(), v.copy()
     while count:
-        count -= sim.flight.advance(q, v, tau, H, count, 0.0, False)[0]
+        count -= flight.advance(q, v, tau, H, count, 0.0, False)[0]
     return q, v
 
 

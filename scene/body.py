@@ -10,9 +10,10 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene.body_symbols import BodySymbols
-from scene.joints.base import Joint
+from scene.joints.joint import Joint
 from scene.mass_properties import MassProperties, of_body
-from scene.number_checks import is_symbolic, rigid_pose
+from scene.number_checks import entries, rigid_pose
+from scene.scalars import lowered, shown
 from scene.shapes import Shape
 
 _order = itertools.count()
@@ -63,7 +64,7 @@ class Node:
             )
         pose = _placement(child.name, at)
         self._join(child._tree)
-        child.parent, child.joint, child.placement, child.order = self, joint, pose, next(_order)
+        child.parent, child.joint, child.place, child.order = self, joint, pose, next(_order)
         self.children.append(child)
         return child
 
@@ -125,7 +126,7 @@ class Body(Node, BodySymbols):
         self.shapes = list(shapes)
         self.properties = of_body(name, self.shapes, mass, density, center_of_mass, inertia)
         self.joint: Joint | None = None
-        self.placement = np.eye(4)
+        self.place = np.eye(4)
         self.order = -1
 
     @classmethod
@@ -141,18 +142,23 @@ class Body(Node, BodySymbols):
 
     @property
     def mass(self) -> Any:
-        """Mass, kg."""
-        return self.properties.mass
+        """Mass, kg: a number, or a SymPy expression of scene parameters, as are the entries of the others."""
+        return shown(self.properties.mass).item()
 
     @property
     def center_of_mass(self) -> Any:
         """Centre of mass (3,) in the body frame, m."""
-        return self.properties.center_of_mass
+        return shown(self.properties.center_of_mass)
 
     @property
     def inertia(self) -> Any:
         """Moment of inertia (3, 3) about the centre of mass in body axes, kg m^2."""
-        return self.properties.inertia
+        return shown(self.properties.inertia)
+
+    @property
+    def placement(self) -> Any:
+        """Pose (4, 4) of the joint in the parent's frame; ``place`` holds it in graph scalars."""
+        return shown(self.place)
 
     def detach(self) -> Body:
         """Take this body, with everything it carries, off its parent; returns it."""
@@ -163,7 +169,7 @@ class Body(Node, BodySymbols):
         for node in own.nodes.values():
             del node._tree.nodes[node.name]
             node._tree = own
-        self.parent, self.joint, self.placement = None, None, np.eye(4)
+        self.parent, self.joint, self.place = None, None, np.eye(4)
         return self
 
 
@@ -176,9 +182,7 @@ def _checked_name(name: object) -> str:
 def _placement(name: str, at: Any) -> np.ndarray:
     if at is None:
         return np.eye(4)
-    pose = np.asarray(at)
-    if pose.shape != (4, 4):
-        raise ModelError(f"body '{name}': at needs a 4 x 4 pose (rd.pose makes one), not shape {pose.shape}")
-    if pose.dtype == object and any(is_symbolic(x) for x in pose.flat):
-        return pose
+    pose = entries(f"body '{name}'", "at, a 4 x 4 pose (rd.pose makes one),", at, (4, 4))
+    if pose.dtype == object:
+        return lowered(pose, f"body '{name}': at")
     return rigid_pose(f"body '{name}'", "at", at)

@@ -12,9 +12,9 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin, substitute
 from recursive_dyn.joint import joint_program as core
 from scene.body import Body
-from scene.joints.base import SymbolReader
-from scene.joints.surface_joints import frame_factors
-from scene.joints.surfaces import Surface
+from scene.joints.surfaces.gliding import frame_factors
+from scene.joints.surfaces.surface import Surface
+from scene.scalars import lowered
 
 REFUSE, DROP = "refuse", "drop"
 
@@ -37,8 +37,6 @@ def constraint(name: str, expressions: Iterable[Any], redundant: str) -> Constra
     """The constraint of SymPy expressions, vectors of them flattened. ModelError names what is wrong."""
     import sympy
 
-    from recursive_dyn.graph.symbolic import from_sympy
-
     if not isinstance(name, str) or not name:
         raise ModelError(f"a constraint's name is a text that is not empty, not {name!r}")
     if redundant not in (REFUSE, DROP):
@@ -55,9 +53,7 @@ def constraint(name: str, expressions: Iterable[Any], redundant: str) -> Constra
                 f"constraint '{name}': write left - right, which is to be zero, not an equation or inequality; limits"
                 " of coordinates belong to joints"
             )
-    graph = Graph()
-    reader = SymbolReader(graph, ())
-    return ConstraintGroup(name, tuple(from_sympy(e, reader, f"constraint '{name}'") for e in flat), redundant)
+    return ConstraintGroup(name, tuple(lowered(flat, f"constraint '{name}'")), redundant)
 
 
 def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
@@ -74,7 +70,7 @@ def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
     graph = Graph()
     q, v = ([graph.input(("parameter", s.name)) for s in symbols] for symbols in (body.q, body.v))
     first, second = _twist(contact.first, q[:2], v[:2]), _twist(contact.second, q[2:4], v[2:4])
-    angle = q[4] + contact.turn if contact.spin is not None else contact.turn
+    angle = q[4] + contact.turn if contact.spins else contact.turn
     side = -1.0 if contact.flip else 1.0
     c, s = cos(angle), sin(angle)
     rows = [
@@ -82,7 +78,7 @@ def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
         first[4] - (s * second[3] + c * second[4] * side),
     ]
     if not pivoting:
-        spin = v[4] if contact.spin is not None else 0.0
+        spin = v[4] if contact.spins else 0.0
         rows.append(first[2] + spin - second[2] * side)
     return ConstraintGroup(name, tuple(rows))
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.graph.expression import Graph, evaluate, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body
 from scene.constraint_group import DROP, ConstraintGroup
-from scene.joints.relative_curvature import check_contact
+from scene.joints.surfaces.relative_curvature import check_contact
 from scene.mass_properties import MassProperties
-from scene.number_checks import is_symbolic, positive
-from scene.parameter import to_scalars
+from scene.number_checks import positive
+from scene.scalars import carried, names_of
 
 
 def lower(
@@ -41,16 +42,16 @@ def lower(
         spec = BodySpec(
             name=body.name,
             parent=place.get(id(body.parent), WORLD),
-            placement=to_scalars(body.placement, graph, known, f"the placement of {what}"),
+            placement=_scalars(body.place, graph, known, f"the placement of {what}"),
             joint=joint.program,
             coordinates=joint.coordinates,
-            mass=to_scalars([body.mass], graph, known, f"the mass of {what}")[0],
-            center=to_scalars(body.center_of_mass, graph, known, f"the centre of mass of {what}"),
-            inertia=to_scalars(body.inertia, graph, known, f"the inertia of {what}"),
+            mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
+            center=_scalars(body.properties.center_of_mass, graph, known, f"the centre of mass of {what}"),
+            inertia=_scalars(body.properties.inertia, graph, known, f"the inertia of {what}"),
             coupling=joint.coupling,
             drive=joint.drive,
         )
-        if any(map(is_symbolic, (body.mass, *body.center_of_mass, *body.inertia.flat))):
+        if not all(map(is_constant, (spec.mass, *spec.center, *spec.inertia.flat))):
             _check_values(spec, parameters)
         specs.append(spec)
         check_contact(joint, body.name, parameters)
@@ -58,6 +59,15 @@ def lower(
     model = build_model(graph, specs, gravity, list(parameters.items()), shared, rows)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
+
+
+def _scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> np.ndarray:
+    """Scalars over parameters in the model's graph, in their shape; ModelError names ``what`` and an unknown name."""
+    source = np.asarray(values, dtype=object)
+    for name in names_of(source.flat):
+        if name not in known:
+            raise ModelError(f"{what} uses the symbol '{name}'; declare it with scene.parameter('{name}', value)")
+    return carried(source.flat, graph).reshape(source.shape)
 
 
 def _check_values(spec: BodySpec, parameters: Mapping[str, float]) -> None:

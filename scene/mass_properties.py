@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Graph, evaluate
 from scene.number_checks import Array, FloatArray, Scalar, entries, is_symbolic, positive
+from scene.scalars import carried, lowered, names_of
 
 DEFAULT_DENSITY = 1000.0  # kg/m^3, water: what a body of shapes weighs when nobody says otherwise
 INERTIA_TOLERANCE = 1e-9  # relative; far above rounding, far below any mistake in a measured inertia
@@ -31,7 +33,7 @@ class MassProperties:
     """Mass, centre of mass and inertia of a rigid body in the body's frame.
 
     `mass` in kg; `center_of_mass` (3,) in m from the body's origin; `inertia` (3, 3) in kg m^2 about the centre of
-    mass, along the body's axes. Entries may be SymPy expressions of scene parameters: the array is then of objects.
+    mass, along the body's axes. Entries may be graph scalars over scene parameters: the array is then of objects.
     Raises ModelError for a wrong array shape or an entry that is not a number.
     """
 
@@ -64,12 +66,15 @@ class MassProperties:
         """
         where = f"body {name!r}"
         for what, values in (("mass", [self.mass]), ("center_of_mass", self.center_of_mass), ("inertia", self.inertia)):
-            numbers = [value for value in np.ravel(values) if not is_symbolic(value)]
-            if not all(map(math.isfinite, numbers)):
-                raise ModelError(f"{where}: {what} has an entry that is NaN or infinite; give finite numbers")
+            _refuse_infinite(where, what, np.ravel(values))
         if not is_symbolic(self.mass) and self.mass < 0.0:
             raise ModelError(f"{where}: mass must be positive, not {self.mass}")
         _check_inertia(where, self.mass, self.inertia)
+
+
+def _refuse_infinite(where: str, what: str, values: Iterable[Scalar]) -> None:
+    if not all(math.isfinite(value) for value in values if not is_symbolic(value)):
+        raise ModelError(f"{where}: {what} has an entry that is NaN or infinite; give finite numbers")
 
 
 def _check_inertia(where: str, mass: Scalar, inertia: Array) -> None:
@@ -97,13 +102,32 @@ def _check_inertia(where: str, mass: Scalar, inertia: Array) -> None:
 def _is_symmetric(inertia: Array) -> bool:
     scale = max((abs(entry) for entry in inertia.flat if not is_symbolic(entry)), default=0.0)
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        gap = inertia[i, j] - inertia[j, i]
-        if is_symbolic(gap):
-            if gap.equals(0) is False:  # SymPy may also answer None, "cannot tell": then the user is trusted
+        a, b = inertia[i, j], inertia[j, i]
+        if is_symbolic(a) or is_symbolic(b):
+            if not _are_equal(a, b):
                 return False
-        elif abs(gap) > INERTIA_TOLERANCE * scale:
+        elif abs(a - b) > INERTIA_TOLERANCE * scale:
             return False
     return True
+
+
+def _are_equal(a: Scalar, b: Scalar) -> bool:
+    """Whether two scalars are equal for random parameters, where both are finite."""
+    rng = np.random.default_rng(5)
+    inputs = {("parameter", name): rng.uniform(0.5, 1.5, 8) for name in names_of([a, b])}
+    first, second = (np.broadcast_to(x, (8,)) for x in evaluate(list(carried([a, b], Graph())), inputs))
+    known = np.isfinite(first) & np.isfinite(second)
+    return bool(np.allclose(first[known], second[known], INERTIA_TOLERANCE, INERTIA_TOLERANCE))
+
+
+def _lowered(where: str, what: str, value: Any) -> Any:
+    """SymPy expressions of scene parameters as graph scalars; everything else as it is."""
+    flat = np.ravel(np.asarray(value, dtype=object))
+    if not any(map(is_symbolic, flat)):
+        return value
+    _refuse_infinite(where, what, flat)
+    result = lowered(value, f"{where}: {what}")
+    return result if result.shape else result.item()
 
 
 class Solid(Protocol):
@@ -153,6 +177,8 @@ def of_body(
     density = None if density is None else positive(where, "density", density)
     center = None if center_of_mass is None else entries(where, "center_of_mass", center_of_mass, (3,))
     moments = None if inertia is None else entries(where, "inertia", inertia, (3, 3))
+    given = {"mass": mass, "density": density, "center_of_mass": center, "inertia": moments}
+    mass, density, center, moments = (_lowered(where, what, value) for what, value in given.items())
 
     # An open mesh may be shown on a body whose mass properties are all known, so shapes are asked only when needed.
     known = mass is not None and center is not None and moments is not None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Expression
 
 FloatArray: TypeAlias = NDArray[np.float64]
 Array: TypeAlias = NDArray[Any]  # float64, or object where an entry is a SymPy expression of scene parameters
@@ -20,7 +21,39 @@ SIZE_RANGE = (1e-50, 1e50)  # metres; inertia grows with the fifth power of a si
 
 def is_symbolic(value: object) -> bool:
     """Whether `value` depends on scene parameters, told without importing SymPy."""
-    return bool(getattr(value, "free_symbols", None))
+    return type(value) is Expression or bool(getattr(value, "free_symbols", None))
+
+
+def is_real(value: object) -> bool:
+    """Whether `value` is a plain real number of Python or NumPy."""
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
+def _real(value: Any) -> float:
+    """A number, also of SymPy, as a float. TypeError for text, for what is masked and for what is complex."""
+    if isinstance(value, (str, bytes, complex, np.complexfloating)) or value is np.ma.masked:
+        raise TypeError(f"{value!r} is no real number")
+    return float(value)
+
+
+def _masked(value: object) -> bool:
+    """Whether an entry of an array, or of arrays in a list, is masked: it has no value, though NumPy gives one."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_masked, value))
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def as_floats(value: object) -> np.ndarray:
+    """`value` as a float array; what holds no real numbers becomes an array of no size, whose shape fits nothing."""
+    try:
+        source = np.asarray(value)
+        if source.dtype.kind == "O":
+            return np.array([_real(x) for x in source.flat], dtype=float).reshape(source.shape)
+        if source.dtype.kind in "biuf" and not _masked(value):
+            return source.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return np.zeros((0, 0))
 
 
 def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Array:
@@ -33,9 +66,9 @@ def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Arr
         array = np.asarray(value, dtype=object)
         if array.shape != shape:
             array = array.squeeze()  # SymPy's column vectors are (3, 1)
-        if array.shape != shape or any(isinstance(entry, (str, bytes)) for entry in array.flat):
+        if array.shape != shape or _masked(value):
             raise ValueError(f"shape {array.shape}")
-        values = [entry if is_symbolic(entry) else float(entry) for entry in array.flat]
+        values = [entry if is_symbolic(entry) else _real(entry) for entry in array.flat]
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{where}: {what} must be {wanted} with real entries, not {value!r}") from error
     result: Array = np.array(values, dtype=object if any(map(is_symbolic, values)) else np.float64).reshape(shape)

@@ -14,7 +14,7 @@ from scene.body import Body, Node, World
 from scene.body_symbols import rate
 from scene.constraint_group import constraint, rolling
 from scene.content import SceneContent
-from scene.joints.base import coordinates_of
+from scene.joints.coordinate_settings import coordinates_of
 from scene.lower import lower
 from scene.number_checks import numbers
 

@@ -245,16 +245,18 @@ def build(graph: Graph, factors: Sequence[tuple[Space, np.ndarray]]) -> JointPro
     return JointProgram(graph, tuple(made))
 
 
-def compose(a: JointProgram, b: JointProgram) -> JointProgram:
-    """The joint G_a G_b: b's coordinates follow a's."""
+def compose(*joints: JointProgram) -> JointProgram:
+    """The joint G_a G_b ...: b's coordinates follow a's."""
     graph = Graph()
     factors: list[tuple[Space, np.ndarray]] = []
-    for joint, offset in ((a, 0), (b, a.nq)):
+    offset = 0
+    for joint in joints:
         for f in joint.factors:
             names = [n.args[0] for n in ex.reachable(f.transform.flat) if n.op == "input"]
             inputs = {n: graph.input(("q", n[1] + offset) if n[0] == "q" else n) for n in names}
             transform = array(ex.substitute(list(f.transform.flat), inputs)).reshape(4, 4)
             factors.append((f.space, transform))
+        offset += joint.nq
     return build(graph, factors)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene.body import Body
-from scene.file import parameter_text, shape_fields
-from scene.file.document import items, number, table
+from scene.file import formula_reader, formula_writer, shape_fields
+from scene.file.document import items
 from scene.file.names import Names
 from scene.mass_properties import INERTIA_TOLERANCE, MassProperties
 from scene.number_checks import Array, is_symbolic
@@ -24,27 +24,17 @@ def write(body: Body, folder: Path) -> dict[str, Any]:
     if type(body) is not Body or body.parent is None:
         raise ModelError(f"a {type(body).__name__} cannot be saved; use Body and attach it")
     result: dict[str, Any] = {"name": body.name, "parent": body.parent.name}
-    if body.placement.dtype == object or body.placement.tobytes() != np.eye(4).tobytes():
-        result["placement"] = _written("placement", body.placement)
+    if body.place.dtype == object or body.place.tobytes() != np.eye(4).tobytes():
+        result["placement"] = formula_writer.write("placement", body.place)
     for name in MASS:
-        result[name] = _written(name, getattr(body.properties, name))
+        result[name] = formula_writer.write(name, getattr(body.properties, name))
     if body.shapes:
         result["shapes"] = [shape_fields.write(shape, folder) for shape in body.shapes]
     return result
 
 
-def _written(what: str, value: Any) -> Any:
-    """Nested lists of finite numbers and texts of expressions."""
-    source = np.asarray(value, dtype=object)
-    result = np.empty(source.shape, dtype=object)
-    for i, x in np.ndenumerate(source):
-        entry = parameter_text.write(x)
-        result[i] = entry if isinstance(entry, str) else number(what, entry)
-    return result.tolist()
-
-
 @dataclass(frozen=True)
-class Reader:
+class BodyReader:
     """What reading takes: the file's folder and the names it declares."""
 
     folder: Path
@@ -66,14 +56,6 @@ class Reader:
         return self._table("placement", given["placement"], (4, 4)) if "placement" in given else np.eye(4)
 
     def _table(self, what: str, value: Any, shape: tuple[int, ...]) -> Array:
-        """An array of floats, or of objects where an entry depends on a parameter."""
-        result = table(what, value, shape, self._entry)
+        """An array of floats, or of scalars where an entry depends on a parameter."""
+        result = formula_reader.read(what, value, shape, self.names.check_in_body)
         return result if any(map(is_symbolic, result.flat)) else result.astype(float)
-
-    def _entry(self, what: str, value: Any) -> Any:
-        if not isinstance(value, str):
-            return number(what, value)
-        try:
-            return parameter_text.read(value, self.names.check_in_body)
-        except ModelError as error:
-            raise ModelError(f"{what}: {error}") from None

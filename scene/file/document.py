@@ -9,7 +9,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +160,13 @@ def number(what: str, value: Any) -> float:
     return result
 
 
+def whole(what: str, value: Any) -> int:
+    """A whole number that a double holds. Raises ModelError."""
+    if type(value) is not int or abs(value) > 2**53:
+        raise ModelError(f"{what} must be a whole number, not {brief(value)}")
+    return value
+
+
 def text(what: str, value: Any) -> str:
     """A string that is not empty. Raises ModelError."""
     if not isinstance(value, str) or not value:
@@ -191,6 +198,22 @@ def table(what: str, value: Any, shape: tuple[int, ...], entry: Callable[[str, A
     result = np.empty(shape, dtype=object)
     result.reshape(-1)[:] = [entry(what, x) for x in flat]
     return result
+
+
+def rectangle(what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
+    """Nested lists of finite numbers as a float array of one of these shapes, -1 for any length.
+
+    The lengths of all rows are checked before memory is asked for. Raises ModelError.
+    """
+    shape: list[int] = []
+    part = value
+    while isinstance(part, list):
+        shape.append(len(part))
+        part = part[0] if part else None
+    if not any(len(s) == len(shape) and all(n in (-1, own) for n, own in zip(s, shape, strict=True)) for s in shapes):
+        wanted = " or ".join(" x ".join("n" if n < 0 else str(n) for n in s) for s in shapes)
+        raise ModelError(f"{what} must be {wanted} entries, not {brief(value)}")
+    return table(what, value, tuple(shape)).astype(float)
 
 
 def as_given(made: np.ndarray, given: np.ndarray) -> np.ndarray:

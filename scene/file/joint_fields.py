@@ -1,126 +1,115 @@
-"""Joints as fields of a scene file and back: lines and factors of their transform, coordinates, what drives them."""
+"""Joints as fields of a scene file and back: how they were made, or lines and factors of their transform.
+
+A joint of a constructor is {"revolute": {"axis": "x"}}, its coordinates beside it where something was said of them;
+"compose", "charts", "follow" and "drive" are of other joints. A joint read back is the same program down to its
+content hash.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.spatial.spaces import Space
-from scene.file import contact_fields, coordinate_fields, drawing_fields, graph_fields, joint_text
-from scene.file.document import brief, fields, items, number, table, text
+from scene.file import constructors, coordinate_fields, factor_fields, formula_reader, formula_writer
+from scene.file.document import fields, items, number, text
 from scene.file.names import Names
-from scene.joints.base import MAX_COORDINATES, Joint
 from scene.joints.charts import charts
+from scene.joints.joint import Joint, Origin, composed
 
-_ONE = ("program", "coordinates", "coupling", "drive", "contact", "path", "patch")  # attributes that are written
-_SEVERAL = ("program", "coordinates", "charts")  # the first two follow from the charts
-_OPTIONAL = (*graph_fields.FIELDS, "coordinates", "coupling", "drive", "contact", "path", "patch")
+_ATTRIBUTES = ("program", "coordinates", "origin")
+_MANY = {"compose": "parts", "charts": "charts"}  # constructor of joints: its argument
+_MAX_DEPTH = 20  # of joints made of joints
 
 
 def write(joint: Joint | None) -> dict[str, Any]:
     """The fields of a joint. ModelError for what no field can hold."""
     if type(joint) is not Joint:
         raise ModelError(f"a {type(joint).__name__} cannot be saved; use scene.joints.Joint")
-    _refuse_unknown(joint, _SEVERAL if joint.charts else _ONE)
-    return {"charts": [write(chart) for chart in joint.charts]} if joint.charts else _write_one(joint)
-
-
-def read(value: Any, names: Names) -> Joint:
-    """The joint of such fields, after bodies of these names. ModelError names the line, factor or coordinate."""
-    if not (isinstance(value, dict) and "charts" in value):
-        return _read_one(value, names)
-    found = []
-    for i, chart in enumerate(items("charts", fields("it", value, ("charts",))["charts"])):
-        try:
-            found.append(_read_one(chart, names))
-        except ModelError as error:
-            raise ModelError(f"chart {i + 1}: {error}") from None
-    return charts(*found)
-
-
-def _refuse_unknown(joint: Joint, known: tuple[str, ...]) -> None:
-    """Nothing is left out without a word: not what was hung on this joint, not what a newer Joint may hold."""
-    for name, value in vars(joint).items():
-        if name not in known and value is not getattr(Joint, name, None):
+    for name in vars(joint):  # nothing is left out without a word
+        if name not in _ATTRIBUTES:
             raise ModelError(
-                f"its attribute '{name}' has no field in a file, which holds {', '.join(known)}; remove it"
+                f"its attribute '{name}' has no field in a file, which holds {', '.join(_ATTRIBUTES)}; remove it"
             )
-
-
-def _write_one(joint: Joint) -> dict[str, Any]:
-    written, transforms = joint_text.write(joint.program)
-    result: dict[str, Any] = graph_fields.beside(written)
-    result["factors"] = []
-    for factor, transform in zip(joint.program.factors, transforms, strict=True):
-        kind = joint_text.kind_of(factor.space)
-        count = {"coordinates": factor.nv} if kind == joint_text.PLAIN else {}
-        result["factors"].append({"kind": kind, **count, "transform": transform.tolist()})
-    if joint.coordinates:
+    origin = joint.origin
+    if origin is None:
+        result = factor_fields.write(joint.program)
+        usual = "none" if joint.coordinates else ""
+    else:
+        result = _write_origin(origin)
+        usual = repr(origin.coordinates([c.name for c in joint.coordinates]))  # of which -0.0 and 0.0 are two
+    if joint.coordinates and repr(joint.coordinates) != usual:
         result["coordinates"] = [coordinate_fields.write(c) for c in joint.coordinates]
-    if joint.coupling is not None:
-        c = joint.coupling
-        result["coupling"] = {"leader": c.leader, "multiplier": c.multiplier, "offset": c.offset}
-    if joint.drive is not None:
-        result["drive"] = graph_fields.write("values", joint.drive)
-    if joint.contact is not None:
-        result["contact"] = contact_fields.write(joint, joint.contact)
-    return result | drawing_fields.write(joint)
+    return result
 
 
-def _read_one(value: Any, names: Names) -> Joint:
-    given = fields("it", value, ("factors",), _OPTIONAL)
-    reader = graph_fields.reader(given, names.check_in_joint)
-    factors = [_factor(i + 1, factor) for i, factor in enumerate(items("factors", given["factors"]))]
-    program = joint_text.read(reader, factors)
-    coordinates = [coordinate_fields.read(c) for c in items("coordinates", given.get("coordinates", []))]
-    if len(coordinates) != program.nv:
-        raise ModelError(f"its factors move in {program.nv} coordinates, and {len(coordinates)} are described; add all")
-    settings = coordinate_fields.as_settings(coordinates)
-    joint = Joint.from_program(program, [c.name for c in coordinates], settings)
-    if "coupling" in given and "drive" in given:
-        raise ModelError("it has a coupling and a drive; keep the one that moves it")
-    if "coupling" in given:
-        joint = _following(joint, given["coupling"], names)
-    if "drive" in given:
-        joint = _driven(joint, given["drive"], names)
-    if "contact" in given:
-        joint.contact = contact_fields.read(given["contact"], joint, names)
-    drawing_fields.read(given, joint)
-    return joint
+def _write_origin(origin: Origin) -> dict[str, Any]:
+    name, arguments = origin.constructor, origin.arguments
+    if name in _MANY:
+        return {name: [write(joint) for joint in arguments[_MANY[name]]]}
+    if name == "follow":
+        return {name: {**arguments, "joint": write(arguments["joint"])}}
+    if name == "drive":
+        return {name: {"joint": write(arguments["joint"]), "by": formula_writer.write("drive", arguments["by"])}}
+    return constructors.write(origin)
 
 
-def _following(joint: Joint, value: Any, names: Names) -> Joint:
-    coupling = fields("coupling", value, ("leader", "multiplier", "offset"))
-    leader = text("leader", coupling["leader"])
+def read(value: Any, names: Names, depth: int = 0) -> Joint:
+    """The joint of such fields, after bodies of these names. ModelError names the line, factor or argument."""
+    if depth > _MAX_DEPTH:
+        raise ModelError(f"it is made of joints more than {_MAX_DEPTH} deep; compose them in one list")
+    if isinstance(value, dict) and "factors" in value:
+        return _read_factors(value, names)
+    made_by = [*constructors.ARGUMENTS, *_MANY, "follow", "drive"]
+    found = [name for name in value if name in made_by] if isinstance(value, dict) else []
+    if len(found) != 1:
+        raise ModelError(f"it must have one field of {', '.join(made_by)} or factors, such as {{'ball': {{}}}}")
+    (name,) = found
+    given = fields("it", value, (name,), ("coordinates",))
+    joint = _read_made(name, given[name], names, depth + 1)
+    if "coordinates" not in given:
+        return joint
+    listed = [coordinate_fields.read(c) for c in items("coordinates", given["coordinates"])]
+    if [c.name for c in listed] != [c.name for c in joint.coordinates]:
+        own = ", ".join(c.name for c in joint.coordinates)
+        raise ModelError(f"its coordinates are {own or 'none'}; describe those, or leave 'coordinates' out")
+    return joint.adjusted(**coordinate_fields.as_settings(listed))
+
+
+def _read_made(name: str, value: Any, names: Names, depth: int) -> Joint:
+    if name in constructors.ARGUMENTS:
+        return constructors.read(name, value, names)
+    if name == "follow":
+        return _following(fields(name, value, ("joint", "leader", "multiplier", "offset")), names, depth)
+    if name == "drive":
+        given = fields(name, value, ("joint", "by"))
+        joint = read(given["joint"], names, depth)
+        by = formula_reader.read("drive", given["by"], (len(joint.coordinates),), names.check_in_joint)
+        return joint.driven(*by)
+    parts = []
+    for i, part in enumerate(items(name, value)):
+        try:
+            parts.append(read(part, names, depth))
+        except ModelError as error:
+            raise ModelError(f"part {i + 1} of {name}: {error}") from None
+    if name == "charts":
+        return charts(*parts)
+    if any(part.coupling or part.drive or part.charts for part in parts) or not parts:
+        raise ModelError("compose is of joints with one chart each that neither follow nor are driven; correct it")
+    return composed(*parts)
+
+
+def _following(given: dict[str, Any], names: Names, depth: int) -> Joint:
+    leader = text("leader", given["leader"])
     if leader not in names.bodies:
         raise ModelError(f"it follows '{leader}', which is no body before it; correct 'leader' or the order of bodies")
-    return joint.follow(leader, *(number(name, coupling[name]) for name in ("multiplier", "offset")))
+    numbers = [number(name, given[name]) for name in ("multiplier", "offset")]
+    return read(given["joint"], names, depth).follow(leader, *numbers)
 
 
-def _driven(joint: Joint, value: Any, names: Names) -> Joint:
-    given = fields("drive", value, ("values",), graph_fields.FIELDS)
-    try:
-        values = graph_fields.read("values", given, names.check_in_joint)
-    except ModelError as error:
-        raise ModelError(f"drive: {error}") from None
-    if len(values) != len(joint.coordinates):
-        raise ModelError(
-            f"drive: it needs one value for each of {len(joint.coordinates)} coordinates, not {len(values)}"
-        )
-    if any(not f.space.flat for f in joint.program.factors):
-        raise ModelError("drive: a ball or free factor has no coordinates that can be driven; make it plain")
-    joint.drive = values
-    return joint.adjusted()  # refuses springs and limits of driven coordinates
-
-
-def _factor(number_: int, value: Any) -> tuple[Space, list[Any]]:
-    what = f"factor {number_}"
-    given = fields(what, value, ("kind", "transform"), ("coordinates",))
-    kind, count = given["kind"], given.get("coordinates", 0)
-    if kind not in joint_text.KINDS:
-        raise ModelError(f"{what} has the unknown kind {brief(kind)}; use {', '.join(joint_text.KINDS)}")
-    if type(count) is not int or not (1 <= count <= MAX_COORDINATES if kind == joint_text.PLAIN else count == 0):
-        wanted = f"from 1 to {MAX_COORDINATES}" if kind == joint_text.PLAIN else "left out"
-        raise ModelError(f"{what} is {kind}, so that its number of coordinates is {wanted}, not {brief(count)}")
-    transform = table(f"the transform of {what}", given["transform"], (4, 4), graph_fields.entry)
-    return joint_text.space_of(kind, count), list(transform.flat)
+def _read_factors(value: dict[str, Any], names: Names) -> Joint:
+    given = fields("it", value, ("factors",), (*formula_reader.FIELDS, "coordinates"))
+    program = factor_fields.read(given, names.check_in_joint)
+    listed = [coordinate_fields.read(c) for c in items("coordinates", given.get("coordinates", []))]
+    if len(listed) != program.nv:
+        raise ModelError(f"its factors move in {program.nv} coordinates, and {len(listed)} are described; add all")
+    return Joint.made(None, program, [c.name for c in listed], coordinate_fields.as_settings(listed))

@@ -1,17 +1,18 @@
-"""Shapes as fields of a scene file and back, to the last bit."""
+"""Shapes and their materials as fields of a scene file and back, to the last bit."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
 from scene import shapes
-from scene.file import material_fields
-from scene.file.document import as_given, brief, fields, flag, table, text
+from scene.file.document import as_given, fields, flag, number, rectangle, table, text
 from scene.shapes import HeightField, Mesh, Shape
 
 _SIZES: dict[type[Shape], dict[str, tuple[int, ...]]] = {
@@ -48,7 +49,7 @@ def write(shape: Shape, folder: Path) -> dict[str, Any]:
     if shape.color is not None:
         result["color"] = list(shape.color)
     if shape.material is not None:
-        result["material"] = material_fields.write(shape.material)
+        result["material"] = write_material(shape.material)
     return result | {name: False for name in ("collision", "visual") if not getattr(shape, name)}
 
 
@@ -72,7 +73,7 @@ def read(value: Any, folder: Path) -> Shape:
     for field in ("collision", "visual"):
         settings[field] = flag(f"{field} of {name}", given.get(field, True))
     if "material" in given:
-        settings["material"] = material_fields.read(f"material of {name}", given["material"])
+        settings["material"] = read_material(f"material of {name}", given["material"])
     if kind is HeightField:
         settings["heights"] = _heights(given["heights"])
     if kind is Mesh:
@@ -88,9 +89,7 @@ def _as_given(shape: Shape, settings: dict[str, Any]) -> Shape:
 
 
 def _heights(value: Any) -> np.ndarray:
-    if not isinstance(value, list) or not value or not isinstance(value[0], list):
-        raise ModelError(f"heights of HeightField must be a list of rows of numbers, not {brief(value)}")
-    return table("heights of HeightField", value, (len(value), len(value[0]))).astype(float)
+    return rectangle("heights of HeightField", value, ((-1, -1),))
 
 
 def _mesh_fields(shape: Mesh, folder: Path) -> dict[str, Any]:
@@ -118,14 +117,14 @@ def _mesh_source(given: dict[str, Any], folder: Path) -> Any:
         raise ModelError("Mesh: give either its file or its vertices and faces")
     if not embedded:
         return Path(os.path.normpath(folder / text("file of Mesh", given["file"])))
-    try:
-        vertices, faces = np.asarray(given["vertices"]), np.asarray(given["faces"])
-    except (ValueError, OverflowError) as error:
-        raise ModelError("Mesh: vertices and faces must be lists of three numbers each") from error
+    vertices, corners = (rectangle(f"{name} of Mesh", given[name], ((-1, 3),)) for name in _MESH[1:])
+    if not all(type(i) is int for face in given["faces"] for i in face):
+        raise ModelError("Mesh: faces must be n x 3 integers")
+    faces = corners.astype(int)
     _check_triangles(vertices, faces)
     import trimesh
 
-    return trimesh.Trimesh(vertices.astype(float), faces, process=False)
+    return trimesh.Trimesh(vertices, faces, process=False)
 
 
 def _check_triangles(vertices: np.ndarray, faces: np.ndarray) -> None:
@@ -137,3 +136,24 @@ def _check_triangles(vertices: np.ndarray, faces: np.ndarray) -> None:
         raise ModelError("Mesh: a vertex is not finite; correct it")
     if len(faces) == 0 or faces.min() < 0 or faces.max() >= len(vertices):
         raise ModelError(f"Mesh: needs triangles, each of three of its {len(vertices)} vertices, counted from 0")
+
+
+MATERIAL = {f.name: f.default for f in dataclass_fields(Material)}
+
+
+def write_material(material: Material) -> dict[str, float]:
+    """The fields of a material; what is as a material has it anyway is left out. ModelError for a kind of its own."""
+    if type(material) is not Material:
+        raise ModelError(f"a material of kind {type(material).__name__} cannot be saved; use rd.Material")
+    given = {name: getattr(material, name) for name in MATERIAL}
+    numbers = {name: float(x) for name, x in given.items() if x is not None}
+    return {name: x for name, x in numbers.items() if repr(x) != repr(MATERIAL[name])}  # -0.0 is another number
+
+
+def read_material(what: str, value: Any) -> Material:
+    """The material of such fields. Raises ModelError."""
+    given = fields(what, value, (), tuple(MATERIAL))
+    try:
+        return Material(**{name: number(name, x) for name, x in given.items()})
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from None

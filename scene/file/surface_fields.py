@@ -1,19 +1,16 @@
-"""Surfaces as fields of a scene file and back: the library's by name and sizes, others as expressions of u and v."""
+"""Surfaces as fields of a scene file and back: the library's by name and sizes, others as formulas of q0 and q1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from scene.file import parameter_text
-from scene.file.document import brief, fields, items, mapping, number, text
-from scene.file.graph_fields import entry
+from scene.file import formula_reader, formula_writer
+from scene.file.document import brief, fields, items, mapping, number, table, text
 from scene.joints import surfaces
-from scene.joints.surfaces import JOINED, OPEN, Span, Surface, fresh_symbol
-from scene.joints.surfaces import POLES as AT_POLES
-from scene.number_checks import positive
+from scene.joints.surfaces.surface import JOINED, OPEN, POLES, Span, Surface
 
 SIZES: dict[str, tuple[str, ...]] = {
     "plane": (),
@@ -24,101 +21,72 @@ SIZES: dict[str, tuple[str, ...]] = {
     "paraboloid": ("a", "b"),
 }
 _WITH_POLES = ("sphere", "ellipsoid", "torus", "cylinder")
-_WRITTEN_OUT = "surface"  # the kind, and the usual name, of one that is given by its expressions
+_OWN = "surface"  # the kind, and the usual name, of one that is given by its expressions
 
 
-def write(surface: Surface) -> dict[str, Any]:
-    """The fields of a surface. ModelError for one that no field can hold."""
+def write(what: str, surface: Surface, names: tuple[str, str]) -> dict[str, Any]:
+    """The fields of a surface whose coordinates usually have these names. ModelError for one that no field can hold."""
     if surface.pieces is None:
-        letters = dict(zip(surface.coordinates, "uv", strict=True))
-        own = {} if surface.name == _WRITTEN_OUT else {"name": surface.name}
-        point = [parameter_text.write(x, letters) for x in surface.f]
-        return {"kind": _WRITTEN_OUT, **own, "f": point, **_write_spans(surface, Surface)}
-    if surface.name in SIZES:
-        sizes = list(surface.sizes)
-        if surface.name == "ellipsoid":  # holds them in the order of its own axes, of which the poles' is the last
-            shift = "xyz".index(surface.poles) + 1
-            sizes = [sizes[(k - shift) % 3] for k in range(3)]
-        result: dict[str, Any] = {"kind": surface.name}
-        result |= {name: parameter_text.write(x) for name, x in zip(SIZES[surface.name], sizes, strict=True)}
-        if surface.poles != "z":
-            result["poles"] = surface.poles
-        made = _library(result)
-        if _code(made) is _code(surface):
-            return result | _write_spans(surface, made)
-    raise ModelError(f"the frame of the surface '{surface.name}' cannot be written; use one of joints.surfaces")
-
-
-def _code(surface: Surface) -> Any:
-    """What tells one library surface's frame from another's: the functions themselves are made anew each time."""
-    return getattr(surface.pieces, "__code__", None)
-
-
-def _write_spans(surface: Surface, usual: Any) -> dict[str, Any]:
-    """What a mesh covers, where it is not the usual."""
-    spans = {letter: getattr(surface, letter) for letter in "uv"}
-    unusual = {letter: span for letter, span in spans.items() if span != getattr(usual, letter)}
-    return {k: [number(k, float(span.low)), number(k, float(span.high)), span.ends] for k, span in unusual.items()}
-
-
-def check(value: Any, known: Callable[[str], None]) -> None:
-    """ModelError for what is no surface, as far as it can be told without SymPy; ``known`` raises for unknown names."""
-    given = mapping("it", value)
-    kind = text("kind", given.get("kind"))
-    if kind == _WRITTEN_OUT:
-        fields("it", given, ("kind", "f"), ("name", "u", "v"))
-        text("name", given.get("name", _WRITTEN_OUT))
-        if len(items("f", given["f"])) != 3:
-            raise ModelError(f"f must be 3 entries, not {brief(given['f'])}")
-        for x in given["f"]:
-            _check_entry("f", x, known, "uv")
-    elif kind in SIZES:
-        fields("it", given, ("kind", *SIZES[kind]), ("u", "v", *(("poles",) if kind in _WITH_POLES else ())))
-        for name in SIZES[kind]:
-            _check_entry(name, given[name], known)
-            if not isinstance(given[name], str):
-                positive(kind, name, given[name])
-        if given.get("poles", "z") not in ("x", "y", "z"):
-            raise ModelError(f"poles is the axis 'x', 'y' or 'z', not {brief(given['poles'])}")
+        own = {} if surface.name == _OWN else {"name": surface.name}
+        result = {"kind": _OWN, **own, "f": formula_writer.write(f"f of {what}", surface.point)}
+        usual: Surface | None = Surface(surface.name, surface.point, names)
     else:
-        raise ModelError(f"unknown kind {brief(kind)}; use {_WRITTEN_OUT} or {', '.join(SIZES)}")
-    for letter in [k for k in "uv" if k in given]:
-        _check_span(letter, items(letter, given[letter]))
-
-
-def _check_entry(what: str, value: Any, known: Callable[[str], None], letters: str = "") -> None:
-    source = entry(what, value)
-    if isinstance(source, str):
-        parameter_text.check(source, known, letters)
-
-
-def _check_span(letter: str, span: list[Any]) -> None:
-    ends = (OPEN, JOINED, AT_POLES)
-    if len(span) != 3 or not number(letter, span[0]) < number(letter, span[1]) or span[2] not in ends:
-        raise ModelError(f"{letter} must be start, greater end and one of {', '.join(ends)}, not {brief(span)}")
-
-
-def read(written: Mapping[str, Any], names: Sequence[str]) -> Surface:
-    """The surface of fields that were checked, over fresh symbols of two names. Raises ModelError."""
-    if written["kind"] == _WRITTEN_OUT:
-        symbols = {letter: fresh_symbol(name) for letter, name in zip("uv", names, strict=True)}
-        x, y, z = (_value(e, symbols) for e in written["f"])
-        result = Surface(written.get("name", _WRITTEN_OUT), (x, y, z), (symbols["u"], symbols["v"]))
-    else:
-        result = _library(written).renamed(names[0], names[1])
-    for letter in [k for k in "uv" if k in written]:
-        low, high, ends = written[letter]
-        span = Span(float(low), float(high), ends)
-        result = replace(result, u=span) if letter == "u" else replace(result, v=span)
+        result = {"kind": surface.name}
+        result |= {name: formula_writer.write(f"{name} of {what}", x) for name, x in surface.sizes.items()}
+        result |= {"poles": surface.poles} if surface.poles != "z" else {}
+        usual = _library(surface.name, dict(surface.sizes), surface.poles)
+        if usual is None or usual.pieces is not surface.pieces:
+            raise ModelError(
+                f"{what}: the frame of the surface '{surface.name}' cannot be written; use one of joints.surfaces, or"
+                " set joint.origin = None: the joint moves the same, but scene.roll cannot use it"
+            )
+    result |= {"names": list(surface.names)} if surface.names != names else {}
+    for letter in "uv":
+        span = getattr(surface, letter)
+        if span != getattr(usual, letter):
+            result[letter] = [number(letter, float(span.low)), number(letter, float(span.high)), span.ends]
     return result
 
 
-def _library(written: Mapping[str, Any]) -> Surface:
-    sizes = [_value(written[name], {}) for name in SIZES[written["kind"]]]
-    poles = {"poles": written["poles"]} if "poles" in written else {}
-    made: Surface = getattr(surfaces, written["kind"])(*sizes, **poles)
+def _library(name: str, sizes: dict[str, Any], poles: str) -> Surface | None:
+    if name not in SIZES:
+        return None
+    made: Surface = getattr(surfaces, name)(**sizes, **({"poles": poles} if name in _WITH_POLES else {}))
     return made
 
 
-def _value(value: float | str, symbols: Mapping[str, Any]) -> Any:
-    return parameter_text.read(value, lambda name: None, symbols) if isinstance(value, str) else float(value)
+def read(what: str, value: Any, names: tuple[str, str], check: Callable[[str], None]) -> Surface:
+    """The surface of such fields; ``check`` raises for unknown names in quotes. ModelError begins with ``what``."""
+    try:
+        return _read(value, names, check)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}") from None
+
+
+def _read(value: Any, names: tuple[str, str], check: Callable[[str], None]) -> Surface:
+    kind = text("kind", mapping("it", value).get("kind"))
+    if kind == _OWN:
+        given = fields("it", value, ("kind", "f"), ("name", "names", "u", "v"))
+        point = formula_reader.read("f", given["f"], (3,), check, coordinates=2)
+        made = Surface(text("name", given.get("name", _OWN)), point, names)
+    elif kind in SIZES:
+        poles = ("poles",) if kind in _WITH_POLES else ()
+        given = fields("it", value, ("kind", *SIZES[kind]), ("names", "u", "v", *poles))
+        sizes = {name: formula_reader.read(name, given[name], (), check).item() for name in SIZES[kind]}
+        found = _library(kind, sizes, given.get("poles", "z"))
+        assert found is not None
+        made = replace(found, names=names)
+    else:
+        raise ModelError(f"unknown kind {brief(kind)}; use {_OWN} or {', '.join(SIZES)}")
+    if "names" in given:
+        u, v = table("names", given["names"], (2,), text)
+        made = made.renamed(u, v)
+    u, v = (_span(letter, given[letter]) if letter in given else getattr(made, letter) for letter in "uv")
+    return replace(made, u=u, v=v)
+
+
+def _span(letter: str, value: Any) -> Span:
+    span, ends = items(letter, value), (OPEN, JOINED, POLES)
+    if len(span) != 3 or not number(letter, span[0]) < number(letter, span[1]) or span[2] not in ends:
+        raise ModelError(f"{letter} must be start, greater end and one of {', '.join(ends)}, not {brief(span)}")
+    return Span(float(span[0]), float(span[1]), span[2])

@@ -24,16 +24,16 @@ from scene.body import Body, Node
 from scene.content import SceneContent
 from scene.file import (
     body_fields,
-    constraint_fields,
     coordinate_fields,
     document,
     joint_fields,
-    pair_fields,
+    relation_fields,
     shape_fields,
 )
+from scene.file.body_fields import BodyReader
 from scene.file.document import as_given, brief, fields, items, mapping, number, table, text
 from scene.file.names import Names
-from scene.joints.base import coordinates_of
+from scene.joints.coordinate_settings import coordinates_of
 from scene.urdf.xml_text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
@@ -60,6 +60,14 @@ def save(scene: SceneContent, path: str | os.PathLike[str]) -> None:
             f"{path}: nothing was written: {brief(old)} would be read back as {brief(new)}; write that part of the"
             " scene in another way"
         )
+    for was, now in zip(scene.bodies, copy.bodies, strict=True):
+        assert was.joint is not None and now.joint is not None
+        if was.joint.program.key != now.joint.program.key:
+            raise SceneFileError(
+                f"{path}: nothing was written: joint of '{was.name}': its transform is not what joints."
+                f"{was.joint.origin and was.joint.origin.constructor} makes; set joint.origin = None, which writes it"
+                " as it is"
+            )
     document.replace(place, data)
 
 
@@ -87,12 +95,12 @@ def _fields_of(scene: SceneContent, path: Path) -> dict[str, Any]:
         result["constraints"] = []
     for constraint in scene.constraints:
         with blame(path, f"constraint '{constraint.name}'"):
-            result["constraints"].append(constraint_fields.write(constraint))
+            result["constraints"].append(relation_fields.write_constraint(constraint))
     if scene.pairs:
         result["pairs"] = []
     for names, pair in scene.pairs.items():
         with blame(path, f"pair of {', '.join(sorted(names))}"):
-            result["pairs"].append(pair_fields.write(names, pair))
+            result["pairs"].append(relation_fields.write_pair(names, pair))
     return result
 
 
@@ -110,7 +118,7 @@ def _fill(scene: SceneContent, content: Any, path: Path) -> None:
     with blame(path, "the world"):
         _fill_world(scene, content, folder)
     names = Names(scene.parameters, scene.coordinates)
-    reader = body_fields.Reader(folder, names)
+    reader = BodyReader(folder, names)
     nodes: dict[str, Node] = {scene.world.name: scene.world}
     for i, value in enumerate(content["bodies"]):
         with blame(path, f"body {i + 1}"):
@@ -124,10 +132,10 @@ def _fill(scene: SceneContent, content: Any, path: Path) -> None:
             if name in constrained:
                 raise ModelError("two constraints have this name; give each its own")
             constrained.add(name)
-            scene.constraints.append(constraint_fields.read(name, value, names))
+            scene.constraints.append(relation_fields.read_constraint(name, value, names))
     for i, value in enumerate(content.get("pairs", [])):
         with blame(path, f"pair {i + 1}"):
-            pair_fields.read(value, scene)
+            relation_fields.read_pair(value, scene)
 
 
 def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> None:
@@ -169,7 +177,9 @@ def _checked(content: Any) -> dict[str, Any]:
     return content
 
 
-def _attached(path: Path, name: str, value: dict[str, Any], nodes: dict[str, Node], reader: body_fields.Reader) -> Body:
+def _attached(
+    path: Path, name: str, value: dict[str, Any], nodes: dict[str, Node], reader: body_fields.BodyReader
+) -> Body:
     """One more body, hung on the nodes so far."""
     with blame(path, f"body '{name}'"):
         given = fields("it", value, ("name", "parent", *body_fields.MASS, "joint"), ("placement", "shapes"))
@@ -181,5 +191,5 @@ def _attached(path: Path, name: str, value: dict[str, Any], nodes: dict[str, Nod
         joint = joint_fields.read(given["joint"], reader.names)
     with blame(path, f"body '{name}'"):
         nodes[name] = parent.attach(body, joint, at=placement)
-        body.placement = as_given(body.placement, placement)
+        body.place = as_given(body.place, placement)
     return body

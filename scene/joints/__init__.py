@@ -1,11 +1,9 @@
 """Parametric joints: each is one transform G(q); derivatives, motion subspace and bias follow from it."""
 
 from scene.joints import surfaces
-from scene.joints.base import Joint
 from scene.joints.charts import charts
 from scene.joints.curves.curve import bezier, bspline, curve
-from scene.joints.curves.patch import PatchShape, bezier_surface, bspline_surface
-from scene.joints.curves.polyline import CurvePath
+from scene.joints.curves.curve_path import CurvePath
 from scene.joints.elementary import (
     ball,
     cylindrical,
@@ -18,8 +16,11 @@ from scene.joints.elementary import (
     screw,
     universal,
 )
+from scene.joints.joint import Joint
 from scene.joints.rolling import gear, rack, rolling, wheel
-from scene.joints.surface_joints import surface, surface_on_surface
+from scene.joints.surfaces.gliding import surface, surface_on_surface
+from scene.joints.surfaces.patch import bezier_surface, bspline_surface
+from scene.joints.surfaces.patch_shape import PatchShape
 
 __all__ = [
     "CurvePath",

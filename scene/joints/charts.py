@@ -6,7 +6,19 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint import joint_program as core
-from scene.joints.base import Joint
+from scene.joints.joint import Joint, Origin
+
+
+class Charts(Origin):
+    """A joint of several parameterisations."""
+
+    @property
+    def charts(self) -> tuple[Joint, ...]:
+        return tuple(self.arguments["charts"])
+
+    def product(self, first: Joint, second: Joint) -> Joint:
+        """Charts are composed one by one."""
+        return charts(*(a @ b for a in first.charts or (first,) for b in second.charts or (second,)))
 
 
 def charts(*parameterisations: Joint) -> Joint:
@@ -34,9 +46,8 @@ def charts(*parameterisations: Joint) -> Joint:
     names = [c.name for c in given[0].coordinates]
     if "chart" in names:
         raise ModelError("a joint of several charts has a parameter 'chart'; give the coordinate 'chart' another name")
-    joint = Joint.from_program(core.charted([chart.program for chart in given]), names, {})
-    joint.charts = tuple(given)
-    return joint
+    program = core.charted([chart.program for chart in given])
+    return Joint.made(Charts("charts", {"charts": tuple(given)}), program, names, {})
 
 
 def _check(what: str, chart: Joint) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
-from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation
-from scene.joints.base import Joint, as_floats
+from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
+from scene.joints.joint import Joint, Origin, composed
+from scene.number_checks import SIZE_RANGE, as_floats
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -23,6 +24,8 @@ def unit_axis(axis: Any) -> np.ndarray:
             raise ModelError(f"axis {axis!r} is not 'x', 'y', 'z' or a 3-vector")
         return np.array(_AXES[axis.lstrip("-")]) * (-1.0 if axis.startswith("-") else 1.0)
     vector = as_floats(axis)
+    if vector.shape == (3,) and SIZE_RANGE[1] < np.abs(vector).max() < np.inf:
+        vector = vector / np.abs(vector).max()  # whose square does not overflow
     if vector.shape != (3,) or not np.all(np.isfinite(vector)) or np.linalg.norm(vector) < 1e-12:
         raise ModelError(f"axis {axis!r} must be 'x', 'y', 'z' or a finite 3-vector that is not zero")
     return vector / np.linalg.norm(vector)
@@ -33,35 +36,44 @@ def fixed(transform: Any = None) -> Joint:
     pose = np.eye(4) if transform is None else as_floats(transform)
     if pose.shape != (4, 4):
         raise ModelError(f"joints.fixed takes a 4 x 4 pose, not an array of shape {pose.shape}")
-    return Joint.from_program(core.build(Graph(), [(Flat(0), pose)]), [], {})
+    origin = Origin("fixed", {"transform": None if transform is None else pose})
+    return Joint.made(origin, core.build(Graph(), [(Flat(0), pose)]), [], {})
 
 
 def revolute(axis: Any, **settings: Any) -> Joint:
     """Rotation about an axis through the origin; coordinate: angle, rad."""
-    return _about_axis(axis, lambda q: (q, 0.0), "angle", settings)
+    return _about_axis(Origin("revolute", {"axis": _given(axis)}), lambda q: (q, 0.0), "angle", settings)
 
 
 def prismatic(axis: Any, **settings: Any) -> Joint:
     """Translation along an axis; coordinate: distance, m."""
-    return _about_axis(axis, lambda q: (0.0, q), "distance", settings)
+    return _about_axis(Origin("prismatic", {"axis": _given(axis)}), lambda q: (0.0, q), "distance", settings)
 
 
 def screw(axis: Any, pitch: float, **settings: Any) -> Joint:
     """Rotation about an axis with ``pitch`` metres of advance along it a radian; coordinate: angle."""
-    if as_floats(pitch).shape != () or not np.isfinite(as_floats(pitch)):
+    advance = as_floats(pitch)
+    if advance.shape != () or not np.isfinite(advance):
         raise ModelError(f"a screw's pitch must be finite (m/rad), not {pitch}")
-    return _about_axis(axis, lambda q: (q, q * float(pitch)), "angle", settings)
+    origin = Origin("screw", {"axis": _given(axis), "pitch": float(advance)})
+    return _about_axis(origin, lambda q: (q, q * float(advance)), "angle", settings)
 
 
-def _about_axis(axis: Any, motion: Any, name: str, settings: dict[str, Any]) -> Joint:
+def _given(axis: Any) -> str | np.ndarray:
+    """An axis that was checked, as it was given: its letter or its three numbers."""
+    unit_axis(axis)
+    return axis if isinstance(axis, str) else as_floats(axis)
+
+
+def _about_axis(origin: Origin, motion: Any, name: str, settings: dict[str, Any]) -> Joint:
     graph = Graph()
     angle, distance = motion(graph.input(("q", 0)))
-    to_axis, local = _coordinate_axis(unit_axis(axis))
+    to_axis, local = _coordinate_axis(unit_axis(origin.arguments["axis"]))
     moving = _elementary(local, angle, distance)
-    if to_axis is None:
-        return Joint.from_program(core.build(graph, [(Flat(1), moving)]), [name], settings)
-    factors = [(Flat(0), to_axis), (Flat(1), moving), (Flat(0), to_axis.T)]
-    return Joint.from_program(core.build(graph, factors), [name], settings)
+    factors: list[tuple[Space, np.ndarray]] = [(Flat(1), moving)]
+    if to_axis is not None:
+        factors = [(Flat(0), to_axis), *factors, (Flat(0), to_axis.T)]
+    return Joint.made(origin, core.build(graph, factors), [name], settings)
 
 
 def _coordinate_axis(axis: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
@@ -89,12 +101,13 @@ def _elementary(axis: np.ndarray, angle: Any, distance: Any) -> np.ndarray:
 
 def cylindrical(axis: Any = "z", **settings: Any) -> Joint:
     """Translation along an axis and rotation about it; coordinates: distance, angle."""
-    return _product([prismatic(axis), revolute(axis)], settings)
+    return _product("cylindrical", {"axis": _given(axis)}, [prismatic(axis), revolute(axis)], settings)
 
 
 def universal(first: Any = "x", second: Any = "y", **settings: Any) -> Joint:
     """Rotation about ``first``, then about ``second`` carried along; coordinates: angle, angle_2."""
-    return _product([revolute(first), revolute(second)], settings)
+    given = {"first": _given(first), "second": _given(second)}
+    return _product("universal", given, [revolute(first), revolute(second)], settings)
 
 
 def planar(normal: Any = "z", **settings: Any) -> Joint:
@@ -103,7 +116,8 @@ def planar(normal: Any = "z", **settings: Any) -> Joint:
     helper = np.eye(3)[(int(np.argmax(np.abs(n))) + 1) % 3]
     x = helper - n * (helper @ n)
     x /= np.linalg.norm(x)
-    return _product([prismatic(x), prismatic(np.cross(n, x)), revolute(n)], settings)
+    parts = [prismatic(x), prismatic(np.cross(n, x)), revolute(n)]
+    return _product("planar", {"normal": _given(normal)}, parts, settings)
 
 
 def euler(order: str = "xyz", **settings: Any) -> Joint:
@@ -111,28 +125,26 @@ def euler(order: str = "xyz", **settings: Any) -> Joint:
     letters = order if isinstance(order, str) else ""
     if not 2 <= len(letters) <= 3 or set(letters) - set("xyz") or any(a == b for a, b in pairwise(letters)):
         raise ModelError(f"euler order {order!r} must be two or three of x, y, z with neighbours different, as 'zyx'")
-    return _product([revolute(a) for a in order], settings)
+    return _product("euler", {"order": letters}, [revolute(a) for a in letters], settings)
 
 
-def _product(joints: list[Joint], settings: dict[str, Any]) -> Joint:
-    total = joints[0]
-    for joint in joints[1:]:
-        total = total @ joint
-    return Joint.from_program(total.program, [c.name for c in total.coordinates], settings)
+def _product(name: str, arguments: dict[str, Any], joints: list[Joint], settings: dict[str, Any]) -> Joint:
+    total = composed(*joints)
+    return Joint.made(Origin(name, arguments), total.program, [c.name for c in total.coordinates], settings)
 
 
 def ball(**settings: Any) -> Joint:
     """Any rotation, as a quaternion x, y, z, w; velocity: omega in child axes, rad/s."""
-    return _on(Rotation(), ["wx", "wy", "wz"], settings)
+    return _on("ball", Rotation(), ["wx", "wy", "wz"], settings)
 
 
 def free(**settings: Any) -> Joint:
     """Any motion, as position and quaternion x, y, z, w; velocity: [omega; v] in child axes."""
-    return _on(RigidMotion(), ["wx", "wy", "wz", "vx", "vy", "vz"], settings)
+    return _on("free", RigidMotion(), ["wx", "wy", "wz", "vx", "vy", "vz"], settings)
 
 
-def _on(space: Rotation | RigidMotion, names: list[str], settings: dict[str, Any]) -> Joint:
+def _on(name: str, space: Rotation | RigidMotion, names: list[str], settings: dict[str, Any]) -> Joint:
     """The joint whose pose is the point of a space."""
     graph = Graph()
     transform = space.pose(graph.inputs("q", space.size))
-    return Joint.from_program(core.build(graph, [(space, transform)]), names, settings)
+    return Joint.made(Origin(name, {}), core.build(graph, [(space, transform)]), names, settings)

@@ -16,10 +16,11 @@ from recursive_dyn.graph.expression import Graph, Scalar, array, cos, evaluate, 
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import dot
 from recursive_dyn.spatial.spaces import Flat
-from scene.joints.base import Joint, SymbolReader
-from scene.joints.curves.curve import read_point, unit
 from scene.joints.elementary import revolute
+from scene.joints.frames import unit
+from scene.joints.joint import Joint, Origin
 from scene.number_checks import is_symbolic, positive
+from scene.scalars import carried, lowered
 
 _SAMPLES = 32
 _TOLERANCE = 1e-9
@@ -36,12 +37,14 @@ def wheel(radius: Any, track: Any, inside: bool = False, **settings: Any) -> Joi
     radius, track = positive("joints.wheel", "radius", radius), positive("joints.wheel", "track", track)
     if inside and not is_symbolic(radius) and not is_symbolic(track) and not radius < track:
         raise ModelError(f"joints.wheel: radius {radius} must be less than track {track} to roll inside it")
+    sizes = [_lowered("joints.wheel", size) for size in (radius, track)]
     graph = Graph()
-    q, r, R = graph.input(("q", 0)), _scalar(graph, "joints.wheel", radius), _scalar(graph, "joints.wheel", track)
+    q, r, R = graph.input(("q", 0)), *(carried([size], graph)[0] for size in sizes)
     distance = R - r if inside else R + r
     angle = q * (distance / r)
     G = _about_z(-angle if inside else angle, distance * cos(q), distance * sin(q))
-    return Joint.from_program(core.build(graph, [(Flat(1), G)]), ["angle"], settings)
+    origin = Origin("wheel", {"radius": sizes[0], "track": sizes[1], "inside": bool(inside)})
+    return Joint.made(origin, core.build(graph, [(Flat(1), G)]), ["angle"], settings)
 
 
 def rack(radius: Any, **settings: Any) -> Joint:
@@ -49,11 +52,11 @@ def rack(radius: Any, **settings: Any) -> Joint:
 
     Coordinate ``distance``: m. The radius may be a scene parameter. Raises ModelError when it is not positive.
     """
-    radius = positive("joints.rack", "radius", radius)
+    size = _lowered("joints.rack", positive("joints.rack", "radius", radius))
     graph = Graph()
-    q, r = graph.input(("q", 0)), _scalar(graph, "joints.rack", radius)
+    q, r = graph.input(("q", 0)), carried([size], graph)[0]
     G = _about_z(-(q / r), q, r)
-    return Joint.from_program(core.build(graph, [(Flat(1), G)]), ["distance"], settings)
+    return Joint.made(Origin("rack", {"radius": size}), core.build(graph, [(Flat(1), G)]), ["distance"], settings)
 
 
 def rolling(f: Any, q: Any, radius: Any, length: Any = None, right: bool = False, **settings: Any) -> Joint:
@@ -64,25 +67,29 @@ def rolling(f: Any, q: Any, radius: Any, length: Any = None, right: bool = False
     radius (right: + length / radius). Raises ModelError when ``length`` is not the arc length. Where the curve bends
     more sharply than the wheel it meets, the wheel touches it elsewhere too: that is not looked for.
     """
-    from recursive_dyn.graph.symbolic import from_sympy
-
     what = f"rolling along the curve of {q}"
-    x, y = _pair(f, what)
-    radius = positive(what, "radius", radius)
+    size = _lowered(what, positive(what, "radius", radius))
+    way = lowered([q if length is None else length], f"{what}: its length", [q])
+    return rolling_along(lowered(_pair(f, what), what, [q]), str(q), size, way[0], bool(right), settings)
+
+
+def rolling_along(f: np.ndarray, name: str, radius: Scalar, length: Scalar, right: bool, settings: Any) -> Joint:
+    """The wheel on a plane curve f (2,) of the input ("q", 0), the coordinate ``name``, as :func:`rolling` says."""
+    what = f"rolling along the curve of {name}"
     graph = Graph()
-    point = read_point((x, y, 0), [q], graph, what)
-    covered = from_sympy(q if length is None else length, SymbolReader(graph, [q]), f"{what}: its length")
+    point = array([*carried(f, graph), 0.0])
+    covered, r = carried([length], graph)[0], carried([radius], graph)[0]
     along = {graph.input(("q", 0)): 1.0}
     velocity = array(directional_derivative(list(point), along))
     _check_length(velocity, directional_derivative([covered], along)[0], what)
     tangent = unit(velocity, f"{what}: its tangent")
     side = -1.0 if right else 1.0
-    r = _scalar(graph, what, radius)
     G = _about_z(-(covered / r) * side, 0.0, 0.0)
-    carried = array(np.eye(4))
-    carried[:2, :2] = [[tangent[0], -tangent[1]], [tangent[1], tangent[0]]]
-    carried[:2, 3] = point[0] - tangent[1] * r * side, point[1] + tangent[0] * r * side
-    return Joint.from_program(core.build(graph, [(Flat(1), carried @ G)]), [str(q)], settings)
+    moved = array(np.eye(4))
+    moved[:2, :2] = [[tangent[0], -tangent[1]], [tangent[1], tangent[0]]]
+    moved[:2, 3] = point[0] - tangent[1] * r * side, point[1] + tangent[0] * r * side
+    origin = Origin("rolling", {"f": f, "name": name, "radius": radius, "length": length, "right": right})
+    return Joint.made(origin, core.build(graph, [(Flat(1), moved @ G)]), [name], settings)
 
 
 def gear(
@@ -108,10 +115,8 @@ def gear(
     return revolute(axis, **settings).follow(name, ratio if inside else -ratio, offset)
 
 
-def _scalar(graph: Graph, what: str, value: Any) -> Scalar:
-    from recursive_dyn.graph.symbolic import from_sympy
-
-    return from_sympy(value, SymbolReader(graph, ()), what) if is_symbolic(value) else float(value)
+def _lowered(what: str, value: Any) -> Scalar:
+    return lowered([value], what)[0]
 
 
 def _pair(f: Any, what: str) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ from recursive_dyn.errors import SceneFileError
 from scene import joints
 from scene.body import Body, Node, World
 from scene.content import SceneContent
-from scene.joints.base import Joint
+from scene.joints.joint import Joint
 from scene.mass_properties import MassProperties
 from scene.number_checks import rigid_pose
 from scene.urdf.geometry import Geometry
@@ -71,7 +71,7 @@ def _move(source: World, target: World) -> None:
     """Give what stands in one world to another."""
     target.shapes += source.shapes
     for child in list(source.children):
-        joint, place = child.joint, child.placement
+        joint, place = child.joint, child.place
         assert joint is not None
         target.attach(child.detach(), joint, at=place)
 

@@ -17,8 +17,9 @@ import recursive_dyn as rd
 from recursive_dyn.graph.program import content_hash
 from scene import Body, Scene, joints, linkages, shapes
 from scene.constraint_group import ConstraintGroup
-from scene.joints.base import Joint
-from scene.joints.surface_joints import Contact
+from scene.file import constructors
+from scene.joints.joint import Joint
+from scene.joints.surfaces.contact import SurfaceContact
 from scene.pairs import Pair
 
 AWKWARD = ["größe 'x' \"y\"", "a, b", "t0 = 1", "line\nbreak", "rate(q)", "q0", "\\", "🦿"]
@@ -200,7 +201,8 @@ def test_what_is_written_can_be_read(tmp_path):
     content = json.loads((tmp_path / "scene.json").read_text())
     assert content["version"] == 1
     assert content["coordinates"] == [{"name": "theta", "limits": [-1.0, None], "damping": 0.5}]
-    assert content["bodies"][1]["joint"]["drive"] == {"values": ["'r'*sin('theta') + 0.5"]}
+    slide = {"prismatic": {"axis": "x"}}
+    assert content["bodies"][1]["joint"] == {"drive": {"joint": slide, "by": ["'r'*sin('theta') + 0.5"]}}
     assert content["bodies"][2]["joint"]["factors"][0]["transform"][1][3] == "cos('theta')"
     (pull,) = content["constraints"]
     assert (pull["name"], pull["redundant"]) == ("pull", "drop")
@@ -241,11 +243,12 @@ def test_all_that_a_scene_holds_is_known_to_files():
     """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here."""
     known = {"gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs"}
     assert vars(Scene()).keys() == known
-    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "placement", "order"}
+    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order"}
     assert vars(Body("a")).keys() == node
     assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
     assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}
-    assert {f.name for f in dataclasses.fields(Contact)} == {"first", "second", "flip", "turn", "spin"}
-    written = {"program", "coordinates", "coupling", "drive", "contact", "path", "patch", "charts"}
-    assert set(Joint.__annotations__) == written
+    assert {f.name for f in dataclasses.fields(SurfaceContact)} == {"first", "second", "flip", "turn", "spins"}
+    assert set(Joint.__annotations__) == {"program", "coordinates", "origin"}
+    made = {name for name in joints.__all__ if name not in ("CurvePath", "Joint", "PatchShape", "surfaces")}
+    assert made == constructors.ARGUMENTS.keys() | {"charts", "gear"}  # a gear is a revolute joint that follows

@@ -50,12 +50,12 @@ LIBRARY = {
     "paraboloid": surfaces.paraboloid(0.7, r),
 }
 OWN = {
-    "of two symbols": Surface("surface", (U, V, U**2 / 3 - U * V + V**2), (U, V)),
-    "of constants": Surface("surface", (sp.pi / 3 + 0 * U, U, V), (U, V)),
-    "named": Surface(
+    "of two symbols": Surface.of("surface", (U, V, U**2 / 3 - U * V + V**2), (U, V)),
+    "of constants": Surface.of("surface", (sp.pi / 3 + 0 * U, U, V), (U, V)),
+    "named": Surface.of(
         "egg", (sp.cos(U) * sp.cos(V), sp.sin(U) * sp.cos(V), (1 + r) * sp.sin(V)), (U, V), v=Span(-1.5, 1.5)
     ),
-    "with names taken": Surface("surface", (V, U, sp.Symbol("a", real=True) * U * V + sp.exp(-(U**2)) / 9), (U, V)),
+    "with names taken": Surface.of("surface", (V, U, sp.Symbol("a", real=True) * U * V + sp.exp(-(U**2)) / 9), (U, V)),
 }
 
 
@@ -112,31 +112,21 @@ def test_an_adjusted_joint_keeps_its_contact(tmp_path):
 
 
 def test_surfaces_that_cannot_be_written_are_refused(tmp_path):
-    sharp = Surface("surface", (U, V, sp.sign(U) * U**2), (U, V))
-    for surface, message in (
-        (pieces(surfaces.sphere(0.1)), "frame of the surface 'sphere' cannot be written"),
-        (sharp, "the function sign .* or set joint.contact = None"),
-    ):
+    for surface, message in ((pieces(surfaces.sphere(0.1)), "frame of the surface 'sphere' cannot be written"),):
         scene = on(surfaces.paraboloid(1, 2), surface)
-        with pytest.raises(rd.SceneFileError, match=f"joint of 'ball': contact: .*{message}"):
+        with pytest.raises(rd.SceneFileError, match=f"joint of 'ball': .*{message}"):
             scene.save(tmp_path / "scene.json")
-        scene["ball"].joint.contact = None
+        scene["ball"].joint.origin = None
         assert_same_model(scene, round_trip(scene, tmp_path))
 
 
-def test_a_contact_of_another_joint_is_refused(tmp_path):
+def test_a_joint_that_its_origin_does_not_make_is_refused(tmp_path):
     scene = on(surfaces.plane(), surfaces.sphere(0.1))
-    other = on(surfaces.plane(), surfaces.sphere(0.2))
-    scene["ball"].joint.contact = other["ball"].joint.contact
-    with pytest.raises(rd.SceneFileError, match="'ball': contact: the surfaces do not give the joint's transform"):
+    scene["ball"].joint.origin = on(surfaces.plane(), surfaces.sphere(0.2))["ball"].joint.origin
+    with pytest.raises(rd.SceneFileError, match=r"'ball': its transform is not what joints\.surface"):
         scene.save(tmp_path / "scene.json")
-    other.save(tmp_path / "scene.json")
-    content = json.loads((tmp_path / "scene.json").read_text())
-    content["bodies"][0]["joint"]["contact"]["second"]["radius"] = 0.1
-    (tmp_path / "scene.json").write_text(json.dumps(content))
-    loaded = Scene.load(tmp_path / "scene.json")
-    with pytest.raises(rd.ModelError, match="contact: the surfaces do not give the joint's transform"):
-        loaded.roll(loaded["ball"])
+    scene["ball"].joint.origin = None
+    assert_same_model(scene, round_trip(scene, tmp_path))
 
 
 # What is drawn
@@ -170,15 +160,6 @@ def test_wires_and_patches_are_drawn_as_before(tmp_path):
             assert np.array_equal(p.grid(9, 9), q.grid(9, 9))
 
 
-def test_another_joints_wire_is_refused(tmp_path):
-    points = np.random.default_rng(0).normal(size=(2, 6, 3))
-    scene = Scene()
-    scene.world.attach(link("a"), joints.bspline(points[0]))
-    scene["a"].joint.path = joints.bspline(points[1]).path
-    with pytest.raises(rd.SceneFileError, match=r"joint of 'a': its path is not the one .* set joint.path = None"):
-        scene.save(tmp_path / "scene.json")
-
-
 # Charts
 
 
@@ -207,13 +188,15 @@ def charts_document() -> dict:
     ("spoil", "message"),
     [
         (lambda j: j.update(charts={}), "charts must be a list"),
-        (lambda j: j.update(factors=[]), "unknown field 'factors'"),
+        (lambda j: j.update(factors=[]), "must have one field of|unknown field"),
         (lambda j: j["charts"].pop(), "takes two or more"),
-        (lambda j: j["charts"].append(3), "chart 3: it must be an object"),
-        (lambda j: j["charts"].append({"charts": j["charts"][:]}), "chart 3: it has no field 'factors'"),
+        (lambda j: j["charts"].append(3), "part 3 of charts: it must have one field of"),
         (lambda j: j["charts"][1]["coordinates"][0].update(damping=1), "chart 2: damping of coordinate 'q'"),
-        (lambda j: j["charts"][1].update(lines=["t0 = eval(q0)"]), "chart 2: line 1: .*'eval' is not allowed"),
-        (lambda j: j["charts"][1]["factors"].append(j["charts"][1]["factors"][0]), "chart 2: factor 2: it uses q0"),
+        (lambda j: j["charts"][1].update(lines=["t0 = eval(q0)"]), "part 2 of charts: line 1: .*'eval' is not allowed"),
+        (
+            lambda j: j["charts"][1]["factors"].append(j["charts"][1]["factors"][0]),
+            "part 2 of charts: factor 2: it uses q0",
+        ),
     ],
 )
 def test_what_is_wrong_with_charts_is_named(spoil, message, tmp_path):
@@ -229,9 +212,8 @@ def test_what_is_wrong_with_charts_is_named(spoil, message, tmp_path):
 def test_what_no_field_holds_is_refused(tmp_path):
     scene = Scene()
     scene.world.attach(link("a"), joints.charts(joints.euler("xyz"), joints.euler("zxz")))
-    scene["a"].joint.path = joints.bspline(np.eye(4)[:, :3]).path
-    with pytest.raises(rd.SceneFileError, match="joint of 'a': its attribute 'path' has no field"):
-        scene.save(tmp_path / "scene.json")
+    with pytest.raises(AttributeError):
+        scene["a"].joint.path = joints.bspline(np.eye(4)[:, :3]).path
     scene["a"].detach()
     scene.world.attach(link("b"), joints.revolute("x")).joint.friction = 0.3
     with pytest.raises(rd.SceneFileError, match="joint of 'b': its attribute 'friction' has no field"):

@@ -227,7 +227,7 @@ def test_a_pair_of_expressions_and_a_library_surface_may_touch():
 
 
 def test_a_surface_of_ones_own_has_a_name_a_mesh_and_fresh_symbols():
-    saddle = surfaces.Surface("saddle", (u, v, u * v), (u, v), u=surfaces.Span(-2.0, 2.0))
+    saddle = surfaces.Surface.of("saddle", (u, v, u * v), (u, v), u=surfaces.Span(-2.0, 2.0))
     named, pair = (compiled(joints.surface(*given)) for given in ((saddle,), ([u, v, u * v], (u, v))))
     np.testing.assert_array_equal(named.poses([0.3, 0.4]), pair.poses([0.3, 0.4]))
     contact = compiled(joints.surface_on_surface(saddle, surfaces.sphere(0.1)))

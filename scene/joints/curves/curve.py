@@ -6,18 +6,17 @@ curvature to go by.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, cos, reachable, sin, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin, substitute
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
-from scene.joints.base import Joint, SymbolReader, as_floats
 from scene.joints.curves.curve_geometry import Course
-from scene.joints.curves.moving_frame import carried_frame, check_choices, frame, ride, unit, upward
+from scene.joints.curves.moving_frame import carried_frame, check_choices, ride, upward
 from scene.joints.curves.spline import (
     bezier_pieces,
     bspline_pieces,
@@ -27,19 +26,9 @@ from scene.joints.curves.spline import (
     interpolating_pieces,
     refuse_repeated,
 )
-
-__all__ = ["bezier", "bspline", "curve", "frame", "read_point", "unit"]
-
-
-def read_point(f: Any, symbols: Sequence[Any], graph: Graph, what: str) -> np.ndarray:
-    """Three SymPy expressions as graph scalars (3,)."""
-    from recursive_dyn.graph.symbolic import from_sympy
-
-    entries = list(f)
-    if len(entries) != 3:
-        raise ModelError(f"{what} needs three expressions x, y, z, not {len(entries)}")
-    reader = SymbolReader(graph, symbols)
-    return array([from_sympy(e, reader, what) for e in entries])
+from scene.joints.joint import Joint, Origin
+from scene.number_checks import as_floats
+from scene.scalars import carried, lowered, names_of
 
 
 def curve(
@@ -68,26 +57,41 @@ def curve(
     what = f"curve of {q}"
     if not getattr(q, "is_Symbol", False):
         raise ModelError(f"{what}: its coordinate is the SymPy symbol that stands in f, not {q!r}")
+    entries = list(f)
+    if len(entries) != 3:
+        raise ModelError(f"{what} needs three expressions x, y, z, not {len(entries)}")
+    options = {"frame": frame, "up": up, "domain": domain, "closed": closed, "outside": outside}
+    return along(lowered(entries, what, [q]), str(q), {**options, "arc_length": arc_length}, settings)
+
+
+def along(f: np.ndarray, name: str, options: Mapping[str, Any], settings: Mapping[str, Any]) -> Joint:
+    """The joint along a curve of scalars (3,) over ("q", 0), the coordinate ``name``; options: those of :func:`curve`.
+
+    Raises ModelError.
+    """
+    what = f"curve of {name}"
+    frame, up, outside, closed = (options[key] for key in ("frame", "up", "outside", "closed"))
+    domain, arc_length = options["domain"], options["arc_length"]
     check_choices(what, frame, up, outside, closed, arc_length)
     direction = upward(what, up)
+    given = {**options, "up": None if up is None else as_floats(up)}
     graph = Graph()
-    point = read_point(f, [q], graph, what)
-    x = graph.input(("q", 0))
     if domain is None:
         if closed or arc_length or outside is not None or frame == "minimal":
             asked = "closed" if closed else "arc_length" if arc_length else "outside" if outside else 'frame="minimal"'
-            raise ModelError(f"{what}: {asked} needs the domain (start, end) of {q}; give domain")
-        G = carried_frame(frame, what, x, point, direction, None)
-        return Joint.from_program(core.build(graph, [(Flat(1), G)]), [str(q)], settings)
+            raise ModelError(f"{what}: {asked} needs the domain (start, end) of {name}; give domain")
+        G = carried_frame(frame, what, graph.input(("q", 0)), carried(f, graph), direction, None)
+        origin = Origin("curve", {"f": f, "name": name, **given})
+        return Joint.made(origin, core.build(graph, [(Flat(1), G)]), [name], settings)
     start, stop = _domain(what, domain)
-    if any(n.op == "input" and n is not x for n in reachable(point)):
+    if names_of(f):
         raise ModelError(f"{what}: with a domain it is sampled, and may hold no parameter; put numbers for them")
 
     def function(t: Scalar) -> np.ndarray:
-        return array(substitute(list(point), {("q", 0): t}))
+        return array(substitute(list(f), {("q", 0): t}))
 
     course = Course(what, start, stop, closed, function=function, up=direction)
-    return ride(course, str(q), frame, outside, arc_length, settings)
+    return ride(course, name, Origin("curve", {"f": f, "name": name, **given, "domain": (start, stop)}), settings)
 
 
 def _domain(what: str, domain: Any) -> tuple[float, float]:
@@ -128,7 +132,10 @@ def bspline(
     pieces = made(given, degree, closed)
     banking = directions if directions.ndim == 1 else made(directions, degree, closed)
     course = Course(what, 0.0, float(pieces.borders[-1]), closed, pieces, up=banking)
-    return ride(course, name, frame, outside, arc_length, settings)
+    options = {"closed": bool(closed), "interpolate": bool(interpolate), "arc_length": bool(arc_length)}
+    banks = None if up is None else as_floats(up)
+    arguments = {"points": given, "degree": degree, **options, "frame": frame, "up": banks, "outside": outside}
+    return ride(course, name, Origin("bspline", {**arguments, "name": name}), settings)
 
 
 def bezier(
@@ -158,7 +165,9 @@ def bezier(
         course = Course(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given), up=direction)
     else:
         course = Course(what, 0.0, 1.0, False, bezier_pieces(given), up=direction)
-    return ride(course, name, frame, outside, arc_length, settings)
+    arguments = {"points": given, "closed": bool(closed), "arc_length": bool(arc_length), "frame": frame}
+    ways = {"up": None if up is None else as_floats(up), "outside": outside, "name": name}
+    return ride(course, name, Origin("bezier", {**arguments, **ways}), settings)
 
 
 def _cyclic(points: np.ndarray) -> Any:

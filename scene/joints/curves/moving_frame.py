@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, array, is_constant, reciprocal, sqrt
+from recursive_dyn.graph.expression import Expression, Graph, array
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Flat
-from scene.joints.base import Joint, as_floats
 from scene.joints.curves.curve_geometry import UPRIGHT, Course, check_frame, check_samples, goes_on
+from scene.joints.curves.curve_path import CurvePath
 from scene.joints.curves.parametrization import CLAMPED, Track
-from scene.joints.curves.polyline import CurvePath
+from scene.joints.frames import frame, still, unit
+from scene.joints.joint import Joint, Origin
+from scene.number_checks import as_floats
+
+
+@dataclass(frozen=True, eq=False)
+class AlongCurve(Origin):
+    """A joint along a curve between two ends, or a closed one."""
+
+    wire: CurvePath = field(kw_only=True)
+
+    @property
+    def path(self) -> CurvePath:
+        return self.wire
+
 
 FRAMES = ("frenet", "up", "minimal", "translation")
 OUTSIDE = ("clamp", "wrap", "extrapolate")
-
-
-def unit(v: np.ndarray, what: str) -> np.ndarray:
-    """v / |v|; ModelError beginning with ``what`` where v is zero everywhere."""
-    square = dot(v, v)
-    if is_constant(square) and square == 0.0:
-        raise ModelError(f"{what} vanishes everywhere, so that there is no frame; use another curve, surface or joint")
-    return v * reciprocal(sqrt(square))
-
-
-def frame(x: np.ndarray, y: np.ndarray, z: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """The (4, 4) pose with these axes and origin."""
-    G = array(np.eye(4))
-    for column, v in enumerate((x, y, z, origin)):
-        G[:3, column] = v
-    return G
-
-
-def still(point: np.ndarray) -> np.ndarray:
-    """The (4, 4) pose at a point (3,) that never turns."""
-    x, y, z = array(np.eye(3))
-    return frame(x, y, z, point)
 
 
 def carried_frame(
@@ -93,7 +87,8 @@ def upward(what: str, up: Any, count: int | None = None) -> np.ndarray:
         wrong = f"an array {given.shape}" if given.size else repr(up)
         raise ModelError(f"{what}: up is a direction of three numbers{table}; it is not {wrong}")
     rows = given.reshape(-1, 3)
-    lengths = np.linalg.norm(rows, axis=1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1)
     directed = np.isfinite(lengths) & (lengths > 0.0)
     if not directed.all():
         i = int(np.argmin(directed))
@@ -113,15 +108,12 @@ def _ends(course: Course, kind: str, outside: str | None) -> str:
     return "straight" if outside == "extrapolate" or not goes_on(course) else CLAMPED
 
 
-def ride(
-    course: Course,
-    name: str,
-    kind: str,
-    outside: str | None,
-    arc_length: bool,
-    settings: dict[str, Any],
-) -> Joint:
-    """The joint of a body on a curve. Its ``path`` draws the wire. Raises ModelError."""
+def ride(course: Course, name: str, origin: Origin, settings: Mapping[str, Any]) -> Joint:
+    """The joint of a body on a curve, of an origin with arguments frame, outside and arc_length. Raises ModelError.
+
+    Its ``path`` draws the wire.
+    """
+    kind, outside, arc_length = (origin.arguments[name] for name in ("frame", "outside", "arc_length"))
     check_samples(course, course.function is not None)
     check_frame(course, kind)
     track = Track(course, _ends(course, kind, outside), arc_length, kind == "minimal")
@@ -129,8 +121,7 @@ def ride(
     q = graph.input(("q", 0))
     point = track.point(q)
     G = carried_frame(kind, course.what, q, point, track.up(q), track.normal(q) if kind == "minimal" else None)
-    if not course.closed and outside != "extrapolate" and settings.get("limits") is None:
-        settings = {**settings, "limits": track.domain}
-    joint = Joint.from_program(core.build(graph, [(Flat(1), G)]), [name], settings)
-    joint.path = CurvePath(joint.program.factors[0].transform, track.domain, track.length, course.closed)
-    return joint
+    program = core.build(graph, [(Flat(1), G)])
+    usual = {} if course.closed or outside == "extrapolate" else {"limits": track.domain}
+    path = CurvePath(program.factors[0].transform, track.domain, track.length, course.closed)
+    return Joint.made(AlongCurve(origin.constructor, origin.arguments, usual, wire=path), program, [name], settings)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from scene.joints.base import as_floats
+from scene.number_checks import SIZE_RANGE, as_floats
 
 MAX_DEGREE = 7  # of a B-spline's pieces
 _GROWTH = 100.0  # what rounding of a Bezier arc's power coefficients may be magnified by
@@ -35,6 +35,9 @@ def control_points(what: str, points: Any, shape: tuple[str, ...] = ("n", "3")) 
     if not np.isfinite(given).all():
         place = np.argwhere(~np.isfinite(given))[0][:-1]
         raise ModelError(f"{what}: point {_place(place)} is not finite; correct it")
+    if given.size and np.abs(given).max() > SIZE_RANGE[1]:
+        place = np.argwhere(np.abs(given) > SIZE_RANGE[1])[0][:-1]
+        raise ModelError(f"{what}: point {_place(place)} is out of range; points are in metres")
     return given
 
 

@@ -12,9 +12,10 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, evaluate
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.joint.joint_check import dependence, samples
-from scene.joints.base import Joint
-from scene.joints.surface_joints import Contact, frame_factors
-from scene.joints.surfaces import Surface
+from scene.joints.joint import Joint
+from scene.joints.surfaces.contact import SurfaceContact
+from scene.joints.surfaces.gliding import frame_factors
+from scene.joints.surfaces.surface import Surface
 
 _FLAT = 1e-9  # relative to the curvatures themselves; a surface flatter than this, 1/m, is a plane
 
@@ -40,7 +41,7 @@ def check_contact(joint: Joint, body: str, parameters: Mapping[str, float]) -> N
         raise ModelError(f"joint of '{body}': {counts}: {reason}")
 
 
-def _reason(contact: Contact, inputs: Mapping[Any, np.ndarray], parameters: Mapping[str, float]) -> str | None:
+def _reason(contact: SurfaceContact, inputs: Mapping[Any, np.ndarray], parameters: Mapping[str, float]) -> str | None:
     """Why the contact point is not determined, and what would help; None where it is, by the curvatures alone."""
     free, flat = _undetermined(contact, inputs, parameters)
     if free == 0:
@@ -58,7 +59,7 @@ def _reason(contact: Contact, inputs: Mapping[Any, np.ndarray], parameters: Mapp
 
 
 def _undetermined(
-    contact: Contact, inputs: Mapping[Any, np.ndarray], parameters: Mapping[str, float]
+    contact: SurfaceContact, inputs: Mapping[Any, np.ndarray], parameters: Mapping[str, float]
 ) -> tuple[int, bool]:
     """(directions in which the contact point is free wherever the surfaces touch, whether both are flat)."""
     gap, own = relative_curvature(contact, inputs, parameters)
@@ -72,7 +73,7 @@ def _undetermined(
 
 
 def relative_curvature(
-    contact: Contact, inputs: Mapping[Any, np.ndarray], parameters: Mapping[str, float]
+    contact: SurfaceContact, inputs: Mapping[Any, np.ndarray], parameters: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(curvature of the gap between the surfaces, of the first surface), 1/m, (points, 2, 2) each in its frame.
 
@@ -80,7 +81,7 @@ def relative_curvature(
     """
     own = _curvature(contact.first, inputs, 0, parameters)
     other = _curvature(contact.second, inputs, 2, parameters)
-    angle = contact.turn + (inputs["q", 4] if contact.spin is not None else np.zeros(len(own)))
+    angle = contact.turn + (inputs["q", 4] if contact.spins else np.zeros(len(own)))
     side = -1.0 if contact.flip else 1.0
     c, s = np.cos(angle), np.sin(angle)
     T = np.stack([np.stack([c, -s * side], axis=-1), np.stack([s, c * side], axis=-1)], axis=-2)

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
-from recursive_dyn.spatial.algebra import cross, inverse_pose
+from recursive_dyn.spatial.algebra import inverse_pose
 from recursive_dyn.spatial.spaces import Flat, Space
-from scene.joints.base import Joint, as_floats
-from scene.joints.curves.curve import frame as pose_of
-from scene.joints.curves.curve import read_point, unit
-from scene.joints.surfaces import Surface, fresh_symbol
+from scene.joints.frames import still, tangent_frame
+from scene.joints.joint import Joint, Origin
+from scene.joints.surfaces.contact import SurfaceContact
+from scene.joints.surfaces.surface import Surface
+from scene.number_checks import as_floats
 
 Factors = list[tuple[Space, np.ndarray]]  # with the transform (4, 4) over a point of it
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
-    """What a joint of two surfaces is made of: S1 Rz(spin + turn) F S2^-1, F = diag(1, -1, -1, 1) if ``flip``.
+class TouchingSurfaces(Origin):
+    """A joint of two surfaces."""
 
-    ``f, (u, v) = contact.first``; the symbols are the joint's coordinates in order, then spin, if it is not None.
-    """
+    pair: SurfaceContact = field(kw_only=True)
 
-    first: Surface
-    second: Surface
-    flip: bool
-    turn: float
-    spin: Any
-
-
-def tangent_frame(graph: Graph, point: np.ndarray, u: int, v: int) -> np.ndarray:
-    """The (4, 4) frame at ``point`` (3,) over the inputs ("q", u), ("q", v): x along d/du, z along d/du x d/dv."""
-    du = array(directional_derivative(list(point), {graph.input(("q", u)): 1.0}))
-    dv = array(directional_derivative(list(point), {graph.input(("q", v)): 1.0}))
-    x = unit(du, "surface: its first tangent")
-    normal = unit(cross(x, dv), "surface: its normal")
-    return pose_of(x, cross(normal, x), normal, point)
+    @property
+    def contact(self) -> SurfaceContact:
+        return self.pair
 
 
 def frame_factors(graph: Graph, surface: Surface, place: int) -> Factors:
@@ -49,14 +38,7 @@ def frame_factors(graph: Graph, surface: Surface, place: int) -> Factors:
     if surface.pieces is not None:
         pieces = surface.frame_pieces(graph, place)
         return [(Flat(count), G) for G, count in pieces]
-    point = _point(graph, surface, place)
-    return [(Flat(2), tangent_frame(graph, point, place, place + 1))]
-
-
-def _point(graph: Graph, surface: Surface, place: int) -> np.ndarray:
-    others = range(place)  # they stand before this surface's symbols among the joint's coordinates
-    label = f"surface of ({', '.join(surface.names)})"
-    return read_point(surface.f, [*others, *surface.coordinates], graph, label)
+    return [(Flat(2), tangent_frame(graph, surface.point_over(graph, place), place, place + 1))]
 
 
 def as_surface(f: Any, coordinates: Any) -> Surface:
@@ -68,7 +50,7 @@ def as_surface(f: Any, coordinates: Any) -> Surface:
         raise ModelError(
             "a surface is three expressions x, y, z and its two symbols (u, v), or one of joints.surfaces"
         ) from None
-    return Surface("surface", (x, y, z), (u, v))
+    return Surface.of("surface", (x, y, z), (u, v))
 
 
 def surface(f: Any, coordinates: Any = None, frame: str = "tangent", **settings: Any) -> Joint:
@@ -77,16 +59,21 @@ def surface(f: Any, coordinates: Any = None, frame: str = "tangent", **settings:
     f: three SymPy expressions, m; coordinates: the symbols (u, v); or f: one of ``joints.surfaces`` alone. frame:
     "tangent", or "translation" for a child that keeps the parent's axes.
     """
-    graph = Graph()
     under = f.renamed("u", "v") if isinstance(f, Surface) else as_surface(f, coordinates)
+    return gliding(under, frame, settings)
+
+
+def gliding(under: Surface, frame: str, settings: Mapping[str, Any]) -> Joint:
+    """The joint of a body on a surface whose coordinates have their names."""
+    graph = Graph()
     if frame == "tangent":
         factors = frame_factors(graph, under, 0)
     elif frame == "translation":
-        x, y, z = array(np.eye(3))
-        factors = [(Flat(2), pose_of(x, y, z, _point(graph, under, 0)))]
+        factors = [(Flat(2), still(under.point_over(graph, 0)))]
     else:
         raise ModelError(f"surface: frame is 'tangent' or 'translation', not {frame!r}")
-    return Joint.from_program(core.build(graph, factors), under.names, settings)
+    origin = Origin("surface", {"on": under, "frame": frame})
+    return Joint.made(origin, core.build(graph, factors), under.names, settings)
 
 
 def surface_on_surface(
@@ -107,22 +94,29 @@ def surface_on_surface(
     between the two u directions, rad: pi/2 interlocks rings. spin: the fifth coordinate, added to ``turn``.
     """
     first, second = _pair((f1, c1, f2, c2))
-    if as_floats(turn).shape != () or not np.isfinite(as_floats(turn)):
+    angle = as_floats(turn)
+    if angle.shape != () or not np.isfinite(angle):
         raise ModelError(f"surface_on_surface: turn must be a finite angle, rad, not {turn!r}")
-    contact = Contact(first, second, bool(flip), float(turn), fresh_symbol("spin") if spin else None)
+    return touching(SurfaceContact(first, second, bool(flip), float(angle), bool(spin)), settings)
+
+
+def touching(contact: SurfaceContact, settings: Mapping[str, Any]) -> Joint:
+    """The joint of two surfaces whose coordinates have their names."""
+    first, second = contact.first, contact.second
     graph = Graph()
     back = [(space, inverse_pose(G)) for space, G in reversed(frame_factors(graph, second, 2))]
     moving = [i for i, (space, _) in enumerate(back) if space.dimension]
     before, after = back[: moving[0]], back[moving[-1] + 1 :]
     home = _product(back[moving[0] : moving[-1] + 1])
-    angle = graph.input(("q", 4)) + contact.turn if spin else contact.turn
-    between = _about_normal(angle) @ (np.diag([1.0, -1.0, -1.0, 1.0]) if flip else np.eye(4))
+    angle = graph.input(("q", 4)) + contact.turn if contact.spins else contact.turn
+    between = _about_normal(angle) @ (np.diag([1.0, -1.0, -1.0, 1.0]) if contact.flip else np.eye(4))
     between = between @ _product(before)
-    factors: Factors = [(Flat(3), between @ home)] if spin else [(Flat(0), between), (Flat(2), home)]
+    factors: Factors = [(Flat(3), between @ home)] if contact.spins else [(Flat(0), between), (Flat(2), home)]
     program = core.build(graph, [*frame_factors(graph, first, 0), *factors, *after])
-    joint = Joint.from_program(program, [*first.names, *second.names, *(["spin"] if spin else [])], settings)
-    joint.contact = contact
-    return joint
+    names = [*first.names, *second.names, *(["spin"] if contact.spins else [])]
+    sides = {"first": first, "second": second, "flip": contact.flip, "turn": contact.turn, "spin": contact.spins}
+    origin = TouchingSurfaces("surface_on_surface", sides, pair=contact)
+    return Joint.made(origin, program, names, settings)
 
 
 def _pair(given: tuple[Any, ...]) -> tuple[Surface, Surface]:

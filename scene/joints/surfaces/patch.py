@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, table
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
-from scene.joints.base import Joint
-from scene.joints.curves.moving_frame import still
 from scene.joints.curves.piecewise import Cells
 from scene.joints.curves.spline import (
     Pieces,
@@ -23,39 +22,24 @@ from scene.joints.curves.spline import (
     control_points,
     refuse_repeated,
 )
-from scene.joints.surface_joints import tangent_frame
+from scene.joints.frames import still, tangent_frame
+from scene.joints.joint import Joint, Origin
+from scene.joints.surfaces.patch_shape import PatchShape
 
 _FLAT = 1e-4  # |df/du x df/dv| by the product of the mean sizes: what counts as vanishing
 _NOISE = 1e-14
 _SAMPLES = 12  # a piece and direction
 
 
-class PatchShape:
-    """A joint's patch over its coordinates (u, v), sampled from the joint's own expressions, to be drawn.
+@dataclass(frozen=True, eq=False)
+class OnPatch(Origin):
+    """A joint on a patch."""
 
-    ``domain``: ((start, end) of u, of v); ``closed``: (u, v) begins again at its end.
-    """
+    shape: PatchShape = field(kw_only=True)
 
-    def __init__(self, transform: np.ndarray, domain: Any, closed: tuple[bool, bool]) -> None:
-        self._transform = transform
-        self.domain, self.closed = domain, closed
-
-    def sample(self, u: Any, v: Any) -> np.ndarray:
-        """Positions (..., 3) in the axes of the joint's place; u and v are broadcast."""
-        return self.frames(u, v)[..., :3, 3]
-
-    def frames(self, u: Any, v: Any) -> np.ndarray:
-        """Poses (..., 4, 4) of the joint."""
-        u, v = np.broadcast_arrays(np.asarray(u, dtype=float), np.asarray(v, dtype=float))
-        values = evaluate(list(self._transform.flat), {("q", 0): u, ("q", 1): v})
-        flat = [np.broadcast_to(np.asarray(x, dtype=float), u.shape) for x in values]
-        return np.stack(flat, axis=-1).reshape(*u.shape, 4, 4)
-
-    def grid(self, rows: int = 40, columns: int = 40) -> np.ndarray:
-        """Positions (rows, columns, 3) from end to end of u and v."""
-        (u0, u1), (v0, v1) = self.domain
-        u, v = np.linspace(u0, u1, rows), np.linspace(v0, v1, columns)
-        return self.sample(u[:, None], v[None, :])
+    @property
+    def patch(self) -> PatchShape:
+        return self.shape
 
 
 def bezier_surface(
@@ -73,7 +57,8 @@ def bezier_surface(
     if min(given.shape[:2]) < 2:
         raise ModelError(f"{what}: it needs 2 x 2 points at least, not {given.shape[0]} x {given.shape[1]}; add points")
     makers = (bezier_pieces, bezier_pieces)
-    return _patch(what, given, makers, (False, False), frame, outside, names, settings)
+    origin = Origin("bezier_surface", {"points": given, "frame": frame, "outside": outside, "names": tuple(names)})
+    return _patch(what, makers, (False, False), origin, settings)
 
 
 def bspline_surface(
@@ -93,13 +78,17 @@ def bspline_surface(
     what = _label("bspline_surface", points, names)
     given = control_points(what, points, ("m", "n", "3"))
     degrees, rings = _pair(what, "degree", degree), _pair(what, "closed", closed)
-    makers = []
+    makers, kept = [], []
     for axis in range(2):
         if not isinstance(rings[axis], (bool, np.bool_)):
             raise ModelError(f"{what}: closed is True or False for either direction, not {closed!r}")
         checked = check_degree(f"{what}, along {names[axis]}", degrees[axis], given.shape[axis], rings[axis])
         makers.append(_bspline_maker(checked, rings[axis]))
-    return _patch(what, given, makers, (bool(rings[0]), bool(rings[1])), frame, outside, names, settings)
+        kept.append(checked)
+    both = (bool(rings[0]), bool(rings[1]))
+    shape = {"points": given, "degree": tuple(kept), "closed": both}
+    origin = Origin("bspline_surface", {**shape, "frame": frame, "outside": outside, "names": tuple(names)})
+    return _patch(what, makers, both, origin, settings)
 
 
 def _bspline_maker(degree: int, closed: bool) -> Callable[[np.ndarray], Pieces]:
@@ -122,14 +111,13 @@ def _label(kind: str, points: Any, names: Sequence[str]) -> str:
 
 def _patch(
     what: str,
-    points: np.ndarray,
     makers: Sequence[Callable[[np.ndarray], Pieces]],
     closed: tuple[bool, bool],
-    kind: str,
-    outside: str | None,
-    names: Sequence[str],
+    origin: Origin,
     settings: dict[str, Any],
 ) -> Joint:
+    points, names = origin.arguments["points"], origin.arguments["names"]
+    kind, outside = origin.arguments["frame"], origin.arguments["outside"]
     if kind not in ("tangent", "translation"):
         raise ModelError(f"{what}: unknown frame {kind!r}; use tangent or translation")
     if outside not in (None, "clamp", "extrapolate"):
@@ -143,12 +131,11 @@ def _patch(
     _refuse_flat(what, graph, point, cells)
     G = tangent_frame(graph, point, 0, 1) if kind == "tangent" else still(point)
     domain = tuple((float(c.borders[0]), float(c.borders[-1])) for c in cells)
-    if outside != "extrapolate" and settings.get("limits") is None and not all(closed):
-        limits = [(-np.inf, np.inf) if ring else ends for ring, ends in zip(closed, domain, strict=True)]
-        settings = {**settings, "limits": limits}
-    joint = Joint.from_program(core.build(graph, [(Flat(2), G)]), list(names), settings)
-    joint.patch = PatchShape(joint.program.factors[0].transform, domain, closed)
-    return joint
+    program = core.build(graph, [(Flat(2), G)])
+    limits = [(-np.inf, np.inf) if ring else ends for ring, ends in zip(closed, domain, strict=True)]
+    usual = {} if outside == "extrapolate" or all(closed) else {"limits": limits}
+    shape = PatchShape(program.factors[0].transform, domain, closed)
+    return Joint.made(OnPatch(origin.constructor, origin.arguments, usual, shape=shape), program, names, settings)
 
 
 def _tensor(

@@ -1,8 +1,8 @@
-"""A joint's factors as text and back: a joint read back is the same program down to its content hash."""
+"""A joint's factors as fields of a scene file and back: lines, and the transform of each factor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,14 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import array, evaluate, reachable
 from recursive_dyn.joint.joint_program import Factor, JointProgram, build
 from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
-from scene.file import graph_text
-from scene.file.graph_text import GraphText
+from scene.file import formula_reader, formula_writer
+from scene.file.document import brief, fields, items, table
+from scene.file.formula_reader import FormulaReader
+from scene.joints.joint import MAX_COORDINATES
 
 CONSTANT, PLAIN = "constant", "plain"
 _POSES: dict[str, Rotation | RigidMotion] = {"ball": Rotation(), "free": RigidMotion()}
+_MOST_NUMBERS = 7 * MAX_COORDINATES  # of positions: more than any joint has
 KINDS = (CONSTANT, PLAIN, *_POSES)
 
 
@@ -34,30 +37,42 @@ def space_of(kind: str, count: int) -> Space:
     return _POSES.get(kind) or Flat(count)
 
 
-def write(program: JointProgram) -> tuple[GraphText, np.ndarray]:
-    """The joint's text, and the entries of the factors' transforms in it, (factors, 4, 4) numbers and texts."""
-    text = graph_text.write([x for factor in program.factors for x in factor.transform.flat])
-    return text, np.array(text.entries, dtype=object).reshape(-1, 4, 4)
+def write(program: JointProgram) -> dict[str, Any]:
+    """The lines, tables and factors of a joint. ModelError for a number that is not finite."""
+    what = "the transform"
+    written = formula_writer.beside("factors", what, [x for f in program.factors for x in f.transform.flat])
+    transforms = np.array(written["factors"], dtype=object).reshape(-1, 4, 4)
+    written["factors"] = [
+        {"kind": kind_of(f.space), **({"coordinates": f.nv} if f.space.flat and f.nv else {}), "transform": G.tolist()}
+        for f, G in zip(program.factors, transforms, strict=True)
+    ]
+    return written
 
 
-def read(reader: graph_text.Reader, factors: Sequence[tuple[Space, Sequence[Any]]]) -> JointProgram:
-    """The joint of factors (space, 16 entries row by row, numbers or texts).
+def read(given: dict[str, Any], check: Callable[[str], None]) -> JointProgram:
+    """The program of such fields; ``check`` raises for an unknown name in quotes.
 
     ModelError names the factor: an unknown name, a coordinate of another factor, a ball or free factor whose transform
     is another.
     """
-    found: list[tuple[Space, np.ndarray]] = []
-    for i, (space, entries) in enumerate(factors):
-        try:
-            transform = array([reader.entry(x) for x in entries]).reshape(4, 4)
-        except ModelError as error:
-            raise ModelError(f"factor {i + 1}: {error}") from None
-        found.append((space, transform))
-    program = build(reader.graph, found)
+    reader = formula_reader.beside(given, check, _MOST_NUMBERS)
+    factors = [_factor(f"factor {i + 1}", x, reader) for i, x in enumerate(items("factors", given["factors"]))]
+    program = build(reader.graph, factors)
     for i, factor in enumerate(program.factors):
         _check_inputs(i + 1, factor)
         _check_manifold(i + 1, factor, program.parameters)
     return program
+
+
+def _factor(what: str, value: Any, reader: FormulaReader) -> tuple[Space, np.ndarray]:
+    given = fields(what, value, ("kind", "transform"), ("coordinates",))
+    kind, count = given["kind"], given.get("coordinates", 0)
+    if kind not in KINDS:
+        raise ModelError(f"{what} has the unknown kind {brief(kind)}; use {', '.join(KINDS)}")
+    if type(count) is not int or not (1 <= count <= MAX_COORDINATES if kind == PLAIN else count == 0):
+        wanted = f"from 1 to {MAX_COORDINATES}" if kind == PLAIN else "left out"
+        raise ModelError(f"{what} is {kind}, so that its number of coordinates is {wanted}, not {brief(count)}")
+    return space_of(kind, count), array(table(f"{what}: transform", given["transform"], (4, 4), reader.entry))
 
 
 def _check_inputs(number: int, factor: Factor) -> None:

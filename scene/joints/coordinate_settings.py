@@ -1,0 +1,87 @@
+"""Limits, damping, stiffness, rest, armature and friction of a joint's coordinates, as a person gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.joint_program import JointProgram
+from scene.number_checks import as_floats
+
+UNLIMITED = (-np.inf, np.inf)
+DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0, "friction": 0.0}
+
+
+def coordinates_of(names: Sequence[str], settings: Mapping[str, Any]) -> tuple[Coordinate, ...]:
+    """Coordinates of these names with the settings a joint takes; ModelError names the one that is wrong."""
+    unknown = sorted(settings.keys() - DEFAULTS.keys())
+    if unknown:
+        raise ModelError(f"a joint takes limits, damping, stiffness, rest, armature and friction, not '{unknown[0]}'")
+    chosen = {**DEFAULTS, **settings}
+    limits = _limits(names, chosen.pop("limits"))
+    columns = {key: _per_coordinate(names, key, value) for key, value in chosen.items()}
+    return tuple(
+        Coordinate(name, limits[i], **{key: column[i] for key, column in columns.items()})
+        for i, name in enumerate(names)
+    )
+
+
+def settings_of(coordinates: Sequence[Coordinate]) -> dict[str, Any]:
+    """What a joint takes to give its coordinates these properties."""
+    return {key: [getattr(c, key) for c in coordinates] for key in DEFAULTS} if coordinates else {}
+
+
+def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
+    values = as_floats(value)
+    if values.ndim == 0:
+        values = np.broadcast_to(values, (len(names),))
+    if values.shape != (len(names),):
+        raise ModelError(f"{key} needs a number or one for each of the coordinates ({', '.join(names)})")
+    for name, x in zip(names, values, strict=True):
+        if not np.isfinite(x) or (key != "rest" and x < 0.0):
+            raise ModelError(
+                f"{key} of coordinate '{name}' is {x}; it must be finite"
+                + (" and not negative" if key != "rest" else "")
+            )
+    return [float(x) for x in values]
+
+
+def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
+    if limits is None:
+        return [UNLIMITED] * len(names)
+    table = as_floats(limits)
+    if table.shape == (2,):
+        table = np.tile(table, (len(names), 1))
+    if table.shape != (len(names), 2):
+        raise ModelError(f"limits need a pair (low, high), or one for each of the coordinates ({', '.join(names)})")
+    for name, (low, high) in zip(names, table, strict=True):
+        if not low < high:
+            raise ModelError(f"limits of coordinate '{name}' are ({low}, {high}); low must be less than high")
+    return [(float(low), float(high)) for low, high in table]
+
+
+def refuse_settings_of_driven(coordinates: Sequence[Coordinate]) -> None:
+    """ModelError for what belongs to the coordinates that drive these."""
+    for c in coordinates:
+        if c.damping or c.stiffness or c.armature or c.friction or np.isfinite(c.limits).any():
+            raise ModelError(
+                f"coordinate '{c.name}' is driven by others: give limits, damping, stiffness, armature and friction to"
+                " those"
+            )
+
+
+def refuse_springs_on_manifolds(program: JointProgram, coordinates: Sequence[Coordinate]) -> None:
+    """ModelError for stiffness and limits where the position is a quaternion."""
+    for f in program.factors:
+        if not f.space.flat:
+            for c in coordinates[f.first_v : f.first_v + f.nv]:
+                if c.stiffness or np.isfinite(c.limits).any():
+                    raise ModelError(
+                        f"coordinate '{c.name}' is a velocity on the space '{f.space.name}', whose points are"
+                        f" {f.space.written}: stiffness and limits have no meaning there; use joints.euler or"
+                        " joints.universal"
+                    )

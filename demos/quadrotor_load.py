@@ -16,10 +16,9 @@ import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror
 from demos.manifolds import quadrotor
 from demos.manifolds.load_controller import E3, Craft, LoadController, State
-from demos.puppets import Placement, Puppets
 from demos.stage import Stage
 from recursive_dyn.manifold.motion.motion import Motion
-from scene import Body, shapes
+from scene import Body, Scene, joints, shapes
 
 CRAFT = Craft(mQ=1.8, mL=0.6, l=1.0, J=np.diag([0.02, 0.02, 0.036]))
 TIMESTEP = 1 / 480  # s
@@ -58,8 +57,9 @@ class Flight:
 
     def __post_init__(self) -> None:
         system, craft = quadrotor.with_load(), self.controller.craft
-        self.symbols = system.symbols
-        self.motion = Motion(system.derive().compile(), self.timestep)
+        self.symbols = s = system.symbols
+        bodies = {"quadrotor": (s.xL - s.l * s.q, s.R), "load": (s.xL, -s.q)}
+        self.motion = Motion(system.derive().compile(), self.timestep, bodies)
         for name in ("mQ", "mL", "l", "J", "g"):
             self.motion.parameters[name] = getattr(craft, name)
         self.motion.parameters["e3"] = E3
@@ -83,22 +83,6 @@ class Flight:
         state = self.state
         motion.forces["f"], motion.forces["M"] = self.controller(motion.time, state)
         self.errors.append(float(np.linalg.norm(state.x - self.controller.path(motion.time, 0)[0])))
-
-    def show(self, _: Motion) -> dict[str, Placement]:
-        """The quadrotor, and the load with its rod, whose frame is turned the shortest way."""
-        s, l = self.state, self.controller.craft.l
-        body, hung = np.eye(4), np.eye(4)
-        body[:3, :3], body[:3, 3] = s.R, s.x - l * s.q
-        up = E3 - s.q  # 2 h h^T - 1 maps e3 to -q if h, along up, halves the angle between them
-        above = up @ up < 1e-30  # any half turn will do: that about x
-        halfway = np.array([0.0, 1.0, 0.0]) if above else up / np.linalg.norm(up)
-        hung[:3, :3] = (2 * np.outer(halfway, halfway) - np.eye(3)) @ np.diag([-1.0, -1.0, 1.0])
-        hung[:3, 3] = s.x
-        turn = np.cross(s.q, s.dq) if above else -2 * np.cross(up, s.dq) / (up @ up)
-        return {
-            "quadrotor": (body, np.concatenate([s.R @ s.Omega, s.v - l * s.dq])),
-            "load": (hung, np.concatenate([turn, s.v])),
-        }
 
 
 def upset(start: State) -> State:
@@ -129,7 +113,7 @@ def craft_body() -> Body:
 
 
 def load_body() -> Body:
-    """A ball with the rod above it; next to a point mass, as a free body needs some inertia."""
+    """A ball with the rod above it; its inertia is not that of the motion, whose load is a point."""
     return Body("load", [
         shapes.Sphere(LOAD, color=CARGO),
         shapes.Torus(LOAD, 0.018, color=WHITE),
@@ -162,8 +146,11 @@ def build() -> Stage:
     """Upside down, off the path; a figure eight takes five seconds."""
     flight = Flight()
     flight.state = upset(flight.state)
-    puppets = Puppets([craft_body(), load_body()], flight.motion, flight.show, flight.control)
-    puppets.scene.world.shapes += [*pylon(-1.35), *pylon(1.35)]
+    flight.motion.control = flight.control
+    scene = Scene()
+    for body in (craft_body(), load_body()):
+        scene.world.attach(body, joints.free())
+    scene.world.shapes += [*pylon(-1.35), *pylon(1.35)]
     path = flight.controller.path
 
     def decorate(mirror: PyBulletMirror) -> None:
@@ -175,5 +162,5 @@ def build() -> Stage:
         last = flight.errors[-round(1 / flight.timestep) :]
         return f"the load is off its path by at most {max(flight.errors):.3g} m, in the last second {max(last):.2g} m"
 
-    return Stage(puppets.scene, puppets, seconds=10.0, decorate=decorate, report=report,
+    return Stage(scene, flight.motion, seconds=10.0, decorate=decorate, report=report,
                  camera=Camera(target=(0.03, 0, 1.4), distance=5.5, yaw=24, pitch=-20))  # fmt: skip

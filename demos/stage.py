@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror, save_animation
+from recursive_dyn.manifold import Motion
 from scene import Scene
 
 FRAMES_PER_SECOND = 25
@@ -31,7 +32,7 @@ class Stage:
     """
 
     scene: Scene
-    simulation: rd.Simulation
+    simulation: rd.Simulation | Motion
     seconds: float = 6.0
     ground: bool | float = True
     camera: Camera = field(default_factory=Camera)
@@ -60,8 +61,10 @@ def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:
     return simulation
 
 
-def total_energy(simulation: rd.Simulation) -> float:
+def total_energy(simulation: rd.Simulation | Motion) -> float:
     """Kinetic, gravity's and the springs' energy, J."""
+    if isinstance(simulation, Motion):
+        return simulation.energy
     d, q, v = simulation.dynamics, simulation.q, simulation.v
     return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
 
@@ -137,9 +140,7 @@ def _picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.
     camera = stage.camera
     if stage.follow:
         index = stage.simulation.dynamics.bodies.index(stage.follow)
-        camera = replace(
-            camera, target=tuple(stage.simulation.dynamics.poses(stage.simulation.q)[index, :3, 3].tolist())
-        )
+        camera = replace(camera, target=tuple(stage.simulation.frames()[0][index, :3, 3].tolist()))
     return mirror.image(*size, camera=camera, samples=4)
 
 

@@ -25,8 +25,6 @@ from moving import (
 )
 
 import recursive_dyn as rd
-from demos import quadrotor_load
-from demos.puppets import Puppets
 from recursive_dyn.manifold import derive, dt, rotations, scalars, symmetric_matrices, unit_vectors, vectors
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
@@ -195,30 +193,6 @@ class TestCopies:
         others = Motion(dynamics), copy.copy(motion), copy.deepcopy(motion)
         motion.parameters["g"] = 1.0
         assert all(other.parameters["g"] == GRAVITY for other in (*others, dynamics))
-
-
-class TestPuppets:
-    @pytest.mark.parametrize("count", [-1, 1.5, "1", None, True])
-    def test_counts(self, count):
-        flight = quadrotor_load.Flight()
-        puppets = Puppets([quadrotor_load.craft_body(), quadrotor_load.load_body()], flight.motion, flight.show)
-        with pytest.raises(rd.StateError, match="whole number of steps"):
-            puppets.step(count)
-        puppets.step(0)
-        assert puppets.time == 0.0
-
-    @pytest.mark.parametrize("away", [0.0, 1e-9, 1e-3])
-    def test_a_load_straight_above(self, away):
-        """The rod's frame is a rotation whose e3 is -q and whose rate turns q as it should."""
-        flight = quadrotor_load.Flight()
-        above = np.array([away, 0, np.sqrt(1 - away**2)])
-        flight.motion.place(flight.symbols.q, above, [0, 2.0, 0])
-        pose, twist = flight.show(flight.motion)["load"]
-        C = pose[:3, :3]
-        assert pytest.approx(np.eye(3), abs=1e-12) == C.T @ C and np.linalg.det(C) == pytest.approx(1.0)
-        assert C[:, 2] == pytest.approx(-above, abs=2e-9)
-        if away != 1e-9:  # there the frame spins so fast that rounding is all that is left
-            assert np.cross(twist[:3], above) == pytest.approx([0, 2.0, 0], abs=1e-9)
 
 
 class TestDiagnoses:

@@ -56,6 +56,8 @@ class Motion:
     pickles have a state, forces and parameters of their own.
     """
 
+    integrator = "munthe_kaas"
+
     def __init__(
         self, dynamics: ManifoldDynamics, timestep: float = 1e-3, bodies: Mapping[str, Any] | None = None
     ) -> None:

@@ -1,4 +1,4 @@
-"""The README's examples run as they stand, and its commands name what exists."""
+"""README and docs: examples run as they stand; links, pictures, scripts, figures and paths that are named exist."""
 
 import os
 import re
@@ -6,17 +6,36 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from demos.manifolds import quadrotor
 
 ROOT = Path(__file__).resolve().parent.parent
-TEXT = (ROOT / "README.md").read_text()
+PAGES = {path.name: path.read_text() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
+OUTCOMES = {  # of a page's examples, one after the other
+    "README.md": "simulation.time > 2.4",
+    "mechanisms.md": "len(joint.coordinates) == 5 and len(machine.bodies) >= 6",
+    "contact.md": "motion.time > 1.9 and motion.solution.converged and motion.solution.penetration < 1e-3",
+    "manifolds.md": "abs(motion.drift) < 1e-9",
+}
 
 
-def test_the_examples_run_one_after_the_other(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) >= 2
+def place(name: str) -> Path:
+    return ROOT / name if (ROOT / name).exists() else ROOT / "docs" / name
+
+
+def examples(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGES[page], re.DOTALL)
+
+
+def test_every_page_with_examples_is_run():
+    assert {page for page in PAGES if examples(page)} == set(OUTCOMES)
+
+
+@pytest.mark.parametrize("page", OUTCOMES)
+def test_the_examples_run_one_after_the_other(page, tmp_path):
     program = tmp_path / "example.py"
-    program.write_text("\n".join(blocks) + "\nassert simulation.time > 2.4 and len(joint.coordinates) == 5\n")
+    program.write_text("\n".join(examples(page)) + f"\nassert {OUTCOMES[page]}\n")
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     done = subprocess.run(
         [sys.executable, str(program)],
@@ -30,11 +49,50 @@ def test_the_examples_run_one_after_the_other(tmp_path):
 
 
 def test_the_equations_are_those_that_are_derived():
-    assert f"```math\n{quadrotor.with_load().derive().latex()}\n```" in TEXT
+    assert f"```math\n{quadrotor.with_load().derive().latex()}\n```" in PAGES["manifolds.md"]
 
 
-def test_pictures_and_scripts_exist():
-    for picture in re.findall(r"\]\((assets/[^)]+)\)", TEXT):
-        assert (ROOT / picture).stat().st_size > 10_000
-    for script in re.findall(r"^sh (\S+)", TEXT, re.MULTILINE):
+@pytest.mark.parametrize("page", PAGES)
+def test_links_pictures_and_scripts_exist(page):
+    for link in re.findall(r"\]\(([^)#:]+)\)", PAGES[page]):
+        target = place(page).parent / link
+        assert target.exists(), f"{page} links to {link}"
+        if target.parent.name == "assets":
+            assert target.stat().st_size > 10_000
+    for script in re.findall(r"^sh (\S+)", PAGES[page], re.MULTILINE):
         assert (ROOT / script).exists()
+    for command in re.findall(r"python -m (demos[\w.]*)", PAGES[page]):
+        module = ROOT / command.replace(".", "/")
+        assert module.with_suffix(".py").is_file() or (module / "__main__.py").is_file(), f"{page}: {command}"
+
+
+def test_every_page_is_reached_and_every_picture_shown():
+    text = "\n".join(PAGES.values())
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"](docs/{page.name})" in PAGES["README.md"], page.name
+    for picture in (ROOT / "assets").iterdir():
+        assert f"assets/{picture.name})" in text, picture.name
+
+
+def test_figures_of_the_readme_are_those_of_the_benchmarks():
+    """Rows of its table stand there as they are."""
+    table = PAGES["README.md"].split("## How fast")[1]
+    rows = [line for line in table.splitlines() if line.startswith("| ")]
+    assert len(rows) > 3 and set(rows) <= set(PAGES["benchmarks.md"].splitlines())
+
+
+def test_paths_that_are_named_exist():
+    """In ARCHITECTURE.md: whole paths, and names of modules in the room that is spoken of."""
+    text = PAGES["ARCHITECTURE.md"]
+    named = re.findall(r"`([\w/]+(?:\.py|/))`", text)
+    assert len(named) > 60
+    assert not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_every_room_has_its_line():
+    rooms = {
+        f"{path.parent.relative_to(ROOT)}/"
+        for package in ("recursive_dyn", "scene", "bridge")
+        for path in (ROOT / package).rglob("__init__.py")
+    }
+    assert not [room for room in rooms if f"`{room}`" not in PAGES["ARCHITECTURE.md"]]

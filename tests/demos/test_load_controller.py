@@ -43,7 +43,7 @@ def disturbed(start: State, rng: np.random.Generator, turn: float) -> State:
 def test_the_demo_recovers_and_stays_on_its_path() -> None:
     flight = demo.Flight()
     flight.state = demo.upset(flight.state)
-    assert (demo.build().simulation.motion.q == flight.motion.q).all()
+    assert (demo.build().simulation.q == flight.motion.q).all()
     assert flight.state.R[2, 2] < -0.95  # upside down
     worst = fly(flight, 9.0).reshape(9, -1).max(axis=1)
     assert worst[0] > 0.8

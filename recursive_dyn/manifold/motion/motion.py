@@ -217,23 +217,26 @@ class Motion:
         self._refuse_bad_start()
         if self._loop is None:
             self._loop = StepLoop(self.dynamics)
-        while count:
-            forces, parameters = self._forces.numbers, self.dynamics.parameters.numbers
-            before = self.snapshot()
-            try:
-                done, code = self._loop(self._q, self._v, forces, self._timestep, parameters, count)
-                self.time += done * self._timestep
-                self._forces.numbers[:] = self.dynamics.carried(forces, done * self._timestep)
-                self._carried, self._known = self._forces.numbers.copy(), self._state()
-            except BaseException:  # an interrupt: the state is that of a finished step
-                self.restore(before)
-                raise
+        loop, given, start, done = self._loop, self._forces.numbers.copy(), self.time, 0
+        loop.load(self._q, self._v, given, self.dynamics.parameters.numbers)
+        while done < count:
+            more, code = loop.run(self._timestep, count - done)
+            done += more
+            time = start + done * self._timestep
+            forces = self.dynamics.carried(given, done * self._timestep)
+            known = self._state(loop.q, loop.v)
+            # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
+            self._q[:] = loop.q
+            self._v[:] = loop.v
+            self._forces.numbers[:] = self._carried = forces
+            self.time, self._known = time, known
             if code != drivers.OK:
-                why = "a force is not finite; pass finite numbers only"
-                if code != drivers.BAD_INPUT:
-                    why = self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, self._timestep)
-                raise StateError(f"motion at t = {self.time:.6g} s: {why}. The last good state is kept")
-            count -= done
+                raise StateError(f"motion at t = {time:.6g} s: {self._failure(code)}. The last good state is kept")
+
+    def _failure(self, code: int) -> str:
+        if code == drivers.BAD_INPUT:
+            return "a force is not finite; pass finite numbers only"
+        return self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, self._timestep)
 
     def snapshot(self) -> MotionSnapshot:
         """A copy of the whole state."""
@@ -252,12 +255,12 @@ class Motion:
         """Poses (nb, 4, 4) and twists (nb, 6) of the bodies that show the motion, world axes at their origins."""
         return self.dynamics.frames(self._q, self._v, self._forces.numbers)
 
-    def _state(self) -> bytes:
-        return self._q.tobytes() + self._v.tobytes() + self.dynamics.parameters.numbers.tobytes()
+    def _state(self, q: Array, v: Array) -> bytes:
+        return q.tobytes() + v.tobytes() + self.dynamics.parameters.numbers.tobytes()
 
     def _refuse_bad_start(self) -> None:
         """A state or parameters written by hand are checked once; forces that prescribe motions when they jump."""
-        if self._known != self._state():
+        if self._known != self._state(self._q, self._v):
             refuse_bad_start(self.dynamics, self._q, self._v, self._applied(), self.time)
         elif self.dynamics.driven and self._forces.numbers.tobytes() != self._carried.tobytes():
             change = self._forces.numbers, self._carried

@@ -15,7 +15,7 @@ Array = np.ndarray
 
 
 class StepLoop:
-    """Steps of one motion, in memory of its own."""
+    """Steps of one motion, in memory of its own; q and v: the state that they have led to."""
 
     def __init__(self, dynamics: ManifoldDynamics) -> None:
         slope, landing = dynamics.kernel("slope"), dynamics.kernel("landing")
@@ -25,15 +25,18 @@ class StepLoop:
         self._native = landing.native  # keeps the address alive
         self._spell = 1  # steps that one run of the compiled loop may take
 
-    def __call__(self, q: Array, v: Array, forces: Array, h: float, parameters: Array, count: int) -> tuple[int, int]:
-        """Advance q and v in place by at most ``count`` steps of length h, some 20 ms of them; (steps, code)."""
+    def load(self, q: Array, v: Array, forces: Array, parameters: Array) -> None:
+        """Start from a state; forces are those of its time."""
         own = self._loop.inputs
         own["u"][:], own["v"][:], own["q"][:], own["forces"][:], own["parameters"][:] = 0.0, v, q, forces, parameters
         if "clock" in own:
             own["clock"][:] = 0.0
+        self.q, self.v = own["q"], own["v"]
+
+    def run(self, h: float, count: int) -> tuple[int, int]:
+        """Go on by at most ``count`` steps of length h, some 20 ms of them; (steps done, code of ``drivers``)."""
         begin = perf_counter()
         done, code = self._loop.run(h, min(count, self._spell), *self._landing)
         if done and count > 1:
             self._spell = max(1, int(done * _SPELL / (perf_counter() - begin)))
-        q[:], v[:] = own["q"], own["v"]
         return done, code

@@ -76,6 +76,7 @@ class Timesteps:
         self.surroundings: Surroundings | None = None
         self.settings, self.motors = Settings(), Motors(dynamics.model)
         self.events, self.memory, self.found = Events(), Memory(), Found()
+        self._nothing = self.memory, self.found  # of a step in which nothing was solved
         self.step_size = 0.0
 
     def begin(self) -> None:
@@ -101,20 +102,18 @@ class Timesteps:
         state, start, done, stopped = self._state, self._state.time, 0, False
         constrained = bool(self._dynamics.model.constraints)
         while done < count and not stopped:
-            with Held():
-                before = (state.q.copy(), state.v.copy()) if constrained else None
-                most = 1 if constrained else count - done
-                flown, stopped = self._flight.advance(state.q, state.v, tau, h, most, state.time, limits=True)
-                if before is not None:
-                    try:
-                        self._land()
-                    except BaseException:
-                        state.q[:], state.v[:] = before
-                        raise
-                done += flown
-                state.time = start + done * h
+            q, v = (state.q.copy(), state.v.copy()) if constrained else (state.q, state.v)
+            most = 1 if constrained else count - done
+            flown, stopped = self._flight.advance(q, v, tau, h, most, state.time, limits=True)
+            if constrained and flown:
+                q, v = self._landed(q, v)
+                state.q[:] = q
+                state.v[:] = v
+            # state and time are written with no call in between: Python serves interrupts at calls, and finds both
+            done += flown
+            state.time = start + done * h
         if done:
-            self.memory, self.found = Memory(), Found()
+            self.memory, self.found = self._nothing
         return done
 
     def _timestep(self, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
@@ -216,10 +215,13 @@ class Timesteps:
         """Bring the state onto the constraints."""
         if self._dynamics.model.constraints:
             state = self._state
-            try:
-                state.q[:], state.v[:] = settled(self._dynamics, state.q, state.v)
-            except StateError as error:
-                raise StateError(f"simulation at t = {state.time:.6g} s: {error}") from None
+            state.q[:], state.v[:] = self._landed(state.q, state.v)
+
+    def _landed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            return settled(self._dynamics, q, v)
+        except StateError as error:
+            raise StateError(f"simulation at t = {self._state.time:.6g} s: {error}") from None
 
     def _tell(
         self, simulation: Surrounded, contacts: Contacts, solved: _Solved, momentum: Momentum | None, h: float

@@ -3,10 +3,12 @@
 import signal
 import threading
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter, sleep
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
@@ -24,6 +26,24 @@ def pendulum(integrator: str, **settings) -> rd.Simulation:
     sim = rd.Simulation(scene.compile(), H, integrator)
     sim.q = [1.0]
     return sim
+
+
+def held_by_a_rod(integrator: str) -> rd.Simulation:
+    """The bob of a pendulum on two sliders."""
+    scene = Scene()
+    bob = Body("bob", mass=1.0, center_of_mass=(0, 0, 0), inertia=np.eye(3))
+    scene.world.attach(bob, joints.prismatic("x") @ joints.prismatic("z"))
+    scene.constrain(sp.sqrt(bob.position.dot(bob.position)) - 1.0, name="rod")
+    sim = rd.Simulation(scene.compile(), H, integrator)
+    sim.q = [0.6, -0.8]
+    return sim
+
+
+SIMULATIONS = {
+    **{integrator: (pendulum, integrator) for integrator in INTEGRATORS},
+    "constrained": (held_by_a_rod, "rk4"),
+    "against its stop": (partial(pendulum, limits=(-0.2, 2.0)), "implicit_midpoint"),
+}
 
 
 def interrupted(seconds: float, work: Callable[[], None]) -> float:
@@ -65,9 +85,11 @@ def test_a_long_call_is_interrupted_soon_and_between_steps(integrator):
     assert finished(sim, other)
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_wherever_an_interrupt_falls_the_state_is_that_of_a_finished_step(integrator):
-    sim, other, rng = pendulum(integrator), pendulum(integrator), np.random.default_rng(0)
+@pytest.mark.parametrize("kind", SIMULATIONS)
+def test_wherever_an_interrupt_falls_the_state_is_that_of_a_finished_step(kind):
+    make, integrator = SIMULATIONS[kind]
+    sim, other, rng = make(integrator), make(integrator), np.random.default_rng(0)
+    sim.step(200)  # all that is needed is compiled then
     counts, stopped = rng.integers(1, 4, 10_000).tolist(), set()
 
     def steps() -> None:

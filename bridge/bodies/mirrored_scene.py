@@ -8,12 +8,12 @@ from itertools import combinations, product
 import numpy as np
 import pybullet
 
-from bridge import quaternion
 from bridge.bodies.colliders import colliders, placed
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.bodies.visuals import PALETTE, Visual, visuals
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
+from bridge.orientations import quaternions
 from bridge.planes.plane_contacts import PlaneContacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
@@ -52,7 +52,7 @@ class MirroredScene:
     def place(self, poses: np.ndarray, twists: np.ndarray | None) -> None:
         """Put bodies at poses (nb, 4, 4) with twists (nb, 6), or, with none, wherever they are on the way."""
         positions = poses[:, :3, 3].tolist()
-        orientations = quaternion.from_rotations(poses[:, :3, :3]).tolist()
+        orientations = quaternions(poses).tolist()
         client, of = self.connection.id, self.bodies.of.values()
         for bodies, position, orientation in zip(of, positions, orientations, strict=True):
             for body in bodies:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pybullet
 
-from bridge import quaternion
 from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.visuals import SCENERY, Visual, checkered, tile_size, visuals
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
+from bridge.orientations import quaternions
 from bridge.picture import strangers
 from bridge.picture.camera import Camera
 from bridge.picture.renderer import BEHIND, Renderer, towards_light
@@ -108,7 +108,7 @@ class DisplayList:
         if self._standing:
             X = np.array([self._pose(frame, poses, target) for frame in self._standing])
             places = scale * (X[:, :3, 3] - target) + middle
-            renderer.place(places.tolist(), quaternion.from_rotations(X[:, :3, :3]).tolist())
+            renderer.place(places.tolist(), quaternions(X).tolist())
         return renderer.picture(camera.moved(tuple(middle.tolist()), scale), width, height, samples)
 
     def leave(self) -> None:

@@ -7,9 +7,9 @@ import os
 import numpy as np
 import pybullet
 
-from bridge import quaternion
 from bridge.bodies.visuals import Visual, rgba, visuals
 from bridge.meshes.files import MeshFiles
+from bridge.orientations import pose_of
 from recursive_dyn.errors import ModelError
 from recursive_dyn.spatial.algebra import inverse_pose
 from scene import shapes
@@ -26,7 +26,7 @@ def appearance(body: int, client: int, files: MeshFiles) -> list[tuple[int, Visu
         shape = _shape(kind, size, os.fsdecode(file))
         if shape is not None:
             try:
-                at = quaternion.to_pose(position, orientation)
+                at = pose_of(position, orientation)
                 for visual in visuals(shape, rgba(color), files):
                     result.append((link, Visual(visual.mesh, visual.color, at)))
             except ModelError:  # a file that only Bullet's own readers understand
@@ -55,8 +55,8 @@ def pose(body: int, link: int, client: int) -> np.ndarray:
     """X_WL (4, 4) of a body's link as its description has it: Bullet's base pose is that of the centre of mass."""
     if link >= 0:
         state = pybullet.getLinkState(body, link, computeForwardKinematics=1, physicsClientId=client)
-        return quaternion.to_pose(state[4], state[5])
-    X_WC = quaternion.to_pose(*pybullet.getBasePositionAndOrientation(body, physicsClientId=client))
-    X_LC = quaternion.to_pose(*pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[3:5])
+        return pose_of(state[4], state[5])
+    X_WC = pose_of(*pybullet.getBasePositionAndOrientation(body, physicsClientId=client))
+    X_LC = pose_of(*pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[3:5])
     X_WL: np.ndarray = X_WC @ inverse_pose(X_LC)
     return X_WL

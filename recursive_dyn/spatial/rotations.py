@@ -6,7 +6,8 @@ from the left, exp(omega) R, where it is given in parent axes. q and -q are one 
 
 Every function takes scalars (floats or expressions) in arrays whose last axis, or last two for matrices, holds the
 components; leading axes are any. Arrays of numbers give arrays of floats, object arrays give object arrays of scalars.
-Squared angles carry 1e-300 so that sin(a) / a and its kin are right at zero without a branch.
+Squared angles carry 1e-300 so that sin(a) / a and its kin are right at zero without a branch. Functions named
+``*_of_entries`` are the same entry by entry, in words that Numba knows as well (``codegen.scalar_overloads``).
 """
 
 from __future__ import annotations
@@ -24,14 +25,19 @@ _TINY = 1e-300
 def quaternion_product(a: Any, b: Any) -> np.ndarray:
     """Hamilton product of quaternions (..., 4): the rotation b, then a."""
     first, second = components(a), components(b)
-    (ax, ay, az, aw), (bx, by, bz, bw) = first, second
-    product = [
+    return gathered(product_of_entries(*first, *second), first, second)
+
+
+def product_of_entries(
+    ax: Scalar, ay: Scalar, az: Scalar, aw: Scalar, bx: Scalar, by: Scalar, bz: Scalar, bw: Scalar
+) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """``quaternion_product`` entry by entry."""
+    return (
         aw * bx + ax * bw + ay * bz - az * by,
         aw * by - ax * bz + ay * bw + az * bx,
         aw * bz + ax * by - ay * bx + az * bw,
         aw * bw - ax * bx - ay * by - az * bz,
-    ]
-    return gathered(product, first, second)
+    )
 
 
 def quaternion_conjugate(q: Any) -> np.ndarray:
@@ -62,10 +68,15 @@ def normalized(q: Any) -> np.ndarray:
 def quaternion_exp(omega: Any) -> np.ndarray:
     """Unit quaternions (..., 4) of rotation vectors (..., 3), exact to rounding."""
     own = components(omega)
-    angle = sqrt(dot(own, own) + _TINY)
+    return gathered(exp_of_entries(*own), own)
+
+
+def exp_of_entries(x: Scalar, y: Scalar, z: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """``quaternion_exp`` entry by entry."""
+    angle = sqrt(x * x + y * y + z * z + _TINY)
     half = angle * 0.5
     scale = sin(half) * reciprocal(angle)
-    return gathered([*(x * scale for x in own), cos(half)], own)
+    return x * scale, y * scale, z * scale, cos(half)
 
 
 def quaternion_log(q: Any) -> np.ndarray:
@@ -81,14 +92,17 @@ def quaternion_log(q: Any) -> np.ndarray:
 def quaternion_to_matrix(q: Any) -> np.ndarray:
     """Rotation matrices (..., 3, 3) of quaternions (..., 4) of any length other than zero."""
     own = components(q)
-    x, y, z, w = own
+    flat = gathered(matrix_of_entries(*own), own)
+    return flat.reshape(*flat.shape[:-1], 3, 3)
+
+
+def matrix_of_entries(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> tuple[Scalar, ...]:
+    """``quaternion_to_matrix`` entry by entry, row after row."""
     scale = reciprocal(x * x + y * y + z * z + w * w) * 2.0
     xs, ys, zs = x * scale, y * scale, z * scale
     xx, yy, zz, xy, xz, yz = x * xs, y * ys, z * zs, x * ys, x * zs, y * zs
     wx, wy, wz = w * xs, w * ys, w * zs
-    rows = [1.0 - (yy + zz), xy - wz, xz + wy, xy + wz, 1.0 - (xx + zz), yz - wx, xz - wy, yz + wx, 1.0 - (xx + yy)]
-    flat = gathered(rows, own)
-    return flat.reshape(*flat.shape[:-1], 3, 3)
+    return 1.0 - (yy + zz), xy - wz, xz + wy, xy + wz, 1.0 - (xx + zz), yz - wx, xz - wy, yz + wx, 1.0 - (xx + yy)
 
 
 def matrix_to_quaternion(R: Any) -> np.ndarray:
@@ -101,7 +115,7 @@ def matrix_to_quaternion(R: Any) -> np.ndarray:
 def quaternion_of_entries(
     xx: Scalar, xy: Scalar, xz: Scalar, yx: Scalar, yy: Scalar, yz: Scalar, zx: Scalar, zy: Scalar, zz: Scalar
 ) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """``matrix_to_quaternion`` entry by entry, in words that Numba knows as well.
+    """``matrix_to_quaternion`` entry by entry.
 
     Of the rows of 4 q q^T, four times the quaternion times a component of it, the one with the largest diagonal entry
     keeps all digits (Shepperd 1978, Quaternion from rotation matrix, Journal of Guidance and Control 1 (3)).

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from bridge import quaternion
 from demos import quadrotor_load as demo
 from demos.manifolds.load_controller import Gains, State
+from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints
 
 CRAFT = demo.CRAFT
@@ -26,7 +26,7 @@ def coordinates(s: State) -> tuple[np.ndarray, np.ndarray]:
     p, dp = s.R.T @ s.q, s.R.T @ s.dq - np.cross(s.Omega, s.R.T @ s.q)
     a, b = np.arctan2(p[1], -p[2]), np.arcsin(-p[0])
     da, db = (-dp[1] * p[2] + p[1] * dp[2]) / (p[1] ** 2 + p[2] ** 2), -dp[0] / np.cos(b)
-    turn = quaternion.from_rotations(s.R[None])[0]
+    turn = matrix_to_quaternion(s.R)
     velocity = s.R.T @ (s.v - CRAFT.l * s.dq)
     return np.r_[s.x - CRAFT.l * s.q, turn, a, b], np.r_[s.Omega, velocity, da, db]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
+from recursive_dyn.codegen import drivers, jit
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount, Program
@@ -22,18 +20,17 @@ Array = np.ndarray
 Driver = Callable[[str, Program], str]  # (entry, program) -> IR text of a loop around the kernel
 _FLOAT = np.dtype(np.float64)
 
-# One thread at a time builds and compiles. A fork waits for it: a child would find the lock taken by no thread it has.
-_BUILDING = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_BUILDING.acquire, after_in_parent=_BUILDING.release, after_in_child=_BUILDING.release)
-
 
 @dataclass(frozen=True)
 class Signature:
-    """Input segments (name, size) of a function, without the parameters, and the shape of its outputs together."""
+    """Input segments (name, size) of a function, without the parameters, and the shape of its outputs together.
+
+    solves: a system of equations, so that large results may be what rounding leaves of a singular one.
+    """
 
     inputs: tuple[tuple[str, int], ...]
     shape: tuple[int, ...]
+    solves: bool = False
 
 
 class FunctionList(Protocol):
@@ -132,7 +129,7 @@ class Evaluator:
         """The straight-line program of a function."""
         programs = self._compiled.programs
         if function not in programs:
-            with _BUILDING, _no_garbage_collection():
+            with building():
                 if function not in programs:
                     programs[function] = self.functions.build(function)
         return programs[function]
@@ -145,7 +142,7 @@ class Evaluator:
         """Machine code of a function for ``width`` states at once, compiled or taken from the cache."""
         kernels = self._compiled.kernels
         if (function, width) not in kernels:
-            with _BUILDING:
+            with building():
                 if (function, width) not in kernels:
                     kernels[function, width] = Kernel(
                         self.functions.key(function), lambda: self.program(function), width,
@@ -173,12 +170,19 @@ class Evaluator:
             if single:
                 if self._parametric:
                     arrays.append(self._values.values_array)
-                result = self._single(function)(arrays)
+                ready = self._single(function)
+                result = ready(arrays)
+                if ready.large:
+                    ready.large = False
+                    self._look(function, arrays[: len(segments)], result)
                 if len(shape) == 1:
                     return result
                 return result.reshape(shape) if shape else result[0]
             lead = self._lead([name for name, _ in segments], arrays)
-            return self.batch(function, arrays, lead).reshape(*lead, *shape)
+            result = self.batch(function, arrays, lead)
+            if self.functions.signature(function).solves:
+                self._look(function, arrays, result)
+            return result.reshape(*lead, *shape)
         except NotFinite as problem:
             raise StateError(self._diagnose(function, arrays[: len(segments)], problem)) from None
 
@@ -236,31 +240,52 @@ class Evaluator:
             raise StateError(f"'{name}' has shape {array.shape}, but {self.functions.owner} (..., {size})")
         return array
 
+    def _look(self, function: str, arrays: Sequence[Array], result: Array) -> None:
+        """Refuse results of a solve that are large because the state is singular: StateError says where."""
+        if not self.functions.signature(function).solves:
+            return
+        if result.max(initial=0.0) > drivers.MODERATE or result.min(initial=0.0) < -drivers.MODERATE:
+            lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+            rows = np.flatnonzero(np.abs(result.reshape(int(np.prod(lead)), -1)).max(axis=1) > drivers.MODERATE)
+            found = self._singular([_row(a, lead, rows) for a in arrays])
+            if found is not None:
+                raise StateError(f"{function}: there is no result{_place(lead, int(rows[found[0]]))}; {found[1]}")
+
     def _diagnose(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
-        """Why a call met what is not finite: the first such element of the arguments, or :meth:`_why`."""
+        """Why a call met what is not finite: the first such element of the arguments, or what is singular."""
         for (name, _), a in zip(self.functions.signature(function).inputs, arrays, strict=True):
             bad = np.argwhere(~np.isfinite(a))
             if len(bad):
                 label = self.label(name, int(bad[0][-1]))
-                row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if a.ndim > 1 else ""
-                return f"{function}: '{name}' is not finite at {label}{row}; pass finite numbers only"
+                where = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if a.ndim > 1 else ""
+                return f"{function}: '{name}' is not finite at {label}{where}; pass finite numbers only"
         if problem.stage == "input":
             return f"{function}: a parameter is not finite; give it a finite number"
-        return self._why(function, arrays, problem)
+        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        row = self._bad_row(function, arrays, lead, problem.row)
+        found = self._singular([_row(a, lead, np.array([row])) for a in arrays])
+        why = "a number overflowed, or the state is singular" if found is None else found[1]
+        return f"{function}: the result is not finite{_place(lead, row)}; {why}"
 
-    def _why(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
-        """Message for a result that is not finite although the arguments are."""
-        where = "" if all(a.ndim == 1 for a in arrays) else f" (first bad rows from {problem.row})"
-        return f"{function}: the result is not finite{where}; the state is singular or a number overflowed"
+    def _bad_row(self, function: str, arrays: list[Array], lead: tuple[int, ...], first: int) -> int:
+        """The first row of a batch's block, which begins with row ``first``, whose result is not finite."""
+        for row in range(first, int(np.prod(lead))) if lead else ():
+            alone = [_row(a, lead, np.array([row]))[0] for a in arrays]
+            try:
+                self._single(function)([*alone, self._values.values_array])
+            except NotFinite:
+                return row
+        return first
+
+    def _singular(self, arrays: list[Array]) -> tuple[int, str] | None:
+        """(row, what is singular and what to do) of the first of some states (n, size), an input each; None if none."""
+        return None
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Graphs hold a great many objects and no garbage: collections while one is built only cost time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+def _row(a: Array, lead: tuple[int, ...], rows: Array) -> Array:
+    """Rows (n, size) of an argument that broadcasts to a batch."""
+    return np.broadcast_to(a, (*lead, a.shape[-1])).reshape(int(np.prod(lead)), a.shape[-1])[rows]
+
+
+def _place(lead: tuple[int, ...], row: int) -> str:
+    return f", batch row {tuple(int(i) for i in np.unravel_index(row, lead))}" if lead else ""

@@ -94,10 +94,14 @@ def _compile(
 
 
 class SingleCall:
-    """One scene at a time: inputs are copied into fixed buffers, so that a call costs well under a microsecond."""
+    """One scene at a time: inputs are copied into fixed buffers, so that a call costs well under a microsecond.
+
+    ``large``: set when a result is beyond ``drivers.MODERATE``; whoever looks at it sets it back.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
+        self.large = False
         self._in, self._out = kernel.buffer(kernel.input_size), kernel.buffer(kernel.output_size)
         self._scratch = kernel.buffer(kernel.scratch)
         self.segments: list[np.ndarray] = []
@@ -115,7 +119,9 @@ class SingleCall:
             segment[:] = argument
         code = self._run()
         if code:
-            raise NotFinite("input" if code == drivers.BAD_INPUT else "output", 0)
+            if code != drivers.LARGE:
+                raise NotFinite("input" if code == drivers.BAD_INPUT else "output", 0)
+            self.large = True
         return self.result.copy()
 
 

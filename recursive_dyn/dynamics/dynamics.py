@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.evaluator import Array, Evaluator
-from recursive_dyn.codegen.kernel import NotFinite
 from recursive_dyn.dynamics.functions import columns, neutral
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.dynamics.projection import settled
+from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount
 from recursive_dyn.joint.joint_check import FAR
@@ -94,7 +95,10 @@ class Dynamics(Evaluator):
         ``passive_forces``). Si & Guenter eq. 18-35, or Guenter & Lee eq. 14, by the method chosen."""
         tau = self._no_forces if tau is None else tau
         if external is not None:
-            tau, applied = self._sized("tau", tau, self.nv), self.call("external_forces", q, self._wrenches(external))
+            tau, applied = (
+                self._sized("tau", tau, self.nv),
+                self.call("external_forces", q, self._wrenches("external", external)),
+            )
             self._lead(["tau", "external"], [tau, applied])
             tau = tau + applied
         return self.call("forward_dynamics", q, v, tau)
@@ -105,7 +109,7 @@ class Dynamics(Evaluator):
         tau = self.call("inverse_dynamics", q, v, a)
         if external is None:
             return tau
-        applied = self.call("external_forces", q, self._wrenches(external))
+        applied = self.call("external_forces", q, self._wrenches("external", external))
         self._lead(["tau", "external"], [tau, applied])
         return tau - applied
 
@@ -136,9 +140,7 @@ class Dynamics(Evaluator):
     def jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
         """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` in the frame of ``body``, a name or a Body."""
         index = self.model.body_index(body)
-        point = self._sized("point", point, 3)
-        if not np.isfinite(point).all():
-            raise StateError(f"'point' is not finite: {point}; pass finite numbers only")
+        point = self._finite("point", point, 3)
         S = self.call("screws", q)
         X = self.poses(q)[..., index, :, :]
         place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
@@ -178,9 +180,9 @@ class Dynamics(Evaluator):
 
         StateError naming the row that is missed most where none is found near.
         """
-        q = self._sized("q", q, self.nq)
-        v = self._no_forces if v is None else self._sized("v", v, self.nv)
-        return settled(self, q, v)
+        q = self._finite("q", q, self.nq)
+        v = self._no_forces if v is None else self._finite("v", v, self.nv)
+        return settled(self, q.copy(), v.copy())
 
     def kinetic_energy(self, q: Any, v: Any) -> Array:
         """Kinetic energy (...), rotors included."""
@@ -204,11 +206,10 @@ class Dynamics(Evaluator):
 
     def integrate(self, q: Any, v: Any, dt: Any) -> Array:
         """The configuration (..., nq) after moving with constant velocity v for dt (a number, or one a batch row)."""
-        try:
-            steps = np.asarray(dt, dtype=float)[..., None]
-        except (TypeError, ValueError):
-            raise StateError(f"'dt' must be a number of seconds, or one a batch row, not {dt!r}") from None
-        return self.call("integrate", q, v, steps)
+        steps = real_array(dt)
+        if steps is None:
+            raise StateError(f"'dt' must be a number of seconds, or one a batch row, not {dt!r}")
+        return self.call("integrate", q, v, steps[..., None])
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of ``integrate``."""
@@ -216,7 +217,7 @@ class Dynamics(Evaluator):
 
     def generalized_forces(self, q: Any, wrenches: Any) -> Array:
         """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
-        return self.call("generalized_forces", q, self._wrenches(wrenches))
+        return self.call("generalized_forces", q, self._wrenches("wrenches", wrenches))
 
     def cartesian_forces(self, q: Any, tau: Any) -> Array:
         """Wrenches (..., nb, 6), world axes at each body's centre of mass, that act as tau and nothing else.
@@ -253,12 +254,8 @@ class Dynamics(Evaluator):
 
         return export(self.functions, self.program, folder)
 
-    def _why(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
-        where = "" if all(a.ndim == 1 for a in arrays) else f" (first bad rows from {problem.row})"
-        return (
-            f"{function}: the result is not finite{where}; the configuration is singular (a joint's frame, a gimbal"
-            " lock, a quaternion of zeros) or a number overflowed"
-        )
+    def _singular(self, arrays: list[Array]) -> tuple[int, str] | None:
+        return singular(self.model, arrays[0], self.parameters)
 
     @cached_property
     def _screw_columns(self) -> list[tuple[int, int]]:
@@ -268,14 +265,20 @@ class Dynamics(Evaluator):
     def _no_forces(self) -> Array:
         return np.zeros(self.nv)
 
-    def _wrenches(self, value: Any) -> Array:
+    def _wrenches(self, name: str, value: Any) -> Array:
         count = len(self.model.bodies)
-        try:
-            wrenches = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise StateError(f"wrenches must be an array of numbers of shape (..., {count}, 6), one a body") from None
+        wrenches = real_array(value)
+        if wrenches is None:
+            raise StateError(f"'{name}' must be an array of real numbers of shape (..., {count}, 6), one a body")
         if wrenches.ndim < 2 or wrenches.shape[-2:] != (count, 6):
-            raise StateError(
-                f"wrenches have shape {wrenches.shape}, but this scene needs (..., {count}, 6), one a body"
-            )
+            raise StateError(f"'{name}' has shape {wrenches.shape}, but this scene needs (..., {count}, 6), one a body")
         return wrenches.reshape(*wrenches.shape[:-2], 6 * count)
+
+    def _finite(self, name: str, value: Any, size: int) -> Array:
+        array = self._sized(name, value, size)
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if array.ndim > 1 else ""
+            where = self.label(name, int(bad[0][-1]))
+            raise StateError(f"'{name}' is not finite at {where}{row}; pass finite numbers only")
+        return array

@@ -61,7 +61,8 @@ class ModelFunctions:
     def signature(self, function: str) -> Signature:
         """Input segments and shape of the outputs of a function."""
         known = self.function(function)
-        return Signature(tuple((n, segment_size(self.model, n)) for n in known.inputs), known.shape(self.model))
+        inputs = tuple((n, segment_size(self.model, n)) for n in known.inputs)
+        return Signature(inputs, known.shape(self.model), known.solves)
 
     def key(self, function: str) -> str:
         """The model's content hash, the function, and the method where it matters."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import ModelError, StateError
 
 
@@ -33,10 +34,8 @@ class Parameters(Mapping[str, float]):
 
     def __setitem__(self, name: str, value: float) -> None:
         index = self._index(name)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = np.nan
+        given = real_array(value)
+        number = float(given) if given is not None and given.ndim == 0 else np.nan
         if not np.isfinite(number):
             raise StateError(f"parameter '{name}' needs a finite number, not {value!r}")
         if name in self._charts and number not in range(self._charts[name]):

@@ -128,3 +128,70 @@ def test_a_quaternion_of_zeros_is_refused_and_one_of_any_length_is_not(d):
         d.poses(q)
     q[3:7] = 0.0, 3e100, 0.0, 4e100
     np.testing.assert_allclose(d.poses(q), d.poses([*q[:3], 0.0, 0.6, 0.0, 0.8, q[7]]), atol=1e-15)
+
+
+NO_NUMBERS = {
+    "complex": lambda x: x + 0j,
+    "complex list": lambda x: (x + 0j).tolist(),
+    "digits": lambda x: x.astype(str),
+    "list of digits": lambda x: x.astype(str).tolist(),
+    "objects with digits": lambda x: np.where(np.arange(x.size).reshape(x.shape) == 0, "1", x.astype(object)),
+    "bytes": lambda x: x.astype(bytes),
+    "masked": lambda x: np.ma.masked_array(x, mask=np.arange(x.size).reshape(x.shape) == 0),
+    "dates": lambda x: x.astype("datetime64[s]"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize(("function", "position"), CASES)
+def test_what_is_no_real_number_is_refused_by_its_name(d, function, position, kind):
+    name = calls(d)[function][position][0]
+    for arguments in ([x.copy() for _, x in calls(d)[function]], [np.stack([x, x]) for _, x in calls(d)[function]]):
+        arguments[position] = NO_NUMBERS[kind](arguments[position])
+        with pytest.raises(rd.StateError, match=f"'{name}'"):
+            getattr(d, function)(*arguments)
+
+
+@pytest.mark.parametrize("bad", ["0.1", 1j, b"1", np.ma.masked_array([1.0, 2.0, 3.0], mask=[1, 0, 0])])
+def test_what_is_no_real_number_is_refused_as_time_point_state_and_parameter(d, bad):
+    q, v = d.neutral(), np.zeros(d.nv)
+    with pytest.raises(rd.StateError, match="'dt'"):
+        d.integrate(q, v, bad)
+    with pytest.raises(rd.StateError, match="'point'"):
+        d.jacobian(q, "arm", [bad, bad, bad])
+    with pytest.raises(rd.StateError, match="'q'"):
+        d.project([bad] * d.nq)
+    scene = Scene()
+    scene.parameter("mass", 1.0)
+    scene.world.attach(Body("b", mass=1.0, inertia=np.eye(3)), joints.revolute("x"))
+    with pytest.raises(rd.StateError, match="parameter 'mass' needs a finite number"):
+        scene.compile().parameters["mass"] = bad
+
+
+@pytest.mark.parametrize("bad", [NAN, INF])
+def test_a_projection_of_what_is_not_finite_is_refused(d, bad):
+    """Without constraints too, where nothing would be computed."""
+    q, v = d.neutral(), np.zeros(d.nv)
+    q[-1] = v[-1] = bad
+    with pytest.raises(rd.StateError, match="'q' is not finite at coordinate 'arm"):
+        d.project(q)
+    with pytest.raises(rd.StateError, match="'v' is not finite at coordinate 'arm"):
+        d.project(d.neutral(), v)
+    given = d.neutral()
+    kept, _ = d.project(given)
+    kept[0] = 7.0
+    assert given[0] == d.neutral()[0]
+
+
+def test_scalars_and_arrays_of_every_real_kind_are_taken(d):
+    q, v = d.neutral(), np.zeros(d.nv)
+    expected = d.integrate(q, v + 1.0, 0.5)
+    for kind in (np.float32, np.float16, np.longdouble, np.int8, np.uint64, object):
+        np.testing.assert_array_equal(d.integrate(q.astype(kind), (v + 1.0).astype(kind), np.float32(0.5)), expected)
+    np.testing.assert_array_equal(d.integrate(list(q), tuple(v + 1.0), np.array(0.5)), expected)
+    np.testing.assert_array_equal(d.integrate(q, [True] * d.nv, 0.5), expected)
+
+
+def test_a_wrong_number_of_arguments_is_answered_with_the_right_one(d):
+    with pytest.raises(rd.StateError, match="step takes q, v, tau, dt, but 1 arguments were given"):
+        d.call("step", d.neutral())

@@ -1,0 +1,27 @@
+"""Building programs and machine code: one thread at a time, and without collections of garbage there is none of."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# A fork waits for it: a child would find the lock taken by a thread that it does not have.
+_LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+
+@contextmanager
+def building() -> Iterator[None]:
+    """Everything that makes a graph, a program or machine code happens in this; it may be entered again."""
+    with _LOCK:
+        enabled = gc.isenabled()
+        gc.disable()  # graphs hold a great many objects and no garbage: collections would only cost time
+        try:
+            yield
+        finally:
+            if enabled:
+                gc.enable()

@@ -1,0 +1,57 @@
+"""Joints that are singular at a configuration: their motions depend on each other, or they have no frame, there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from recursive_dyn.graph.expression import is_constant
+from recursive_dyn.joint.chart import Chart, measures
+from recursive_dyn.joint.joint_program import Carried
+from recursive_dyn.model.model import Link, Model
+
+# Share of its usual volume and roundness at which M, of the square of S, has nothing but rounding in S's weakest
+# direction: the square root of 1e-16, and ten times that.
+_SINGULAR = 1e-7
+_ZEROS = "the quaternion of zeros from coordinate '{}' on is no rotation; any other length will do"
+_MESSAGE = (
+    "the joint of coordinate '{}' is singular at this configuration, as at a gimbal lock: its motions depend on each"
+    " other, or it has no frame; keep away from there, or use joints.charts or a ball"
+)
+
+
+def singular(model: Model, q: np.ndarray, parameters: Mapping[str, float]) -> tuple[int, str] | None:
+    """(row, what is singular there and what to do) of the first row of q (n, nq) with a singular joint, or None.
+
+    Quaternions are singular where they are zeros; of other joints those with coordinates of their own are looked at.
+    """
+    found = []
+    for first, last in model.units:
+        zeros = np.flatnonzero(~q[:, first:last].any(axis=1))[:1]
+        found += [(row, _ZEROS.format(model.coordinate_names[first])) for row in zeros.tolist()]
+    for link in model.links:
+        name = model.coordinates[link.slots[0]].name if link.slots else ""
+        found += [(row, _MESSAGE.format(name)) for row in _singular_rows(link, q, parameters)]
+    return min(found, default=None)
+
+
+def _singular_rows(link: Link, q: np.ndarray, parameters: Mapping[str, float]) -> list[int]:
+    joint = link.joint if link.chart is None else link.joint.charts[round(parameters[link.chart])]
+    if link.drive is not None or not joint.nv or not all(f.space.flat for f in joint.factors):
+        return []
+    chart = _chart(joint.key, tuple((name, parameters[name]) for name in sorted(joint.parameters)), Carried(joint))
+    if chart is None:
+        return []
+    with np.errstate(all="ignore"):
+        quality = chart.quality(measures(chart.at(q[:, link.places] + link.offset)[1]))
+    return [int(row) for row in np.flatnonzero(~(quality > _SINGULAR))[:1]]
+
+
+@lru_cache(maxsize=256)
+def _chart(key: str, parameters: tuple[tuple[str, float], ...], carrier: Carried) -> Chart | None:
+    """None for a joint whose S is the same everywhere, as a hinge's."""
+    if all(map(is_constant, carrier.joint.kinematics().subspace.flat)):
+        return None
+    return Chart(carrier.joint, dict(parameters))

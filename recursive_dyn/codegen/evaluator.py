@@ -252,7 +252,7 @@ class Evaluator:
                 raise StateError(f"{function}: there is no result{_place(lead, int(rows[found[0]]))}; {found[1]}")
 
     def _diagnose(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
-        """Why a call met what is not finite: the first such element of the arguments, or what is singular."""
+        """Why a call met what is not finite: the first such element of the arguments, or :meth:`_why`."""
         for (name, _), a in zip(self.functions.signature(function).inputs, arrays, strict=True):
             bad = np.argwhere(~np.isfinite(a))
             if len(bad):
@@ -261,6 +261,10 @@ class Evaluator:
                 return f"{function}: '{name}' is not finite at {label}{where}; pass finite numbers only"
         if problem.stage == "input":
             return f"{function}: a parameter is not finite; give it a finite number"
+        return self._why(function, arrays, problem)
+
+    def _why(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
+        """Message for a result that is not finite although the arguments are: the row of a batch, what is singular."""
         lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
         row = self._bad_row(function, arrays, lead, problem.row)
         found = self._singular([_row(a, lead, np.array([row])) for a in arrays])

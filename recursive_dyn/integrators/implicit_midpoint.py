@@ -20,9 +20,9 @@ from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.graph.program import Program
 from recursive_dyn.integrators.free_body import MOVING, stepped_point
 from recursive_dyn.integrators.integrator import (
-    Equations,
     Integrator,
-    State,
+    ModelEquations,
+    StatePair,
     accelerations,
     joint_forces,
     numbers,
@@ -147,7 +147,7 @@ pause:
 """
 
 
-def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> State:
+def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
     """(q, v) after one step: the equations above, solved densely, swept until nothing changes."""
     model, own = equations.model, joint_forces(equations.model)
     softness = np.diag(h / 2 * own.damping + h * h / 4 * own.stiffness)
@@ -168,7 +168,7 @@ def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarr
 
 
 def _after(
-    equations: Equations, v: np.ndarray, guess: np.ndarray, a: np.ndarray, h: float
+    equations: ModelEquations, v: np.ndarray, guess: np.ndarray, a: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(velocity of the middle, velocity after the step) for the middle's acceleration a at the velocity ``guess``."""
     middle = v + h / 2 * a
@@ -186,7 +186,7 @@ def _after(
     return middle, after
 
 
-def _way(equations: Equations, q: np.ndarray, middle: np.ndarray, h: float, share: float) -> np.ndarray:
+def _way(equations: ModelEquations, q: np.ndarray, middle: np.ndarray, h: float, share: float) -> np.ndarray:
     """Where the velocity of the middle leads in a share of the step: centres of free bodies move straight on."""
     result = equations.call("integrate", q, middle, [h * share])
     for i, factor, q0, v0 in equations.model.owners:

@@ -8,22 +8,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from recursive_dyn.codegen.evaluator import Values
 from recursive_dyn.graph.expression import Scalar, evaluate
 from recursive_dyn.graph.program import Program
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import Function
 
-State = tuple[np.ndarray, np.ndarray]
+StatePair = tuple[np.ndarray, np.ndarray]  # q (nq,), v (nv,)
 
 
-class Values(Protocol):
-    """Present values (np,) of a model's parameters."""
-
-    @property
-    def values_array(self) -> np.ndarray: ...
-
-
-class Equations(Protocol):
+class ModelEquations(Protocol):
     """What definitions of steps are written over: the compiled functions of a model, by name."""
 
     @property
@@ -52,7 +46,7 @@ class Integrator:
     function: str
     graph: Function
     loop: Callable[[str, Program, Model], str]
-    definition: Callable[[Equations, np.ndarray, np.ndarray, np.ndarray, float], State]
+    definition: Callable[[ModelEquations, np.ndarray, np.ndarray, np.ndarray, float], StatePair]
     order: int
     share: float
     implicit: float
@@ -90,7 +84,7 @@ def accelerations(M: np.ndarray, force: np.ndarray, C: np.ndarray, wanted: np.nd
     return np.linalg.lstsq(system, np.concatenate([force, wanted]), rcond=None)[0][: len(force)]
 
 
-def numbers(equations: Equations, scalars: Any) -> np.ndarray:
+def numbers(equations: ModelEquations, scalars: Any) -> np.ndarray:
     """Scalars over a model's parameters at their present values, same shape."""
     values: dict[Any, Scalar] = {
         ("parameter", name): value

@@ -1,9 +1,13 @@
 """The Runge-Kutta-Munthe-Kaas method: fourth order on manifolds; the rule of motions on R^n, S^2 and SO(3).
 
-A configuration near the step's start is reached from it by a displacement u, a vector. The classical Runge-Kutta method
-is applied to x = [u, v], which live in a vector space, from u = 0; the step then lands where u leads to, so that the
-configuration never leaves the manifold (Munthe-Kaas 1999, High order Runge-Kutta methods on manifolds, Applied
-Numerical Mathematics 29).
+A configuration near the step's start q0 is reached from it by a displacement u, a vector: q0 + u of flat variables,
+exp(hat(u)) q0 of unit vectors, R0 exp(hat(u)) of rotations. The classical Runge-Kutta method is applied to x = [u, v],
+which live in a vector space, from u = 0,
+
+    u' = dexp_u^-1 v,   v' = a(q(u), v)
+
+and the step lands at q(u), so that the configuration never leaves the manifold (Munthe-Kaas 1999, High order
+Runge-Kutta methods on manifolds, Applied Numerical Mathematics 29).
 """
 
 from __future__ import annotations
@@ -12,9 +16,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recursive_dyn.integrators.integrator import State
+from recursive_dyn.graph.expression import array
+from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.integrators.loop_text import classical_stages, copy, opening, stage_helpers
 from recursive_dyn.integrators.runge_kutta import classical
+from recursive_dyn.spatial.algebra import cross, dot
+
+
+def turn(u: np.ndarray) -> np.ndarray:
+    """Quaternion, of any length but zero, of exp(hat(u)), u (3,).
+
+    tan(|u| / 2) is replaced by its [3/2] Pade approximant: the axis is that of u, the angle in error by |u|^7 / 1e5,
+    two orders beyond that of a step; sines and cosines would cost as much as the equations of small systems.
+    """
+    square = dot(u, u)
+    return array([*(u * (60.0 - square)), 120.0 - square * 12.0])
+
+
+def displacement_rate(u: np.ndarray, w: np.ndarray, sign: float) -> np.ndarray:
+    """u' (3,) at the angular velocity w: the inverse of dexp, w -+ u x w / 2 + u x (u x w) / 12, in error by O(u^4).
+
+    sign: 1 where w turns from the right, in body axes, -1 where it turns from the left.
+    """
+    once = cross(u, w)
+    return np.asarray(w + once * (0.5 * sign) + cross(u, once) * (1.0 / 12.0))
 
 
 def loop(entry: str, inputs: int, state: int, nq: int) -> str:
@@ -39,11 +64,11 @@ accept:
 
 def definition(
     slope: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    landing: Callable[[np.ndarray, np.ndarray], State],
+    landing: Callable[[np.ndarray, np.ndarray], StatePair],
     q: np.ndarray,
     v: np.ndarray,
     h: float,
-) -> State:
+) -> StatePair:
     """(q, v) after one step; slope(x, q): the rates of x = [u, v]; landing(x, q): (q, v) where x leads to."""
     x = classical(lambda x: slope(x, q), np.concatenate([np.zeros(len(v)), v]), h)
     return landing(x, q)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from recursive_dyn.graph.program import Program
-from recursive_dyn.integrators.integrator import Equations, Integrator, State
+from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     WITHIN,
@@ -88,7 +88,7 @@ def classical(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, h: float) ->
     return x + (k1 + k2 * 2.0 + k3 * 2.0 + k4) * (h * (1.0 / 6.0))
 
 
-def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> State:
+def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
     """(q, v) after one step: the equations above, over the compiled rates."""
     nq = len(q)
     x = classical(lambda x: equations.call("rates", x[:nq], x[nq:], tau), np.concatenate([q, v]), h)

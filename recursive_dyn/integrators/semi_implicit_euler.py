@@ -23,9 +23,9 @@ from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.graph.program import Program
 from recursive_dyn.integrators.free_body import MOVING, TURNING, stepped_point
 from recursive_dyn.integrators.integrator import (
-    Equations,
     Integrator,
-    State,
+    ModelEquations,
+    StatePair,
     accelerations,
     joint_forces,
     numbers,
@@ -127,7 +127,7 @@ accept:
 """
 
 
-def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> State:
+def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
     """(q, v) after one step: the equations above, solved densely."""
     model, own = equations.model, joint_forces(equations.model)
     M = equations.call("mass_matrix", q) + np.diag(h * own.damping + h * h * own.stiffness)
@@ -161,7 +161,7 @@ def definition(equations: Equations, q: np.ndarray, v: np.ndarray, tau: np.ndarr
     return q_next, v_next
 
 
-def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -> State:
+def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -> StatePair:
     """(angular velocity of the turn, angular velocity after it)."""
     momentum = inertia @ omega
     L = momentum + h * (inertia @ alpha + np.cross(omega, momentum))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Flight:
     def __init__(self, dynamics: Dynamics, integrator: str) -> None:
         rule = registry.find(integrator)
         kernel = dynamics.kernel(rule.function)
-        self._dynamics = dynamics
+        self._dynamics, self._integrator = dynamics, integrator
         self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 2)
         own = self._loop.inputs
         self._q, self._v, self._tau, self._parameters = own["q"], own["v"], own["tau"], own["parameters"]
@@ -34,6 +35,9 @@ class Flight:
         for place, slot in dynamics.model.plain_slots:
             lows[place], highs[place] = dynamics.model.coordinates[slot].limits
         self._limited = len(lows) if np.isfinite(self._limits).any() else 0
+
+    def __reduce__(self) -> Any:
+        return Flight, (self._dynamics, self._integrator)
 
     def advance(
         self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float, limits: bool

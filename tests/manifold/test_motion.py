@@ -22,34 +22,55 @@ from moving import (
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
+from recursive_dyn.integrators import munthe_kaas
 from recursive_dyn.manifold.motion.motion import Motion
 from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 from scene import Body, Scene, joints
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_interpreter_takes_the_same_step(name):
-    """Runge and Kutta's tableau over the reference interpreter; fused products differ in the last digits."""
+def test_the_compiled_loop_takes_the_definitions_steps(name):
+    """The same compiled functions in the same order of operations: bit for bit, over many steps."""
     motion = moving(name, seed=3, timestep=1e-2, forced=True)
-    dynamics, h = motion.dynamics, motion.timestep
-    slope, landing = (dynamics.program(n) for n in ("slope", "landing"))
-    given = {"q": motion.q.copy(), "forces": motion.forces.numbers, "parameters": dynamics.parameters.complete}
-    start = np.concatenate([np.zeros(dynamics.nv), motion.v])
+    d, q, v, forces = motion.dynamics, motion.q.copy(), motion.v.copy(), motion.forces.numbers.copy()
 
-    def rates(y):
-        return np.concatenate(list(reference.run(slope, given | halves(y)).values()))
+    def slope(x, q):
+        return d.call("slope", *np.split(x, 2), q, forces)
 
-    def halves(y):
-        return dict(zip("uv", np.split(y, 2), strict=True))
+    def landing(x, q):
+        u, v, q = np.split(d.call("landing", *np.split(x, 2), q, forces), [d.nv, 2 * d.nv])
+        assert not u.any()
+        return q, v
 
-    k1 = rates(start)
-    k2 = rates(start + h / 2 * k1)
-    k3 = rates(start + h / 2 * k2)
-    k4 = rates(start + h * k3)
-    end = reference.run(landing, given | halves(start + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)))
+    for _ in range(50):
+        motion.step()
+        q, v = munthe_kaas.definition(slope, landing, q, v, motion.timestep)
+        np.testing.assert_array_equal(motion.q, q)
+        np.testing.assert_array_equal(motion.v, v)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_interpreter_takes_the_same_step(name):
+    """The definition over the reference interpreter; fused products differ in the last digits."""
+    motion = moving(name, seed=3, timestep=1e-2, forced=True)
+    dynamics = motion.dynamics
+    given = {"forces": motion.forces.numbers, "parameters": dynamics.parameters.complete}
+
+    def run(function, x, q):
+        own = given | dict(zip("uv", np.split(x, 2), strict=True)) | {"q": q}
+        return reference.run(dynamics.program(function), own)
+
+    def landing(x, q):
+        end = run("landing", x, q)
+        return end["q"], end["v"]
+
+    def slope(x, q):
+        return np.concatenate(list(run("slope", x, q).values()))
+
+    q, v = munthe_kaas.definition(slope, landing, motion.q.copy(), motion.v.copy(), motion.timestep)
     motion.step()
-    assert motion.q == pytest.approx(end["q"], abs=1e-13)
-    assert motion.v == pytest.approx(end["v"], abs=1e-12)
+    assert motion.q == pytest.approx(q, abs=1e-13)
+    assert motion.v == pytest.approx(v, abs=1e-12)
 
 
 def test_the_same_bodies_on_ball_joints_move_the_same():

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
-
-_SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 
 Array = np.ndarray
 
@@ -23,7 +19,6 @@ class StepLoop:
         self._buffers = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
         self._landing = landing.native.address(landing.entry), *(b.ctypes.data for b in self._buffers)
         self._native = landing.native  # keeps the address alive
-        self._spell = 1  # steps that one run of the compiled loop may take
 
     def load(self, q: Array, v: Array, forces: Array, parameters: Array) -> None:
         """Start from a state; forces are those of its time."""
@@ -35,8 +30,4 @@ class StepLoop:
 
     def run(self, h: float, count: int) -> tuple[int, int]:
         """Go on by at most ``count`` steps of length h, some 20 ms of them; (steps done, code of ``drivers``)."""
-        begin = perf_counter()
-        done, code = self._loop.run(h, min(count, self._spell), *self._landing)
-        if done and count > 1:
-            self._spell = max(1, int(done * _SPELL / (perf_counter() - begin)))
-        return done, code
+        return self._loop.run(h, count, *self._landing)

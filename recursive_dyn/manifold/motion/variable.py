@@ -15,6 +15,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.integrators.munthe_kaas import displacement_rate, turn
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.formula import Cross, Formula
 from recursive_dyn.manifold.formula.kinematics import acceleration, velocity
@@ -200,11 +201,11 @@ class UnitVector(Variable):
         return None, 1.0
 
     def displaced(self, q: Array, u: Array) -> Array:
-        return rotated(_turn(u[self.v]), q[self.q])
+        return rotated(turn(u[self.v]), q[self.q])
 
     def displacement_rate(self, u: Array, v: Array) -> Array:
         """As above; omega turns from the left, in world axes."""
-        return _turning(u[self.v], v[self.v], -1.0)
+        return displacement_rate(u[self.v], v[self.v], -1.0)
 
 
 class RotationMatrix(Variable):
@@ -222,11 +223,11 @@ class RotationMatrix(Variable):
         return matrix_to_quaternion(rotation(self._what, numbers(self._what, value, (3, 3))))
 
     def displaced(self, q: Array, u: Array) -> Array:
-        return quaternion_product(q[self.q], normalized(_turn(u[self.v])))
+        return quaternion_product(q[self.q], normalized(turn(u[self.v])))
 
     def displacement_rate(self, u: Array, v: Array) -> Array:
         """As above; R' = R hat(Omega), Omega turns from the right, in body axes."""
-        return _turning(u[self.v], v[self.v], 1.0)
+        return displacement_rate(u[self.v], v[self.v], 1.0)
 
 
 def variables(configuration: Sequence[Symbol]) -> tuple[Variable, ...]:
@@ -242,22 +243,6 @@ def variables(configuration: Sequence[Symbol]) -> tuple[Variable, ...]:
         result.append(kind(symbol, slice(q, ends[0]), slice(v, ends[1]), slice(y, ends[2])))
         q, v, y = ends
     return tuple(result)
-
-
-def _turn(u: Array) -> Array:
-    """Quaternion, of any length but zero, of exp(hat(u)), u (3,).
-
-    tan(|u| / 2) is replaced by its [3/2] Pade approximant: the axis is that of u, the angle in error by |u|^7 / 1e5,
-    two orders beyond that of a step; sines and cosines would cost as much as the equations of small systems.
-    """
-    square = dot(u, u)
-    return array([*(u * (60.0 - square)), 120.0 - square * 12.0])
-
-
-def _turning(u: Array, w: Array, sign: float) -> Array:
-    """The inverse of dexp, w -+ u x w / 2 + u x (u x w) / 12, in error by O(u^4)."""
-    once = cross(u, w)
-    return np.asarray(w + once * (0.5 * sign) + cross(u, once) * (1.0 / 12.0))
 
 
 def _terms(form: Form, evaluate: Evaluation) -> Iterable[tuple[Formula | None, Scalar]]:

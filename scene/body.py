@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from scene.body_symbols import BodySymbols
-from scene.joints.joint import Joint
+from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties, of_body
 from scene.number_checks import entries, rigid_pose
 from scene.scalars import lowered, shown
@@ -19,7 +19,7 @@ from scene.shapes import Shape
 _order = itertools.count()
 
 
-class Tree:
+class NodeTable:
     """Everything that hangs together: its ``root`` and its ``nodes`` by name."""
 
     def __init__(self, root: Node, nodes: dict[str, Node]) -> None:
@@ -33,7 +33,7 @@ class Node:
         self._name = _checked_name(name)
         self.parent: Node | None = None
         self.children: list[Body] = []
-        self._tree = Tree(self, {name: self})
+        self._tree = NodeTable(self, {name: self})
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Node:
         self.children.append(child)
         return child
 
-    def _join(self, other: Tree) -> None:
+    def _join(self, other: NodeTable) -> None:
         """Make one tree of two; the smaller is rewritten, so that building n bodies in any order costs O(n log n)."""
         own = self._tree
         small, large = sorted((own, other), key=lambda tree: len(tree.nodes))
@@ -165,7 +165,7 @@ class Body(Node, BodySymbols):
         if self.parent is None:
             raise ModelError(f"body '{self.name}' is not attached to anything")
         self.parent.children.remove(self)
-        own = Tree(self, {node.name: node for node in self.walk()})
+        own = NodeTable(self, {node.name: node for node in self.walk()})
         for node in own.nodes.values():
             del node._tree.nodes[node.name]
             node._tree = own

@@ -7,7 +7,7 @@ from typing import Any
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.constraint import POSITION, ROTATION, SPIN, VELOCITY, rate_name
-from scene.joints.joint import Joint
+from scene.joints.parametric_joint import Joint
 
 _AXES = "xyz"
 

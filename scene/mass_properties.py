@@ -130,7 +130,7 @@ def _lowered(where: str, what: str, value: Any) -> Any:
     return result if result.shape else result.item()
 
 
-class Solid(Protocol):
+class HasMass(Protocol):
     """What a body is made of."""
 
     def mass_properties(self, density: float) -> MassProperties:
@@ -150,7 +150,7 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
 
 def of_body(
     name: str,
-    shapes: Sequence[Solid] = (),
+    shapes: Sequence[HasMass] = (),
     mass: object = None,
     density: object = None,
     center_of_mass: object = None,
@@ -202,13 +202,13 @@ def of_body(
     return MassProperties(mass, properties.center_of_mass, _symmetrised(properties.inertia))
 
 
-def _checked_shapes(where: str, shapes: object) -> list[Solid]:
+def _checked_shapes(where: str, shapes: object) -> list[HasMass]:
     if not isinstance(shapes, (list, tuple)) or not all(hasattr(shape, "mass_properties") for shape in shapes):
         raise ModelError(f"{where}: shapes must be a list of shapes such as [shapes.Sphere(0.1)], not {shapes!r}")
     return list(shapes)
 
 
-def _at_unit_density(where: str, shapes: Sequence[Solid]) -> MassProperties:
+def _at_unit_density(where: str, shapes: Sequence[HasMass]) -> MassProperties:
     try:
         return combine(shape.mass_properties(1.0) for shape in shapes)
     except ModelError as error:

@@ -18,10 +18,10 @@ from scene.file import formula_reader, formula_writer, surface_fields
 from scene.file.document import fields, flag, number, rectangle, table, text, whole
 from scene.file.names import Names
 from scene.joints.curves.curve import along
-from scene.joints.joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin
 from scene.joints.rolling import rolling_along
-from scene.joints.surfaces.contact import SurfaceContact
 from scene.joints.surfaces.gliding import gliding, touching
+from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.number_checks import as_floats
 
 

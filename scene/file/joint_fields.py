@@ -14,7 +14,7 @@ from scene.file import constructors, coordinate_fields, factor_fields, formula_r
 from scene.file.document import fields, items, number, text
 from scene.file.names import Names
 from scene.joints.charts import charts
-from scene.joints.joint import Joint, Origin, composed
+from scene.joints.parametric_joint import Joint, Origin, composed
 
 _ATTRIBUTES = ("program", "coordinates", "origin")
 _MANY = {"compose": "parts", "charts": "charts"}  # constructor of joints: its argument

@@ -16,7 +16,7 @@ from scene.joints.elementary import (
     screw,
     universal,
 )
-from scene.joints.joint import Joint
+from scene.joints.parametric_joint import Joint
 from scene.joints.rolling import gear, rack, rolling, wheel
 from scene.joints.surfaces.gliding import surface, surface_on_surface
 from scene.joints.surfaces.patch import bezier_surface, bspline_surface

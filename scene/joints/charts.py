@@ -6,10 +6,10 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint import joint_program as core
-from scene.joints.joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin
 
 
-class Charts(Origin):
+class SeveralCharts(Origin):
     """A joint of several parameterisations."""
 
     @property
@@ -47,7 +47,7 @@ def charts(*parameterisations: Joint) -> Joint:
     if "chart" in names:
         raise ModelError("a joint of several charts has a parameter 'chart'; give the coordinate 'chart' another name")
     program = core.charted([chart.program for chart in given])
-    return Joint.made(Charts("charts", {"charts": tuple(given)}), program, names, {})
+    return Joint.made(SeveralCharts("charts", {"charts": tuple(given)}), program, names, {})
 
 
 def _check(what: str, chart: Joint) -> None:

@@ -11,7 +11,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
-from scene.joints.joint import Joint, Origin, composed
+from scene.joints.parametric_joint import Joint, Origin, composed
 from scene.number_checks import SIZE_RANGE, as_floats
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

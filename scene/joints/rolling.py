@@ -18,7 +18,7 @@ from recursive_dyn.spatial.algebra import dot
 from recursive_dyn.spatial.spaces import Flat
 from scene.joints.elementary import revolute
 from scene.joints.frames import unit
-from scene.joints.joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin
 from scene.number_checks import is_symbolic, positive
 from scene.scalars import carried, lowered
 

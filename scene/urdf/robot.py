@@ -15,7 +15,7 @@ from recursive_dyn.errors import SceneFileError
 from scene import joints
 from scene.body import Body, Node, World
 from scene.content import SceneContent
-from scene.joints.joint import Joint
+from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties
 from scene.number_checks import rigid_pose
 from scene.urdf.geometry import Geometry

@@ -18,8 +18,8 @@ from recursive_dyn.graph.program import content_hash
 from scene import Body, Scene, joints, linkages, shapes
 from scene.constraint_group import ConstraintGroup
 from scene.file import constructors
-from scene.joints.joint import Joint
-from scene.joints.surfaces.contact import SurfaceContact
+from scene.joints.parametric_joint import Joint
+from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.pairs import Pair
 
 AWKWARD = ["größe 'x' \"y\"", "a, b", "t0 = 1", "line\nbreak", "rate(q)", "q0", "\\", "🦿"]

@@ -26,7 +26,7 @@ from scene.joints.curves.spline import (
     interpolating_pieces,
     refuse_repeated,
 )
-from scene.joints.joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin
 from scene.number_checks import as_floats
 from scene.scalars import carried, lowered, names_of
 

@@ -18,7 +18,7 @@ from scene.joints.curves.curve_geometry import UPRIGHT, Course, check_frame, che
 from scene.joints.curves.curve_path import CurvePath
 from scene.joints.curves.parametrization import CLAMPED, Track
 from scene.joints.frames import frame, still, unit
-from scene.joints.joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin
 from scene.number_checks import as_floats
 
 

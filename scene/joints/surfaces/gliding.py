@@ -14,9 +14,9 @@ from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import inverse_pose
 from recursive_dyn.spatial.spaces import Flat, Space
 from scene.joints.frames import still, tangent_frame
-from scene.joints.joint import Joint, Origin
-from scene.joints.surfaces.contact import SurfaceContact
+from scene.joints.parametric_joint import Joint, Origin
 from scene.joints.surfaces.surface import Surface
+from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.number_checks import as_floats
 
 Factors = list[tuple[Space, np.ndarray]]  # with the transform (4, 4) over a point of it

@@ -23,7 +23,7 @@ from scene.joints.curves.spline import (
     refuse_repeated,
 )
 from scene.joints.frames import still, tangent_frame
-from scene.joints.joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin
 from scene.joints.surfaces.patch_shape import PatchShape
 
 _FLAT = 1e-4  # |df/du x df/dv| by the product of the mean sizes: what counts as vanishing

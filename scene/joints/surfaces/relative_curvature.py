@@ -12,10 +12,10 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, evaluate
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.joint.joint_check import dependence, samples
-from scene.joints.joint import Joint
-from scene.joints.surfaces.contact import SurfaceContact
+from scene.joints.parametric_joint import Joint
 from scene.joints.surfaces.gliding import frame_factors
 from scene.joints.surfaces.surface import Surface
+from scene.joints.surfaces.surface_contact import SurfaceContact
 
 _FLAT = 1e-9  # relative to the curvatures themselves; a surface flatter than this, 1/m, is a plane
 

@@ -23,8 +23,8 @@ from scene.joints.coordinate_settings import (
     settings_of,
 )
 from scene.joints.curves.curve_path import CurvePath
-from scene.joints.surfaces.contact import SurfaceContact
 from scene.joints.surfaces.patch_shape import PatchShape
+from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.number_checks import as_floats
 from scene.scalars import graph_of, lowered
 

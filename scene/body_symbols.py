@@ -75,8 +75,8 @@ class BodySymbols:
         import sympy
 
         entries = list(vector)
-        if len(entries) != 3:
-            raise ModelError(f"body '{self.name}': a point or direction has three components, not {len(entries)}")
+        if len(entries) != 3 or any(isinstance(x, str) for x in entries):  # SymPy would execute text
+            raise ModelError(f"body '{self.name}': a point or direction has three components, not {entries!r:.60}")
         return self.rotation * sympy.Matrix(entries)
 
     def point_velocity(self, place: Any) -> Any:

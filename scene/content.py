@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+import numpy as np
+
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import Coordinate
@@ -22,13 +24,22 @@ class SceneContent:
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        self.gravity = numbers("scene", "gravity", gravity, (3,)).copy()
+        self.gravity = gravity
         self.world = World()
         self.parameters: dict[str, float] = {}
         self.coordinates: dict[str, Coordinate] = {}
         self.constraints: list[ConstraintGroup] = []
         self.pairs: dict[frozenset[str], Pair] = {}
         self.joint_names: dict[str, str] = {}
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity (3,), m/s^2, world axes. Setting it raises ModelError for what is no such vector."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self._gravity = numbers("scene", "gravity", value, (3,)).copy()
 
     @property
     def bodies(self) -> list[Body]:

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from scene.number_checks import is_symbolic, positive
+from scene.number_checks import entries, is_symbolic, positive
 
 
 def four_bar(angle: Any, crank: Any, coupler: Any, rocker: Any, ground: Any, crossed: bool = False) -> tuple[Any, Any]:
@@ -24,6 +24,7 @@ def four_bar(angle: Any, crank: Any, coupler: Any, rocker: Any, ground: Any, cro
     import sympy as sp
 
     a, b, c, d = _lengths("four_bar", crank=crank, coupler=coupler, rocker=rocker, ground=ground)
+    _refuse_text("four_bar", angle)
     _refuse_open("four_bar", a, b, c, d)
     if not crossed and _equal(a, c) and _equal(b, d):  # a parallelogram stays one
         return sp.Integer(0), sp.sympify(angle)
@@ -78,6 +79,10 @@ def slider_crank(angle: Any, crank: Any, rod: Any, offset: Any = 0.0) -> tuple[A
     import sympy as sp
 
     r, l = _lengths("slider_crank", crank=crank, rod=rod)
+    _refuse_text("slider_crank", angle)
+    offset = entries("slider_crank", "offset", offset, ()).item()
+    if not is_symbolic(offset) and not math.isfinite(offset):
+        raise ModelError(f"slider_crank: offset must be finite, not {offset}")
     if not any(map(is_symbolic, (r, l, offset))) and l <= r + abs(float(offset)):
         raise ModelError(
             f"slider_crank: a rod of {l} m does not reach the slide all around (crank {r}, offset {offset}); lengthen"
@@ -89,6 +94,11 @@ def slider_crank(angle: Any, crank: Any, rod: Any, offset: Any = 0.0) -> tuple[A
 
 def _lengths(what: str, **values: Any) -> list[Any]:
     return [positive(what, f"the {name}", value) for name, value in values.items()]
+
+
+def _refuse_text(what: str, angle: Any) -> None:
+    if isinstance(angle, str):  # SymPy would execute it
+        raise ModelError(f"{what}: the crank's angle is a SymPy expression or a number, not the text {angle!r:.60}")
 
 
 def _refuse_open(what: str, *lengths: Any) -> None:

@@ -21,6 +21,8 @@ SIZE_RANGE = (1e-50, 1e50)  # metres; inertia grows with the fifth power of a si
 
 def is_symbolic(value: object) -> bool:
     """Whether `value` depends on scene parameters, told without importing SymPy."""
+    if isinstance(value, (float, int)):
+        return False
     return type(value) is Expression or bool(getattr(value, "free_symbols", None))
 
 
@@ -46,10 +48,12 @@ def _masked(value: object) -> bool:
 def as_floats(value: object) -> np.ndarray:
     """`value` as a float array; what holds no real numbers becomes an array of no size, whose shape fits nothing."""
     try:
+        if _masked(value):
+            raise TypeError("a masked number has no value")
         source = np.asarray(value)
         if source.dtype.kind == "O":
             return np.array([_real(x) for x in source.flat], dtype=float).reshape(source.shape)
-        if source.dtype.kind in "biuf" and not _masked(value):
+        if source.dtype.kind in "biuf":
             return source.astype(float)
     except (TypeError, ValueError, OverflowError):
         pass

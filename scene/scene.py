@@ -84,7 +84,8 @@ class Scene(SceneContent):
 
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
-        return lower(self.bodies, self.gravity, self.parameters, list(self.coordinates.values()), self.constraints)
+        gravity = numbers("scene", "gravity", self.gravity, (3,))  # its entries may have been set
+        return lower(self.bodies, gravity, self.parameters, list(self.coordinates.values()), self.constraints)
 
     def compile(self, method: str = "auto") -> Dynamics:
         """Equations of motion; each function compiles at its first call. ``method``: "auto", "recursive", "lagrangian".

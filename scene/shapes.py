@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -203,7 +204,7 @@ class Mesh(Shape):
         if isinstance(self.source, (str, Path)):
             path = Path(self.source)
             self._store(source=path)
-            if not path.is_file():
+            if not os.path.isfile(path):  # False, too, for a name that no file system takes
                 raise ModelError(f"{self.label}: there is no such file; check the path")
         elif not (hasattr(self.source, "vertices") and hasattr(self.source, "faces")):
             raise ModelError(f"Mesh: source must be a file's path or a trimesh.Trimesh, not {self.source!r}")
@@ -215,7 +216,10 @@ class Mesh(Shape):
 
     @property
     def label(self) -> str:
-        return f"Mesh {str(self.source)!r}" if isinstance(self.source, Path) else "Mesh"
+        if not isinstance(self.source, Path):
+            return "Mesh"
+        name = str(self.source)
+        return f"Mesh {name if len(name) <= 200 else '...' + name[-200:]!r}"
 
     @cached_property
     def geometry(self) -> trimesh.Trimesh:
@@ -223,6 +227,8 @@ class Mesh(Shape):
         mesh = triangles.read(self.label, self.source) if isinstance(self.source, Path) else self.source
         if len(mesh.faces) == 0 or not np.isfinite(mesh.vertices).all():
             raise ModelError(f"{self.label}: the mesh must have triangles and finite vertices")
+        if mesh.faces.min() < 0 or mesh.faces.max() >= len(mesh.vertices):
+            raise ModelError(f"{self.label}: a triangle has a corner that is none of the {len(mesh.vertices)} vertices")
         return mesh
 
     @property

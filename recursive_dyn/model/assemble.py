@@ -43,7 +43,7 @@ def build_model(
     for name, e in constraints:
         numbering.refuse_charted(f"constraint '{name}'", names_in([e]))
     places = {spec.name: k for k, spec in enumerate(specs)}
-    known = frozenset(numbering.parameters)
+    known, inputs = frozenset(numbering.parameters), numbering.inputs
     links = [_lump(link, parts) for link, parts in zip(assembly.links, assembly.parts, strict=True)]
     _check_masses(links)
     links, bodies = canonical_frames(links, assembly.bodies)
@@ -61,7 +61,7 @@ def build_model(
         nv=len(numbering.coordinates),
         plain_slots=tuple(numbering.plain.values()),
         units=tuple(numbering.units),
-        constraints=tuple(bound(name, e, places, numbering.inputs, known) for name, e in constraints),
+        constraints=tuple(bound(name, e, places, inputs, known) for name, e in constraints),
     )
 
 

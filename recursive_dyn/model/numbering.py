@@ -28,6 +28,7 @@ class Numbering:
         self.units: list[tuple[int, int]] = []
         self.plain: dict[str, tuple[int, int]] = {}
         self.charted: set[str] = set()
+        self.owned: dict[str, range] = {}  # slots of a body's own coordinates
 
     def is_coordinate(self, name: str) -> bool:
         """True for a shared coordinate and for a plain one of a body before."""
@@ -56,6 +57,7 @@ class Numbering:
         place, slot = len(self.names), len(self.coordinates)
         self.names += coordinate_labels(core, spec.coordinates, spec.name)[: core.nq - core.nv + own]
         self.coordinates += [replace(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates]
+        self.owned[spec.name] = range(slot, len(self.coordinates))
         for f in core.factors:
             self.units += [(place + f.first_q + first, place + f.first_q + end) for first, end in f.space.units]
             if f.space.flat:
@@ -98,7 +100,7 @@ class Numbering:
         return make_drive(spec.drive, {name: k for k, name in enumerate(names)}), names
 
     def _leader(self, body: str, coupling: Coupling, core: JointProgram) -> str:
-        own = [c.name for c in self.coordinates if c.name.rpartition(".")[0] == coupling.leader]
+        own = [self.coordinates[slot].name for slot in self.owned.get(coupling.leader, ())]
         if not own:
             raise ModelError(
                 f"joint of '{body}' follows '{coupling.leader}', which is not a moving body attached before it"

@@ -36,6 +36,8 @@ def settings_of(coordinates: Sequence[Coordinate]) -> dict[str, Any]:
 
 
 def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
+    if value is DEFAULTS[key]:
+        return [0.0] * len(names)
     values = as_floats(value)
     if values.ndim == 0:
         values = np.broadcast_to(values, (len(names),))

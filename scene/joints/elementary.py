@@ -34,8 +34,8 @@ def unit_axis(axis: Any) -> np.ndarray:
 def fixed(transform: Any = None) -> Joint:
     """No motion: the child is welded to the parent, optionally at a 4 x 4 pose."""
     pose = np.eye(4) if transform is None else as_floats(transform)
-    if pose.shape != (4, 4):
-        raise ModelError(f"joints.fixed takes a 4 x 4 pose, not an array of shape {pose.shape}")
+    if pose.shape != (4, 4) or not np.isfinite(pose).all():
+        raise ModelError(f"joints.fixed takes a finite 4 x 4 pose, not {transform!r:.200} of shape {pose.shape}")
     origin = Origin("fixed", {"transform": None if transform is None else pose})
     return Joint.made(origin, core.build(Graph(), [(Flat(0), pose)]), [], {})
 

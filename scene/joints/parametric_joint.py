@@ -129,10 +129,7 @@ class Joint:
     def _setup(
         self, program: JointProgram, names: Sequence[str], settings: Mapping[str, Any], origin: Origin | None
     ) -> None:
-        if len(names) > MAX_COORDINATES:
-            raise ModelError(
-                f"a joint has at most {MAX_COORDINATES} coordinates, this one has {len(names)} ({', '.join(names)})"
-            )
+        _refuse_many(names)
         if len(set(names)) != len(names):
             raise ModelError(f"a joint names each coordinate once, this one has ({', '.join(names)})")
         usual = origin.usual if origin else {}
@@ -288,11 +285,18 @@ def composed(*joints: Joint) -> Joint:
     first = joints[0].origin
     if isinstance(first, Composition) and joints[0].coordinates == _joined(first.parts):
         joints = (*first.parts, *joints[1:])
+    _refuse_many([c.name for joint in joints for c in joint.coordinates])
     coordinates = _joined(joints)
     program = core.compose(*(joint.program for joint in joints))
     joint = Joint.made(Composition("compose", {"parts": joints}), program, [c.name for c in coordinates], {})
     joint.coordinates = coordinates
     return joint
+
+
+def _refuse_many(names: Sequence[str]) -> None:
+    if len(names) > MAX_COORDINATES:
+        listed = ", ".join(names[: 2 * MAX_COORDINATES]) + (", ..." if len(names) > 2 * MAX_COORDINATES else "")
+        raise ModelError(f"a joint has at most {MAX_COORDINATES} coordinates, this one has {len(names)} ({listed})")
 
 
 def _joined(joints: Sequence[Joint]) -> tuple[Coordinate, ...]:

@@ -78,23 +78,32 @@ def couplings_of(path: object, robot: Any) -> dict[str, Follower]:
 
 
 def order_of(path: object, robot: Any, root: str, couplings: Mapping[str, Follower]) -> list[Any]:
-    """The joints in the file's order, but each after its parent and its leader. SceneFileError where there is none."""
-    waiting, order = list(robot.joints), []
-    placed, moved = {root}, set()
-    while waiting:
-        late = []
-        for joint in waiting:
-            coupling = couplings.get(joint.name)
-            if joint.parent in placed and (coupling is None or coupling.leader.name in moved):
-                order.append(joint)
-                placed.add(joint.child)
-                moved.add(joint.name)
-            else:
-                late.append(joint)
-        if len(late) == len(waiting):
-            raise _stuck(path, robot, placed, late, couplings)
-        waiting = late
-    return order
+    """The joints in the file's order, but each after its parent and its leader. SceneFileError where there is none.
+
+    Read over and over in the file's order, each joint comes in the first round in which what it needs is there.
+    """
+    place = {joint.name: i for i, joint in enumerate(robot.joints)}
+    carrier = {joint.child: place[joint.name] for joint in robot.joints}
+    waiting_for: list[list[int]] = [[] for _ in robot.joints]
+    missing = [0] * len(robot.joints)
+    for i, joint in enumerate(robot.joints):
+        coupling = couplings.get(joint.name)
+        needs = [carrier[joint.parent]] if joint.parent != root else []
+        for k in needs + ([place[coupling.leader.name]] if coupling else []):
+            waiting_for[k].append(i)
+            missing[i] += 1
+    rounds = [0] * len(robot.joints)
+    ready = [i for i, count in enumerate(missing) if count == 0]
+    for k in ready:
+        for i in waiting_for[k]:
+            rounds[i] = max(rounds[i], rounds[k] + (i < k))
+            missing[i] -= 1
+            if missing[i] == 0:
+                ready.append(i)
+    if len(ready) < len(robot.joints):
+        placed = {root, *(robot.joints[i].child for i in ready)}
+        raise _stuck(path, robot, placed, [robot.joints[i] for i, count in enumerate(missing) if count], couplings)
+    return [robot.joints[i] for i in sorted(ready, key=lambda i: (rounds[i], i))]
 
 
 def _stuck(

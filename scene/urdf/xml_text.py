@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,6 +60,16 @@ _READ = {  # what is passed on of each element; the rest (sensors, transmissions
     "material": ("color",),
 }
 
+_ONCE = {  # what an element may hold once only; of two nobody could tell which one is meant
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "visual": ("origin", "geometry", "material"),
+    "collision": ("origin", "geometry"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+    "material": ("color",),
+}
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
 _EXPAND = "expand them first: xacro FILE > robot.urdf"
 
 
@@ -77,11 +88,9 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Material]]:
     Capsules and planes come as meshes, see ``foreign_shape``. Raises SceneFileError.
     """
     robot = _parse(path)
-    for element in list(robot):
-        if element.tag in _READ:
-            _check(path, robot, element)
-        else:
-            robot.remove(element)
+    robot[:] = [element for element in robot if element.tag in _READ]
+    for element in robot:
+        _check(path, robot, element)
     _check_names(path, robot)
     surfaces: dict[str, Material] = {}
     for element in robot.findall("link"):
@@ -134,11 +143,13 @@ def _check(path: object, robot: ET.Element, element: ET.Element) -> None:
     if not name and element.tag != "material":
         place = [e for e in robot if e.tag == element.tag].index(element) + 1
         raise SceneFileError(f"{path}: <{element.tag}> number {place} has no name; give it one")
-    for child in list(element):
-        if child.tag not in _READ[element.tag]:
-            element.remove(child)
+    element[:] = [child for child in element if child.tag in _READ[element.tag]]
     for item in element.iter():
         _check_attributes(where, item)
+        found = [child.tag for child in item]
+        for tag in _ONCE.get(item.tag, ()):
+            if found.count(tag) > 1:
+                raise SceneFileError(f"{where}: its <{item.tag}> has {found.count(tag)} <{tag}>; leave one")
     needs = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
     if element.tag == "joint":
         needs["joint"] = ("parent", "child")
@@ -173,7 +184,7 @@ def _check_attributes(where: str, item: ET.Element) -> None:
         if text is None:
             continue
         try:
-            values = [float(word) for word in text.replace(",", " ").split()]
+            values = [_number(word) for word in text.replace(",", " ").split()]
         except ValueError:
             values = []
         # an unlimited joint may say so by an infinite limit
@@ -182,6 +193,13 @@ def _check_attributes(where: str, item: ET.Element) -> None:
             wanted = " or ".join(map(str, counts)) + (" finite number" if counts == (1,) else " finite numbers")
             raise SceneFileError(f"{where}: <{item.tag} {attribute}={text!r}> must hold {wanted}")
         item.set(attribute, " ".join(map(repr, values)))
+
+
+def _number(word: str) -> float:
+    """A decimal number. ValueError for what only Python takes for one, such as 1_0 and digits of other scripts."""
+    if not _NUMBER.fullmatch(word):
+        raise ValueError(word)
+    return float(word)
 
 
 def _check_names(path: object, robot: ET.Element) -> None:

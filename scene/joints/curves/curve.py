@@ -18,6 +18,7 @@ from recursive_dyn.spatial.spaces import Flat
 from scene.joints.curves.curve_geometry import Course
 from scene.joints.curves.moving_frame import carried_frame, check_choices, ride, upward
 from scene.joints.curves.spline import (
+    MAX_ARC,
     bezier_pieces,
     bspline_pieces,
     check_degree,
@@ -160,6 +161,8 @@ def bezier(
     least = 3 if closed else 2
     if len(given) < least:
         raise ModelError(f"{what}: it needs {least} points at least, there are {len(given)}; add points")
+    if len(given) > MAX_ARC:
+        raise ModelError(f"{what}: a Bezier arc has at most {MAX_ARC} points; use bspline for more")
     refuse_repeated(what, given, closed)
     if closed:
         course = Course(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given), up=direction)

@@ -16,6 +16,7 @@ from recursive_dyn.errors import ModelError
 from scene.number_checks import SIZE_RANGE, as_floats
 
 MAX_DEGREE = 7  # of a B-spline's pieces
+MAX_ARC = 256  # control points of a Bezier arc: its pieces and powers grow with their square
 _GROWTH = 100.0  # what rounding of a Bezier arc's power coefficients may be magnified by
 
 

@@ -29,6 +29,8 @@ from scene.joints.surfaces.patch_shape import PatchShape
 _FLAT = 1e-4  # |df/du x df/dv| by the product of the mean sizes: what counts as vanishing
 _NOISE = 1e-14
 _SAMPLES = 12  # a piece and direction
+_BLOCK = 4096  # samples at a time: every node of the expressions holds as many numbers
+_MOST_POINTS = 32  # a side of a Bezier patch: its coefficients grow with their fourth power
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,10 @@ def bezier_surface(
     given = control_points(what, points, ("m", "n", "3"))
     if min(given.shape[:2]) < 2:
         raise ModelError(f"{what}: it needs 2 x 2 points at least, not {given.shape[0]} x {given.shape[1]}; add points")
+    if max(given.shape[:2]) > _MOST_POINTS:
+        raise ModelError(
+            f"{what}: a Bezier patch has at most {_MOST_POINTS} points a side; use bspline_surface for more"
+        )
     makers = (bezier_pieces, bezier_pieces)
     origin = Origin("bezier_surface", {"points": given, "frame": frame, "outside": outside, "names": tuple(names)})
     return _patch(what, makers, (False, False), origin, settings)
@@ -190,9 +196,13 @@ def _refuse_flat(what: str, graph: Graph, point: np.ndarray, cells: tuple[Cells,
         for c in cells
     ]
     u, v = (x.ravel() for x in np.meshgrid(*axes, indexing="ij"))
-    inputs = {("q", 0): u, ("q", 1): v}
-    flat = [np.broadcast_to(np.asarray(x, dtype=float), u.shape) for x in evaluate([*slopes[0], *slopes[1]], inputs)]
-    du, dv = np.stack(flat[:3], axis=1), np.stack(flat[3:], axis=1)
+    both = np.empty((len(u), 6))
+    for start in range(0, len(u), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        values = evaluate([*slopes[0], *slopes[1]], {("q", 0): u[part], ("q", 1): v[part]})
+        for k, x in enumerate(values):
+            both[part, k] = x
+    du, dv = both[:, :3], both[:, 3:]
     size = float(np.linalg.norm(du, axis=1).mean() * np.linalg.norm(dv, axis=1).mean())
     area = np.linalg.norm(np.cross(du, dv), axis=1)
     worst = int(np.argmin(area))

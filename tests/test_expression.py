@@ -9,15 +9,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import recursive_dyn as rd
+from recursive_dyn.graph.definitions import FUNCTIONS, evaluate_number
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import (
-    FUNCTIONS,
     Expression,
     Graph,
     array,
     combine,
     evaluate,
-    evaluate_number,
     floor,
     reachable,
     reciprocal,

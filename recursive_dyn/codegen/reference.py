@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import FUNCTIONS
+from recursive_dyn.graph.definitions import FUNCTIONS
 from recursive_dyn.graph.program import Program
 
 

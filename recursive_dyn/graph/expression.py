@@ -7,13 +7,13 @@ Recursions are written once over scalars: given floats they compute, given expre
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import add, mul, neg, sub
 from typing import Any
 
 import numpy as np
 
-from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.definitions import EVEN, FUNCTIONS, ODD, elementwise, evaluate_number, table_values
 
 Scalar = Any  # float | Expression: object arrays of either go through the same NumPy code
 
@@ -188,16 +188,14 @@ class Graph:
             return self._table(*args)
         if op == "floor" and args[0].op == "floor":
             return args[0]
-        if op in _ODD and args[0].op == "neg":
+        if op in ODD and args[0].op == "neg":
             return self.neg(self.apply(op, args[0].args[0]))
-        if op in ("cos", "abs", "cosh") and args[0].op == "neg":
+        if op in EVEN and args[0].op == "neg":
             return self.apply(op, args[0].args[0])
         return self._intern(op, *(a if type(a) is Expression else float(a) for a in args))
 
     def _table(self, index: Expression, values: tuple[float, ...]) -> Scalar:
-        if not values or not all(map(math.isfinite, values)):
-            raise ModelError("a table needs one number at least, and all of them finite; correct its values")
-        values = tuple(float(x) + 0.0 for x in values)  # no negative zero: equal tables are one node
+        values = table_values(values)
         return values[0] if len(set(values)) == 1 else self._intern("table", index, values)
 
 
@@ -214,78 +212,18 @@ def _restored(nodes: Sequence[tuple[Any, ...]]) -> Graph:
     return graph
 
 
-_ODD = frozenset(("sin", "tan", "asin", "atan", "sinh", "tanh"))
-
-
-def _element(index: Any, values: tuple[float, ...]) -> Any:
-    position = np.clip(np.trunc(index), 0.0, len(values) - 1.0)  # keeps nan
-    known = np.logical_not(np.isnan(position))
-    return np.where(known, np.asarray(values)[np.where(known, position, 0.0).astype(int)], np.nan)
-
-
-# The definition of every operation, on floats or NumPy arrays. Comparisons give 1.0 or 0.0; select(c, a, b) is a if c
-# is not zero, else b; table(i, values) is element i, rounded towards zero, of a constant tuple, or the nearest there
-# is, and nan for i = nan.
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-    "reciprocal": lambda a: np.divide(1.0, a),  # infinite at 0 for plain floats as well
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "exp": np.exp,
-    "log": np.log,
-    "pow": lambda a, b: np.power(a, b),
-    "abs": np.abs,
-    "min": np.minimum,
-    "max": np.maximum,
-    "less": lambda a, b: np.where(np.less(a, b), 1.0, 0.0),
-    "select": lambda c, a, b: np.where(np.not_equal(c, 0.0), a, b),
-    "floor": np.floor,
-    "table": _element,
-}
-
-
-def evaluate_number(op: str, *args: float | tuple[float, ...]) -> float:
-    """``op`` on numbers; ModelError when the result is not finite (a constant of the model divides by zero)."""
-    with np.errstate(all="ignore"):
-        value = float(FUNCTIONS[op](*(a if isinstance(a, tuple) else float(a) for a in args)))
-    if not math.isfinite(value):
-        raise ModelError(
-            f"{op}({', '.join(map(repr, args))}) is not finite: a constant expression of the model is singular"
-        )
-    return value
-
-
 def _function(op: str) -> Callable[..., Scalar]:
     def apply(*args: Scalar) -> Scalar:
         for a in args:
             if type(a) is Expression:
                 return a.graph.apply(op, *args)
             if type(a) is np.ndarray:
-                return _elementwise(op, apply, args)
+                return elementwise(op, apply, args)
         return evaluate_number(op, *args)
 
     apply.__name__ = op
     apply.__doc__ = f"``{op}`` of scalars, numbers or expressions, or of arrays of either, element by element."
     return apply
-
-
-def _elementwise(op: str, scalarwise: Callable[..., Scalar], args: Sequence[Any]) -> np.ndarray:
-    if any(type(a) is np.ndarray and a.dtype == object for a in args):
-        return np.asarray(np.frompyfunc(scalarwise, len(args), 1)(*args))
-    with np.errstate(all="ignore"):  # of numbers in bulk every one is its own case: 1 / 0 is infinite
-        return np.asarray(FUNCTIONS[op](*args))
 
 
 sin, cos, sqrt, floor = _function("sin"), _function("cos"), _function("sqrt"), _function("floor")
@@ -301,7 +239,7 @@ def table(index: Scalar, values: Iterable[float]) -> Scalar:
 def reciprocal(a: Scalar) -> Scalar:
     """1 / a of a scalar, or of every element of an array."""
     if type(a) is np.ndarray:
-        return _elementwise("reciprocal", reciprocal, [a])
+        return elementwise("reciprocal", reciprocal, [a])
     return a.graph.reciprocal(a) if type(a) is Expression else evaluate_number("reciprocal", a)
 
 
@@ -324,11 +262,9 @@ def reachable(outputs: Iterable[Scalar]) -> list[Expression]:
     stack = [o for o in outputs if type(o) is Expression]
     while stack:
         node = stack.pop()
-        if node.index in found:
-            continue
-        found[node.index] = node
-        if node.op != "input":
-            stack.extend(a for a in node.args if type(a) is Expression and a.index not in found)
+        if node.index not in found:
+            found[node.index] = node
+            stack.extend(a for a in node.args if type(a) is Expression)
     return [found[i] for i in sorted(found)]
 
 
@@ -336,25 +272,18 @@ def substitute(outputs: Sequence[Scalar], inputs: Mapping[Any, Scalar]) -> list[
     """The outputs with every input replaced, by name, with a scalar (of another graph, or a number)."""
     value: dict[int, Scalar] = {}
     for node in reachable(outputs):
-        if node.op == "input":
-            value[node.index] = inputs[node.args[0]]
-        else:
-            value[node.index] = combine(node.op, [value[a.index] if type(a) is Expression else a for a in node.args])
+        args = [value[a.index] if type(a) is Expression else a for a in node.args]
+        value[node.index] = inputs[args[0]] if node.op == "input" else combine(node.op, args)
     return [value[o.index] if type(o) is Expression else o for o in outputs]
+
+
+_ARITHMETIC: dict[str, Any] = {"add": add, "sub": sub, "mul": mul, "neg": neg, "reciprocal": reciprocal}
 
 
 def combine(op: str, args: Sequence[Scalar]) -> Scalar:
     """Build ``op`` of scalars with all folding rules."""
-    if op == "add":
-        return args[0] + args[1]
-    if op == "sub":
-        return args[0] - args[1]
-    if op == "mul":
-        return args[0] * args[1]
-    if op == "neg":
-        return -args[0]
-    if op == "reciprocal":
-        return reciprocal(args[0])
+    if op in _ARITHMETIC:
+        return _ARITHMETIC[op](*args)
     for a in args:
         if type(a) is Expression:
             return a.graph.apply(op, *args)
@@ -366,10 +295,6 @@ def evaluate(outputs: Sequence[Scalar], inputs: Mapping[Any, Any]) -> list[Any]:
     value: dict[int, Any] = {}
     with np.errstate(all="ignore"):
         for node in reachable(outputs):
-            if node.op == "input":
-                value[node.index] = inputs[node.args[0]]
-            else:
-                value[node.index] = FUNCTIONS[node.op](
-                    *(value[a.index] if type(a) is Expression else a for a in node.args)
-                )
+            args = [value[a.index] if type(a) is Expression else a for a in node.args]
+            value[node.index] = inputs[args[0]] if node.op == "input" else FUNCTIONS[node.op](*args)
     return [value[o.index] if type(o) is Expression else o for o in outputs]

@@ -16,7 +16,8 @@ from functools import cached_property
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import FUNCTIONS, Expression, Scalar, reachable
+from recursive_dyn.graph.definitions import FUNCTIONS
+from recursive_dyn.graph.expression import Expression, Scalar, reachable
 
 OPCODES = {op: code for code, op in enumerate(FUNCTIONS)}
 _BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less", "table"))

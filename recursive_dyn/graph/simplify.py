@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recursive_dyn.graph.expression import FUNCTIONS, Expression, Scalar, combine, reachable
+from recursive_dyn.graph.definitions import FUNCTIONS
+from recursive_dyn.graph.expression import Expression, Scalar, combine, reachable
 
 _SAMPLES = 12
 _FINITE = 4  # points at which two nodes must have values to be compared at all

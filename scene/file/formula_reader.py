@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import FUNCTIONS, Graph, Scalar, array, combine, is_constant
+from recursive_dyn.graph.definitions import FUNCTIONS
+from recursive_dyn.graph.expression import Graph, Scalar, array, combine, is_constant
 from recursive_dyn.graph.program import ARGUMENTS
 from scene.file.document import fields, items, number, table, text
 

@@ -19,7 +19,8 @@ from recursive_dyn.codegen.c import c_source
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, SingleCall
 from recursive_dyn.dynamics.c_export import HEADER
 from recursive_dyn.dynamics.functions import FUNCTIONS as CONTRACT
-from recursive_dyn.graph.expression import FUNCTIONS, Graph, combine, floor, table
+from recursive_dyn.graph.definitions import FUNCTIONS
+from recursive_dyn.graph.expression import Graph, combine, floor, table
 from recursive_dyn.graph.program import ARGUMENTS, Program, schedule
 from scene import Body, Scene, joints
 

@@ -7,7 +7,8 @@ import pytest
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import reference
-from recursive_dyn.graph.expression import FUNCTIONS, Graph, combine, cos, sin, sqrt, table
+from recursive_dyn.graph.definitions import FUNCTIONS
+from recursive_dyn.graph.expression import Graph, combine, cos, sin, sqrt, table
 from recursive_dyn.graph.program import ARGUMENTS, OperationCount, Program, content_hash, schedule
 
 GOOD = Program("f", (("x", 2),), (("y", 2),), (3.0,), [("add", 0, 1), ("mul", 3, 2), ("sin", 4)], (5, 2))

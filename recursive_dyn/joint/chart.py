@@ -15,6 +15,8 @@ import numpy as np
 
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.joint.joint_program import Carried, JointProgram
+from recursive_dyn.spatial.algebra import applied
+from recursive_dyn.spatial.rotations import rotation_log
 
 _SAMPLES = 256
 _STARTS = 6  # of the sampled poses, the nearest ones that a search starts from
@@ -163,16 +165,9 @@ def measures(S: np.ndarray) -> np.ndarray:
 
 def twist_between(poses: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Twists (n, 6), axes of ``poses`` (n, 4, 4), that lead to ``targets`` in a unit of time, to first order."""
-    R = np.swapaxes(poses[:, :3, :3], 1, 2)
-    between = R @ targets[:, :3, :3]
-    sine = 0.5 * np.stack([between[:, k, j] - between[:, j, k] for j, k in ((1, 2), (2, 0), (0, 1))], axis=1)
-    length = np.linalg.norm(sine, axis=1)
-    angle = np.arctan2(length, 0.5 * (np.trace(between, axis1=1, axis2=2) - 1.0))
-    half_turn = (length < 1e-12) & (angle > 1.0)  # about an axis that the sines do not tell
-    sine[half_turn], length[half_turn] = (1.0, 0.0, 0.0), 1.0
-    omega = sine * np.where(length > 1e-12, angle / np.maximum(length, 1e-300), 1.0)[:, None]
+    back = np.swapaxes(poses[:, :3, :3], 1, 2)
     offset = targets[:, :3, 3] - poses[:, :3, 3]
-    return np.concatenate([omega, np.einsum("nij,nj->ni", R, offset)], axis=1)
+    return np.concatenate([rotation_log(back @ targets[:, :3, :3]), applied(back, offset)], axis=1)
 
 
 def charts_problem(joint: JointProgram, parameters: Mapping[str, float]) -> str | None:

@@ -21,9 +21,8 @@ from recursive_dyn.graph.expression import Graph, Scalar, array, less, select
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.simplify import merge_identical
 from recursive_dyn.spatial.algebra import cross, dot
-from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
+from recursive_dyn.spatial.spaces import Flat, Space
 
-BALL, FREE = Rotation(), RigidMotion()
 CHART = ("chart", 0)  # the input whose value, 0, 1 ..., is the chart in force
 _SKEW = ((2, 1), (0, 2), (1, 0))  # rows and columns of R^T dR that hold omega
 
@@ -47,10 +46,6 @@ class Factor:
     def nv(self) -> int:
         """How many velocities it has."""
         return self.space.dimension
-
-    @property
-    def kind(self) -> Space:
-        return self.space
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,10 +118,6 @@ class Model:
             if not f.space.flat
         )
 
-    @property
-    def quaternions(self) -> tuple[int, ...]:
-        return tuple(first for first, _ in self.units)
-
     @cached_property
     def charted(self) -> tuple[Link, ...]:
         """The links whose joints have several charts."""

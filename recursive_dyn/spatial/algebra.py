@@ -1,10 +1,4 @@
-"""Conventions and three-dimensional algebra over scalars (numbers or expressions).
-
-Metres, kilograms, seconds, radians. Twists and wrenches are angular first, [omega; v] and [moment; force], as in
-Si & Guenter (2011). A pose named X_AB maps coordinates in B to coordinates in A. A body's frame is its joint's child
-frame. A joint's pose is G(q), its motion subspace S = (G^-1 dG/dq)^vee in the child frame, its bias c = S-dot q-dot.
-Quaternions are x, y, z, w.
-"""
+"""Three-dimensional algebra over scalars (numbers or expressions): poses, products of vectors, skew matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.graph.expression import Scalar, array
 
 
 def pose(xyz: Sequence[Any] = (0, 0, 0), rpy: Sequence[Any] = (0, 0, 0)) -> np.ndarray:
@@ -108,37 +102,3 @@ def dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
     for x, y in zip(a, b, strict=True):
         total = total + x * y
     return total
-
-
-def quaternion_rotation(q: np.ndarray) -> np.ndarray:
-    """Rotation matrix (3, 3) of a quaternion x, y, z, w of any length other than zero."""
-    x, y, z, w = q
-    scale = reciprocal(x * x + y * y + z * z + w * w) * 2.0
-    xs, ys, zs = x * scale, y * scale, z * scale
-    xx, yy, zz, xy, xz, yz = x * xs, y * ys, z * zs, x * ys, x * zs, y * zs
-    wx, wy, wz = w * xs, w * ys, w * zs
-    return array(
-        [
-            [1.0 - (yy + zz), xy - wz, xz + wy],
-            [xy + wz, 1.0 - (xx + zz), yz - wx],
-            [xz - wy, yz + wx, 1.0 - (xx + yy)],
-        ]
-    )
-
-
-def quaternion_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Hamilton product of two quaternions x, y, z, w."""
-    (ax, ay, az, aw), (bx, by, bz, bw) = a, b
-    return array(
-        [
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        ]
-    )
-
-
-def quaternion_rate(q: np.ndarray, omega: np.ndarray) -> np.ndarray:
-    """q-dot = q (omega, 0) / 2 for an angular velocity in child axes."""
-    return quaternion_product(q, array([omega[0] * 0.5, omega[1] * 0.5, omega[2] * 0.5, 0.0]))

@@ -16,7 +16,7 @@ from recursive_dyn.graph.expression import Expression, Scalar, array, is_constan
 from recursive_dyn.spatial.algebra import cross, skew
 
 
-class Rotation(Protocol):
+class StructuredRotation(Protocol):
     """A rotation R from child to parent axes."""
 
     def apply(self, v: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ class DenseRotation:
         return self.R @ B @ self.R.T
 
 
-def rotations_of(R: np.ndarray) -> list[Rotation]:
+def rotations_of(R: np.ndarray) -> list[StructuredRotation]:
     """R as a list of structured rotations (outermost first); empty for the identity."""
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -121,13 +121,13 @@ class Displacement:
     """Child in parent: origin ``p`` (3,) in parent axes and rotations, outermost first."""
 
     p: np.ndarray
-    rotations: tuple[Rotation, ...]
+    rotations: tuple[StructuredRotation, ...]
 
     @staticmethod
     def product(transforms: Sequence[np.ndarray]) -> Displacement:
         """The displacement of a product of (4, 4) poses."""
         p = array(np.zeros(3))
-        rotations: list[Rotation] = []
+        rotations: list[StructuredRotation] = []
         for transform in _merge_constants(transforms):
             step = transform[:3, 3].copy()
             for rotation in reversed(rotations):

@@ -97,9 +97,9 @@ def test_integrate_undoes_difference(name):
     d = m.dynamics()
     a, b = m.states(8, 6)[0], m.states(8, 7)[0]
     there = d.integrate(a, d.difference(a, b), 1.0)
-    for first in d.model.quaternions:  # q and -q are one rotation
-        sign = np.sign(np.einsum("ni,ni->n", there[:, first : first + 4], b[:, first : first + 4]))
-        there[:, first : first + 4] *= sign[:, None]
+    for first, end in d.model.units:  # q and -q are one rotation
+        sign = np.sign(np.einsum("ni,ni->n", there[:, first:end], b[:, first:end]))
+        there[:, first:end] *= sign[:, None]
     # up to half a turn apart, where the logarithm's conditioning is about 1 / (pi - angle)
     assert_close(there, b, 1e-12)
 

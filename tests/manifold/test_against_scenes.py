@@ -116,7 +116,7 @@ def configuration_rate(dynamics, q, v):
     result = np.zeros_like(q)
     for place, slot in dynamics.model.plain_slots:
         result[place] = v[slot]
-    for before, place in enumerate(dynamics.model.quaternions):  # each has a velocity less than coordinates
+    for before, (place, _) in enumerate(dynamics.model.units):  # each has a velocity less than coordinates
         vector, scalar, omega = q[place : place + 3], q[place + 3], v[place - before : place - before + 3]
         result[place : place + 3] = (scalar * omega + np.cross(vector, omega)) / 2
         result[place + 3] = -(vector @ omega) / 2

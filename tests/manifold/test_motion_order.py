@@ -5,8 +5,7 @@ import pytest
 from moving import ORDER_FOUR, SYSTEMS, VALUES, R, fastest, fourth_order, moving, random_state, system
 from scipy.spatial.transform import Rotation
 
-from recursive_dyn.spatial.algebra import quaternion_product
-from recursive_dyn.spatial.rotations import quaternion_to_matrix
+from recursive_dyn.spatial.rotations import quaternion_product, quaternion_to_matrix
 
 
 def displaced(variables, start, u):

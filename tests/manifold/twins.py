@@ -56,9 +56,9 @@ class Twin:
     def states(self, dynamics: rd.Dynamics, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Random q (count, nq), angles far from the poles, any rotation; and v (count, nv) of 1 rad/s or 1 m/s."""
         q = rng.uniform(-0.6, 0.6, (count, dynamics.nq))
-        for start in dynamics.model.quaternions:
-            quaternion = rng.normal(size=(count, 4))
-            q[:, start : start + 4] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
+        for first, end in dynamics.model.units:
+            quaternion = rng.normal(size=(count, end - first))
+            q[:, first:end] = quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True)
         for name in self.positive:
             q[:, dynamics.coordinates.index(name)] += 1.0
         return q, rng.normal(size=(count, dynamics.nv))

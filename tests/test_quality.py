@@ -81,7 +81,6 @@ def test_every_concept_of_the_core_has_a_room() -> None:
     assert len([path for path in (ROOT / "recursive_dyn").iterdir() if (path / "__init__.py").is_file()]) <= ROOMS
 
 
-@pytest.mark.xfail(strict=True, reason="some are left")
 def test_no_imports_in_circles() -> None:
     """Annotations included: whoever reads a module needs to read only what lies below it."""
     try:

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -25,11 +26,15 @@ def pytest_unconfigure(config):
         shutil.rmtree(os.environ["RECURSIVE_DYN_CACHE"], ignore_errors=True)
 
 
+_LARGE = {"tree of 20", "tree of 40", "666", "elastic 666"}  # cases of any test that compile for long; .ci/run has them
 _ORDER = ("contact", "bridge", "simulation", "demos", "laws", "codegen", "scene", "manifold")
 
 
+@pytest.hookimpl(tryfirst=True)  # before slow tests are left out
 def pytest_collection_modifyitems(items):
-    """What needs the compiled loops of contact comes first: one worker compiles them for all while others do the rest.
+    """The largest cases are slow ones.
+
+    What needs the compiled loops of contact comes first: one worker compiles them for all while others do the rest.
 
     That holds when each worker starts with a stretch of the whole (``--dist worksteal``).
     """
@@ -39,4 +44,7 @@ def pytest_collection_modifyitems(items):
         folder = item.path.relative_to(here).parts[0]
         return _ORDER.index(folder) if folder in _ORDER else len(_ORDER)
 
+    for item in items:
+        if hasattr(item, "callspec") and not _LARGE.isdisjoint(map(str, item.callspec.params.values())):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=place)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -39,19 +40,22 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-TREES = {module_name(path): ast.parse(path.read_text()) for path in files(*PACKAGES)}
+@cache
+def trees() -> dict[str, ast.Module]:
+    """The syntax of every module, by name."""
+    return {module_name(path): ast.parse(path.read_text()) for path in files(*PACKAGES)}
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
     """The project's modules that a module imports, also those for annotations or within a function only."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in TREES)
+            yield from (alias.name for alias in node.names if alias.name in trees())
         elif isinstance(node, ast.ImportFrom):
             assert node.module and not node.level, "imports name the whole way"
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                yield from [whole] if whole in TREES else [node.module] if node.module in TREES else []
+                yield from [whole] if whole in trees() else [node.module] if node.module in trees() else []
 
 
 def repeated(places: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -67,7 +71,7 @@ def test_no_file_is_long() -> None:
 def test_no_function_is_long() -> None:
     functions = [
         (module, node.name, node.end_lineno - node.lineno + 1)
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
@@ -84,7 +88,7 @@ def test_every_concept_of_the_core_has_a_room() -> None:
 def test_no_imports_in_circles() -> None:
     """Annotations included: whoever reads a module needs to read only what lies below it."""
     try:
-        TopologicalSorter({module: set(imported(tree)) - {module} for module, tree in TREES.items()}).prepare()
+        TopologicalSorter({module: set(imported(tree)) - {module} for module, tree in trees().items()}).prepare()
     except CycleError as circle:
         pytest.fail(" -> ".join(circle.args[1]))
 
@@ -93,7 +97,7 @@ def test_no_imports_in_circles() -> None:
 def test_one_name_is_one_module() -> None:
     """But for a package and the module in it that the package is about."""
     places = defaultdict(list)
-    for module in TREES:
+    for module in trees():
         parent, _, name = module.rpartition(".")
         if module.split(".")[0] in CORE and parent.rpartition(".")[2] != name:
             places[name].append(module)
@@ -103,7 +107,7 @@ def test_one_name_is_one_module() -> None:
 @pytest.mark.xfail(strict=True, reason="some are left")
 def test_one_name_is_one_class() -> None:
     places = defaultdict(list)
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in tree.body if module.split(".")[0] in CORE else ():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(module)
@@ -114,9 +118,9 @@ def test_one_name_is_one_class() -> None:
 def test_every_folder_is_a_package_and_every_module_says_what_it_is() -> None:
     folders = {path.parent for path in files(*PACKAGES)}
     assert not [folder for folder in folders if not (folder / "__init__.py").is_file()]
-    assert not [module for module, tree in TREES.items() if not ast.get_docstring(tree)]
+    assert not [module for module, tree in trees().items() if not ast.get_docstring(tree)]
 
 
 def test_the_checker_of_imports_sees_every_module() -> None:
     """A folder without __init__ would be unseen, and whatever it imported with it."""
-    assert grimp.build_graph(*PACKAGES, cache_dir=None).modules == set(TREES)
+    assert grimp.build_graph(*PACKAGES, cache_dir=None).modules == set(trees())

@@ -84,6 +84,9 @@ class Model:
     constraints: tuple[Constraint, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self  # nothing of it changes
+
     @cached_property
     def key(self) -> str:
         """Content hash of everything that enters generated code: no limits, no initial values of parameters."""

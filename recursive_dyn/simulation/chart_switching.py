@@ -36,6 +36,9 @@ class Charts:
         self._charts: list[list[Chart]] = []
         self._typical: list[Array] = []
 
+    def __reduce__(self) -> Any:
+        return Charts, (self._dynamics,)
+
     @property
     def present(self) -> list[int]:
         """Number of the chart in force of each charted joint."""

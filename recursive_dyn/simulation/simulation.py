@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,9 @@ class Simulation:
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
     which are in force. They are parameters too.
+
+    Copies and pickles have a state, motors and settings of their own and go on bit by bit as this one does. They travel
+    without a mirror, whose world is this process's: ``detect`` is None in them unless it was a plain function.
     """
 
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
@@ -51,6 +55,12 @@ class Simulation:
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._frames: tuple[bytes, np.ndarray, np.ndarray] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_frames": None}
+
+    def __copy__(self) -> Simulation:
+        return copy.deepcopy(self)
 
     @property
     def dynamics(self) -> Dynamics:
@@ -251,16 +261,11 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
+        state, parameters = self._state, self.parameters.values_array
         return Snapshot(
-            self._state.q.copy(),
-            self._state.v.copy(),
-            self._tau.copy(),
-            self.time,
-            self._remainder,
-            self.parameters.values_array.copy(),
-            tuple(self._forces),
-            self._timesteps.memory,
-        )
+            state.q.copy(), state.v.copy(), self._tau.copy(), self.time, self._remainder, parameters.copy(),
+            tuple(self._forces), self._timesteps.memory,
+        )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot of a simulation of the same scene."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.outcome import NO_CONTACTS, Found, Memory, solution, whole_step
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.surroundings import Surrounded, Surroundings
+from recursive_dyn.simulation.surroundings import PlainDetector, Surrounded, Surroundings
 
 if TYPE_CHECKING:
     from recursive_dyn.simulation.impulses import Impulses
@@ -78,6 +78,11 @@ class Timesteps:
         self.events, self.memory, self.found = Events(), Memory(), Found()
         self._nothing = self.memory, self.found  # of a step in which nothing was solved
         self.step_size = 0.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Of a copy or a pickle: surroundings are of this process, unless they are a plain function."""
+        travelling = self.surroundings if isinstance(self.surroundings, PlainDetector) else None
+        return self.__dict__ | {"surroundings": travelling, "_impulses": None, "_prepared": False}
 
     def begin(self) -> None:
         """A call of ``step`` or ``advance`` starts: contacts are detected anew, events counted anew."""

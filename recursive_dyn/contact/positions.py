@@ -17,6 +17,7 @@ def separate(
     g: np.ndarray,
     gaps: np.ndarray,
     stops: np.ndarray,
+    holds: np.ndarray,
     wanted: np.ndarray,
     pressed: np.ndarray,
     z: np.ndarray,
@@ -26,13 +27,11 @@ def separate(
 
     gaps, wanted: of the contacts, then of the scalar rows, of which only ``stops`` (m,) count; NaN: nothing wanted.
     What is overlapping is pushed to half the slop, the least way in the metric of M; that comes first where not all can
-    be had. gaps become what is left.
-    """  # fmt: skip
+    be had. Nothing is pushed along rows that ``holds`` (m,) marks. gaps become what is left.
+    """
     n, m = len(rows.kind), len(scalar_rows.speed)
     push, floor, active = np.zeros(n + m), np.zeros(n + m), np.zeros(n + m, dtype=np.bool_)
-    least = 0.0
-    for c in range(n):
-        least = max(least, IMMOBILE * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
+    least, pushed = _immobile(G), False
     half = SEPARATION_SWEEPS // 2
     for k in range(SEPARATION_SWEEPS):
         if k == half:  # what is wanted cannot all be had: from here on only overlaps are removed
@@ -54,13 +53,37 @@ def separate(
             target = push[c] + (aim - gap) / mobility
             step = (target if two_sided else max(floor[c], target)) - push[c]
             if step != 0.0:
+                pushed = True
                 push[c] += step
                 change = max(change, abs(step) * mobility)
                 _move(rows, scalar_rows, c, step, z)
+        if pushed:
+            change = max(change, _hold(rows, scalar_rows, g, holds, z))
         if change <= SETTLED * slop:
             break
     for c in range(n):
         gaps[c] += _moved(rows, scalar_rows, c, z)
+
+
+@compiled
+def _immobile(G: np.ndarray) -> float:
+    """The mobility up to which a contact cannot be moved."""
+    least = 0.0
+    for c in range(len(G)):
+        least = max(least, IMMOBILE * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
+    return least
+
+
+@compiled
+def _hold(rows: ContactRows, scalar_rows: ScalarRows, g: np.ndarray, holds: np.ndarray, z: np.ndarray) -> float:
+    """Take back what moves along the rows that ``holds`` marks, one after the other; the most that was."""
+    n, most = len(rows.kind), 0.0
+    for s in range(len(holds)):
+        if holds[s] and g[s] > 0.0:
+            way = _moved(rows, scalar_rows, n + s, z)
+            _move(rows, scalar_rows, n + s, -way / g[s], z)
+            most = max(most, abs(way))
+    return most
 
 
 @compiled

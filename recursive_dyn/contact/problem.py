@@ -43,15 +43,16 @@ class FreeInertias(NamedTuple):
 class GeneralizedRows(NamedTuple):
     """Rows on generalized velocities: directions (m, nv) times v plus offsets (m,) is what they bound.
 
-    gaps (m,): of the limits among them, which ``stops`` (m,) marks; targets (m,): velocities to be met with an impulse
-    between low and high (m,); softness (m,): share of what its impulse does by which a row gives way; impulses (m,):
-    to start from.
+    gaps (m,): of the limits among them, which ``stops`` (m,) marks; holds (m,): marks constraints, along which nothing
+    may be moved; targets (m,): velocities to be met with an impulse between low and high (m,); softness (m,): share of
+    what its impulse does by which a row gives way; impulses (m,): to start from.
     """
 
     directions: np.ndarray
     offsets: np.ndarray
     gaps: np.ndarray
     stops: np.ndarray
+    holds: np.ndarray
     targets: np.ndarray
     low: np.ndarray
     high: np.ndarray

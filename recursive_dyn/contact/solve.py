@@ -35,7 +35,7 @@ def solve(problem: Problem) -> Result:
     )
     gaps, z = np.concatenate((contacts.gaps, given.gaps)), options.position_share * options.h * y
     pressed = np.concatenate((P[:, 0] > 0.0, Q > 0.0))
-    separate(rows, scalars, G, g, gaps, given.stops, wanted, pressed, z, options.slop)
+    separate(rows, scalars, G, g, gaps, given.stops, given.holds, wanted, pressed, z, options.slop)
     impulses, moments = in_world_axes(rows, P)
     size = m
     for c in range(n):

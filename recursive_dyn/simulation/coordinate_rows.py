@@ -57,8 +57,10 @@ class CoordinateRows:
         softness[stops + rubbing : count] = motors.softness
         names = names + self._friction_names + motors.names + self._constraint_names
         start = np.array([earlier.get(name, 0.0) for name in names])
-        stopping = np.arange(count + m) < stops
-        return names, GeneralizedRows(C, offsets, gaps, stopping, targets, low, bounds, softness, start)
+        row = np.arange(count + m)
+        return names, GeneralizedRows(
+            C, offsets, gaps, row < stops, row >= count, targets, low, bounds, softness, start
+        )
 
     def _near(self, q: np.ndarray, v: np.ndarray, h: float) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
         """Names, slots, directions and gaps of the limits that a step might reach."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import threading
+
+# ``signal`` looks every handler up among enumerations first, which takes longer than many a step
+from _signal import getsignal, signal  # type: ignore[import-not-found]
+from signal import SIGINT
 from types import FrameType
 from typing import Any
+
+_INTERRUPT = int(SIGINT)
 
 
 class Held:
@@ -21,10 +26,10 @@ class Held:
         self._noted: tuple[int, FrameType | None] | None = None
         self._handler: Any = None
         if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
+            handler = getsignal(_INTERRUPT)
             if callable(handler):
                 self._handler = handler
-                signal.signal(signal.SIGINT, self._note)
+                signal(_INTERRUPT, self._note)
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -32,6 +37,6 @@ class Held:
 
     def __exit__(self, *exception: object) -> None:
         if self._handler is not None:
-            signal.signal(signal.SIGINT, self._handler)
+            signal(_INTERRUPT, self._handler)
             if self._noted is not None:
                 self._handler(*self._noted)

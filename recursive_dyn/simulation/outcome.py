@@ -46,6 +46,9 @@ class Found:
         return result * (self.solution.substeps / timestep)
 
 
+NOTHING_KEPT, NOTHING_FOUND = Memory(), Found()
+
+
 def whole_step(parts: Sequence[Found]) -> Found:
     """Contacts and solution of the last part, impulses by row of all."""
     last = parts[-1]

@@ -17,7 +17,7 @@ from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.outcome import Memory
+from recursive_dyn.simulation.outcome import NOTHING_KEPT
 from recursive_dyn.simulation.state import Snapshot, State, checked_time, checked_timestep, numbers, real, whole
 from recursive_dyn.simulation.step import Timesteps
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
@@ -281,7 +281,7 @@ class Simulation:
                 target[:] = source
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
-            self._timesteps.recall(Memory() if snapshot.impulses is None else snapshot.impulses)
+            self._timesteps.recall(NOTHING_KEPT if snapshot.impulses is None else snapshot.impulses)
             self._frames = None
 
     def _applied(self) -> np.ndarray:

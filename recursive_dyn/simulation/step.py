@@ -29,7 +29,15 @@ from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.outcome import NO_CONTACTS, Found, Memory, solution, whole_step
+from recursive_dyn.simulation.outcome import (
+    NO_CONTACTS,
+    NOTHING_FOUND,
+    NOTHING_KEPT,
+    Found,
+    Memory,
+    solution,
+    whole_step,
+)
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.surroundings import PlainDetector, Surrounded, Surroundings
 
@@ -75,8 +83,7 @@ class Timesteps:
         self._kept: Contacts | None = None  # contacts found earlier in this call, for detection once a frame
         self.surroundings: Surroundings | None = None
         self.settings, self.motors = Settings(), Motors(dynamics.model)
-        self.events, self.memory, self.found = Events(), Memory(), Found()
-        self._nothing = self.memory, self.found  # of a step in which nothing was solved
+        self.events, self.memory, self.found = Events(), NOTHING_KEPT, NOTHING_FOUND
         self.step_size = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -118,7 +125,7 @@ class Timesteps:
             done += flown
             state.time = start + done * h
         if done:
-            self.memory, self.found = self._nothing
+            self.memory, self.found = NOTHING_KEPT, NOTHING_FOUND
         return done
 
     def _timestep(self, simulation: Surrounded, tau: np.ndarray, h: float) -> None:

@@ -1,0 +1,177 @@
+"""Steps with impulses are whole: whatever they raise, Ctrl-C included, finds the state of a finished one."""
+
+import os
+import signal
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from recursive_dyn.contact.contacts import STATIC, Contacts
+from recursive_dyn.simulation.interrupts import Held
+from scene import Body, Scene, joints
+
+PROMPT = 0.1  # s
+
+
+@pytest.fixture(autouse=True)
+def pythons_own_handler():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def interrupted(after: float):
+    """Ctrl-C that much later, which must arrive as a KeyboardInterrupt in time; yields a list that says when."""
+    sent: list[float] = []
+
+    def send() -> None:
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(after, send)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield sent
+            time.sleep(10.0)
+        assert time.perf_counter() - sent[0] < PROMPT
+    finally:
+        timer.join()
+
+
+def chain(**options) -> rd.Dynamics:
+    scene = Scene()
+    parent = scene.world
+    for k in range(3):
+        body = Body(f"b{k}", mass=1.0, center_of_mass=(0, 0, -0.2), inertia=np.eye(3) * 0.01)
+        parent = parent.attach(body, joints.revolute("y", **options), at=rd.pose(xyz=(0, 0, -0.4 * (k > 0))))
+    return scene.compile()
+
+
+def simulation(dynamics: rd.Dynamics, integrator: str = "rk4") -> rd.Simulation:
+    sim = rd.Simulation(dynamics, 1e-3, integrator)
+    sim.q = [1.0, -0.5, 0.3]
+    return sim
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"limits": (-1.5, 1.5)}, {"friction": 0.01}], ids=["free", "limits", "friction"]
+)
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "implicit_midpoint"])
+def test_a_long_run_is_interrupted_at_once_after_a_whole_step(integrator, options):
+    dynamics = chain(**options)
+    simulation(dynamics, integrator).step(500)  # nothing is left to be compiled
+    for after in (0.011, 0.05, 0.123):
+        sim, twin = simulation(dynamics, integrator), simulation(dynamics, integrator)
+        with interrupted(after):
+            sim.step(6_000_000)
+        steps = round(sim.time / sim.timestep)
+        assert steps > 0
+        twin.step(steps)
+        np.testing.assert_array_equal(sim.q, twin.q)
+        np.testing.assert_array_equal(sim.v, twin.v)
+        assert sim.time == pytest.approx(twin.time, rel=1e-12)
+        sim.step(300)  # impulses remembered as well
+        twin.step(300)
+        np.testing.assert_array_equal(sim.q, twin.q)
+        np.testing.assert_array_equal(sim.v, twin.v)
+
+
+def test_an_interrupt_waits_for_the_end_of_what_is_held():
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        with Held():
+            with Held():
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.01)
+                seen.append("inner")
+            seen.append("outer")
+        seen.append("after")
+    assert seen == ["inner", "outer"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_threads_and_other_handlers_are_left_alone():
+    def hold() -> None:
+        with Held():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    handlers: list = []
+    thread = threading.Thread(target=hold)
+    thread.start()
+    thread.join()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hold()
+    assert handlers == [signal.default_int_handler, signal.SIG_IGN]
+
+
+# Steps that are cut in parts
+
+
+class Wheelhouse:
+    """Surroundings that own a body on wheels: a step is cut in four, in each of which it rolls on."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error, self.place, self.looked = error, 0.0, 0
+
+    def detect(self, sim) -> Contacts:
+        self.looked += 1
+        if self.error is not None and self.looked % 4 == 3:
+            raise self.error
+        ball, on = sim.frames()[0][0, :3, 3], [[0.5, 0.5, 0.0, 0.0, 0.0]]
+        under = [[ball[0], ball[1], ball[2] - 0.1]]
+        floor = [[ball[0], ball[1], 0.0]]
+        return Contacts(
+            np.array([0]), np.array([STATIC]), np.array(under), np.array(floor), np.array([[0.0, 0.0, 1.0]]),
+            np.array([ball[2] - 0.1]), np.array(on), np.array([1]),
+        )  # fmt: skip
+
+    def substeps(self, sim, h: float) -> int:
+        return 4
+
+    def advance(self, sim, contacts: Contacts, h: float) -> None:
+        self.place += h
+
+    @contextmanager
+    def atomic(self):
+        place = self.place
+        try:
+            yield
+        except BaseException:
+            self.place = place
+            raise
+
+
+@pytest.mark.parametrize("error", [rd.StateError("out of reach"), KeyboardInterrupt()], ids=["error", "interrupt"])
+def test_a_step_that_fails_in_its_third_part_goes_back_whole(error):
+    """State, time, what is not ours, events and the impulses to start from: the next step is as if it never was."""
+    scene = Scene()
+    ball = Body("ball", mass=1.0, center_of_mass=(0, 0, 0), inertia=np.eye(3) * 0.004)
+    scene.world.attach(ball, joints.free(), at=rd.pose(xyz=(0, 0, 0.1)))
+    dynamics = scene.compile()
+    ends = []
+    for fails in (False, True):
+        sim = rd.Simulation(dynamics, 1 / 60)
+        sim.surroundings = house = Wheelhouse(None)
+        sim.v = [0.0, 3.0, 0.0, 0.5, 0.0, 0.0]
+        sim.step(5)
+        if fails:
+            before = sim.q.copy(), sim.v.copy(), sim.time, house.place, sim.contacts, sim.coordinate_impulses
+            house.error, house.looked = error, 0
+            with pytest.raises(type(error)):
+                sim.step()
+            house.error = None
+            np.testing.assert_array_equal(sim.q, before[0])
+            np.testing.assert_array_equal(sim.v, before[1])
+            assert (sim.time, house.place) == before[2:4]
+            assert sim.contacts is before[4] and sim.coordinate_impulses is before[5]
+            assert sim.step_size == 1 / 60
+        sim.step(5)
+        ends.append(np.concatenate([sim.q, sim.v, [sim.time, house.place], sim.contacts.impulse.ravel()]))
+        assert sim.solution.substeps == 4
+    np.testing.assert_array_equal(ends[1], ends[0])

@@ -55,6 +55,7 @@ class ManifoldDynamics(Evaluator):
         self.configuration: tuple[Symbol, ...] = tuple(equations.configuration)
         self.variables = functions.lowered.variables
         self.nq, self.nv = functions.lowered.nq, functions.lowered.nv
+        self._directions = [p for p in self.variables if p.space.dimension < p.space.tangent_size]
         self._unforced = self.no_forces()
         self._shown: tuple[ShownBody, ...] = ()
 
@@ -204,9 +205,9 @@ class ManifoldDynamics(Evaluator):
 
     def _refuse_lengths(self, q: Array) -> None:
         """Unit vectors are taken as given; of another length they are a mistake."""
-        for p in self.variables:
+        for p in self._directions:
             for normal in p.normals(q):
-                squares = np.einsum("...i,...i", normal, normal)
+                squares = normal @ normal if normal.ndim == 1 else np.einsum("...i,...i", normal, normal)
                 if (abs(squares - 1.0) > 2.0 * _LENGTH).any():
                     lengths = np.sqrt(np.ravel(squares))
                     worst = lengths[np.abs(lengths - 1.0).argmax()]

@@ -212,8 +212,6 @@ class Motion:
         return count
 
     def _step(self, count: int) -> None:
-        self.dynamics.parameters.refuse_missing()
-        self._forces.refuse_missing()
         self._refuse_bad_start()
         if self._loop is None:
             self._loop = StepLoop(self.dynamics)
@@ -260,9 +258,14 @@ class Motion:
 
     def _refuse_bad_start(self) -> None:
         """A state or parameters written by hand are checked once; forces that prescribe motions when they jump."""
-        if self._known != self._state(self._q, self._v):
+        known, pushed = self._known == self._state(self._q, self._v), self._forces.numbers.tobytes()
+        if known and pushed == self._carried.tobytes():
+            return
+        self._forces.refuse_missing()
+        if not known:
+            self.dynamics.parameters.refuse_missing()
             refuse_bad_start(self.dynamics, self._q, self._v, self._applied(), self.time)
-        elif self.dynamics.driven and self._forces.numbers.tobytes() != self._carried.tobytes():
+        elif self.dynamics.driven:
             change = self._forces.numbers, self._carried
             refuse_jump(self.dynamics, self._q, self._v, self._applied(), change, self._timestep)
 

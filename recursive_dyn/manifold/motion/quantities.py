@@ -136,6 +136,9 @@ class Quantities(Mapping[Any, Any]):
 
     def packed(self, values: Mapping[Any, Any] | None) -> np.ndarray:
         """These numbers with others in their place, (..., size); values may have leading axes, which broadcast."""
+        if values is None:
+            self.refuse_missing()
+            return self.numbers
         given = by_symbol(f"{self._what}s", values, self.symbol)
         arrays = {s: self.checked(s, value, batched=True) for s, value in given.items()}
         leads = {s: a.shape[: a.ndim - len(s.shape)] for s, a in arrays.items()}

@@ -21,7 +21,7 @@ from recursive_dyn.manifold.formula.declare import (
     unit_vectors,
     vectors,
 )
-from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import cross, dot, hat, transpose
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics

@@ -1,6 +1,6 @@
 """Every formula that differs from a given one by one slip of the pen."""
 
-from recursive_dyn.manifold.formula.formula import Apply, Cross, Number, Power, Product, Sum, Transpose
+from recursive_dyn.manifold.formula.nodes import Apply, Cross, Number, Power, Product, Sum, Transpose
 from recursive_dyn.manifold.formula.operations import cross, multiply, power, total, transpose
 from recursive_dyn.manifold.formula.symbol import Symbol
 

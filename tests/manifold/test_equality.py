@@ -11,7 +11,7 @@ from recursive_dyn.manifold.comparison.exact_points import SAMPLES, exact, point
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.formula.declare import define, matrices, rotations, scalars, symmetric_matrices, vectors
 from recursive_dyn.manifold.formula.evaluation import Evaluation
-from recursive_dyn.manifold.formula.formula import ZERO
+from recursive_dyn.manifold.formula.nodes import ZERO
 from recursive_dyn.manifold.formula.operations import cross, dot, hat, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.normal_form import normal

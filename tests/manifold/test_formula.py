@@ -20,7 +20,7 @@ from recursive_dyn.manifold.formula.declare import (
     vectors,
 )
 from recursive_dyn.manifold.formula.evaluation import Evaluation
-from recursive_dyn.manifold.formula.formula import ONE, ZERO
+from recursive_dyn.manifold.formula.nodes import ONE, ZERO
 from recursive_dyn.manifold.formula.operations import cross, number, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 

@@ -21,10 +21,10 @@ from recursive_dyn.manifold.comparison.exact_points import exact, independent, p
 from recursive_dyn.manifold.derivation.equations_of_motion import Equations
 from recursive_dyn.manifold.formula.calculus import dt, symbols_of
 from recursive_dyn.manifold.formula.evaluation import Evaluation, Value
-from recursive_dyn.manifold.formula.formula import Formula
-from recursive_dyn.manifold.formula.kinematics import acceleration, conserved, velocity
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import kind, total
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.variations import acceleration, conserved, velocity
 
 Values = dict[Symbol, Value]
 EquationSet: TypeAlias = Equations | Mapping[Symbol, Formula]

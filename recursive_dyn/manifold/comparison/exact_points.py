@@ -18,9 +18,9 @@ import numpy as np
 
 from recursive_dyn.manifold.formula.calculus import delta, dt, replace, symbols_of
 from recursive_dyn.manifold.formula.evaluation import Value, cross_values, dot_values
-from recursive_dyn.manifold.formula.formula import Formula
-from recursive_dyn.manifold.formula.kinematics import in_displacements, rates
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.manifold.formula.variations import in_displacements, rates
 
 SAMPLES = 2**20
 

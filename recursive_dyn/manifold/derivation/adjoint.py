@@ -7,7 +7,7 @@ the dot product, one operation at a time.
 from __future__ import annotations
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.formula.formula import Apply, Cross, Dot, Formula, Hat
+from recursive_dyn.manifold.formula.nodes import Apply, Cross, Dot, Formula, Hat
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, transposed_atom
 from recursive_dyn.manifold.normal.forms import Form, add_to, combine, formula, single, times

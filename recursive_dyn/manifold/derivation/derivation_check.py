@@ -7,10 +7,10 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import leaves, symbols_of
-from recursive_dyn.manifold.formula.formula import Formula
-from recursive_dyn.manifold.formula.kinematics import rates, velocity
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import kind, number
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.manifold.formula.variations import rates, velocity
 
 
 def check_configuration(configuration: Any) -> tuple[Symbol, ...]:

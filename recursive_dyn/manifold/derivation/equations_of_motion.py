@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.normal.forms import Form, formula
 from recursive_dyn.manifold.writing.compact import compact_row
-from recursive_dyn.manifold.writing.latex_style import LATEX
+from recursive_dyn.manifold.writing.latex_style import Printed
+from recursive_dyn.manifold.writing.style import Style
 from recursive_dyn.manifold.writing.terms import Roles
-from recursive_dyn.manifold.writing.text_style import TEXT
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equation:
+class Equation(Printed):
     """The row of one configuration variable: ``residual`` = 0.
 
     symbol: the variable; form: the residual in normal form, exactly what its virtual displacement is multiplied with
@@ -45,21 +45,12 @@ class Equation:
         inputs = frozenset(s.base for s in self.inputs)
         return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, self.ranks))
 
-    def __str__(self) -> str:
-        return f"{self.row} = 0"
-
-    __repr__ = __str__
-
-    def latex(self) -> str:
-        """The row in LaTeX."""
-        return f"{self.row.latex()} = 0"
-
-    def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+    def write(self, style: Style) -> str:
+        return f"{style.write(self.row)} = 0"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equations:
+class Equations(Printed):
     """Equations of motion of a system; ``equations[q]`` is the row of q.
 
     lagrangian, virtual_work: what they were derived from; configuration: the variables, in the order of the rows;
@@ -94,22 +85,16 @@ class Equations:
         used = (s for f in (*(row.row for row in self.rows), *self.constraints) for s in symbols_of(f, True))
         return tuple(dict.fromkeys(Symbol(s.base) for s in used if s.base.definition is not None))
 
-    def _lines(self, write: Callable[[Formula], str]) -> list[str]:
-        lines = [f"{write(row.row)} = 0" for row in self.rows] + [f"{write(c)} = 0" for c in self.constraints]
-        return lines + [f"{write(s)} = {write(s.base.definition)}" for s in self.definitions if s.base.definition]
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines(TEXT.write))
-
-    __repr__ = __str__
+    def write(self, style: Style) -> str:
+        """All rows, constraints and definitions, a line each."""
+        lines = [*(row.write(style) for row in self.rows), *(f"{style.write(c)} = 0" for c in self.constraints)]
+        lines += [f"{style.write(s)} = {style.write(s.base.definition)}" for s in self.definitions if s.base.definition]
+        return "\n".join(lines)
 
     def latex(self) -> str:
-        """All rows, constraints and definitions, aligned at their equal signs."""
-        body = " \\\\\n".join(line.replace(" = ", " &= ") for line in self._lines(LATEX.write))
+        """In LaTeX, aligned at the equal signs."""
+        body = super().latex().replace(" = ", " &= ").replace("\n", " \\\\\n")
         return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
-
-    def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
 
     def compile(self) -> ManifoldDynamics:
         """Mass matrix, right-hand side, accelerations and steps as machine code."""

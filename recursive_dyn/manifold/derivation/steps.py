@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.derivation.action import Action, Collection, Step, Variation, VariationalProblem
 from recursive_dyn.manifold.derivation.adjoint import isolate
 from recursive_dyn.manifold.derivation.derivation_check import (
     as_scalar,
@@ -22,13 +23,12 @@ from recursive_dyn.manifold.derivation.derivation_check import (
 )
 from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
 from recursive_dyn.manifold.derivation.nonholonomic import multiplier_work
-from recursive_dyn.manifold.derivation.step import Action, Collection, Problem, Step, Variation
 from recursive_dyn.manifold.formula.calculus import delta
 from recursive_dyn.manifold.formula.calculus import replace as replaced
-from recursive_dyn.manifold.formula.formula import ZERO, Formula
-from recursive_dyn.manifold.formula.kinematics import effective, in_displacements, rates
+from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.operations import dot, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.variations import effective, in_displacements, rates
 from recursive_dyn.manifold.normal.forms import Form, add_to, formula
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.manifold.normal.rates import form_rate
@@ -54,7 +54,7 @@ def action(
     turning = {q.virtual: effective(q) for q in variables}  # moments on q act at right angles to it
     work = replaced(work, lambda s: turning.get(s, s))
     multipliers, reaction = multiplier_work(rows, variables, moving, taken)
-    return Action(Problem(lagrangian, work, variables, moving, rows, multipliers, reaction), "action")
+    return Action(VariationalProblem(lagrangian, work, variables, moving, rows, multipliers, reaction), "action")
 
 
 def _expect(step: object, kinds: type | tuple[type, ...], function: str) -> None:
@@ -81,7 +81,7 @@ def substitute_constraints(step: Variation) -> Variation:
     return Variation(step.problem, "constraint substitution", _on_manifold(step.formula, step.problem))
 
 
-def _on_manifold(f: Formula, problem: Problem) -> Formula:
+def _on_manifold(f: Formula, problem: VariationalProblem) -> Formula:
     spinning = rates(problem.configuration)
     return replaced(f, lambda s: in_displacements(s, spinning))
 
@@ -100,7 +100,7 @@ def collect(step: Variation | Collection) -> Collection:
     return Collection(step.problem, title, _ordered(merged, step.problem))
 
 
-def _resolved(terms: dict[Symbol, Form], problem: Problem) -> dict[Symbol, Form]:
+def _resolved(terms: dict[Symbol, Form], problem: VariationalProblem) -> dict[Symbol, Form]:
     """Variations of abbreviations replaced by those of what they stand for."""
     while any(symbol.base.definition is not None for symbol in terms):
         result: dict[Symbol, Form] = {}
@@ -119,7 +119,7 @@ def _resolved(terms: dict[Symbol, Form], problem: Problem) -> dict[Symbol, Form]
     return terms
 
 
-def _ordered(terms: dict[Symbol, Form], problem: Problem) -> tuple[tuple[Symbol, Form], ...]:
+def _ordered(terms: dict[Symbol, Form], problem: VariationalProblem) -> tuple[tuple[Symbol, Form], ...]:
     """In the configuration's order, highest derivatives first."""
     places = {q.virtual.base: i for i, q in enumerate(problem.configuration)}
     last = len(places)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import ZERO, Formula, Number, Power, Sum
+from recursive_dyn.manifold.formula.nodes import ZERO, Formula, Number, Power, Sum
 from recursive_dyn.manifold.formula.operations import hat, is_zero, multiply, power, remade, total, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 

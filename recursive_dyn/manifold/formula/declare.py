@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import Formula, Shape
+from recursive_dyn.manifold.formula.nodes import Formula, Shape
 from recursive_dyn.manifold.formula.operations import described
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.spatial.spaces import Flat, Rotation, Space, Sphere

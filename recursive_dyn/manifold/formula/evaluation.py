@@ -9,19 +9,9 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.manifold.formula import nodes
 from recursive_dyn.manifold.formula.calculus import dt
-from recursive_dyn.manifold.formula.formula import (
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Hat,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Transpose,
-)
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 Value = Any  # a scalar, or an array of scalars of the formula's shape
@@ -50,28 +40,28 @@ class Evaluation:
                 if f.base.definition is None or f.is_variation:
                     raise ModelError(f"'{f}' has no value: give one, or put it in the configuration")
                 return self(dt(f.base.definition, f.order))
-            case Number(value):
+            case nodes.Number(value):
                 return self._number(value)
-            case Sum(terms, shape):
+            case nodes.Sum(terms, shape):
                 return self._sum(terms, shape)
-            case Product(factors):
+            case nodes.Product(factors):
                 result = self(factors[0])
                 for factor in factors[1:]:
                     result = result * self(factor)
                 return result
-            case Power(scalar, exponent):
+            case nodes.Power(scalar, exponent):
                 return _power(self(scalar), exponent)
-            case Dot(a, b):
+            case nodes.Dot(a, b):
                 return dot_values(self(a), self(b))
-            case Cross(a, b):
+            case nodes.Cross(a, b):
                 return cross_values(self(a), self(b))
-            case Apply(a, b):
+            case nodes.Apply(a, b):
                 return self(a) @ self(b)
-            case Hat(a):
+            case nodes.Hat(a):
                 x, y, z = self(a)
                 zero = self._number(Fraction(0))
                 return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]], dtype=object)
-            case Transpose(a):
+            case nodes.Transpose(a):
                 return self(a).T
         raise ModelError(f"{f!r} has no value")
 

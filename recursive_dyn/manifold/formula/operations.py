@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula import formula as nodes
-from recursive_dyn.manifold.formula.formula import ONE, ZERO, Formula, Number, Product, Shape, Sum, provides
+from recursive_dyn.manifold.formula import nodes
+from recursive_dyn.manifold.formula.nodes import ONE, ZERO, Formula, Number, Product, Shape, Sum, provides
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import Formula, Shape
+from recursive_dyn.manifold.formula.nodes import Formula, Shape
 from recursive_dyn.spatial.spaces import Flat, Rotation, Space, Sphere
 
 _SCALARS = Flat(1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import StateError
-from recursive_dyn.manifold.formula.formula import Shape
+from recursive_dyn.manifold.formula.nodes import Shape
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.spatial.rotations import nearest_rotation
 

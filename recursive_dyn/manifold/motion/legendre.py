@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import derivation, dt
-from recursive_dyn.manifold.formula.formula import Formula
-from recursive_dyn.manifold.formula.kinematics import velocity
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import zero
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.variations import velocity
 
 
 def energy(lagrangian: Formula, configuration: Sequence[Symbol]) -> Formula:

@@ -20,9 +20,9 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
 from recursive_dyn.manifold.formula.calculus import dt, leaves
 from recursive_dyn.manifold.formula.evaluation import Evaluation
-from recursive_dyn.manifold.formula.formula import Formula
-from recursive_dyn.manifold.formula.kinematics import acceleration, velocity
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.variations import acceleration, velocity
 from recursive_dyn.manifold.motion.legendre import energy
 from recursive_dyn.manifold.motion.prescribed import carried, moves
 from recursive_dyn.manifold.motion.quantities import Table, label

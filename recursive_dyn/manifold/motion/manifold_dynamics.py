@@ -14,8 +14,8 @@ from recursive_dyn.codegen.kernel import NotFinite
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import reachable
 from recursive_dyn.manifold.formula.evaluation import Evaluation
-from recursive_dyn.manifold.formula.kinematics import velocity
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.variations import velocity
 from recursive_dyn.manifold.motion.equation_functions import EquationFunctions
 from recursive_dyn.manifold.motion.lowering import MotionRows
 from recursive_dyn.manifold.motion.prescribed import carried

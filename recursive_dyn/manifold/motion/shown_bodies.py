@@ -11,7 +11,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import dt, leaves
 from recursive_dyn.manifold.formula.evaluation import Evaluation
-from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import described
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.spatial.algebra import vee_difference

@@ -2,7 +2,7 @@
 
 q: 3 numbers of a unit vector, a quaternion x, y, z, w of a rotation, the numbers themselves of a flat variable.
 v: omega (q' = omega x q, world axes) of a unit vector, Omega (R' = R hat(Omega), body axes) of a rotation, x' of a flat
-variable. What a space does to symbols stands in ``formula.kinematics``. Arrays hold floats or scalars of the graph.
+variable. What a space does to symbols stands in ``formula.variations``. Arrays hold floats or scalars of the graph.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
 from recursive_dyn.integrators.munthe_kaas import displacement_rate, turn
 from recursive_dyn.manifold.formula.evaluation import Evaluation
-from recursive_dyn.manifold.formula.formula import Cross, Formula
-from recursive_dyn.manifold.formula.kinematics import acceleration, velocity
+from recursive_dyn.manifold.formula.nodes import Cross, Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.variations import acceleration, velocity
 from recursive_dyn.manifold.motion.given import numbers, rotation, unit
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.polynomial import Monomial, Polynomial, common_monomial, monomial_power, product

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import comb
 
-from recursive_dyn.manifold.formula.formula import Apply, Cross, Dot, Formula, Hat, Transpose
+from recursive_dyn.manifold.formula.nodes import Apply, Cross, Dot, Formula, Hat, Transpose
 from recursive_dyn.manifold.formula.operations import transpose
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, scalar, single, sort_key, times

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from recursive_dyn.manifold.formula.formula import ONE, Formula, Number
+from recursive_dyn.manifold.formula.nodes import ONE, Formula, Number
 from recursive_dyn.manifold.formula.operations import total
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.polynomial import Exact, Polynomial, accumulate, product, scaled

@@ -9,18 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from recursive_dyn.errors import OperandError
-from recursive_dyn.manifold.formula.formula import (
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Hat,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Transpose,
-)
+from recursive_dyn.manifold.formula import nodes
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, dot_atoms, transposed_atom
 from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, times
@@ -32,26 +22,26 @@ def normal(f: Formula) -> Form:
     match f:
         case Symbol():
             return {((), None): {((f, 1),): 1}} if not f.shape else {((), f): UNIT}
-        case Number(value):
+        case nodes.Number(value):
             return {((), None): {(): exact(value)}} if value else {}
-        case Sum(terms):
+        case nodes.Sum(terms):
             result: Form = {}
             for t in terms:
                 add_to(result, normal(t))
             return result
-        case Product(factors):
+        case nodes.Product(factors):
             return times(_scalars(factors[:-1]), normal(factors[-1]))
-        case Power(scalar, exponent):
+        case nodes.Power(scalar, exponent):
             return _power(normal(scalar), exponent, f)
-        case Dot(a, b):
+        case nodes.Dot(a, b):
             return combine(normal(a), normal(b), dot_atoms)
-        case Cross(a, b):
+        case nodes.Cross(a, b):
             return combine(normal(a), normal(b), cross_atoms)
-        case Apply(a, b):
+        case nodes.Apply(a, b):
             return combine(normal(a), normal(b), apply_atoms)
-        case Hat(a):
-            return {(dots, Hat(atom)): p for (dots, atom), p in normal(a).items() if atom is not None}
-        case Transpose(a):
+        case nodes.Hat(a):
+            return {(dots, nodes.Hat(atom)): p for (dots, atom), p in normal(a).items() if atom is not None}
+        case nodes.Transpose(a):
             return _transposed(normal(a))
     raise OperandError(f"{f!r} has no normal form")
 

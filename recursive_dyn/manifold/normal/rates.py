@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from recursive_dyn.manifold.formula.calculus import dt
-from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Form, Key, add_to, times
 from recursive_dyn.manifold.normal.normal_form import normal

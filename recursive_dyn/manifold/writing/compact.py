@@ -14,7 +14,7 @@ from typing import Any
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.formula import ONE, Apply, Cross, Dot, Formula, Number, Power, Product, Shape
+from recursive_dyn.manifold.formula.nodes import ONE, Apply, Cross, Dot, Formula, Number, Power, Product, Shape
 from recursive_dyn.manifold.formula.operations import total
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Form

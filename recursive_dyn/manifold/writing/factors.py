@@ -9,18 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from recursive_dyn.manifold.formula.formula import (
-    ONE,
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Transpose,
-)
+from recursive_dyn.manifold.formula import nodes
+from recursive_dyn.manifold.formula.nodes import ONE, Formula
 from recursive_dyn.manifold.formula.operations import transpose
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.polynomial import (
@@ -46,7 +36,7 @@ def shared_factors(terms: list[Term], roles: Roles) -> list[Formula]:
     for i, t in enumerate(terms):
         rest = product(t.coefficient, {inverse: exact(1 / number)})
         terms[i] = replace(t, coefficient=rest, moving=monomial_product(t.moving, monomial_power(moving, -1)))
-    return [Number(number), *powers(constant, roles), *powers(moving, roles)]
+    return [nodes.Number(number), *powers(constant, roles), *powers(moving, roles)]
 
 
 def coefficient(p: Polynomial, roles: Roles) -> list[Formula]:
@@ -61,56 +51,56 @@ def coefficient(p: Polynomial, roles: Roles) -> list[Formula]:
     if values[0] < 0:
         number = -number
     if len(rest) == 1:
-        return [Number(Fraction(values[0])), *powers(shared, roles)]
-    terms = [joined([Number(Fraction(x) / number), *powers(m, roles)]) for m, x in rest]
-    return [Number(number), Sum(tuple(terms)), *powers(shared, roles)]
+        return [nodes.Number(Fraction(values[0])), *powers(shared, roles)]
+    terms = [joined([nodes.Number(Fraction(x) / number), *powers(m, roles)]) for m, x in rest]
+    return [nodes.Number(number), nodes.Sum(tuple(terms)), *powers(shared, roles)]
 
 
 def powers(monomial: Monomial, roles: Roles) -> list[Formula]:
     """A monomial's symbols as factors, in the order of their declaration."""
     ordered = sorted(monomial, key=lambda pair: (roles.rank(pair[0]), pair[0].order))
-    return [s if e == 1 else Power(s, e) for s, e in ordered]
+    return [s if e == 1 else nodes.Power(s, e) for s, e in ordered]
 
 
 def joined(factors: list[Formula]) -> Formula:
     """The product of factors as they stand, without a leading 1."""
     if not factors:
         return ONE
-    if isinstance(factors[0], Number) and factors[0].value == 1 and len(factors) > 1:
+    if isinstance(factors[0], nodes.Number) and factors[0].value == 1 and len(factors) > 1:
         factors = factors[1:]
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+    return factors[0] if len(factors) == 1 else nodes.Product(tuple(factors))
 
 
 def facing(dot: Formula, roles: Roles) -> tuple[int, Formula]:
     """(sign, the dot product written otherwise)."""
-    if not isinstance(dot, Dot):
+    if not isinstance(dot, nodes.Dot):
         return 1, dot
     a, b = dot.left, dot.right
     if b.varied:
         a, b = b, a
     if not a.varied:
         return 1, _resting(a, b)
-    while isinstance(a, Apply) and a.right.varied:
-        b = Apply(transpose(a.left), b)
+    while isinstance(a, nodes.Apply) and a.right.varied:
+        b = nodes.Apply(transpose(a.left), b)
         a = a.right
-    if not isinstance(a, Cross):
-        return 1, Dot(a, b)
+    if not isinstance(a, nodes.Cross):
+        return 1, nodes.Dot(a, b)
     return _triple(a, b, roles)
 
 
-def _resting(a: Formula, b: Formula) -> Dot:
-    if isinstance(b, Apply) and isinstance(b.left, Transpose) and not isinstance(b.right, Apply):
-        a, b = b.right, Apply(b.left.of, a)
+def _resting(a: Formula, b: Formula) -> nodes.Dot:
+    if isinstance(b, nodes.Apply) and isinstance(b.left, nodes.Transpose) and not isinstance(b.right, nodes.Apply):
+        a, b = b.right, nodes.Apply(b.left.of, a)
     elif _is_constant(a) and not _is_constant(b):
         a, b = b, a
-    return Dot(a, b)
+    return nodes.Dot(a, b)
 
 
 def _is_constant(f: Formula) -> bool:
     return f.constant if isinstance(f, Symbol) else all(_is_constant(c) for c in f.children)
 
 
-def _triple(a: Cross, b: Formula, roles: Roles) -> tuple[int, Formula]:
+def _triple(a: nodes.Cross, b: Formula, roles: Roles) -> tuple[int, Formula]:
     """(xi x q) . b and (Omega x eta) . b where the variation's own variable occurs, else what is simple first."""
     sign = 1
     u, v = a.left, a.right
@@ -121,5 +111,5 @@ def _triple(a: Cross, b: Formula, roles: Roles) -> tuple[int, Formula]:
     if v != partner and (b == partner or (isinstance(b, Symbol) and not isinstance(v, Symbol))):
         v, b, sign = b, v, -sign
     if partner is not None and partner != owner and v == partner:
-        return -sign, Dot(Cross(v, u), b)
-    return sign, Dot(Cross(u, v), b)
+        return -sign, nodes.Dot(nodes.Cross(v, u), b)
+    return sign, nodes.Dot(nodes.Cross(u, v), b)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from fractions import Fraction
 
-from recursive_dyn.manifold.formula.formula import Formula, provides
+from recursive_dyn.manifold.formula.nodes import PROVIDED
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.writing.style import Style
+from recursive_dyn.manifold.writing.style import TEXT, Style
 
 _NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi
 psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
@@ -18,47 +17,15 @@ _LETTERS = "|".join(sorted((*_GREEK, *_ALIASES), key=len, reverse=True))
 _DOTS = {1: r"\dot", 2: r"\ddot", 3: r"\dddot"}
 
 
-class LatexStyle(Style):
-    """Math mode, without delimiters."""
-
-    dot, cross = r" \cdot ", r" \times "
-    variation = r"\delta "
-
-    def symbol(self, s: Symbol) -> str:
-        letter, subscript = _parts(s.base.name)
-        mark = _DOTS.get(s.order)
-        body = f"{mark}{{{letter}}}" if mark else letter
-        if subscript:
-            body += f"_{{{subscript}}}"
-        if s.order and not mark:
-            body += f"^{{({s.order})}}"
-        return rf"\delta {body}" if s.is_variation else body
-
-    def number(self, value: Fraction) -> str:
-        if value.denominator == 1:
-            return str(value)
-        return rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
-
-    def bracket(self, inside: str) -> str:
-        return rf"\left( {inside} \right)"
-
-    def power(self, base: str, exponent: int) -> str:
-        return f"{base}^{{{exponent}}}"
-
-    def transposed(self, matrix: str) -> str:
-        return f"{matrix}^{{T}}"
-
-    def hat(self, vector: str) -> str:
-        return rf"\widehat{{{vector}}}"
-
-    def norm(self, vector: str, exponent: int) -> str:
-        return rf"\left\| {vector} \right\|^{{{exponent}}}"
-
-    def integral(self, integrand: str) -> str:
-        return rf"\int {integrand} \, dt"
-
-
-LATEX = LatexStyle()
+def _symbol(s: Symbol) -> str:
+    letter, subscript = _parts(s.base.name)
+    mark = _DOTS.get(s.order)
+    body = f"{mark}{{{letter}}}" if mark else letter
+    if subscript:
+        body += f"_{{{subscript}}}"
+    if s.order and not mark:
+        body += f"^{{({s.order})}}"
+    return rf"\delta {body}" if s.is_variation else body
 
 
 def _spelt(letter: str) -> str:
@@ -84,7 +51,29 @@ def _parts(name: str) -> tuple[str, str]:
     return (f"\\{letter}" if letter in _GREEK else letter), subscript
 
 
-@provides("latex")
-def latex(f: Formula) -> str:
-    """A formula in LaTeX."""
-    return LATEX.write(f)
+LATEX = Style(
+    _symbol, r"\delta ", r" \cdot ", r" \times ", r"\frac{{{}}}{{{}}}", r"\left( {} \right)", "{}^{{{}}}", "{}^{{{}}}",
+    "{}^{{T}}", r"\widehat{{{}}}", r"\left\| {} \right\|^{{{}}}", r"\int {} \, dt",
+)  # fmt: skip
+PROVIDED["latex"] = LATEX.write
+
+
+class Printed:
+    """What prints as text, and in a notebook as LaTeX."""
+
+    def write(self, style: Style) -> str:
+        """It in a style of printing."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.write(TEXT)
+
+    def __repr__(self) -> str:
+        return self.write(TEXT)
+
+    def latex(self) -> str:
+        """It in LaTeX."""
+        return self.write(LATEX)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"

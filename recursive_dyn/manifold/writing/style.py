@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from recursive_dyn.manifold.formula.formula import (
-    Apply,
-    Cross,
-    Dot,
-    Formula,
-    Hat,
-    Number,
-    Power,
-    Product,
-    Sum,
-    Transpose,
-)
+from recursive_dyn.manifold.formula import nodes
+from recursive_dyn.manifold.formula.nodes import PROVIDED, Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 MOST_MARKS = 3  # derivatives of higher order carry a superscript instead of primes or dots
@@ -23,45 +15,22 @@ MOST_MARKS = 3  # derivatives of higher order carry a superscript instead of pri
 SUM, PRODUCT, PAIR, APPLIED, SCRIPTED, ATOM = range(6)
 
 
+@dataclass(frozen=True)
 class Style:
-    """Writes formulas; subclasses give the marks: text, LaTeX."""
+    """Writes formulas: templates of the marks, and how a symbol is written with those of derivative and variation."""
 
-    space = " "
-    plus, minus, negative = " + ", " - ", "-"
-    dot, cross = ".", " x "
-
-    def symbol(self, s: Symbol) -> str:
-        """A symbol with its marks of derivative and variation."""
-        raise NotImplementedError
-
-    def number(self, value: Fraction) -> str:
-        """A positive number."""
-        raise NotImplementedError
-
-    def bracket(self, inside: str) -> str:
-        raise NotImplementedError
-
-    def power(self, base: str, exponent: int) -> str:
-        raise NotImplementedError
-
-    def transposed(self, matrix: str) -> str:
-        raise NotImplementedError
-
-    def hat(self, vector: str) -> str:
-        raise NotImplementedError
-
-    def norm(self, vector: str, exponent: int) -> str:
-        """|v| to a power."""
-        raise NotImplementedError
-
-    def integral(self, integrand: str) -> str:
-        """Its integral over time."""
-        raise NotImplementedError
-
-    @property
-    def variation(self) -> str:
-        """The mark of a variation."""
-        raise NotImplementedError
+    symbol: Callable[[Symbol], str]
+    variation: str = "δ"
+    dot: str = "."
+    cross: str = " x "
+    fraction: str = "{}/{}"
+    bracket: str = "({})"
+    power: str = "{}^{}"
+    inverse: str = "{}^({})"
+    transposed: str = "{}^T"
+    hat: str = "hat({})"
+    norm: str = "|{}|^{}"
+    integral: str = "∫ {} dt"
 
     def write(self, f: Formula) -> str:
         """A formula."""
@@ -71,36 +40,41 @@ class Style:
         match f:
             case Symbol():
                 return self.symbol(f), ATOM if f.order <= MOST_MARKS else SCRIPTED
-            case Number(value):
-                text = self.number(abs(value))
-                return (text, ATOM) if value >= 0 else (self.negative + text, SUM)
-            case Sum(terms):
+            case nodes.Number(value):
+                text = self._number(abs(value))
+                return (text, ATOM) if value >= 0 else ("-" + text, SUM)
+            case nodes.Sum(terms):
                 return self._sum(terms), SUM if len(terms) > 1 else PRODUCT
-            case Product():
+            case nodes.Product():
                 sign, text = self._signed(f)
-                return (text, PRODUCT) if sign > 0 else (self.negative + text, SUM)
-            case Power(Dot(a, b), exponent) if a == b:
-                return self.norm(self.inside(a, SUM), 2 * exponent), SCRIPTED
-            case Power(scalar, exponent):
-                return self.power(self.inside(scalar, ATOM), exponent), SCRIPTED
-            case Dot(a, b) if a == b:
-                return self.norm(self.inside(a, SUM), 2), SCRIPTED
-            case Dot(a, b):
-                return self.inside(a, SCRIPTED) + self.dot + self.inside(b, APPLIED), PAIR
-            case Cross(a, b):
-                return self.inside(a, APPLIED) + self.cross + self.inside(b, APPLIED), PAIR
-            case Apply(a, b):
-                return self.inside(a, APPLIED) + self.space + self.inside(b, APPLIED), APPLIED
-            case Hat(a):
-                return self.hat(self.write(a)), ATOM
-            case Transpose(a):
-                return self.transposed(self.inside(a, ATOM)), SCRIPTED
+                return (text, PRODUCT) if sign > 0 else ("-" + text, SUM)
+            case nodes.Power(nodes.Dot(a, b), exponent) if a == b:
+                return self.norm.format(self._inside(a, SUM), 2 * exponent), SCRIPTED
+            case nodes.Power(scalar, exponent):
+                return (self.power if exponent > 0 else self.inverse).format(
+                    self._inside(scalar, ATOM), exponent
+                ), SCRIPTED
+            case nodes.Dot(a, b) if a == b:
+                return self.norm.format(self._inside(a, SUM), 2), SCRIPTED
+            case nodes.Dot(a, b):
+                return self._inside(a, SCRIPTED) + self.dot + self._inside(b, APPLIED), PAIR
+            case nodes.Cross(a, b):
+                return self._inside(a, APPLIED) + self.cross + self._inside(b, APPLIED), PAIR
+            case nodes.Apply(a, b):
+                return self._inside(a, APPLIED) + " " + self._inside(b, APPLIED), APPLIED
+            case nodes.Hat(a):
+                return self.hat.format(self.write(a)), ATOM
+            case nodes.Transpose(a):
+                return self.transposed.format(self._inside(a, ATOM)), SCRIPTED
         raise TypeError(f"{type(f).__name__} is no formula")
 
-    def inside(self, f: Formula, least: int) -> str:
+    def _number(self, value: Fraction) -> str:
+        return str(value) if value.denominator == 1 else self.fraction.format(value.numerator, value.denominator)
+
+    def _inside(self, f: Formula, least: int) -> str:
         """A formula in a place where it must bind at least so tightly."""
         text, binding = self._write(f)
-        return text if binding >= least else self.bracket(text)
+        return text if binding >= least else self.bracket.format(text)
 
     def _sum(self, terms: tuple[Formula, ...]) -> str:
         if not terms:
@@ -108,31 +82,40 @@ class Style:
         text = ""
         for i, t in enumerate(terms):
             sign, body = self._signed(t)
-            text += (self.plus if sign > 0 else self.minus) if i else ("" if sign > 0 else self.negative)
+            text += (" + " if sign > 0 else " - ") if i else ("" if sign > 0 else "-")
             text += body
         return text
 
     def _signed(self, f: Formula) -> tuple[int, str]:
         """(sign, the formula without it)."""
-        if isinstance(f, Number) and f.value < 0:
-            return -1, self.number(-f.value)
-        if not isinstance(f, Product):
-            return 1, self.inside(f, PRODUCT)
+        if isinstance(f, nodes.Number) and f.value < 0:
+            return -1, self._number(-f.value)
+        if not isinstance(f, nodes.Product):
+            return 1, self._inside(f, PRODUCT)
         factors = list(f.factors)
         sign = 1
-        if isinstance(factors[0], Number) and factors[0].value < 0:
+        if isinstance(factors[0], nodes.Number) and factors[0].value < 0:
             sign = -1
-            factors[0] = Number(-factors[0].value)
-        if isinstance(factors[0], Number) and factors[0].value == 1 and len(factors) > 1:
+            factors[0] = nodes.Number(-factors[0].value)
+        if isinstance(factors[0], nodes.Number) and factors[0].value == 1 and len(factors) > 1:
             factors = factors[1:]
-        parts = [self.inside(x, APPLIED if i < len(factors) - 1 else PAIR) for i, x in enumerate(factors)]
-        return sign, self.space.join(parts)
+        parts = [self._inside(x, APPLIED if i < len(factors) - 1 else PAIR) for i, x in enumerate(factors)]
+        return sign, " ".join(parts)
 
     def action(self, lagrangian: Formula, works: bool) -> str:
         """S as an integral."""
-        text = f"S = {self.integral(self.inside(lagrangian, PRODUCT))}"
-        return text + f"{self.plus}{self.integral('W')}" if works else text
+        text = f"S = {self.integral.format(self._inside(lagrangian, PRODUCT))}"
+        return f"{text} + {self.integral.format('W')}" if works else text
 
     def varied(self, integrand: Formula) -> str:
         """The variation of S as an integral that is zero."""
-        return f"{self.variation}S = {self.integral(self.inside(integrand, PRODUCT))} = 0"
+        return f"{self.variation}S = {self.integral.format(self._inside(integrand, PRODUCT))} = 0"
+
+
+def _text_symbol(s: Symbol) -> str:
+    marks = "'" * s.order if s.order <= MOST_MARKS else f"^({s.order})"
+    return ("δ" if s.is_variation else "") + s.base.name + marks
+
+
+TEXT = Style(_text_symbol)
+PROVIDED["text"] = TEXT.write

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.formula import Formula
-from recursive_dyn.manifold.formula.kinematics import rates
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.manifold.formula.variations import rates
 from recursive_dyn.manifold.normal.polynomial import Monomial, Polynomial
 
 

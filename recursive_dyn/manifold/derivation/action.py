@@ -7,19 +7,18 @@ from functools import cached_property
 
 from recursive_dyn.manifold.derivation.derivation_check import inputs_of
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.formula import ZERO, Formula
+from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.manifold.writing.compact import compact, paired
-from recursive_dyn.manifold.writing.latex_style import LATEX
+from recursive_dyn.manifold.writing.latex_style import Printed
 from recursive_dyn.manifold.writing.style import Style
 from recursive_dyn.manifold.writing.terms import Roles
-from recursive_dyn.manifold.writing.text_style import TEXT
 
 
 @dataclass(frozen=True)
-class Problem:
+class VariationalProblem:
     """What is given: L, the virtual work, the configuration, and constraints linear in velocity."""
 
     lagrangian: Formula
@@ -51,10 +50,10 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Step:
+class Step(Printed):
     """What a step returns: the action or its variation; ``title`` names the step, ``integrand`` is the formula."""
 
-    problem: Problem
+    problem: VariationalProblem
     title: str
 
     @property
@@ -63,20 +62,7 @@ class Step:
         raise NotImplementedError
 
     def write(self, style: Style) -> str:
-        """The step in a style of printing."""
         return style.varied(self.integrand)
-
-    def __str__(self) -> str:
-        return self.write(TEXT)
-
-    __repr__ = __str__
-
-    def latex(self) -> str:
-        """The step in LaTeX."""
-        return self.write(LATEX)
-
-    def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from recursive_dyn.manifold.formula.calculus import dt
-from recursive_dyn.manifold.formula.formula import Formula
+from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import cross, dot, hat, multiply
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 

@@ -1,6 +1,7 @@
 """Equations of motion on products of R, R^n, S^2 and SO(3), symbolic and without coordinates."""
 
-from recursive_dyn.manifold.comparison.equality import equal, same_equations
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.same_equations import same_equations
 from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
 from recursive_dyn.manifold.derivation.steps import (
     action,

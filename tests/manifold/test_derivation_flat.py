@@ -17,7 +17,8 @@ from recursive_dyn.manifold import (
     unit_vectors,
     vectors,
 )
-from recursive_dyn.manifold.comparison.equality import equal, same_equations
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.same_equations import same_equations
 from recursive_dyn.manifold.formula.calculus import replace, symbols_of
 from recursive_dyn.manifold.formula.symbol import Symbol
 

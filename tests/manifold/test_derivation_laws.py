@@ -11,7 +11,8 @@ from demos.manifolds import pendulums, walker
 from demos.manifolds.gallery import SYSTEMS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import cross, delta, derive, dot, dt, rotations, scalars, unit_vectors, vectors
-from recursive_dyn.manifold.comparison.equality import difference, equal, same_equations
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.same_equations import difference, same_equations
 from recursive_dyn.manifold.derivation.steps import collect, substitute_constraints, variation
 from recursive_dyn.manifold.formula.calculus import replace, symbols_of
 from recursive_dyn.manifold.formula.symbol import Symbol

@@ -112,7 +112,7 @@ def test_the_interpreter_computes_the_same(name):
     positions, v = random_state(dynamics, 7)
     forces = random_forces(dynamics, 7)
     packed = np.concatenate([np.ravel(forces[n]) for n in dynamics.forces])
-    inputs = {"q": positions, "v": v, "forces": packed, "parameters": dynamics.parameters.complete}
+    inputs = {"q": positions, "v": v, "forces": packed, "parameters": dynamics.parameters.numbers}
     a = reference.run(dynamics.program("accelerations"), inputs)["a"]
     assert dynamics.accelerations(positions, v, forces) == pytest.approx(a, rel=1e-10, abs=1e-10)
     energy = reference.run(dynamics.program("energy"), inputs)["energy"]

@@ -54,7 +54,7 @@ def test_the_interpreter_takes_the_same_step(name):
     """The definition over the reference interpreter; fused products differ in the last digits."""
     motion = moving(name, seed=3, timestep=1e-2, forced=True)
     dynamics = motion.dynamics
-    given = {"forces": motion.forces.numbers, "parameters": dynamics.parameters.complete}
+    given = {"forces": motion.forces.numbers, "parameters": dynamics.parameters.numbers}
 
     def run(function, x, q):
         own = given | dict(zip("uv", np.split(x, 2), strict=True)) | {"q": q}

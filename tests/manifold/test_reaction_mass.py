@@ -4,7 +4,8 @@ import pytest
 
 from demos.manifolds import reaction_mass
 from recursive_dyn.manifold import cross, dot, dt
-from recursive_dyn.manifold.comparison.equality import equal, same_equations
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.same_equations import same_equations
 from recursive_dyn.manifold.formula.calculus import replace
 
 system = reaction_mass.pendulum()

@@ -24,7 +24,7 @@ from recursive_dyn.manifold import (
     variation,
     vectors,
 )
-from recursive_dyn.manifold.comparison.equality import difference
+from recursive_dyn.manifold.comparison.same_equations import difference
 from recursive_dyn.manifold.normal.normal_form import normal
 
 m, r, j = scalars("m r j", constant=True)

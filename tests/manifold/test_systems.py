@@ -6,7 +6,8 @@ from demos.manifolds import chain, pendulums, quadrotor, walker
 from demos.manifolds.gallery import SYSTEMS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import cross, derive, dot, dt, vectors
-from recursive_dyn.manifold.comparison.equality import difference, equal, same_equations
+from recursive_dyn.manifold.comparison.equality import equal
+from recursive_dyn.manifold.comparison.same_equations import difference, same_equations
 from recursive_dyn.manifold.formula.calculus import replace
 from recursive_dyn.manifold.formula.symbol import Symbol
 

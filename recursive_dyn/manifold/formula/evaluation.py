@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -51,19 +52,11 @@ class Evaluation:
                 return result
             case nodes.Power(scalar, exponent):
                 return _power(self(scalar), exponent)
-            case nodes.Dot(a, b):
-                return dot_values(self(a), self(b))
-            case nodes.Cross(a, b):
-                return cross_values(self(a), self(b))
-            case nodes.Apply(a, b):
-                return self(a) @ self(b)
             case nodes.Hat(a):
                 x, y, z = self(a)
                 zero = self._number(Fraction(0))
                 return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]], dtype=object)
-            case nodes.Transpose(a):
-                return self(a).T
-        raise ModelError(f"{f!r} has no value")
+        return _VALUES[type(f)](*map(self, f.children))
 
     def _sum(self, terms: tuple[Formula, ...], shape: tuple[int, ...]) -> Value:
         if not terms:
@@ -94,3 +87,8 @@ def dot_values(a: Value, b: Value) -> Any:
 def cross_values(a: Value, b: Value) -> Value:
     """a x b of arrays (3,) of any scalars."""
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dtype=object)
+
+
+_VALUES: dict[type[Formula], Callable[..., Value]] = {
+    nodes.Dot: dot_values, nodes.Cross: cross_values, nodes.Apply: operator.matmul, nodes.Transpose: np.transpose,
+}  # fmt: skip

@@ -120,12 +120,6 @@ class Quantities(Mapping[Any, Any]):
         """All numbers (size,), nan where none was given."""
         return self.numbers
 
-    @property
-    def complete(self) -> np.ndarray:
-        """All numbers (size,); ModelError names those that were never given."""
-        self.refuse_missing()
-        return self.numbers
-
     def refuse_missing(self, numbers: np.ndarray | None = None) -> None:
         """ModelError names what, of these numbers or others (..., size), was never given."""
         numbers = self.numbers if numbers is None else numbers

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula import nodes
@@ -15,6 +16,8 @@ from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, dot_atoms, transposed_atom
 from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, times
 from recursive_dyn.manifold.normal.polynomial import UNIT, exact, monomial_power, product
+
+_BILINEAR: dict[type[Formula], Any] = {nodes.Dot: dot_atoms, nodes.Cross: cross_atoms, nodes.Apply: apply_atoms}
 
 
 def normal(f: Formula) -> Form:
@@ -33,12 +36,8 @@ def normal(f: Formula) -> Form:
             return times(_scalars(factors[:-1]), normal(factors[-1]))
         case nodes.Power(scalar, exponent):
             return _power(normal(scalar), exponent, f)
-        case nodes.Dot(a, b):
-            return combine(normal(a), normal(b), dot_atoms)
-        case nodes.Cross(a, b):
-            return combine(normal(a), normal(b), cross_atoms)
-        case nodes.Apply(a, b):
-            return combine(normal(a), normal(b), apply_atoms)
+        case nodes.Dot(a, b) | nodes.Cross(a, b) | nodes.Apply(a, b):
+            return combine(normal(a), normal(b), _BILINEAR[type(f)])
         case nodes.Hat(a):
             return {(dots, nodes.Hat(atom)): p for (dots, atom), p in normal(a).items() if atom is not None}
         case nodes.Transpose(a):

@@ -12,7 +12,7 @@ from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
-from recursive_dyn.manifold.normal.forms import Form, formula
+from recursive_dyn.manifold.motion.rows import MotionRow, MotionRows
 from recursive_dyn.manifold.writing.compact import compact_row
 from recursive_dyn.manifold.writing.latex_style import Printed
 from recursive_dyn.manifold.writing.style import Style
@@ -20,23 +20,12 @@ from recursive_dyn.manifold.writing.terms import Roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equation(Printed):
-    """The row of one configuration variable: ``residual`` = 0.
+class Equation(MotionRow, Printed):
+    """A row as it is printed. inputs: applied forces and multipliers; ranks: in which order symbols are written."""
 
-    symbol: the variable; form: the residual in normal form, exactly what its virtual displacement is multiplied with
-    in - delta S; inputs: symbols of applied forces and multipliers; ranks: in which order symbols are written.
-    """
-
-    symbol: Symbol
-    form: Form
     configuration: tuple[Symbol, ...]
     inputs: tuple[Symbol, ...]
     ranks: Mapping[Base, int] = field(default_factory=dict)
-
-    @property
-    def residual(self) -> Formula:
-        """The residual term by term, in normal form."""
-        return formula(self.form, self.symbol.virtual.shape)
 
     @cached_property
     def row(self) -> Formula:
@@ -50,20 +39,10 @@ class Equation(Printed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equations(Printed):
-    """Equations of motion of a system; ``equations[q]`` is the row of q.
-
-    lagrangian, virtual_work: what they were derived from; configuration: the variables, in the order of the rows;
-    constraints: formulas linear in velocity that are zero, with a multiplier each; steps: what each step returned.
-    """
+class Equations(MotionRows, Printed):
+    """Equations of motion of a system; ``equations[q]`` is the row of q. steps: what each step returned."""
 
     rows: tuple[Equation, ...]
-    configuration: tuple[Symbol, ...]
-    inputs: tuple[Symbol, ...]
-    lagrangian: Formula
-    virtual_work: Formula
-    constraints: tuple[Formula, ...] = ()
-    multipliers: tuple[Symbol, ...] = ()
     steps: tuple[Any, ...] = ()
 
     def __getitem__(self, symbol: Symbol | str) -> Equation:

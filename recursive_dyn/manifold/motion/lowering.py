@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,42 +26,14 @@ from recursive_dyn.manifold.formula.variations import acceleration, velocity
 from recursive_dyn.manifold.motion.legendre import energy
 from recursive_dyn.manifold.motion.prescribed import carried, moves
 from recursive_dyn.manifold.motion.quantities import Table, label
+from recursive_dyn.manifold.motion.rows import MotionRows
 from recursive_dyn.manifold.motion.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
 from recursive_dyn.manifold.motion.variable import variables
-from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.recursion.lagrangian import FactoredMatrix
 from recursive_dyn.recursion.multipliers import ConstrainedSystem, constrained
 from recursive_dyn.spatial.algebra import dot, mirrored
 
 _SINGULAR = 1e-13  # pivots below this share of their diagonal entry are rounding: the matrix is singular
-
-
-class MotionRow(Protocol):
-    """The row of one variable: ``residual`` = 0, ``form`` its normal form."""
-
-    @property
-    def symbol(self) -> Symbol: ...
-    @property
-    def form(self) -> Form: ...
-    @property
-    def residual(self) -> Formula: ...
-
-
-class MotionRows(Protocol):
-    """What is made into numbers: equations of motion, of whatever derivation."""
-
-    @property
-    def rows(self) -> Sequence[MotionRow]: ...
-    @property
-    def configuration(self) -> Sequence[Symbol]: ...
-    @property
-    def inputs(self) -> Sequence[Symbol]: ...
-    @property
-    def lagrangian(self) -> Formula: ...
-    @property
-    def constraints(self) -> Sequence[Formula]: ...
-    @property
-    def multipliers(self) -> Sequence[Symbol]: ...
 
 
 class Lowered:
@@ -104,8 +76,8 @@ class Lowered:
         """Tables of the constants and of the applied forces that the equations depend on."""
         constants: dict[Symbol, None] = {}
         applied = dict.fromkeys(s for s in equations.inputs if s not in equations.multipliers)
-        for name, formula in self._formulas():
-            for s in leaves(formula):
+        for name, f in self._formulas():
+            for s in leaves(f):
                 if s.varied:
                     raise ModelError(f"{name} holds the variation {label(s)}: equations of motion have none")
                 if s.constant:

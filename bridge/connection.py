@@ -8,10 +8,12 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
+from types import TracebackType
 
 import pybullet
 
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.interrupts import Held
 
 _numbers = count()
 
@@ -36,25 +38,22 @@ class Connection:
         self._release = weakref.finalize(self, _released, self.id, self.owned, self.bodies, self._mark)
         self._release.atexit = False  # connections end with the process
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        """Turn Bullet's errors, once the connection is gone, into StateError."""
+    def guard(self, hold: bool = True) -> Guard:
+        """A context for calls of Bullet, which must not be interrupted: Ctrl-C waits for its end, if ``hold``.
+
+        Raises StateError once the connection is gone, before or within it.
+        """
+        return Guard(self, hold)
+
+    def check(self) -> None:
+        """Raise StateError unless there is a connection."""
         if not self._release.alive:
             raise StateError("this mirror is closed; create a new PyBulletMirror")
         if not pybullet.isConnected(self.id):
-            raise StateError(self._lost())
-        try:
-            yield
-        except pybullet.error as problem:
-            if pybullet.isConnected(self.id):
-                raise
-            raise StateError(self._lost()) from problem
-
-    def _lost(self) -> str:
-        return (
-            f"Bullet's connection {self.id} was disconnected or its window closed; close this mirror and create a new"
-            " PyBulletMirror"
-        )
+            raise StateError(
+                f"Bullet's connection {self.id} was disconnected or its window closed; close this mirror and create a"
+                " new PyBulletMirror"
+            )
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -84,6 +83,29 @@ class Connection:
     def close(self) -> None:
         """Remove the bodies and, if it is ours, the connection; harmless when repeated."""
         self._release()
+
+
+class Guard:
+    """What ``Connection.guard`` gives."""
+
+    __slots__ = ("_connection", "_held", "_hold")
+
+    def __init__(self, connection: Connection, hold: bool) -> None:
+        self._connection, self._hold, self._held = connection, hold, Held()
+
+    def __enter__(self) -> Held:
+        self._connection.check()
+        return self._held.__enter__() if self._hold else self._held
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._hold:
+            self._held.__exit__()
+        if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__  # Ctrl-C within one of Bullet's functions
+        if isinstance(error, pybullet.error):
+            self._connection.check()
 
 
 def _is_marked(body: int, mark: str, client: int) -> bool:

@@ -91,15 +91,19 @@ class PyBulletMirror:
         """Advance the simulation by ``count`` timesteps and mirror where it got to.
 
         Bullet's own bodies, if there are any, are stepped along. ``contacts`` are then those of the last step, with
-        their impulses. A step that fails leaves everything at the end of the one before.
+        their impulses. A step that fails leaves everything at the end of the one before; so does a Ctrl-C.
         """
         self._contacts, self._stepped = None, False
-        with self._connection.guard():
+        with self._connection.guard() as held:
             try:
-                self.sim.step(count)
+                with held.opened():  # what steps keeps its steps whole itself
+                    self.sim.step(count)
+                self._stepped = bool(count) and self._felt
+            except KeyboardInterrupt:
+                self._stepped = self._felt
+                raise
             finally:
                 self._follow()
-        self._stepped = bool(count) and self._felt
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
@@ -132,7 +136,7 @@ class PyBulletMirror:
         """
         check_picture(self._renderer, width, height, samples)
         view = Camera() if camera is None else camera
-        with self._connection.guard():
+        with self._connection.guard(hold=False):
             renderer = renderer_of(self._renderer)
             return self._display.picture(renderer, self._poses, view, (int(width), int(height)), samples)
 
@@ -175,7 +179,7 @@ class PyBulletMirror:
 
     def _fill_window(self) -> None:
         """Show scenery and ground to whoever looks into the connection, and from where all of it is seen."""
-        with self._connection.guard(), self._connection.paused():
+        with self._connection.guard(hold=False), self._connection.paused():
             if self._mirrored.shown:
                 for visual in self._display.scenery():
                     self._mirrored.bodies.draw(visual)

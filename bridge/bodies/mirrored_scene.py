@@ -44,7 +44,7 @@ class MirroredScene:
         self.bodies = MirroredBodies(connection, self.files, self.shown)
         self.planes = PlaneContacts(self.scenery, scene.pairs)
         self.pairs = scene.pairs
-        with connection.guard(), connection.paused():
+        with connection.guard(hold=False), connection.paused():
             self._create(dynamics)
             if connection.owned:
                 pybullet.setGravity(*scene.gravity.tolist(), physicsClientId=connection.id)

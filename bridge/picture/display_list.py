@@ -15,6 +15,7 @@ from bridge.orientations import quaternions
 from bridge.picture import strangers
 from bridge.picture.camera import Camera
 from bridge.picture.renderer import BEHIND, Renderer, towards_light
+from recursive_dyn.simulation.interrupts import Held
 from scene import shapes
 
 
@@ -103,12 +104,13 @@ class DisplayList:
         camera = camera.framed(self._outline, width / height)
         if self._scale is None:
             self._scale = REACH / camera.reach()
-        self._set(renderer)
         target, middle, scale = np.asarray(camera.target), -BEHIND * towards_light(camera), self._scale
-        if self._standing:
-            X = np.array([self._pose(frame, poses, target) for frame in self._standing])
-            places = scale * (X[:, :3, 3] - target) + middle
-            renderer.place(places.tolist(), quaternions(X).tolist())
+        with Held():
+            self._set(renderer)
+            if self._standing:
+                X = np.array([self._pose(frame, poses, target) for frame in self._standing])
+                places = scale * (X[:, :3, 3] - target) + middle
+                renderer.place(places.tolist(), quaternions(X).tolist())
         return renderer.picture(camera.moved(tuple(middle.tolist()), scale), width, height, samples)
 
     def leave(self) -> None:

@@ -13,6 +13,8 @@ from functools import cache
 
 import pybullet
 
+from recursive_dyn.simulation.interrupts import Held
+
 # From Khronos' egl.h and eglext.h.
 PLATFORM_DEVICE = 0x313F
 OPENGL_API = 0x30A2
@@ -82,15 +84,16 @@ def silence() -> Iterator[None]:
     sys.stdout.flush()
     sys.stderr.flush()
     buffers = ctypes.CDLL(None)
-    buffers.fflush(None)
-    saved = [os.dup(descriptor) for descriptor in (1, 2)]
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            for descriptor in (1, 2):
-                os.dup2(nowhere.fileno(), descriptor)
-        yield
-    finally:
+    with Held():
         buffers.fflush(None)
-        for descriptor, copy in zip((1, 2), saved, strict=True):
-            os.dup2(copy, descriptor)
-            os.close(copy)
+        saved = [os.dup(descriptor) for descriptor in (1, 2)]
+        try:
+            with open(os.devnull, "wb") as nowhere:
+                for descriptor in (1, 2):
+                    os.dup2(nowhere.fileno(), descriptor)
+            yield
+        finally:
+            buffers.fflush(None)
+            for descriptor, copy in zip((1, 2), saved, strict=True):
+                os.dup2(copy, descriptor)
+                os.close(copy)

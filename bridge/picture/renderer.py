@@ -16,6 +16,7 @@ from bridge.bodies.visuals import Visual
 from bridge.picture import egl
 from bridge.picture.camera import Camera
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.simulation.interrupts import Held
 
 TILE = (1024, 768)  # EGL's surface: a larger picture would be a smaller one, enlarged
 LIGHT = (0.45, 0.65, 1.0)  # towards the light: to the camera's right, behind it, up
@@ -116,17 +117,18 @@ class Renderer:
         left = (x + offset[0] - width / 2.0) * pixel
         top = (height / 2.0 - y - offset[1]) * pixel
         projection = pybullet.computeProjectionMatrix(left, left + w * pixel, top - h * pixel, top, near, far)
-        image = pybullet.getCameraImage(
-            w,
-            h,
-            viewMatrix=camera.view().T.ravel().tolist(),
-            projectionMatrix=projection,
-            shadow=int(self.hardware),  # the software renderer's are blotches on the ground
-            lightDirection=(LIGHT_DISTANCE * towards_light(camera)).tolist(),
-            renderer=pybullet.ER_BULLET_HARDWARE_OPENGL if self.hardware else pybullet.ER_TINY_RENDERER,
-            flags=pybullet.ER_NO_SEGMENTATION_MASK,
-            physicsClientId=self.client,
-        )
+        with Held():
+            image = pybullet.getCameraImage(
+                w,
+                h,
+                viewMatrix=camera.view().T.ravel().tolist(),
+                projectionMatrix=projection,
+                shadow=int(self.hardware),  # the software renderer's are blotches on the ground
+                lightDirection=(LIGHT_DISTANCE * towards_light(camera)).tolist(),
+                renderer=pybullet.ER_BULLET_HARDWARE_OPENGL if self.hardware else pybullet.ER_TINY_RENDERER,
+                flags=pybullet.ER_NO_SEGMENTATION_MASK,
+                physicsClientId=self.client,
+            )
         color = np.reshape(image[2], (h, w, 4))[..., :3].astype(np.float32) * np.float32(1.0 / 255.0)
         depth = np.reshape(image[3], (h, w)).astype(np.float32)
         distance = far * near / (far - (far - near) * depth)

@@ -76,9 +76,15 @@ class Dynamics(Evaluator):
         """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
         return neutral(self.model)
 
-    def random(self, rng: np.random.Generator | None = None) -> Array:
-        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; any rotations."""
-        rng = np.random.default_rng() if rng is None else rng
+    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; unit quaternions.
+
+        rng: a generator, or the seed of one.
+        """
+        try:
+            rng = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise StateError(f"random takes a NumPy generator or a seed, not {rng!r}") from None
         q = rng.uniform(-np.pi, np.pi, self.nq)
         for first, end in self.model.units:
             q[first:end] = rng.normal(size=end - first)

@@ -35,7 +35,7 @@ class ModelFunctions:
 
     def function(self, name: str) -> Function:
         """The entry of the list, or its derivative by a parameter."""
-        base, _, parameter = name.partition("/")
+        base, _, parameter = str(name).partition("/")
         if base not in FUNCTIONS:
             raise ModelError(f"unknown function '{base}'; choose one of {', '.join(FUNCTIONS)}")
         return self._derivative(FUNCTIONS[base], parameter) if parameter else FUNCTIONS[base]

@@ -51,7 +51,7 @@ class Parameters(Mapping[str, float]):
         return len(self._place)
 
     def _index(self, name: str) -> int:
-        if name not in self._place:
+        if not isinstance(name, str) or name not in self._place:
             known = ", ".join(self._place) or "none"
-            raise ModelError(f"unknown parameter '{name}'; the scene declares {known}")
+            raise ModelError(f"unknown parameter {name!r}; the scene declares {known}")
         return self._place[name]

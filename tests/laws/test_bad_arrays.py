@@ -195,3 +195,14 @@ def test_scalars_and_arrays_of_every_real_kind_are_taken(d):
 def test_a_wrong_number_of_arguments_is_answered_with_the_right_one(d):
     with pytest.raises(rd.StateError, match="step takes q, v, tau, dt, but 1 arguments were given"):
         d.call("step", d.neutral())
+
+
+def test_what_is_no_name_and_no_seed_is_refused(d):
+    with pytest.raises(rd.ModelError, match=r"unknown function '3'; choose one of forward_dynamics"):
+        d.operation_count(3)
+    with pytest.raises(rd.ModelError, match=r"unknown parameter \['mass'\]"):
+        d.parameters[["mass"]] = 1.0
+    np.testing.assert_array_equal(d.random(5), d.random(np.random.default_rng(5)))
+    for bad in ("seed", -1, 0.5):
+        with pytest.raises(rd.StateError, match="a NumPy generator or a seed"):
+            d.random(bad)

@@ -17,6 +17,7 @@ import numpy as np
 
 from recursive_dyn.graph.definitions import FUNCTIONS
 from recursive_dyn.graph.expression import Expression, Scalar, combine, reachable
+from recursive_dyn.graph.value_index import ValueIndex
 
 _SAMPLES = 12
 _FINITE = 4  # points at which two nodes must have values to be compared at all
@@ -37,7 +38,7 @@ def merge_identical(outputs: Sequence[Scalar]) -> list[Scalar]:
     values: dict[int, np.ndarray] = {}
     errors: dict[int, np.ndarray] = {}
     replacement: dict[int, Scalar] = {}
-    known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]] = {}
+    known = ValueIndex()
     for node in nodes:
         if node.op == "input":
             value, error = _draw(rng), np.zeros(_SAMPLES)
@@ -69,7 +70,7 @@ def _representative(
     value: np.ndarray,
     error: np.ndarray,
     replacement: dict[int, Scalar],
-    known: dict[int, list[tuple[np.ndarray, np.ndarray, Scalar]]],
+    known: ValueIndex,
 ) -> Scalar:
     rebuilt = node if node.op == "input" else _rebuilt(node, replacement)
     finite = np.isfinite(value)
@@ -77,26 +78,19 @@ def _representative(
         return rebuilt
     tolerance = error + 4e-16 * np.abs(value)
     clear = tolerance <= _HIDDEN
-    constant = node.op != "input" and finite.all() and clear.sum() >= _FINITE
+    if clear.sum() < _FINITE:
+        return rebuilt  # nothing can be told of it, nor of others by it
+    constant = node.op != "input" and finite.all()
     if constant and np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
         return _nearest_nice(float(np.median(value)), float(tolerance.max()))
-    first = int(np.argmax(finite))
-    for sign in (1.0, -1.0):
-        bucket = _bucket(sign * value[first])
-        for key in (bucket, bucket - 1, bucket + 1):
-            for other, other_tolerance, scalar in known.get(key, ()):
-                both = clear & (other_tolerance <= _HIDDEN)
-                same = both.sum() >= _FINITE and np.array_equal(finite, np.isfinite(other))
-                if same and np.all(np.abs(sign * value - other)[finite] <= (tolerance + other_tolerance)[finite]):
-                    return scalar if sign > 0 else -scalar
-    known.setdefault(_bucket(value[first]), []).append((value, tolerance, rebuilt))
+    for sign, other in known.near(value, tolerance):
+        both = clear & (other.tolerance <= _HIDDEN)
+        same = both.sum() >= _FINITE and np.array_equal(finite, np.isfinite(other.value))
+        gap, allowed = sign * value[finite] - other.value[finite], (tolerance + other.tolerance)[finite]
+        if same and np.all(np.abs(gap) <= allowed):
+            return other.scalar if sign > 0 else -other.scalar
+    known.add(value, tolerance, rebuilt)
     return rebuilt
-
-
-def _bucket(value: float) -> int:
-    """Where values that may be equal are looked up; huge ones share a place."""
-    scaled = float(value) * 1e6
-    return round(scaled) if np.isfinite(scaled) else 0
 
 
 def _nearest_nice(value: float, tolerance: float) -> float:

@@ -77,7 +77,7 @@ class Dynamics(Evaluator):
         return neutral(self.model)
 
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
-        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; unit quaternions.
+        """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; any rotations.
 
         rng: a generator, or the seed of one.
         """

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from joint_cases import KINDS
 from trees import mechanism
 
 import recursive_dyn as rd
+from recursive_dyn.dynamics import function_table
 from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.recursion.context import segment_size
@@ -51,6 +53,11 @@ def test_methods_take_the_inputs_of_the_list(name):
     aliases = {"difference": ["q0", "q1"]}
     given = [p for p in inspect.signature(getattr(rd.Dynamics, name)).parameters if p not in ("self", "external")]
     assert given == aliases.get(name, list(FUNCTIONS[name].inputs))
+
+
+def test_the_page_of_functions_is_the_list():
+    page = Path(__file__).parents[2] / "docs" / "functions.md"
+    assert page.read_text(encoding="utf-8") == function_table.page(), "write it anew, as function_table says"
 
 
 def documented(shape, model):

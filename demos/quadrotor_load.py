@@ -15,7 +15,7 @@ import numpy as np
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror
 from demos.manifolds import quadrotor
-from demos.manifolds.load_controller import E3, Craft, LoadController, State
+from demos.manifolds.load_controller import E3, Craft, CraftState, LoadController
 from demos.stage import Stage
 from recursive_dyn.manifold.motion.motion import Motion
 from scene import Body, Scene, joints, shapes
@@ -48,7 +48,7 @@ class FigureEight:
 
 
 @dataclass
-class Flight:
+class LoadFlight:
     """The compiled motion under its controller; ``errors``: the load's distance from its place, m, at each step."""
 
     controller: LoadController = field(default_factory=lambda: LoadController(CRAFT, FigureEight()))
@@ -66,13 +66,13 @@ class Flight:
         self.state = self.controller.matched(0.0)
 
     @property
-    def state(self) -> State:
+    def state(self) -> CraftState:
         """Positions and rates; may be set."""
         m, s = self.motion, self.symbols
-        return State(m[s.xL], m.rate(s.xL), m[s.q], m.rate(s.q), m[s.R], m.rate(s.R))
+        return CraftState(m[s.xL], m.rate(s.xL), m[s.q], m.rate(s.q), m[s.R], m.rate(s.R))
 
     @state.setter
-    def state(self, value: State) -> None:
+    def state(self, value: CraftState) -> None:
         m, s = self.motion, self.symbols
         m.place(s.xL, value.x, value.v)
         m.place(s.q, value.q, value.dq)
@@ -85,12 +85,12 @@ class Flight:
         self.errors.append(float(np.linalg.norm(state.x - self.controller.path(motion.time, 0)[0])))
 
 
-def upset(start: State) -> State:
+def upset(start: CraftState) -> CraftState:
     """A matched state turned upside down, with the load beside its path and the rod aslant."""
     roll, lean = rd.pose(rpy=(np.radians(175), 0, 0))[:3, :3], rd.pose(rpy=(-0.4, 0.15, 0))[:3, :3]
     q = lean @ start.q
     x = start.x + np.array([-0.5, 0.5, 0.55])
-    return State(x, np.zeros(3), q, np.zeros(3), start.R @ roll, np.zeros(3))
+    return CraftState(x, np.zeros(3), q, np.zeros(3), start.R @ roll, np.zeros(3))
 
 
 def craft_body() -> Body:
@@ -129,9 +129,9 @@ def pylon(x: float) -> list[shapes.Shape]:
     return [shapes.Cylinder(0.22, 0.05, at=rd.pose((x, 0, 0.025)), color=DARK), *parts]
 
 
-def forecast(flight: Flight, seconds: float) -> np.ndarray:
+def forecast(flight: LoadFlight, seconds: float) -> np.ndarray:
     """Places (n, 3) of the load from the flight's present state on."""
-    copy = Flight(flight.controller, flight.timestep)
+    copy = LoadFlight(flight.controller, flight.timestep)
     copy.state = flight.state
     places = [copy.state.x]
     for _ in range(round(seconds / 0.05)):
@@ -144,7 +144,7 @@ def forecast(flight: Flight, seconds: float) -> np.ndarray:
 
 def build() -> Stage:
     """Upside down, off the path; a figure eight takes five seconds."""
-    flight = Flight()
+    flight = LoadFlight()
     flight.state = upset(flight.state)
     flight.motion.control = flight.control
     scene = Scene()

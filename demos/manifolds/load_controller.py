@@ -54,7 +54,7 @@ class Gains:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class CraftState:
     """Load x and x', rod q (from quadrotor to load) and q', attitude R and Omega in body axes."""
 
     x: Array
@@ -84,7 +84,7 @@ class LoadController:
     def __init__(self, craft: Craft, path: Path, gains: Gains | None = None) -> None:
         self.craft, self.path, self.gains = craft, path, gains or Gains()
 
-    def __call__(self, t: float, s: State) -> tuple[float, Array]:
+    def __call__(self, t: float, s: CraftState) -> tuple[float, Array]:
         """Thrust f along R e3, N, never negative, and moment M (3,) in body axes, N m."""
         wanted = self.command(t, s)
         stiff, damped = self.gains.of(self.gains.attitude)
@@ -95,7 +95,7 @@ class LoadController:
         M = np.cross(s.Omega, J @ s.Omega) + J @ (ahead - stiff * e_R - damped * e_Omega)
         return max(0.0, float(wanted.F @ s.R[:, 2])), M
 
-    def command(self, t: float, s: State) -> Command:
+    def command(self, t: float, s: CraftState) -> Command:
         """Wanted force and attitude, with rates."""
         known = self.path(t, ORDER + 2)
         F = self._force(known, s)
@@ -104,15 +104,15 @@ class LoadController:
         R = np.stack([cross(b2, b3), b2, b3], axis=2)  # of Taylor coefficients
         return Command(F[0], R[0], vee(R[0].T @ R[1]), vee(R[0].T @ (2 * R[2])))
 
-    def matched(self, t: float) -> State:
+    def matched(self, t: float) -> CraftState:
         """The state of a motion that follows the path exactly."""
         known = self.path(t, ORDER + 2)
         q = -unit(from_derivatives(known[2:]) + constant(self.craft.g * E3))
-        start = State(known[0], known[1], q[0], q[1], np.eye(3), np.zeros(3))
+        start = CraftState(known[0], known[1], q[0], q[1], np.eye(3), np.zeros(3))
         wanted = self.command(t, start)
-        return State(start.x, start.v, start.q, start.dq, wanted.R, wanted.Omega)
+        return CraftState(start.x, start.v, start.q, start.dq, wanted.R, wanted.Omega)
 
-    def _force(self, known: Array, s: State) -> Array:
+    def _force(self, known: Array, s: CraftState) -> Array:
         """Taylor series of F, right up to F'', were the attitude to follow at once."""
         c, n = self.craft, ORDER + 1
         kx, kv = self.gains.of(self.gains.load)

@@ -19,7 +19,7 @@ from recursive_dyn.spatial.algebra import cross, dot, vee_difference
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class LinkMotion:
     """A link's angular velocity, W = [omega-dot] + [omega]^2, angular acceleration and origin's acceleration."""
 
     omega: np.ndarray
@@ -28,10 +28,10 @@ class Motion:
     W: np.ndarray
 
 
-def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[Motion]:
+def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[LinkMotion]:
     """Outward recursion (eq. 8, 11); ``acceleration`` (nv,) or None for zero."""
     root = array([-g for g in tree.model.gravity]) if gravity else zeros(3)
-    result: list[Motion] = []
+    result: list[LinkMotion] = []
     for k in tree.links:
         out = k.displacement.outward
         if k.link.parent == WORLD:
@@ -48,7 +48,7 @@ def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -
             joint = array([dot(row, own) for row in k.S])
             alpha, a = alpha + joint[:3], a + joint[3:]
         omega = omega + omega_joint
-        result.append(Motion(omega, alpha, a, _rotational_acceleration(omega, alpha)))
+        result.append(LinkMotion(omega, alpha, a, _rotational_acceleration(omega, alpha)))
     return result
 
 
@@ -64,7 +64,7 @@ def _rotational_acceleration(omega: np.ndarray, alpha: np.ndarray) -> np.ndarray
     )
 
 
-def required_wrench(k: LinkKinematics, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def required_wrench(k: LinkKinematics, motion: LinkMotion) -> tuple[np.ndarray, np.ndarray]:
     """Moment about the link's origin and force that give one link its motion (eq. 4)."""
     moments = k.moments
     force = moments.mass * motion.a + motion.W @ moments.first

@@ -29,7 +29,7 @@ from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROT
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.energy import forces_from_wrenches
-from recursive_dyn.recursion.inverse_dynamics import Motion, motions
+from recursive_dyn.recursion.inverse_dynamics import LinkMotion, motions
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross, dot
@@ -102,7 +102,7 @@ class _Quantities:
         self.memory: dict[int, dict[str, np.ndarray]] = {}
 
     @cached_property
-    def motions(self) -> list[Motion]:
+    def motions(self) -> list[LinkMotion]:
         """Every link's motion at zero acceleration of the coordinates."""
         return motions(self.tree, None, gravity=False)
 

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from demos import quadrotor_load as demo
 from demos.manifolds import taylor
-from demos.manifolds.load_controller import Gains, LoadController, State
+from demos.manifolds.load_controller import CraftState, Gains, LoadController
 
 STEPS = 240  # a second, where a finer step shows nothing else
 CRAFT = demo.CRAFT
@@ -21,7 +21,7 @@ def late(h: float) -> float:
     return float(np.linalg.norm(path.size * w**3 * h / 2 / np.abs(kx - w**2 + 1j * kv * w)))
 
 
-def fly(flight: demo.Flight, seconds: float) -> np.ndarray:
+def fly(flight: demo.LoadFlight, seconds: float) -> np.ndarray:
     """The load's distance from its place at each step."""
     for _ in range(round(seconds / flight.timestep)):
         flight.control(flight.motion)
@@ -29,7 +29,7 @@ def fly(flight: demo.Flight, seconds: float) -> np.ndarray:
     return np.array(flight.errors)
 
 
-def disturbed(start: State, rng: np.random.Generator, turn: float) -> State:
+def disturbed(start: CraftState, rng: np.random.Generator, turn: float) -> CraftState:
     """Turned by ``turn`` about a horizontal axis, spinning, the load 0.8 m off at another velocity, the rod aslant."""
     axis, off = rng.normal(size=(2, 3))
     axis[2] = 0.0
@@ -37,11 +37,11 @@ def disturbed(start: State, rng: np.random.Generator, turn: float) -> State:
     leaning = Rotation.from_rotvec(0.5 * rng.normal(size=3)).as_matrix() @ start.q
     x = start.x + 0.8 * off / np.linalg.norm(off)
     swing = np.cross(0.5 * rng.normal(size=3), leaning)
-    return State(x, start.v * rng.uniform(0, 1), leaning, swing, rotated, 2.0 * rng.normal(size=3))
+    return CraftState(x, start.v * rng.uniform(0, 1), leaning, swing, rotated, 2.0 * rng.normal(size=3))
 
 
 def test_the_demo_recovers_and_stays_on_its_path() -> None:
-    flight = demo.Flight()
+    flight = demo.LoadFlight()
     flight.state = demo.upset(flight.state)
     assert (demo.build().simulation.q == flight.motion.q).all()
     assert flight.state.R[2, 2] < -0.95  # upside down
@@ -54,7 +54,7 @@ def test_the_demo_recovers_and_stays_on_its_path() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_it_recovers_from_almost_any_attitude(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    flight = demo.Flight(timestep=1 / STEPS)
+    flight = demo.LoadFlight(timestep=1 / STEPS)
     turn = np.radians(179.0) if seed < 3 else rng.uniform(0.6 * np.pi, np.pi)
     flight.state = disturbed(flight.state, rng, turn)
     errors = fly(flight, 8.0)
@@ -64,7 +64,7 @@ def test_it_recovers_from_almost_any_attitude(seed: int) -> None:
 
 def test_a_matched_start_leaves_what_sampling_leaves() -> None:
     """The feed-forward is exact: held over a step h, thrust and moment are late by h / 2; errors are of order h."""
-    coarse, middle, fine = (fly(demo.Flight(timestep=1 / n), 2.5).max() for n in (120, 240, 480))
+    coarse, middle, fine = (fly(demo.LoadFlight(timestep=1 / n), 2.5).max() for n in (120, 240, 480))
     assert coarse < late(1 / 120) and fine < late(1 / 480)
     assert coarse / middle == pytest.approx(2.0, abs=0.25)
     assert middle / fine == pytest.approx(2.0, abs=0.15)
@@ -72,7 +72,7 @@ def test_a_matched_start_leaves_what_sampling_leaves() -> None:
 
 def test_wanted_rates_are_those_of_the_wanted_motion() -> None:
     """On the path and off it, along the motion of an attitude that follows at once; differences of order h^2."""
-    controller, h, rng = demo.Flight().controller, 1e-4, np.random.default_rng(0)
+    controller, h, rng = demo.LoadFlight().controller, 1e-4, np.random.default_rng(0)
     for t in np.linspace(0.0, 5.0, 7):
         for start in (controller.matched(t), disturbed(controller.matched(t), rng, 0.0)):
             before, now, after = (controller.command(t + dt, obeyed(controller, t, start, dt)) for dt in (-h, 0.0, h))
@@ -81,12 +81,12 @@ def test_wanted_rates_are_those_of_the_wanted_motion() -> None:
             np.testing.assert_allclose((after.Omega - before.Omega) / (2 * h), now.dOmega, rtol=1e-4, atol=1e-4)
 
 
-def obeyed(controller: LoadController, t: float, s: State, h: float) -> State:
+def obeyed(controller: LoadController, t: float, s: CraftState, h: float) -> CraftState:
     """One Runge-Kutta step of load and rod under the wanted force."""
 
     def slope(late: float, y: np.ndarray) -> np.ndarray:
         x, v, q, dq = y
-        F = controller.command(t + late, State(x, v, q, dq, s.R, s.Omega)).F
+        F = controller.command(t + late, CraftState(x, v, q, dq, s.R, s.Omega)).F
         along = (q @ F - CRAFT.mQ * CRAFT.l * dq @ dq) * q / (CRAFT.mQ + CRAFT.mL)
         across = np.cross(q, np.cross(q, F)) / (CRAFT.mQ * CRAFT.l)
         return np.array([v, along - CRAFT.g * demo.E3, dq, across - dq @ dq * q])
@@ -96,7 +96,7 @@ def obeyed(controller: LoadController, t: float, s: State, h: float) -> State:
     k2 = slope(h / 2, y + h / 2 * k1)
     k3 = slope(h / 2, y + h / 2 * k2)
     k4 = slope(h, y + h * k3)
-    return State(*(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)), s.R, s.Omega)
+    return CraftState(*(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)), s.R, s.Omega)
 
 
 def test_series_are_those_of_functions() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import recursive_dyn as rd
 from demos import quadrotor_load as demo
-from demos.manifolds.load_controller import Gains, State
+from demos.manifolds.load_controller import CraftState, Gains
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints
 
@@ -21,7 +21,7 @@ def jointed() -> rd.Simulation:
     return rd.Simulation(scene.compile(), 1 / 960, "rk4")
 
 
-def coordinates(s: State) -> tuple[np.ndarray, np.ndarray]:
+def coordinates(s: CraftState) -> tuple[np.ndarray, np.ndarray]:
     """q (9,) and v (8,) of ``jointed``: along the rod R^T q = Rx(a) Ry(b) (-e3)."""
     p, dp = s.R.T @ s.q, s.R.T @ s.dq - np.cross(s.Omega, s.R.T @ s.q)
     a, b = np.arctan2(p[1], -p[2]), np.arcsin(-p[0])
@@ -33,7 +33,7 @@ def coordinates(s: State) -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_same_scene_with_joints_moves_equally() -> None:
     """Through the recovery; both integrators are of order 4, wrong by (w h)^5 / 120 a step where things turn at w."""
-    flight, simulation = demo.Flight(timestep=1 / 960), jointed()
+    flight, simulation = demo.LoadFlight(timestep=1 / 960), jointed()
     flight.state = demo.upset(flight.state)
     simulation.q, simulation.v = coordinates(flight.state)
     w, h, worst = Gains().attitude, 1 / 960, 0.0
@@ -54,7 +54,7 @@ def test_the_same_scene_with_joints_moves_equally() -> None:
 
 def test_the_power_of_thrust_and_moment_is_the_energys_rate() -> None:
     """Simpson's rule over h = 1/480 s, forces held, is wrong by h (w h)^4 / 2880 of a power that changes at w."""
-    flight = demo.Flight(timestep=1 / 960)
+    flight = demo.LoadFlight(timestep=1 / 960)
     flight.state = demo.upset(flight.state)
     motion, h, w, largest = flight.motion, 1 / 480, Gains().attitude, 0.0
     for _ in range(480):
@@ -69,6 +69,6 @@ def test_the_power_of_thrust_and_moment_is_the_energys_rate() -> None:
         assert energies[2] - energies[0] == pytest.approx(work, abs=h * (w * h) ** 4 / 2880 * largest)
 
 
-def power(flight: demo.Flight) -> float:
+def power(flight: demo.LoadFlight) -> float:
     s, forces = flight.state, flight.motion.forces
     return float(forces["f"] * s.R[:, 2] @ (s.v - CRAFT.l * s.dq) + forces["M"] @ s.Omega)

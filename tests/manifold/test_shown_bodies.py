@@ -17,8 +17,8 @@ CRAFT = demo.CRAFT
 TURNS = {"still": None, "by the rotation": R, "along the rod": q, "against the rod": -q, "transposed": R.T}
 
 
-def upset_flight() -> demo.Flight:
-    flight = demo.Flight()
+def upset_flight() -> demo.LoadFlight:
+    flight = demo.LoadFlight()
     flight.state = demo.upset(flight.state)
     return flight
 

@@ -12,7 +12,7 @@ from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
-from recursive_dyn.manifold.motion.rows import MotionRow, MotionRows
+from recursive_dyn.manifold.motion.motion_rows import MotionRow, MotionRows
 from recursive_dyn.manifold.writing.compact import compact_row
 from recursive_dyn.manifold.writing.latex_style import Printed
 from recursive_dyn.manifold.writing.style import Style

@@ -15,7 +15,7 @@ from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.graph.program import Program, content_hash, schedule
 from recursive_dyn.integrators import munthe_kaas
 from recursive_dyn.manifold.motion.lowering import Lowered
-from recursive_dyn.manifold.motion.rows import MotionRows
+from recursive_dyn.manifold.motion.motion_rows import MotionRows
 
 Segments = dict[str, Iterable[Scalar]]
 _STEPPING = ("slope", "landing")  # as ``munthe_kaas.loop`` takes them: [u, v, clock, q, ...]

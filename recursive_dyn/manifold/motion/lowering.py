@@ -24,9 +24,9 @@ from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.formula.variations import acceleration, velocity
 from recursive_dyn.manifold.motion.legendre import energy
+from recursive_dyn.manifold.motion.motion_rows import MotionRows
 from recursive_dyn.manifold.motion.prescribed import carried, moves
 from recursive_dyn.manifold.motion.quantities import Table, label
-from recursive_dyn.manifold.motion.rows import MotionRows
 from recursive_dyn.manifold.motion.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
 from recursive_dyn.manifold.motion.variable import variables
 from recursive_dyn.recursion.lagrangian import FactoredMatrix

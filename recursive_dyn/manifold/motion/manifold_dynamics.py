@@ -17,9 +17,9 @@ from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.formula.variations import velocity
 from recursive_dyn.manifold.motion.equation_functions import EquationFunctions
+from recursive_dyn.manifold.motion.motion_rows import MotionRows
 from recursive_dyn.manifold.motion.prescribed import carried
 from recursive_dyn.manifold.motion.quantities import Quantities, by_symbol
-from recursive_dyn.manifold.motion.rows import MotionRows
 from recursive_dyn.manifold.motion.shown_bodies import ShownBody, shown_bodies
 from recursive_dyn.manifold.motion.soundness import weakest_variable
 from recursive_dyn.manifold.motion.variable import Variable

@@ -14,7 +14,7 @@ from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_check import check_joint, check_placement
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.constraint import bound
-from recursive_dyn.model.model import WORLD, Body, Link, Model
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
 from recursive_dyn.model.specification import BodySpec
@@ -71,7 +71,7 @@ class _Assembly:
     def __init__(self, graph: Graph, numbering: Numbering) -> None:
         self.graph, self.numbering = graph, numbering
         self.links: list[Link] = []
-        self.bodies: list[Body] = []
+        self.bodies: list[BodyFrame] = []
         self.parts: list[list[tuple[BodySpec, np.ndarray]]] = []
 
     def add(self, spec: BodySpec) -> None:
@@ -87,14 +87,14 @@ class _Assembly:
         start = [spec.placement] if carrier is None else [carrier.pose, spec.placement]
         placement = self._product([*start, *leading])
         if not core.factors:
-            self.bodies.append(Body(spec.name, spec.parent, parent, placement, spec.center, jointed=False))
+            self.bodies.append(BodyFrame(spec.name, spec.parent, parent, placement, spec.center, jointed=False))
             if parent != WORLD:
                 self.parts[parent].append((spec, placement))
             return
         pose = self._product(trailing)
         self.links.append(self._link(spec, parent, placement, core, borrowed))
         self.parts.append([(spec, pose)])
-        self.bodies.append(Body(spec.name, spec.parent, len(self.links) - 1, pose, spec.center, jointed=True))
+        self.bodies.append(BodyFrame(spec.name, spec.parent, len(self.links) - 1, pose, spec.center, jointed=True))
 
     def _link(
         self, spec: BodySpec, parent: int, placement: np.ndarray, core: JointProgram, borrowed: Sequence[str]

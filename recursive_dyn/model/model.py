@@ -55,7 +55,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class BodyFrame:
     """A named body rigidly on a link (WORLD when it does not move): pose X_LB (4, 4), centre of mass in body axes."""
 
     name: str
@@ -72,7 +72,7 @@ class Model:
 
     graph: Graph
     links: tuple[Link, ...]
-    bodies: tuple[Body, ...]
+    bodies: tuple[BodyFrame, ...]
     coordinates: tuple[Coordinate, ...]
     coordinate_names: tuple[str, ...]
     gravity: tuple[float, float, float]

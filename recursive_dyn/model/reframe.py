@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from recursive_dyn.graph.expression import Expression, array, is_constant
-from recursive_dyn.model.model import WORLD, Body, Link, MassMoments
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, MassMoments
 from recursive_dyn.spatial.algebra import inverse_pose, mirrored
 from recursive_dyn.spatial.displacement import AxisRotation, rotations_of
 
@@ -40,7 +40,7 @@ def _still(p: np.ndarray) -> bool:
     return all(is_constant(x) and x == 0.0 for x in p)
 
 
-def canonical_frames(links: Sequence[Link], bodies: Sequence[Body]) -> tuple[list[Link], list[Body]]:
+def canonical_frames(links: Sequence[Link], bodies: Sequence[BodyFrame]) -> tuple[list[Link], list[BodyFrame]]:
     """The same links and bodies with turned and slid link frames."""
     result, moved = list(links), list(bodies)
     axes = [turning_axis(link) for link in result]
@@ -138,7 +138,7 @@ def _slide(link: Link, children: Sequence[Link], axis: int) -> float:
 
 def _move(
     links: list[Link],
-    bodies: list[Body],
+    bodies: list[BodyFrame],
     i: int,
     axis: int,
     before: float,

@@ -7,7 +7,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array, evaluate, reachable, reciprocal
 from recursive_dyn.joint.joint_program import JointProgram
-from recursive_dyn.model.model import WORLD, Body
+from recursive_dyn.model.model import WORLD, BodyFrame
 from recursive_dyn.recursion.inverse_dynamics import project
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
@@ -126,7 +126,7 @@ def wrenches_from_forces(tree: Tree, tau: np.ndarray) -> np.ndarray:
         moment, force = R @ moment, R @ force
         _add(result[index], moment, force, origin - tree.body_center(body))
         if body.parent != WORLD:
-            parent: Body = model.bodies[body.parent]
+            parent: BodyFrame = model.bodies[body.parent]
             _add(result[body.parent], -moment, -force, origin - tree.body_center(parent))
     return result
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, substitute
 from recursive_dyn.joint.joint_program import CHART
-from recursive_dyn.model.model import WORLD, Body, Link, MassMoments, Model
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, MassMoments, Model
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.displacement import Displacement
 
@@ -136,7 +136,7 @@ class Tree:
             result.append(twist)
         return result
 
-    def body_pose(self, body: Body) -> tuple[np.ndarray, np.ndarray]:
+    def body_pose(self, body: BodyFrame) -> tuple[np.ndarray, np.ndarray]:
         """World rotation (3, 3) and origin (3,) of a body."""
         local = self.scalars(body.pose)
         if body.link == WORLD:
@@ -144,7 +144,7 @@ class Tree:
         R, p = self.rotations[body.link], self.positions[body.link]
         return R @ local[:3, :3], p + R @ local[:3, 3]
 
-    def body_center(self, body: Body) -> np.ndarray:
+    def body_center(self, body: BodyFrame) -> np.ndarray:
         """World position (3,) of a body's own centre of mass."""
         R, p = self.body_pose(body)
         return p + R @ self.scalars(body.center)

@@ -33,14 +33,14 @@ from recursive_dyn.spatial.rotations import (
     screw_exp,
     screw_log,
 )
-from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space, Sphere
+from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space, UnitSphere
 
 __all__ = [
     "Flat",
     "RigidMotion",
     "Rotation",
     "Space",
-    "Sphere",
+    "UnitSphere",
     "inverse_pose",
     "matrix_to_quaternion",
     "nearest_rotation",

@@ -110,7 +110,7 @@ class Flat(Space):
         return np.asarray(tangent)
 
 
-class Sphere(Space):
+class UnitSphere(Space):
     """Unit vectors; a tangent is an angular velocity omega (3,) at right angles to the vector: q' = omega x q."""
 
     def __init__(self) -> None:

@@ -14,18 +14,19 @@ from scipy.linalg import expm
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, evaluate
 from recursive_dyn.spatial.algebra import skew
-from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Sphere
+from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, UnitSphere
 
-SPACES = [Flat(0), Flat(3), Sphere(), Rotation(), RigidMotion()]
+SPACES = [Flat(0), Flat(3), UnitSphere(), Rotation(), RigidMotion()]
 each = pytest.mark.parametrize("space", SPACES, ids=str)
 seeds = st.integers(0, 2**32 - 1)
-lengths = st.one_of(st.floats(0.0, 3.0), st.sampled_from([0.0, 1e-160, 1e-12, 1e-8, 3.1]))
+# on the sphere the logarithm is conditioned like 1 / sin(length): 20 at most here
+lengths = st.one_of(st.floats(0.0, 3.0), st.sampled_from([0.0, 1e-160, 1e-12, 1e-8, 3.0]))
 
 
 def tangent(space, point, rng, length=1.0):
     """A random tangent, its angular part of a length."""
     v = rng.normal(size=space.tangent_size)
-    if isinstance(space, Sphere):
+    if isinstance(space, UnitSphere):
         v -= point * (point @ v)
     return v * length / max(np.linalg.norm(v[:3]), 1e-300) if v.size else v
 
@@ -107,9 +108,9 @@ class TestLaws:
 
 def test_opposite_points_of_the_sphere_are_half_a_turn_apart():
     for point in np.vstack([np.eye(3), -np.eye(3), np.ones(3) / np.sqrt(3.0)]):
-        omega = Sphere().log(point, -point)
+        omega = UnitSphere().log(point, -point)
         assert np.linalg.norm(omega) == pytest.approx(np.pi) and omega @ point == pytest.approx(0.0, abs=1e-15)
-        assert Sphere().exp(point, omega) == pytest.approx(-point, abs=1e-15)
+        assert UnitSphere().exp(point, omega) == pytest.approx(-point, abs=1e-15)
 
 
 def test_a_constant_twist_is_a_screw():

@@ -15,7 +15,7 @@ from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula.nodes import Formula, Shape
 from recursive_dyn.manifold.formula.operations import described
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
-from recursive_dyn.spatial.spaces import Flat, Rotation, Space, Sphere
+from recursive_dyn.spatial.spaces import Flat, Rotation, Space, UnitSphere
 
 _ranks = count()
 
@@ -33,8 +33,8 @@ def vectors(names: str, size: int = 3, constant: bool = False) -> Any:
 def unit_vectors(names: str, constant: bool = False) -> Any:
     """Unit vectors, points of the sphere S^2: q . q = 1, and delta q = xi x q with ``q.virtual`` for xi."""
     if _flag(constant):
-        return declare(names, (3,), constant=True, space=Sphere())
-    return _each(names, lambda name: _moving(name, (3,), Sphere(), xi=_companion(name, "q", "xi")))
+        return declare(names, (3,), constant=True, space=UnitSphere())
+    return _each(names, lambda name: _moving(name, (3,), UnitSphere(), xi=_companion(name, "q", "xi")))
 
 
 def matrices(names: str, shape: Shape = (3, 3), constant: bool = False) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula.nodes import Formula, Shape
-from recursive_dyn.spatial.spaces import Flat, Rotation, Space, Sphere
+from recursive_dyn.spatial.spaces import Flat, Rotation, Space, UnitSphere
 
 _SCALARS = Flat(1)
 
@@ -45,7 +45,7 @@ class Base:
     @property
     def is_unit(self) -> bool:
         """Whether it is a unit vector."""
-        return isinstance(self.space, Sphere)
+        return isinstance(self.space, UnitSphere)
 
     @property
     def is_rotation(self) -> bool:

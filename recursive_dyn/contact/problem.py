@@ -10,7 +10,7 @@ from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
 from recursive_dyn.contact.layout import Layout
 
 
-class ContactPoints(NamedTuple):
+class ContactArrays(NamedTuple):
     """Contacts (n of them) where the flight ends.
 
     links (n, 2): of A and B; free body k counts as link len(layout.parent) + k, what is immovable as negative. bodies
@@ -81,7 +81,7 @@ class Options(NamedTuple):
     iterations: int
 
 
-class Problem(NamedTuple):
+class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
     start_v (nv,) at the step's start, and all that may push."""
 
@@ -89,14 +89,14 @@ class Problem(NamedTuple):
     factors: np.ndarray
     v: np.ndarray
     start_v: np.ndarray
-    contacts: ContactPoints
+    contacts: ContactArrays
     free: FreeInertias
     rows: GeneralizedRows
     earlier: EarlierContacts
     options: Options
 
 
-class Result(NamedTuple):
+class ImpulseResult(NamedTuple):
     """What impulses do. v, q (nv,): change of velocity, and way by which to move the configuration; free_twists,
     free_ways (m, 6): the same of free bodies.
 
@@ -120,9 +120,9 @@ class Result(NamedTuple):
     residual: float
 
 
-def contact_points(
+def contact_arrays(
     contacts: Contacts, layout: Layout, body_links: np.ndarray, origins: np.ndarray, start_twists: np.ndarray
-) -> ContactPoints:
+) -> ContactArrays:
     """Contacts for a solve. body_links (nb,): link of every body; origins (nb, 3): of the bodies, start_twists
     (nb, 6): at the step's start."""
     free, bodies = contacts.free, len(body_links)
@@ -130,7 +130,7 @@ def contact_points(
     outside = owners >= bodies
     links = np.where(outside, len(layout.parent) + owners - bodies, of[np.where(outside, STATIC, owners)])
     origins, start_twists = np.concatenate([origins, free.position]), np.concatenate([start_twists, free.before])
-    return ContactPoints(
+    return ContactArrays(
         links, owners, np.stack([contacts.point_a, contacts.point_b], axis=1), contacts.distance, contacts.normal,
         contacts.friction, contacts.drift, contacts.key, origins, start_twists,
     )  # fmt: skip

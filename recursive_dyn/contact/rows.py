@@ -12,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.problem import ContactPoints, FreeInertias, GeneralizedRows
+from recursive_dyn.contact.problem import ContactArrays, FreeInertias, GeneralizedRows
 from recursive_dyn.contact.responses import push, reduce
 
 SPIN, ROLL = 3, 4  # first component of each part of a block of six
@@ -117,7 +117,7 @@ def contact_rows(
     factors: np.ndarray,
     root: np.ndarray,
     V: np.ndarray,
-    contacts: ContactPoints,
+    contacts: ContactArrays,
     free: FreeInertias,
 ) -> ContactRows:
     """The blocks of contacts. root (nv,): D^-1/2, V (nl, 6): the links' twists."""
@@ -141,7 +141,7 @@ def contact_rows(
 
 
 @compiled
-def _empty(layout: Layout, contacts: ContactPoints) -> ContactRows:
+def _empty(layout: Layout, contacts: ContactArrays) -> ContactRows:
     """Room for all blocks: their kinds and sizes."""
     n = len(contacts.links)
     kind = np.zeros(n, dtype=np.int64)
@@ -165,7 +165,7 @@ def _fill(
     factors: np.ndarray,
     root: np.ndarray,
     V: np.ndarray,
-    contacts: ContactPoints,
+    contacts: ContactArrays,
     free: FreeInertias,
     rows: ContactRows,
     c: int,
@@ -213,7 +213,7 @@ def _fill(
 
 
 @compiled
-def start_velocities(contacts: ContactPoints) -> np.ndarray:
+def start_velocities(contacts: ContactArrays) -> np.ndarray:
     """Velocity (n, 3) of A's point against B's at the start of the step."""
     result = -contacts.drift
     for c in range(len(result)):

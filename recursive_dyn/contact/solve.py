@@ -8,7 +8,7 @@ from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import height, mobilities
 from recursive_dyn.contact.islands import solve_islands
 from recursive_dyn.contact.positions import separate
-from recursive_dyn.contact.problem import FreeInertias, Problem, Result
+from recursive_dyn.contact.problem import FreeInertias, ImpulseProblem, ImpulseResult
 from recursive_dyn.contact.responses import unwhitened, whitening
 from recursive_dyn.contact.rows import contact_rows, scalar_rows
 from recursive_dyn.contact.targets import contact_targets, limit_targets
@@ -16,7 +16,7 @@ from recursive_dyn.contact.warm_start import in_world_axes, started
 
 
 @compiled
-def solve(problem: Problem) -> Result:
+def solve(problem: ImpulseProblem) -> ImpulseResult:
     """The impulses that meet the laws of all contacts and rows, and what they lead to. Nothing given is changed."""
     layout, factors, options, given = problem.layout, problem.factors, problem.options, problem.rows
     contacts, free, nv = problem.contacts, problem.free, problem.layout.nv
@@ -40,7 +40,7 @@ def solve(problem: Problem) -> Result:
     size = m
     for c in range(n):
         size += height(rows, c)
-    return Result(
+    return ImpulseResult(
         unwhitened(layout, factors, root, y),
         unwhitened(layout, factors, root, z),
         _free_twists(free, y[nv:]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.problem import ContactPoints, GeneralizedRows, Options
+from recursive_dyn.contact.problem import ContactArrays, GeneralizedRows, Options
 from recursive_dyn.contact.rows import ContactRows, ScalarRows
 
 
@@ -43,7 +43,7 @@ def unilateral(
 
 @compiled
 def contact_targets(
-    contacts: ContactPoints, rows: ContactRows, options: Options, targets: np.ndarray, wanted: np.ndarray
+    contacts: ContactArrays, rows: ContactRows, options: Options, targets: np.ndarray, wanted: np.ndarray
 ) -> None:
     """Targets and gaps wanted (n,) of all contacts; surfaces come to rest half the slop deep."""
     half = 0.5 * options.slop

@@ -9,10 +9,10 @@ from recursive_dyn.contact.layout import body_links, layout
 from recursive_dyn.contact.problem import (
     EarlierContacts,
     GeneralizedRows,
+    ImpulseProblem,
+    ImpulseResult,
     Options,
-    Problem,
-    Result,
-    contact_points,
+    contact_arrays,
     free_inertias,
 )
 from recursive_dyn.contact.settings import Settings
@@ -50,23 +50,25 @@ class Impulses:
         earlier: EarlierContacts,
         settings: Settings,
         h: float,
-    ) -> Result:
+    ) -> ImpulseResult:
         """What impulses do at the state, which is where a step of h ends without them.
 
         start_v (nv,): at the step's start; frames: poses (nb, 4, 4) at the state, twists (nb, 6) at the step's start.
         """
         poses, start_twists = frames
         factors = self._dynamics.call("impulse_factors", state.q, np.array([self._implicit * h]))
-        points = contact_points(contacts, self._layout, self._links, poses[:, :3, 3], start_twists)
+        points = contact_arrays(contacts, self._layout, self._links, poses[:, :3, 3], start_twists)
         options = Options(
             h, self._share, max(REST_SPEED, REST_SHARE * self._gravity * h), float(settings.restitution_threshold),
             float(settings.slop), float(settings.tolerance), int(settings.iterations),
         )  # fmt: skip
         free = free_inertias(contacts.free)
-        found: Result = solve(Problem(self._layout, factors, state.v, start_v, points, free, rows, earlier, options))
+        found: ImpulseResult = solve(
+            ImpulseProblem(self._layout, factors, state.v, start_v, points, free, rows, earlier, options)
+        )
         return found
 
-    def move(self, state: State, contacts: Contacts, result: Result) -> None:
+    def move(self, state: State, contacts: Contacts, result: ImpulseResult) -> None:
         """Change velocities and positions, and let the contacts know what pushed."""
         state.v[:] += result.v
         if result.q.any():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recursive_dyn.contact.contacts import Contacts
-from recursive_dyn.contact.problem import EarlierContacts, Result, earlier_contacts
+from recursive_dyn.contact.problem import EarlierContacts, ImpulseResult, earlier_contacts
 from recursive_dyn.contact.settings import Settings, Solution
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def whole_step(parts: Sequence[Found]) -> Found:
     return Found(last.contacts, coordinates, replace(last.solution, substeps=len(parts)))
 
 
-def solution(result: Result | None, settings: Settings, clock: Sequence[float]) -> Solution:
+def solution(result: ImpulseResult | None, settings: Settings, clock: Sequence[float]) -> Solution:
     """What a solve did; clock: when the flight, the detection and the solve began, and when all ended."""
     stages = zip(("flight", "detection", "solve"), clock[:-1], clock[1:], strict=True)
     times = {stage: end - begin for stage, begin, end in stages}

@@ -19,8 +19,8 @@ from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.outcome import NOTHING_KEPT
 from recursive_dyn.simulation.state import Snapshot, State, checked_time, checked_timestep, numbers, real, whole
-from recursive_dyn.simulation.step import Timesteps
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
+from recursive_dyn.simulation.timesteps import Timesteps
 
 
 class Simulation:
@@ -261,9 +261,9 @@ class Simulation:
 
     def snapshot(self) -> Snapshot:
         """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
-        state, parameters = self._state, self.parameters.values_array
+        state, values = self._state, self.parameters.values_array
         return Snapshot(
-            state.q.copy(), state.v.copy(), self._tau.copy(), self.time, self._remainder, parameters.copy(),
+            state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
             tuple(self._forces), self._timesteps.memory,
         )  # fmt: skip
 
@@ -286,9 +286,7 @@ class Simulation:
 
     def _applied(self) -> np.ndarray:
         """tau (nv,) with the forces that act during this call."""
-        if not self._forces:
-            return self._tau
-        return self._tau + generalized(self._dynamics, self._state.q, self._forces)
+        return self._tau + generalized(self._dynamics, self._state.q, self._forces) if self._forces else self._tau
 
     def _switch_charts(self) -> None:
         """Before a step rather than after it, so that a state given by hand is served as well."""

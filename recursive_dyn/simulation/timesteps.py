@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recursive_dyn.contact.contacts import Contacts
-from recursive_dyn.contact.problem import Result, earlier_contacts
+from recursive_dyn.contact.problem import ImpulseResult, earlier_contacts
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import settled
@@ -61,7 +61,7 @@ class _Start:
 class _Solved:
     """What a solve found: its result, None if there was nothing to solve, impulses by row, and what contacts push."""
 
-    result: Result | None = None
+    result: ImpulseResult | None = None
     coordinates: dict[str, float] = field(default_factory=dict)
     pushes: Pushes | None = None
 

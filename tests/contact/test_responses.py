@@ -35,7 +35,7 @@ class Factors:
         return rows.whitened(self.layout, self.numbers, self.root, np.ascontiguousarray(C))
 
     def unwhitened(self, y: np.ndarray) -> np.ndarray:
-        return rows.unwhitened(self.layout, self.numbers, self.root, y)
+        return responses.unwhitened(self.layout, self.numbers, self.root, y)
 
     def point(self, link: int) -> np.ndarray:
         """Where the link's twist is taken."""

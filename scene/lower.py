@@ -48,8 +48,7 @@ def lower(
             mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
             center=_scalars(body.properties.center_of_mass, graph, known, f"the centre of mass of {what}"),
             inertia=_scalars(body.properties.inertia, graph, known, f"the inertia of {what}"),
-            coupling=joint.coupling,
-            drive=joint.drive,
+            drive=joint.coupling or joint.drive,
         )
         if not all(map(is_constant, (spec.mass, *spec.center, *spec.inertia.flat))):
             _check_values(spec, parameters)

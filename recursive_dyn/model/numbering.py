@@ -78,12 +78,12 @@ class Numbering:
 
     def drive(self, spec: BodySpec, core: JointProgram) -> tuple[Drive, list[str]] | None:
         """The functions that drive the joint's coordinates and the names of the coordinates they depend on."""
-        if spec.coupling is not None:
-            leader = self._leader(spec.name, spec.coupling, core)
+        if isinstance(spec.drive, Coupling):
+            leader = self._leader(spec.name, spec.drive, core)
             slot = self.plain[leader][1]
-            self.coordinates[slot] = _with_follower(self.coordinates[slot], spec.coordinates[0], spec.coupling)
+            self.coordinates[slot] = _with_follower(self.coordinates[slot], spec.coordinates[0], spec.drive)
             q = Graph().input(("parameter", leader))
-            return make_drive([q * spec.coupling.multiplier + spec.coupling.offset], {leader: 0}), [leader]
+            return make_drive([q * spec.drive.multiplier + spec.drive.offset], {leader: 0}), [leader]
         if spec.drive is None:
             return None
         used = names_in(spec.drive)

@@ -25,8 +25,9 @@ class BodySpec:
     """What a scene says of one body. ``parent`` is an index or WORLD; mass, center (3,) and inertia (3, 3) about the
     centre of mass in body axes, and the placement (4, 4), are scalars over the model graph's parameter inputs.
 
-    A name ("parameter", name) in ``drive``, the joint's coordinates as functions of others, or in the joint's transform
-    is a shared coordinate, the label "body.coordinate" of one before it, or a parameter.
+    ``drive`` is what moves the joint's coordinates if they are not its own: another body's coordinate, or functions,
+    one a coordinate. A name ("parameter", name) in such functions, or in the joint's transform, is a shared coordinate,
+    the label "body.coordinate" of one before it, or a parameter.
     """
 
     name: str
@@ -37,5 +38,4 @@ class BodySpec:
     mass: Scalar
     center: np.ndarray
     inertia: np.ndarray
-    coupling: Coupling | None = None
-    drive: tuple[Scalar, ...] | None = None
+    drive: Coupling | tuple[Scalar, ...] | None = None

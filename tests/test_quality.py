@@ -93,7 +93,6 @@ def test_no_imports_in_circles() -> None:
         pytest.fail(" -> ".join(circle.args[1]))
 
 
-@pytest.mark.xfail(strict=True, reason="some are left")
 def test_one_name_is_one_module() -> None:
     """But for a package and the module in it that the package is about."""
     places = defaultdict(list)
@@ -104,7 +103,6 @@ def test_one_name_is_one_module() -> None:
     assert not repeated(places)
 
 
-@pytest.mark.xfail(strict=True, reason="some are left")
 def test_one_name_is_one_class() -> None:
     places = defaultdict(list)
     for module, tree in trees().items():

@@ -98,12 +98,9 @@ class Program:
             c["add"] + c["sub"], c["mul"], c["reciprocal"], c["sqrt"], trig, c["neg"], len(self.statements) - listed
         )
 
-    def _is_table(self, number: int) -> bool:
-        return self.first_table <= number < self.first_statement
-
     def verify(self) -> None:
         """Check operations, the number and order of their arguments, and results; ModelError names the statement."""
-        number = self.first_statement
+        number, tables = self.first_statement, range(self.first_table, self.first_statement)
         for statement in self.statements:
             if statement[0] not in OPCODES:
                 raise ModelError(f"program '{self.name}': statement {number} has unknown operation {statement[0]!r}")
@@ -114,10 +111,10 @@ class Program:
                 )
             if max(statement[1:]) >= number or min(statement[1:]) < 0:
                 raise ModelError(f"program '{self.name}': statement {number} uses a value before it is computed")
-            if [self._is_table(a) for a in statement[1:]] != [statement[0] == "table" and i == 1 for i in range(count)]:
+            if [a in tables for a in statement[1:]] != [statement[0] == "table" and i == 1 for i in range(count)]:
                 raise ModelError(f"program '{self.name}': statement {number} needs a table, or a number in its place")
             number += 1
-        if len(self.results) != self.output_size or any(not 0 <= r < number or self._is_table(r) for r in self.results):
+        if len(self.results) != self.output_size or any(not 0 <= r < number or r in tables for r in self.results):
             raise ModelError(f"program '{self.name}': its results do not match its outputs")
 
 

@@ -1,6 +1,7 @@
-"""The house rules that tools can check: lint, format, types, direction of imports, sizes, names, documentation."""
+"""The house rules that tools can check: lint, format, types, imports, sizes, names, documentation."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections import defaultdict
@@ -122,3 +123,25 @@ def test_every_folder_is_a_package_and_every_module_says_what_it_is() -> None:
 def test_the_checker_of_imports_sees_every_module() -> None:
     """A folder without __init__ would be unseen, and whatever it imported with it."""
     assert grimp.build_graph(*PACKAGES, cache_dir=None).modules == set(trees())
+
+
+def test_a_run_from_the_cache_needs_no_sympy_and_no_trimesh(tmp_path: Path) -> None:
+    """The first process compiles; the second finds the machine code in the cache."""
+    program = """
+import sys
+import numpy as np
+import recursive_dyn as rd
+from scene import Body, Scene, joints, shapes
+scene = Scene()
+arm = scene.world.attach(Body("arm", shapes=[shapes.Capsule(0.1, 1.0)]), joints.revolute("y"))
+arm.attach(Body("hand", shapes=[shapes.Box((1, 1, 1))]), joints.ball(), at=rd.pose((0, 0, -1)))
+dynamics = scene.compile()
+simulation = rd.Simulation(dynamics)
+simulation.step(10)
+assert np.isfinite(dynamics.forward_dynamics(simulation.q, simulation.v)).all()
+print(sorted({"sympy", "trimesh", "pybullet"} & set(sys.modules)))
+"""
+    environment = os.environ | {"RECURSIVE_DYN_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+        assert done.stdout.strip() == "[]", done.stdout + done.stderr

@@ -66,9 +66,18 @@ def carried(values: Iterable[Scalar], graph: Graph, inputs: Mapping[Any, Scalar]
     flat = list(values)
     if not any(type(x) is Expression for x in flat):
         return array(flat)
-    own = inputs or {}
-    names = [node.args[0] for node in reachable(flat) if node.op == "input"]
-    return array(substitute(flat, {name: own[name] if name in own else graph.input(name) for name in names}))
+    return array(substitute(flat, _Named(graph, inputs or {})))
+
+
+class _Named(dict[Any, Scalar]):
+    """Inputs of a graph by name, each made when it is first met, so that nodes keep their order."""
+
+    def __init__(self, graph: Graph, known: Mapping[Any, Scalar]) -> None:
+        super().__init__(known)
+        self.graph = graph
+
+    def __missing__(self, name: Any) -> Scalar:
+        return self.graph.input(name)
 
 
 def graph_of(values: Iterable[Scalar]) -> Graph:

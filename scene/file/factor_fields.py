@@ -14,7 +14,7 @@ from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
 from scene.file import formula_reader, formula_writer
 from scene.file.document import brief, fields, items, table
 from scene.file.formula_reader import FormulaReader
-from scene.joints.parametric_joint import MAX_COORDINATES
+from scene.joints.coordinate_settings import MAX_COORDINATES
 
 CONSTANT, PLAIN = "constant", "plain"
 _POSES: dict[str, Rotation | RigidMotion] = {"ball": Rotation(), "free": RigidMotion()}

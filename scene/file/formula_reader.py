@@ -24,6 +24,7 @@ from scene.file.document import fields, items, number, table, text
 FIELDS = ("lines", "tables")  # what may stand beside formulas
 MAX_LENGTH = 10_000  # characters of one formula; Python's own parser is safe far beyond
 MAX_DEPTH = 100  # of nesting; a chain such as a + b + c counts once
+MAX_COORDINATES = 10_000  # q0 ... q9999
 MAX_INTEGER = 2**53  # beyond it a double does not hold every integer
 _SHOWN = 60  # characters of a text that errors quote
 

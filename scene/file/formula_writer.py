@@ -15,6 +15,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable
 from scene.file.document import number
+from scene.file.formula_reader import MAX_COORDINATES, FormulaReader
 from scene.scalars import carried
 
 SUM, PRODUCT, SIGN, ATOM = range(4)  # how tightly a text binds: a operand of a product needs more than SUM, and so on
@@ -37,8 +38,21 @@ def beside(name: str, what: str, outputs: Sequence[Scalar]) -> dict[str, Any]:
     """Formulas (n,) of scalars of one graph in the field ``name``, with the lines and tables they need beside it."""
     writer = _Writer(outputs)
     entries = [writer.output(what, x) for x in outputs]
-    found = {"lines": writer.lines, "tables": [list(values) for values in writer.tables]}
-    return {**{key: value for key, value in found.items() if value}, name: entries}
+    tables = [list(values) for values in writer.tables]
+    lines = [] if writer.assigned == 0 and _read_alike(entries, tables, outputs) else writer.lines
+    return {**{key: value for key, value in (("lines", lines), ("tables", tables)) if value}, name: entries}
+
+
+def _read_alike(entries: Sequence[float | str], tables: list[list[float]], outputs: Sequence[Scalar]) -> bool:
+    """Whether entries are read as the outputs' nodes in the same order without lines that name inputs before."""
+    reader = FormulaReader(lambda name: None, tables, MAX_COORDINATES)
+    return _nodes([reader.entry("an entry", x) for x in entries]) == _nodes(outputs)
+
+
+def _nodes(outputs: Sequence[Scalar]) -> list[Any]:
+    nodes = reachable(outputs)
+    place = {n.index: i for i, n in enumerate(nodes)}
+    return [(n.op, *(("node", place[a.index]) if type(a) is Expression else a for a in n.args)) for n in nodes]
 
 
 class _Writer:

@@ -12,8 +12,23 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 from scene.number_checks import as_floats
 
+MAX_COORDINATES = 6  # of a joint
 UNLIMITED = (-np.inf, np.inf)
 DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0, "friction": 0.0}
+
+
+def refuse_many(names: Sequence[str]) -> None:
+    """ModelError for more coordinates than a joint may have."""
+    if len(names) > MAX_COORDINATES:
+        listed = ", ".join(names[: 2 * MAX_COORDINATES]) + (", ..." if len(names) > 2 * MAX_COORDINATES else "")
+        raise ModelError(f"a joint has at most {MAX_COORDINATES} coordinates, this one has {len(names)} ({listed})")
+
+
+def check_names(names: Sequence[str]) -> None:
+    """ModelError for more coordinates than a joint may have, and for two of one name."""
+    refuse_many(names)
+    if len(set(names)) != len(names):
+        raise ModelError(f"a joint names each coordinate once, this one has ({', '.join(names)})")
 
 
 def coordinates_of(names: Sequence[str], settings: Mapping[str, Any]) -> tuple[Coordinate, ...]:

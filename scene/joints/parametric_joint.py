@@ -17,7 +17,9 @@ from recursive_dyn.model.specification import Coupling
 from recursive_dyn.spatial.spaces import Flat
 from scene.joints.coordinate_settings import (
     UNLIMITED,
+    check_names,
     coordinates_of,
+    refuse_many,
     refuse_settings_of_driven,
     refuse_springs_on_manifolds,
     settings_of,
@@ -27,8 +29,6 @@ from scene.joints.surfaces.patch_shape import PatchShape
 from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.number_checks import as_floats
 from scene.scalars import graph_of, lowered
-
-MAX_COORDINATES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Origin:
 
     @property
     def contact(self) -> SurfaceContact | None:
-        """Of a joint of two surfaces: what rolling constraints need to know."""
+        """What a joint of two surfaces is made of."""
         return None
 
     @property
@@ -87,11 +87,11 @@ class Joint:
 
     transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates:
     one symbol or up to six. Other symbols must be scene parameters, or coordinates that several joints share
-    (``scene.coordinate``). limits: (low, high) or one pair a coordinate, in
-    the coordinate's unit; damping, stiffness, rest, armature, friction: a number, or one a coordinate (N m s/rad,
-    N m/rad, rad, kg m^2, N m for an angle); friction is dry, of at most that force. ``a @ b`` is the joint with
-    transform G_a G_b. ``origin``: the constructor of scene.joints that made it, None where its transform is all that is
-    known. Errors: ModelError, at the latest when the scene is compiled, naming the body.
+    (``scene.coordinate``). limits: (low, high) or one pair a coordinate, in its unit; damping, stiffness, rest,
+    armature, friction: a number, or one a coordinate (N m s/rad, N m/rad, rad, kg m^2, N m for an angle); friction is
+    dry, of at most that force. ``a @ b`` is the joint with transform G_a G_b. ``origin``: the constructor that made it,
+    None where its transform is all that is known. Errors: ModelError, at the latest when the scene is compiled, naming
+    the body.
     """
 
     program: JointProgram
@@ -129,9 +129,7 @@ class Joint:
     def _setup(
         self, program: JointProgram, names: Sequence[str], settings: Mapping[str, Any], origin: Origin | None
     ) -> None:
-        _refuse_many(names)
-        if len(set(names)) != len(names):
-            raise ModelError(f"a joint names each coordinate once, this one has ({', '.join(names)})")
+        check_names(names)
         usual = origin.usual if origin else {}
         given = {key: value for key, value in settings.items() if key not in usual or value is not None}
         self.program, self.origin = program, origin
@@ -201,9 +199,8 @@ class Joint:
         """This one-coordinate joint driven by the coordinate of the body ``leader``: q = multiplier q_l + offset."""
         self._refuse_charts("a coordinate to follow")
         if len(self.coordinates) != 1:
-            raise ModelError(
-                f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"
-            )
+            count = len(self.coordinates)
+            raise ModelError(f"only a joint of one coordinate can follow '{leader}', this one has {count}")
         numbers = as_floats([multiplier, offset])
         if numbers.shape != (2,) or not np.isfinite(numbers).all() or numbers[0] == 0.0:
             raise ModelError(
@@ -285,18 +282,12 @@ def composed(*joints: Joint) -> Joint:
     first = joints[0].origin
     if isinstance(first, Composition) and joints[0].coordinates == _joined(first.parts):
         joints = (*first.parts, *joints[1:])
-    _refuse_many([c.name for joint in joints for c in joint.coordinates])
+    refuse_many([c.name for joint in joints for c in joint.coordinates])
     coordinates = _joined(joints)
     program = core.compose(*(joint.program for joint in joints))
     joint = Joint.made(Composition("compose", {"parts": joints}), program, [c.name for c in coordinates], {})
     joint.coordinates = coordinates
     return joint
-
-
-def _refuse_many(names: Sequence[str]) -> None:
-    if len(names) > MAX_COORDINATES:
-        listed = ", ".join(names[: 2 * MAX_COORDINATES]) + (", ..." if len(names) > 2 * MAX_COORDINATES else "")
-        raise ModelError(f"a joint has at most {MAX_COORDINATES} coordinates, this one has {len(names)} ({listed})")
 
 
 def _joined(joints: Sequence[Joint]) -> tuple[Coordinate, ...]:

@@ -5,6 +5,8 @@ A pendulum's angle lives on the circle here, as its sine and cosine, so that it 
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,21 @@ def test_steps_go_round(twins, integrator):
 def test_what_has_no_number_has_no_spring():
     with pytest.raises(rd.ModelError, match=r"'angle' is a velocity on the space 'circle'.* a sine and a cosine"):
         on_the_circle(stiffness=3.0)
+
+
+def test_a_file_says_that_it_does_not_know_the_space(tmp_path):
+    with pytest.raises(
+        rd.SceneFileError, match="joint of 'upper': a joint on the space 'circle' has no name in a file"
+    ):
+        double_pendulum(on_the_circle).save(tmp_path / "circles.json")
+
+
+def test_dynamics_on_it_travel_and_are_exported(twins, tmp_path):
+    circles, _ = twins
+    q, v = on_circles(np.array([0.3, -2.0])), np.array([0.5, 1.0])
+    assert pickle.loads(pickle.dumps(circles)).bias(q, v) == pytest.approx(circles.bias(q, v), abs=0.0)
+    circles.export_c(tmp_path)
+    assert "lower_cos" in str(circles.equations("mass_matrix"))
 
 
 def test_velocities_of_a_joint_are_independent():

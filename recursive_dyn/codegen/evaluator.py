@@ -11,6 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen import drivers, jit
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.codegen.batch_rows import batch_shape, some_rows, told
 from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
 from recursive_dyn.errors import StateError
@@ -178,7 +179,7 @@ class Evaluator:
                 if len(shape) == 1:
                     return result
                 return result.reshape(shape) if shape else result[0]
-            lead = self._lead([name for name, _ in segments], arrays)
+            lead = batch_shape([name for name, _ in segments], arrays)
             result = self.batch(function, arrays, lead)
             if self.functions.signature(function).solves:
                 self._look(function, arrays, result)
@@ -224,14 +225,6 @@ class Evaluator:
         progress = self.progress
         return None if progress is None else lambda share: progress(function, share)
 
-    def _lead(self, names: Sequence[str], arrays: Sequence[Array]) -> tuple[int, ...]:
-        """The batch shape to which the leading axes of the arguments broadcast."""
-        try:
-            return np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
-        except ValueError:
-            shapes = ", ".join(f"{n} {a.shape}" for n, a in zip(names, arrays, strict=True))
-            raise StateError(f"the leading axes do not broadcast to one batch: {shapes}") from None
-
     def _sized(self, name: str, value: Any, size: int) -> Array:
         array = real_array(value)
         if array is None:
@@ -247,9 +240,12 @@ class Evaluator:
         if result.max(initial=0.0) > drivers.MODERATE or result.min(initial=0.0) < -drivers.MODERATE:
             lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
             rows = np.flatnonzero(np.abs(result.reshape(int(np.prod(lead)), -1)).max(axis=1) > drivers.MODERATE)
-            found = self._singular([_row(a, lead, rows) for a in arrays])
+            states = [some_rows(a, lead, rows) for a in arrays]
+            doubtful = self._doubtful(function, states, result.reshape(int(np.prod(lead)), -1)[rows])
+            rows = rows[doubtful]
+            found = self._singular([a[doubtful] for a in states]) if len(rows) else None
             if found is not None:
-                raise StateError(f"{function}: there is no result{_place(lead, int(rows[found[0]]))}; {found[1]}")
+                raise StateError(f"{function}: there is no result{told(lead, int(rows[found[0]]))}; {found[1]}")
 
     def _diagnose(self, function: str, arrays: list[Array], problem: NotFinite) -> str:
         """Why a call met what is not finite: the first such element of the arguments, or :meth:`_why`."""
@@ -267,29 +263,24 @@ class Evaluator:
         """Message for a result that is not finite although the arguments are: the row of a batch, what is singular."""
         lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
         row = self._bad_row(function, arrays, lead, problem.row)
-        found = self._singular([_row(a, lead, np.array([row])) for a in arrays])
+        found = self._singular([some_rows(a, lead, np.array([row])) for a in arrays])
         why = "a number overflowed, or the state is singular" if found is None else found[1]
-        return f"{function}: the result is not finite{_place(lead, row)}; {why}"
+        return f"{function}: the result is not finite{told(lead, row)}; {why}"
 
     def _bad_row(self, function: str, arrays: list[Array], lead: tuple[int, ...], first: int) -> int:
         """The first row of a batch's block, which begins with row ``first``, whose result is not finite."""
         for row in range(first, int(np.prod(lead))) if lead else ():
-            alone = [_row(a, lead, np.array([row]))[0] for a in arrays]
+            alone = [some_rows(a, lead, np.array([row]))[0] for a in arrays]
             try:
                 self._single(function)([*alone, self._values.values_array])
             except NotFinite:
                 return row
         return first
 
+    def _doubtful(self, function: str, arrays: list[Array], results: Array) -> Array:
+        """Which (n,) of some large results (n, outputs) may not solve the equations they should."""
+        return np.ones(len(results), dtype=bool)
+
     def _singular(self, arrays: list[Array]) -> tuple[int, str] | None:
         """(row, what is singular and what to do) of the first of some states (n, size), an input each; None if none."""
         return None
-
-
-def _row(a: Array, lead: tuple[int, ...], rows: Array) -> Array:
-    """Rows (n, size) of an argument that broadcasts to a batch."""
-    return np.broadcast_to(a, (*lead, a.shape[-1])).reshape(int(np.prod(lead)), a.shape[-1])[rows]
-
-
-def _place(lead: tuple[int, ...], row: int) -> str:
-    return f", batch row {tuple(int(i) for i in np.unravel_index(row, lead))}" if lead else ""

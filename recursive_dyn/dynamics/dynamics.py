@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.codegen.batch_rows import batch_shape
 from recursive_dyn.codegen.evaluator import Array, Evaluator
-from recursive_dyn.dynamics.functions import columns, neutral
+from recursive_dyn.dynamics.functions import columns, neutral, random_configuration
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount
-from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import AUTO
+
+_MET = 1e-6  # share of the forces that M a + bias may miss; where rounding made a, it misses all of some
 
 
 class Dynamics(Evaluator):
@@ -85,15 +87,7 @@ class Dynamics(Evaluator):
             rng = np.random.default_rng(rng)
         except (TypeError, ValueError):
             raise StateError(f"random takes a NumPy generator or a seed, not {rng!r}") from None
-        q = rng.uniform(-np.pi, np.pi, self.nq)
-        for first, end in self.model.units:
-            q[first:end] = rng.normal(size=end - first)
-            q[first:end] /= np.linalg.norm(q[first:end])
-        for place, slot in self.model.plain_slots:
-            low, high = self.model.coordinates[slot].limits
-            if max(-low, high) < FAR:
-                q[place] = rng.uniform(low, high)
-        return q
+        return random_configuration(self.model, rng)
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, external: Any = None) -> Array:
         """Accelerations (..., nv) under generalized forces tau and wrenches ``external`` (..., nb, 6), world axes at
@@ -105,7 +99,7 @@ class Dynamics(Evaluator):
                 self._sized("tau", tau, self.nv),
                 self.call("external_forces", q, self._wrenches("external", external)),
             )
-            self._lead(["tau", "external"], [tau, applied])
+            batch_shape(["tau", "external"], [tau, applied])
             tau = tau + applied
         return self.call("forward_dynamics", q, v, tau)
 
@@ -116,7 +110,7 @@ class Dynamics(Evaluator):
         if external is None:
             return tau
         applied = self.call("external_forces", q, self._wrenches("external", external))
-        self._lead(["tau", "external"], [tau, applied])
+        batch_shape(["tau", "external"], [tau, applied])
         return tau - applied
 
     def mass_matrix(self, q: Any) -> Array:
@@ -259,6 +253,19 @@ class Dynamics(Evaluator):
         from recursive_dyn.dynamics.c_export import export
 
         return export(self.functions, self.program, folder)
+
+    def _doubtful(self, function: str, arrays: list[Array], results: Array) -> Array:
+        """Accelerations that need the forces which were given are right, however large: M a + bias = tau."""
+        if function != "forward_dynamics" or self.model.constraints:
+            return super()._doubtful(function, arrays, results)
+        q, v, tau = arrays
+        try:
+            bias, needed = self.bias(q, v), self.inverse_dynamics(q, v, results)
+        except StateError:
+            return super()._doubtful(function, arrays, results)
+        scale = np.maximum(np.abs(tau), np.abs(bias)).max(axis=-1)
+        met: Array = np.abs(needed - tau).max(axis=-1) <= _MET * scale
+        return ~met
 
     def _singular(self, arrays: list[Array]) -> tuple[int, str] | None:
         return singular(self.model, arrays[0], self.parameters)

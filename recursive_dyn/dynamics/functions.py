@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.integrators.registry import BY_FUNCTION
+from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive
 from recursive_dyn.recursion.context import Context, Function, Outputs
@@ -50,6 +51,19 @@ def neutral(model: Model) -> np.ndarray:
     for place, slot in model.plain_slots:
         low, high = model.coordinates[slot].limits
         q[place] = min(max(0.0, low), high)
+    return q
+
+
+def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
+    """A configuration (nq,) within the limits where there are both, else in [-pi, pi]; any rotations."""
+    q = rng.uniform(-np.pi, np.pi, model.nq)
+    for first, end in model.units:
+        q[first:end] = rng.normal(size=end - first)
+        q[first:end] /= np.linalg.norm(q[first:end])
+    for place, slot in model.plain_slots:
+        low, high = model.coordinates[slot].limits
+        if max(-low, high) < FAR:
+            q[place] = rng.uniform(low, high)
     return q
 
 

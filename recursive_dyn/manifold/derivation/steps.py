@@ -30,8 +30,7 @@ from recursive_dyn.manifold.formula.operations import dot, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.formula.variations import effective, in_displacements, rates
 from recursive_dyn.manifold.normal.forms import Form, add_to, formula
-from recursive_dyn.manifold.normal.normal_form import normal
-from recursive_dyn.manifold.normal.rates import form_rate
+from recursive_dyn.manifold.normal.normal_form import form_rate, normal
 
 
 def action(

@@ -1,4 +1,4 @@
-"""Normal form of a formula: everything multiplied out, by the rules of ``atoms``.
+"""Normal form of a formula, and its time derivative: everything multiplied out, by the rules of ``atoms``.
 
 Identities of three or more products (Jacobi's) are not reached by rewriting: ``equality`` decides them.
 """
@@ -11,11 +11,20 @@ from typing import Any
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula import nodes
+from recursive_dyn.manifold.formula.calculus import dt
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, dot_atoms, transposed_atom
-from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, times
-from recursive_dyn.manifold.normal.polynomial import UNIT, exact, monomial_power, product
+from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, Key, add_to, combine, times
+from recursive_dyn.manifold.normal.polynomial import (
+    UNIT,
+    Polynomial,
+    accumulate,
+    exact,
+    monomial_power,
+    monomial_product,
+    product,
+)
 
 _BILINEAR: dict[type[Formula], Any] = {nodes.Dot: dot_atoms, nodes.Cross: cross_atoms, nodes.Apply: apply_atoms}
 
@@ -74,4 +83,44 @@ def _transposed(a: Form) -> Form:
         if atom is not None:
             for (inner, x), sign in transposed_atom(atom).items():
                 add_to(result, {(dots + inner, x): product(p, sign)})
+    return result
+
+
+def form_rate(form: Form) -> Form:
+    """d/dt of a form, key by key: coefficients of constants are not touched."""
+    result: Form = {}
+    for (dots, atom), p in form.items():
+        changing = _polynomial_rate(p)
+        if changing:
+            add_to(result, {(dots, atom): changing})
+        for key, factor in _outer(dots, atom):
+            add_to(result, times({key: p}, factor))
+    return result
+
+
+def _outer(dots: tuple[Formula, ...], atom: Formula | None) -> list[tuple[Key, Form]]:
+    """Leibniz's rule for dots and atom: (what stands still, the rate of what moves)."""
+    parts: list[tuple[Key, Form]] = []
+    if atom is not None:
+        parts.append(((dots, None), _atom_rate(atom)))
+    for i, d in enumerate(dots):
+        parts.append(((dots[:i] + dots[i + 1 :], atom), _atom_rate(d)))
+    return parts
+
+
+@lru_cache(maxsize=2**12)
+def _atom_rate(f: Formula) -> Form:
+    return normal(dt(f))
+
+
+def _polynomial_rate(p: Polynomial) -> Polynomial:
+    result: Polynomial = {}
+    for monomial, value in p.items():
+        for i, (symbol, exponent) in enumerate(monomial):
+            if symbol.constant:
+                continue
+            lowered = ((symbol, exponent - 1),) if exponent != 1 else ()
+            rest = monomial[:i] + lowered + monomial[i + 1 :]
+            rate = Symbol(symbol.base, symbol.order + 1, symbol.is_variation)
+            accumulate(result, {monomial_product(rest, ((rate, 1),)): value * exponent})
     return result

@@ -9,7 +9,7 @@ import numpy as np
 import pybullet
 
 from bridge.bodies.mirrored_scene import MirroredScene
-from bridge.collision.contact_points import ContactPoints
+from bridge.collision.bullet_contacts import BulletContacts
 from bridge.collision.contact_record import Contact, records
 from bridge.collision.free_bodies import Crowd
 from bridge.collision.population import Population
@@ -27,13 +27,13 @@ class BulletSurroundings:
     def __init__(self, scene: MirroredScene) -> None:
         self._scene, self._connection, self._client = scene, scene.connection, scene.connection.id
         self._population = Population(scene.connection, scene.bodies, scene.names)
-        self._points = ContactPoints(scene.connection, scene.bodies, scene.pairs, len(scene.names))
+        self._contacts = BulletContacts(scene.connection, scene.bodies, scene.pairs, len(scene.names))
         self._crowd = Crowd((), self._client)  # the free bodies of the last detection
         self._others: list[str] = []  # what each contact's B of the last detection is called, if it is not ours
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
-        self._points.forget()
+        self._contacts.forget()
         self._scene.planes.forget_pairs()
 
     def detect(self, simulation: Surrounded) -> Contacts:
@@ -99,12 +99,12 @@ class BulletSurroundings:
 
     def _census(self, thorough: bool = True) -> None:
         if self._population.renewed(thorough):
-            self._points.forget()
+            self._contacts.forget()
 
     def _found(self, poses: np.ndarray, crowd: Crowd) -> Contacts:
         """What Bullet finds, with ``crowd`` and no other of its own bodies as movable, and what the planes do."""
         names = self._connection.bodies
-        found, ids = self._points.found(self._population.numbers(crowd.bodies), crowd.names)
+        found, ids = self._contacts.found(self._population.numbers(crowd.bodies), crowd.names)
         self._others = [names.get(k) or of_bullet(k) for k in ids]
         touch = self._scene.planes.contacts(poses)
         if touch is None:

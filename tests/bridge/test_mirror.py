@@ -153,7 +153,7 @@ def mesh(file, tmp_path, at, **options):
 
 
 # How each shape is made, how far it reaches below its origin when tilted (its support function), and how exactly Bullet
-# knows that: its own shapes and hulls to the tolerance of its iterations, round ones as bridge.shapes tessellates them.
+# knows that: its own shapes and hulls to the tolerance of its iterations, round ones as the bridge tessellates them.
 TOUCHING = {
     "box": (lambda path, at: shapes.Box(SIZES, at=at), CORNER, 1e-6),
     "sphere": (lambda path, at: shapes.Sphere(0.2, at=at), 0.2, 1e-9),

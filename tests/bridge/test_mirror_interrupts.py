@@ -8,7 +8,7 @@ import pybullet
 import pytest
 
 import recursive_dyn as rd
-from bridge.collision.contact_points import ContactPoints
+from bridge.collision.bullet_contacts import BulletContacts
 from recursive_dyn.simulation.interrupts import Held
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")
@@ -118,7 +118,7 @@ def world():
 
 def failing(monkeypatch, at: int) -> None:
     """Let the detection that comes as number ``at`` fail, after Bullet's bodies were moved for it."""
-    calls, found = [], ContactPoints.found
+    calls, found = [], BulletContacts.found
 
     def counted(self, *arguments):
         calls.append(None)
@@ -126,7 +126,7 @@ def failing(monkeypatch, at: int) -> None:
             raise rd.StateError("no contacts today")
         return found(self, *arguments)
 
-    monkeypatch.setattr(ContactPoints, "found", counted)
+    monkeypatch.setattr(BulletContacts, "found", counted)
 
 
 def test_a_failed_detection_leaves_everything_after_the_last_step(world, monkeypatch):

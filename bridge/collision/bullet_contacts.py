@@ -34,7 +34,7 @@ class _Chosen:
     numbers: np.ndarray
 
 
-class ContactPoints:
+class BulletContacts:
     """What Bullet finds in a connection."""
 
     def __init__(

@@ -122,8 +122,7 @@ class Joint:
         cls, origin: Origin | None, program: JointProgram, names: Sequence[str], settings: Mapping[str, Any]
     ) -> Joint:
         """A joint from graph expressions; ``names`` one a velocity coordinate, ``settings`` what was said of them."""
-        joint = cls.__new__(cls)
-        joint._setup(program, names, settings, origin)
+        (joint := cls.__new__(cls))._setup(program, names, settings, origin)
         return joint
 
     def _setup(
@@ -207,7 +206,7 @@ class Joint:
                 f"a joint that follows '{leader}' needs a finite multiplier other than 0 and a finite offset, both"
                 " numbers; scene parameters go into driven(...)"
             )
-        coupling = Coupling(leader, float(multiplier), float(offset))
+        coupling = Coupling(leader, *numbers.tolist())
         joint = self.with_coordinates(self.coordinates)
         arguments = {"joint": self, "leader": leader, "multiplier": coupling.multiplier, "offset": coupling.offset}
         joint.origin = Following("follow", arguments, leads=coupling)
@@ -279,8 +278,7 @@ class Composition(Origin):
 
 def composed(*joints: Joint) -> Joint:
     """The product of joints, none of which follows, is driven or has several charts."""
-    first = joints[0].origin
-    if isinstance(first, Composition) and joints[0].coordinates == _joined(first.parts):
+    if isinstance(first := joints[0].origin, Composition) and joints[0].coordinates == _joined(first.parts):
         joints = (*first.parts, *joints[1:])
     refuse_many([c.name for joint in joints for c in joint.coordinates])
     coordinates = _joined(joints)

@@ -32,7 +32,7 @@ INPUT = {
     "equation of vectors": (lambda s, a, b: s.constrain(sp.Eq(a.position, b.position)), "not an equation"),
     "truth": (lambda s, a, b: s.constrain(a.q[0] == a.q[0]), "not an equation"),
     "inequality": (lambda s, a, b: s.constrain(a.q[0] > 0), "not an equation or inequality; limits"),
-    "flat point": (lambda s, a, b: s.constrain(a.point((1, 0))), "body 'a': a point .* three components, not 2"),
+    "flat point": (lambda s, a, b: s.constrain(a.point((1, 0))), r"'a': a point .* three components, not \[1, 0\]"),
     "rate of a text": (lambda s, a, b: s.constrain(s.rate("q")), "rate takes the symbol of a coordinate.*'q'"),
     "rate of a sum": (lambda s, a, b: s.constrain(s.rate(a.q[0] + 1)), "rate takes the symbol of a coordinate"),
     "square": (lambda s, a, b: s.constrain(a.q[0] ** 2, name="n"), "constraint 'n' has no gradient where it holds"),

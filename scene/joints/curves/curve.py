@@ -15,8 +15,8 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin, substitute
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
-from scene.joints.curves.curve_geometry import Course
 from scene.joints.curves.moving_frame import carried_frame, check_choices, ride, upward
+from scene.joints.curves.parametric_curve import ParametricCurve
 from scene.joints.curves.spline import (
     MAX_ARC,
     bezier_pieces,
@@ -91,7 +91,7 @@ def along(f: np.ndarray, name: str, options: Mapping[str, Any], settings: Mappin
     def function(t: Scalar) -> np.ndarray:
         return array(substitute(list(f), {("q", 0): t}))
 
-    course = Course(what, start, stop, closed, function=function, up=direction)
+    course = ParametricCurve(what, start, stop, closed, function=function, up=direction)
     return ride(course, name, Origin("curve", {"f": f, "name": name, **given, "domain": (start, stop)}), settings)
 
 
@@ -132,7 +132,7 @@ def bspline(
     made = interpolating_pieces if interpolate else bspline_pieces
     pieces = made(given, degree, closed)
     banking = directions if directions.ndim == 1 else made(directions, degree, closed)
-    course = Course(what, 0.0, float(pieces.borders[-1]), closed, pieces, up=banking)
+    course = ParametricCurve(what, 0.0, float(pieces.borders[-1]), closed, pieces, up=banking)
     options = {"closed": bool(closed), "interpolate": bool(interpolate), "arc_length": bool(arc_length)}
     banks = None if up is None else as_floats(up)
     arguments = {"points": given, "degree": degree, **options, "frame": frame, "up": banks, "outside": outside}
@@ -165,9 +165,9 @@ def bezier(
         raise ModelError(f"{what}: a Bezier arc has at most {MAX_ARC} points; use bspline for more")
     refuse_repeated(what, given, closed)
     if closed:
-        course = Course(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given), up=direction)
+        course = ParametricCurve(what, 0.0, 2.0 * np.pi, True, function=_cyclic(given), up=direction)
     else:
-        course = Course(what, 0.0, 1.0, False, bezier_pieces(given), up=direction)
+        course = ParametricCurve(what, 0.0, 1.0, False, bezier_pieces(given), up=direction)
     arguments = {"points": given, "closed": bool(closed), "arc_length": bool(arc_length), "frame": frame}
     ways = {"up": None if up is None else as_floats(up), "outside": outside, "name": name}
     return ride(course, name, Origin("bezier", {**arguments, **ways}), settings)

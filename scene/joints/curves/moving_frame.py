@@ -14,9 +14,9 @@ from recursive_dyn.graph.expression import Expression, Graph, array
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Flat
-from scene.joints.curves.curve_geometry import UPRIGHT, Course, check_frame, check_samples, goes_on
+from scene.joints.curves.curve_coordinate import CLAMPED, CurveCoordinate
 from scene.joints.curves.curve_path import CurvePath
-from scene.joints.curves.parametrization import CLAMPED, Track
+from scene.joints.curves.parametric_curve import UPRIGHT, ParametricCurve, check_frame, check_samples, goes_on
 from scene.joints.frames import frame, still, unit
 from scene.joints.parametric_joint import Joint, Origin
 from scene.number_checks import as_floats
@@ -99,7 +99,7 @@ def upward(what: str, up: Any, count: int | None = None) -> np.ndarray:
     return rows[0] / lengths[0] if (rows == rows[0]).all() else rows / lengths.max()
 
 
-def _ends(course: Course, kind: str, outside: str | None) -> str:
+def _ends(course: ParametricCurve, kind: str, outside: str | None) -> str:
     """What lies beyond the ends. A Frenet frame needs a bend: there the last piece goes on with its own."""
     if course.closed:
         return "wrap"
@@ -108,7 +108,7 @@ def _ends(course: Course, kind: str, outside: str | None) -> str:
     return "straight" if outside == "extrapolate" or not goes_on(course) else CLAMPED
 
 
-def ride(course: Course, name: str, origin: Origin, settings: Mapping[str, Any]) -> Joint:
+def ride(course: ParametricCurve, name: str, origin: Origin, settings: Mapping[str, Any]) -> Joint:
     """The joint of a body on a curve, of an origin with arguments frame, outside and arc_length. Raises ModelError.
 
     Its ``path`` draws the wire.
@@ -116,7 +116,7 @@ def ride(course: Course, name: str, origin: Origin, settings: Mapping[str, Any])
     kind, outside, arc_length = (origin.arguments[name] for name in ("frame", "outside", "arc_length"))
     check_samples(course, course.function is not None)
     check_frame(course, kind)
-    track = Track(course, _ends(course, kind, outside), arc_length, kind == "minimal")
+    track = CurveCoordinate(course, _ends(course, kind, outside), arc_length, kind == "minimal")
     graph = Graph()
     q = graph.input(("q", 0))
     point = track.point(q)

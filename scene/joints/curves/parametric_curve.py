@@ -24,7 +24,7 @@ UPRIGHT = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
-class Course:
+class ParametricCurve:
     """A curve over the parameter from ``start`` to ``stop``: polynomial ``pieces``, or ``function`` on the graph.
 
     A closed one begins again at ``stop``. ``up``: the upward direction (3,) of its frame, or pieces of one over the
@@ -76,7 +76,7 @@ def derivatives(point: Points, order: int) -> Callable[[np.ndarray], list[np.nda
     return sample
 
 
-def goes_on(course: Course) -> bool:
+def goes_on(course: ParametricCurve) -> bool:
     """Whether its expressions are finite well beyond its ends, too."""
     reach = course.stop - course.start
     beyond = np.linspace(0.0, 1.0, 200) * reach
@@ -84,7 +84,7 @@ def goes_on(course: Course) -> bool:
     return all(np.isfinite(level).all() for level in derivatives(course.point, 2)(t))
 
 
-def check_samples(course: Course, function: bool) -> None:
+def check_samples(course: ParametricCurve, function: bool) -> None:
     """Refuse a curve that stands still somewhere, is not finite, or is said to be closed and is not."""
     sample = derivatives(course.point, 1)
     position, velocity = sample(_grid(course))
@@ -108,7 +108,7 @@ def check_samples(course: Course, function: bool) -> None:
             )
 
 
-def check_frame(course: Course, kind: str) -> None:
+def check_frame(course: ParametricCurve, kind: str) -> None:
     """Refuse a "frenet" frame where there is no curvature, an "up" frame where the curve goes up or nothing is up."""
     sample, upward = derivatives(course.point, 2), derivatives(course.upward, 0)
 
@@ -136,7 +136,7 @@ def check_frame(course: Course, kind: str) -> None:
         _refuse_small(course, sine, _LEAST_SINE, "it goes along up", 'use another up, or frame="minimal"')
 
 
-def _grid(course: Course) -> np.ndarray:
+def _grid(course: ParametricCurve) -> np.ndarray:
     """Parameters of samples, more of them where there are many pieces."""
     borders = np.array([course.start, course.stop]) if course.pieces is None else course.pieces.borders
     parts = -(-_SAMPLES // (len(borders) - 1))
@@ -145,7 +145,7 @@ def _grid(course: Course) -> np.ndarray:
 
 
 def _refuse_small(
-    course: Course, size: Callable[[np.ndarray], np.ndarray], least: float, problem: str, advice: str
+    course: ParametricCurve, size: Callable[[np.ndarray], np.ndarray], least: float, problem: str, advice: str
 ) -> None:
     """ModelError where ``size`` of the curve has a value below ``least``: sampled, then looked for between samples."""
     from scipy.optimize import minimize_scalar

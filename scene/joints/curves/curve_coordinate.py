@@ -12,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array
-from scene.joints.curves.curve_geometry import Course, derivatives
+from scene.joints.curves.parametric_curve import ParametricCurve, derivatives
 from scene.joints.curves.piecewise import Cells, refined, tangents
 from scene.joints.curves.spline import Pieces
 
@@ -25,14 +25,14 @@ _STEPS = 16  # of the double reflection a cell
 _GAUSS = np.polynomial.legendre.leggauss(16)
 
 
-class Track:
+class CurveCoordinate:
     """Position and reference normal of a curve over its coordinate q, as expressions that share one cell of q.
 
     ends: as of Cells, or CLAMPED, for which what lies beyond need only be finite. arc_length: q is metres; minimal:
     with normals. ``domain``, ``length`` (m).
     """
 
-    def __init__(self, course: Course, ends: str, arc_length: bool, minimal: bool) -> None:
+    def __init__(self, course: ParametricCurve, ends: str, arc_length: bool, minimal: bool) -> None:
         self.course, self.ends = course, ends
         self.motion = derivatives(course.point, 2)
         parts = 1 if course.pieces is not None else 8 if arc_length or minimal else 1

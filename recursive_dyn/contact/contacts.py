@@ -144,8 +144,9 @@ class Contacts:
     @classmethod
     def none(cls) -> Contacts:
         """Nothing touches."""
-        integers = np.zeros(0, dtype=np.int64)
-        return cls(integers, integers, _rows(0, 3), _rows(0, 3), _rows(0, 3), np.zeros(0), _rows(0, 5), integers)
+        integers, vectors = np.zeros(0, dtype=np.int64), _rows(0, 3)
+        points = vectors, vectors, vectors, np.zeros(0)
+        return cls(integers, integers, *points, _rows(0, 5), integers, drift=vectors, trusted=True)
 
 
 def _into(poses: np.ndarray, bodies: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -123,12 +123,15 @@ class ImpulseResult(NamedTuple):
 def contact_arrays(
     contacts: Contacts, layout: Layout, body_links: np.ndarray, origins: np.ndarray, start_twists: np.ndarray
 ) -> ContactArrays:
-    """Contacts for a solve. body_links (nb,): link of every body; origins (nb, 3): of the bodies, start_twists
-    (nb, 6): at the step's start."""
-    free, bodies = contacts.free, len(body_links)
-    owners, of = np.stack([contacts.a, contacts.b], axis=1), np.append(body_links, STATIC)
-    outside = owners >= bodies
-    links = np.where(outside, len(layout.parent) + owners - bodies, of[np.where(outside, STATIC, owners)])
+    """Contacts for a solve. body_links (nb + 1,): link of every body, then the world's; origins (nb, 3): of the bodies,
+    start_twists (nb, 6): at the step's start."""
+    free, bodies = contacts.free, len(body_links) - 1
+    owners = np.stack([contacts.a, contacts.b], axis=1)
+    if len(free):
+        outside = owners >= bodies
+        links = np.where(outside, len(layout.parent) + owners - bodies, body_links[np.where(outside, STATIC, owners)])
+    else:
+        links = body_links[owners]
     origins, start_twists = np.concatenate([origins, free.position]), np.concatenate([start_twists, free.before])
     return ContactArrays(
         links, owners, np.stack([contacts.point_a, contacts.point_b], axis=1), contacts.distance, contacts.normal,

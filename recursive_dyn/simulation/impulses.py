@@ -35,7 +35,7 @@ class Impulses:
     def __init__(self, dynamics: Dynamics, position_share: float, implicit_share: float) -> None:
         model = dynamics.model
         self._dynamics, self._share, self._implicit = dynamics, position_share, implicit_share
-        self._layout, self._links = layout(model), body_links(model)
+        self._layout, self._links = layout(model), np.append(body_links(model), STATIC)  # the world's comes last
         self._turning = np.array([(v0, f.nv) for _, f, _, v0 in model.owners], dtype=np.int64).reshape(-1, 2)
         self._gravity = float(np.linalg.norm(model.gravity))
         self.momenta = Momenta(model)
@@ -93,8 +93,7 @@ class Impulses:
     def pushes(self, state: State, contacts: Contacts) -> Pushes:
         """What contacts will do to momenta, of which the impulses are still to be found."""
         owners = np.stack([contacts.a, contacts.b], axis=1)
-        ours = owners < len(self._links)
-        links = np.where(ours, np.append(self._links, STATIC)[np.where(ours, owners, STATIC)], STATIC)
+        links = self._links[np.where(owners < len(self._links) - 1, owners, STATIC)]
         points = np.stack([contacts.point_a, contacts.point_b], axis=1)
         arms = self.momenta.arms(self._dynamics, state.q, state.v, links, points)
         return Pushes(links, arms, contacts.impulse, contacts.moment)

@@ -63,7 +63,6 @@ def repeated(places: dict[str, list[str]]) -> dict[str, list[str]]:
     return {name: modules for name, modules in places.items() if len(modules) > 1}
 
 
-@pytest.mark.xfail(strict=True, reason="some are left")
 def test_no_file_is_long() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files(*PACKAGES)}
     assert not {path: lines for path, lines in lengths.items() if lines > FILE}

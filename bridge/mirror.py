@@ -56,6 +56,7 @@ class PyBulletMirror:
     ) -> None:
         check_picture(renderer)
         self.scene, self.sim = scene, sim
+        self._feeling = sim if isinstance(sim, Surrounded) else None
         self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
         self._stepped = False  # whether contacts of the last step are those to be told
@@ -65,8 +66,8 @@ class PyBulletMirror:
             self._surroundings = BulletSurroundings(self._mirrored)
             self.sync()
             self._fill_window()
-            if contact and isinstance(sim, Surrounded):
-                sim.surroundings = self._surroundings
+            if contact and self._feeling is not None:
+                self._feeling.surroundings = self._surroundings
         except BaseException:
             self._connection.close()
             raise
@@ -110,8 +111,8 @@ class PyBulletMirror:
         """Contacts of the scene's bodies: of the last ``step``, or at the last ``sync``, found when first asked for."""
         if self._contacts is None:
             with self._connection.guard():
-                if self._stepped and isinstance(self.sim, Surrounded):
-                    self._contacts = self._surroundings.named(self.sim.contacts)
+                if self._stepped and self._feeling is not None:
+                    self._contacts = self._surroundings.named(self._feeling.contacts)
                 else:
                     self._contacts = self._surroundings.look(*self.sim.frames())
         return self._contacts
@@ -153,8 +154,8 @@ class PyBulletMirror:
 
         The simulation then touches nothing any more.
         """
-        if self._felt and isinstance(self.sim, Surrounded):
-            self.sim.surroundings = None
+        if self._felt and self._feeling is not None:
+            self._feeling.surroundings = None
         self._connection.close()
         if "_display" in vars(self):
             self._display.leave()
@@ -171,7 +172,7 @@ class PyBulletMirror:
     @property
     def _felt(self) -> bool:
         """Whether it is this mirror's contacts that the simulation feels."""
-        return isinstance(self.sim, Surrounded) and self.sim.surroundings is self._surroundings
+        return self._feeling is not None and self._feeling.surroundings is self._surroundings
 
     def _follow(self) -> None:
         self._poses, twists = self.sim.frames()

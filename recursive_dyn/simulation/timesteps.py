@@ -78,6 +78,7 @@ class Timesteps:
         self._flight, rule = Flight(dynamics, integrator), registry.find(integrator)
         self.position_share, self._implicit_share = rule.share, rule.implicit
         self._rows = CoordinateRows(dynamics.model)
+        self._constrained = bool(dynamics.model.constraints)
         self._impulses: Impulses | None = None
         self._prepared = False
         self._kept: Contacts | None = None  # contacts found earlier in this call, for detection once a frame
@@ -112,7 +113,7 @@ class Timesteps:
     def _fly_on(self, tau: np.ndarray, h: float, count: int) -> int:
         """Up to ``count`` timesteps that touch nothing and end within the limits; their number."""
         state, start, done, stopped = self._state, self._state.time, 0, False
-        constrained = bool(self._dynamics.model.constraints)
+        constrained = self._constrained
         while done < count and not stopped:
             q, v = (state.q.copy(), state.v.copy()) if constrained else (state.q, state.v)
             most = 1 if constrained else count - done
@@ -225,7 +226,7 @@ class Timesteps:
 
     def _land(self) -> None:
         """Bring the state onto the constraints."""
-        if self._dynamics.model.constraints:
+        if self._constrained:
             state = self._state
             state.q[:], state.v[:] = self._landed(state.q, state.v)
 

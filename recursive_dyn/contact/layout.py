@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ class Layout(NamedTuple):
 
     parent (nl,); first (nl + 2,): of a link's events, the world's last; slot, data (ne,): place of an event's numbers
     among the factors; column (ne,): a joint column or a pivot; port_first (ne + 1,), port: open ports of a pivot.
-    support_first (nl + 1,), support: slots that an impulse on a link reaches, rising. refs: where the links' reference
-    points start among the factors. group (nv,): coordinates that respond to each other, numbered from 0 to groups - 1.
+    refs: where the links' reference points start among the factors. group (nv,): coordinates that respond to each
+    other, numbered from 0 to groups - 1.
     """
 
     parent: np.ndarray
@@ -27,8 +28,6 @@ class Layout(NamedTuple):
     column: np.ndarray
     port_first: np.ndarray
     port: np.ndarray
-    support_first: np.ndarray
-    support: np.ndarray
     refs: int
     group: np.ndarray
     groups: int
@@ -41,8 +40,7 @@ def layout(model: Model) -> Layout:
     flat = [event for link in events for event in link]
     ports = [event.ports if isinstance(event, Elimination) else () for event in flat]
     sizes = [event_size(event) for event in flat]
-    supports = [_support(model, i) for i in range(len(model.links))]
-    group = _groups(model, supports)
+    group = _groups(model)
     return Layout(
         parent=_integers([link.parent for link in model.links]),
         first=_starts([len(e) for e in events]),
@@ -51,8 +49,6 @@ def layout(model: Model) -> Layout:
         column=np.array([isinstance(event, Crossing) for event in flat], dtype=np.bool_),
         port_first=_starts([len(p) for p in ports]),
         port=_integers([slot for p in ports for slot in p]),
-        support_first=_starts([len(s) for s in supports]),
-        support=_integers([slot for s in supports for slot in s]),
         refs=sum(sizes),
         group=group,
         groups=int(group.max(initial=-1)) + 1,
@@ -60,18 +56,7 @@ def layout(model: Model) -> Layout:
     )
 
 
-def _support(model: Model, link: int) -> list[int]:
-    reached: set[int] = set()
-    for i in (*model.ancestors[link], -1):
-        for event in model.elimination.events[i]:
-            if isinstance(event, Crossing):
-                reached.add(event.slot)
-            elif event.slot in reached:
-                reached.update(event.ports)
-    return sorted(reached)
-
-
-def _groups(model: Model, supports: list[list[int]]) -> np.ndarray:
+def _groups(model: Model) -> np.ndarray:
     """Slots of one tree, and of trees that shared coordinates or constraints tie together, carry the same number."""
     leader = list(range(model.nv))
 
@@ -81,13 +66,27 @@ def _groups(model: Model, supports: list[list[int]]) -> np.ndarray:
             i = leader[i]
         return i
 
-    sets = [*supports, *([list(range(model.nv))] if model.constraints else [])]
-    for slots in sets:
+    for slots in _tied(model):
         for slot in slots[1:]:
             leader[find(slot)] = find(slots[0])
     found = [find(i) for i in range(model.nv)]
     order = {group: k for k, group in enumerate(dict.fromkeys(found))}
     return _integers([order[g] for g in found])
+
+
+def _tied(model: Model) -> Iterator[Sequence[int]]:
+    """Slots that respond to each other: link by link, those of its joint and one of its parent's; open ports."""
+    nearest: list[tuple[int, ...]] = []  # a slot of each link or, where its joint has none, of one towards the world
+    for link in model.links:
+        slots = (*link.slots, *(nearest[link.parent] if link.parent != WORLD else ()))
+        nearest.append(slots[:1])
+        yield slots
+    for events in model.elimination.events:
+        for event in events:
+            if isinstance(event, Elimination):
+                yield event.slot, *event.ports
+    if model.constraints:
+        yield range(model.nv)
 
 
 def body_links(model: Model) -> np.ndarray:

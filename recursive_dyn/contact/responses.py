@@ -68,6 +68,41 @@ def _pass(layout: Layout, factors: np.ndarray, i: int, F: np.ndarray, c: np.ndar
 
 
 @compiled
+def reach(layout: Layout, link: int, marks: np.ndarray, index: np.ndarray, count: int) -> int:
+    """Append the slots that an impulse on a link reaches, rising, to the first ``count`` of index: its new count.
+
+    marks (nv,): 1 of those that index has, 0 of the others.
+    """
+    before, i = count, link
+    while i >= 0:
+        count = _reach(layout, i, marks, index, count)
+        i = layout.parent[i]
+    count = _reach(layout, len(layout.parent), marks, index, count)
+    index[before:count].sort()
+    return count
+
+
+@compiled
+def _reach(layout: Layout, i: int, marks: np.ndarray, index: np.ndarray, count: int) -> int:
+    for e in range(layout.first[i], layout.first[i + 1]):
+        slot = layout.slot[e]
+        if layout.column[e]:
+            count = _append(slot, marks, index, count)
+        elif marks[slot]:
+            for p in range(layout.port_first[e], layout.port_first[e + 1]):
+                count = _append(layout.port[p], marks, index, count)
+    return count
+
+
+@compiled
+def _append(slot: int, marks: np.ndarray, index: np.ndarray, count: int) -> int:
+    if marks[slot]:
+        return count
+    marks[slot], index[count] = 1, slot
+    return count + 1
+
+
+@compiled
 def reduce(layout: Layout, factors: np.ndarray, c: np.ndarray) -> None:
     """c (nv,) <- L^-T c."""
     n = len(layout.parent)

@@ -13,7 +13,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ContactArrays, FreeInertias, GeneralizedRows
-from recursive_dyn.contact.responses import push, reduce
+from recursive_dyn.contact.responses import push, reach, reduce
 
 SPIN, ROLL = 3, 4  # first component of each part of a block of six
 
@@ -99,12 +99,7 @@ def _gather(layout: Layout, a: int, b: int, marks: np.ndarray, index: np.ndarray
                 index[count + k] = layout.nv + 6 * (link - links) + k
             count += 6
         elif link >= 0:
-            for s in range(layout.support_first[link], layout.support_first[link + 1]):
-                slot = layout.support[s]
-                if marks[slot] == 0:
-                    marks[slot] = 1
-                    index[count] = slot
-                    count += 1
+            count = reach(layout, link, marks, index, count)
     for k in range(count):
         if index[k] < layout.nv:
             marks[index[k]] = 0

@@ -145,8 +145,7 @@ class Dynamics(Evaluator):
         X = self.poses(q)[..., index, :, :]
         place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
         J = np.zeros((*place.shape[:-1], 6, self.nv))
-        link = self.model.bodies[index].link
-        chain = set(self.model.ancestors[link]) if link >= 0 else set()
+        chain = set(self.model.chain(self.model.bodies[index].link))
         for k, (owner, slot) in enumerate(self._screw_columns):
             if owner in chain:
                 omega = S[..., k, :3]

@@ -8,6 +8,7 @@ or at the world.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,41 +45,27 @@ class EliminationOrder:
 def elimination_order(parents: Sequence[int], slots: Sequence[Sequence[int]], count: int) -> EliminationOrder:
     """The order for links, parents first: the parent of each (negative for the world), the slots of its joint's columns
     in their order, ``count`` slots in all."""
-    meeting = _meeting(parents, slots, count)
+    users = Counter(slot for own in slots for slot in own)  # of a slot: how many links move with it
+    meeting = [-1] * count
     events: list[list[Crossing | Elimination]] = [[] for _ in parents]
-    open_ports: list[dict[int, None]] = [{} for _ in parents]
-    world: dict[int, None] = {}
+    open_ports: list[Counter[int]] = [Counter() for _ in parents]  # of a slot: how many of its users were passed
+    world: Counter[int] = Counter()
     for i in reversed(range(len(parents))):
         ports = open_ports[i]
-        for slot in [s for s in ports if meeting[s] == i and s not in slots[i]]:
+        for slot in [s for s in ports if ports[s] == users[s]]:
+            meeting[slot] = i
             events[i].append(_eliminated(slot, ports))
         for slot in slots[i]:
-            ports[slot] = None
+            ports[slot] += 1
             events[i].append(Crossing(slot))
-            if meeting[slot] == i:
+            if ports[slot] == users[slot]:
+                meeting[slot] = i
                 events[i].append(_eliminated(slot, ports))
         (world if parents[i] < 0 else open_ports[parents[i]]).update(ports)
     last = tuple(_eliminated(slot, world) for slot in sorted(world))
     return EliminationOrder(tuple(map(tuple, events)), last, tuple(meeting))
 
 
-def _eliminated(slot: int, ports: dict[int, None]) -> Elimination:
+def _eliminated(slot: int, ports: Counter[int]) -> Elimination:
     del ports[slot]
     return Elimination(slot, tuple(ports))
-
-
-def _meeting(parents: Sequence[int], slots: Sequence[Sequence[int]], count: int) -> list[int]:
-    """Per slot: the lowest link (or -1) that carries every link which moves with it."""
-    depth: list[int] = []
-    for parent in parents:
-        depth.append(0 if parent < 0 else depth[parent] + 1)
-
-    def shared(a: int, b: int) -> int:
-        while a != b and a >= 0 and b >= 0:
-            a, b = (parents[a], b) if depth[a] > depth[b] else (a, parents[b])
-        return min(a, b)
-
-    meeting: dict[int, int] = {}
-    for i, own in enumerate(slots):
-        meeting |= {slot: shared(meeting.get(slot, i), i) for slot in own}
-    return [meeting.get(slot, -1) for slot in range(count)]

@@ -103,13 +103,13 @@ class Model:
         shape += [constraint.key for constraint in self.constraints]
         return content_hash(repr(shape), scalars)
 
-    @cached_property
-    def ancestors(self) -> tuple[tuple[int, ...], ...]:
-        """Per link: itself and every link towards the world."""
-        chains: list[tuple[int, ...]] = []
-        for i, link in enumerate(self.links):
-            chains.append((i, *(chains[link.parent] if link.parent != WORLD else ())))
-        return tuple(chains)
+    def chain(self, link: int) -> list[int]:
+        """A link and every link towards the world; none for WORLD."""
+        found = []
+        while link != WORLD:
+            found.append(link)
+            link = self.links[link].parent
+        return found
 
     @cached_property
     def owners(self) -> tuple[tuple[int, Factor, int, int], ...]:

@@ -27,7 +27,10 @@ FLOATING = 16  # numbers a floating tree: mass, centre (3), momentum (3), spin a
 
 def roots(model: Model) -> list[int]:
     """The link next to the world that each link hangs on."""
-    return [model.ancestors[i][-1] for i in range(len(model.links))]
+    found: list[int] = []
+    for i, link in enumerate(model.links):
+        found.append(i if link.parent == WORLD else found[link.parent])
+    return found
 
 
 def factors(tree: Tree, h: Scalar) -> list[Scalar]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, combine, reciprocal, select
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -99,8 +99,10 @@ def minimum_operations(model: Model) -> int:
     if any(count > 1 for count in Counter(slot for link in model.links for slot in link.slots).values()):
         return 0
     depth = [0] * model.nv
-    for i, link in enumerate(model.links):
-        above = sum(len(model.links[a].slots) for a in model.ancestors[i][1:])
+    below: list[int] = []  # of each link, how many slots lie between the world and what hangs on it
+    for link in model.links:
+        above = 0 if link.parent == WORLD else below[link.parent]
         for position, slot in enumerate(link.slots):
             depth[slot] = above + position
+        below.append(above + len(link.slots))
     return sum(d * (d + 1) + 5 * d for d in depth)

@@ -1,38 +1,62 @@
-"""Work grows as the scene does: calls are counted, since seconds depend on the machine."""
+"""Work grows as the scene does: it is counted, since seconds depend on the machine."""
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from recursive_dyn.contact.layout import layout
 from recursive_dyn.graph.expression import Graph
+from recursive_dyn.recursion.impulse import roots
+from recursive_dyn.recursion.lagrangian import minimum_operations
 from scene import Body, Scene, joints
 from scene.file import formula_reader, formula_writer
 from scene.urdf.joint_tree import Follower, order_of
 
 
-def calls(work: Callable[[], object]) -> int:
-    """Calls of functions, Python's and C's."""
+def operations(work: Callable[[], object]) -> int:
+    """Lines of Python that are run, and calls of C functions."""
     count = 0
 
-    def seen(frame, event, argument):
+    def line(frame, event, argument):
         nonlocal count
-        count += event in ("call", "c_call")
+        count += event == "line"
+        return line
 
-    sys.setprofile(seen)
+    def call(frame, event, argument):
+        nonlocal count
+        count += event == "c_call"
+
+    sys.settrace(line)
+    sys.setprofile(call)
     try:
         work()
     finally:
         sys.setprofile(None)
+        sys.settrace(None)
     return count
 
 
-def assert_linear(work: Callable[[int], Callable[[], object]], size: int) -> None:
-    """Four times the size is four times the calls: quadratic work would take sixteen times as many."""
-    work(8)()  # what is done once, such as imports
-    few, many = calls(work(size)), calls(work(4 * size))
-    assert many < 5 * few + 1000
+def memory(work: Callable[[], object]) -> int:
+    """The most bytes that are held at one time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def assert_linear(work: Callable[[int], Callable[[], object]], size: int, measure=operations, once: int = 1000) -> None:
+    """Four times the size is four times the work: quadratic work would be sixteen times as much.
+
+    once: what is done at any size.
+    """
+    work(8)()  # what is done in the first run only, such as imports
+    few, many = measure(work(size)), measure(work(4 * size))
+    assert many < 5 * few + once
 
 
 HINGE = joints.revolute("x")
@@ -102,6 +126,36 @@ def test_models_are_put_together_in_linear_time(build):
         return lambda: scene.model()
 
     assert_linear(modelled, 60)
+
+
+def follower_chain(count: int) -> Scene:
+    """A chain in which every hinge follows the first: their coordinate is eliminated at the first link."""
+    scene = Scene()
+    node = scene.world.attach(Body("b0", mass=1.0, inertia=np.eye(3)), HINGE)
+    for i in range(1, count):
+        node = node.attach(Body(f"b{i}", mass=1.0, inertia=np.eye(3)), HINGE.follow("b0", 1.0))
+    return scene
+
+
+PLANS = {
+    "elimination": lambda model: model.elimination,
+    "layout of the impulse solve": layout,
+    "trees": roots,
+    "operations of the dense method": minimum_operations,
+}
+
+
+@pytest.mark.parametrize("measure, once", [(operations, 1000), (memory, 20_000)])
+@pytest.mark.parametrize("build", [star, chain, follower_chain])
+@pytest.mark.parametrize("plan", PLANS)
+def test_recursions_are_planned_in_linear_time(plan, build, measure, once):
+    """Coordinates that meet at the world only, as those of ``followers``, are solved for as a dense system there."""
+
+    def planned(n):
+        model = build(n).model()
+        return lambda: PLANS[plan](model)
+
+    assert_linear(planned, 100, measure, once)
 
 
 FORMULAS = {

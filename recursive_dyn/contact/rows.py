@@ -116,7 +116,7 @@ def contact_rows(
     free: FreeInertias,
 ) -> ContactRows:
     """The blocks of contacts. root (nv,): D^-1/2, V (nl, 6): the links' twists."""
-    rows = _empty(layout, contacts)
+    rows, links = _empty(layout, contacts), len(layout.parent)
     approach = start_velocities(contacts)
     marks = np.zeros(layout.nv, dtype=np.int64)
     inward, F, arm = np.zeros((2, layout.nv)), np.zeros(6), np.zeros(3)
@@ -128,11 +128,51 @@ def contact_rows(
         for r in range(6):
             if not _has(rows.kind[c], r):
                 continue
-            rows.speed[c, r] = _fill(layout, factors, root, V, contacts, free, rows, c, r, at, inward, F, arm)
+            moment, row = r >= SPIN, rows.values[at : at + len(own)]
+            direction = rows.axes[c, 0 if r == SPIN else (r if r < SPIN else r - 3)]
+            speed = 0.0 if moment else -_dot(direction, contacts.drift[c])
+            for side in range(2):
+                link, sign = contacts.links[c, side], 1.0 - 2.0 * side
+                if link < 0:
+                    continue
+                body = link - links  # of the free ones, where it is not negative
+                for k in range(3):
+                    origin = factors[layout.refs + 3 * link + k] if body < 0 else free.centers[body, k]
+                    arm[k] = contacts.points[c, side, k] - origin
+                _wrench(direction, arm, moment, sign, F)
+                speed += sign * _along(direction, arm, moment, V[link] if body < 0 else free.twists[body])
+                if body < 0:
+                    push(layout, factors, link, F, inward[side])
+                else:
+                    _whiten_free(free.spins[body], free.masses[body], F, row[-6:] if side == 1 else row[:6])
+            _whiten(own, root, inward, row)
+            rows.speed[c, r] = speed
             if r < SPIN:
-                rows.before[c, r] = _dot(rows.axes[c, r], approach[c])
+                rows.before[c, r] = _dot(direction, approach[c])
             at += len(own)
     return rows
+
+
+@compiled
+def _whiten_free(spin: np.ndarray, mass: float, F: np.ndarray, row: np.ndarray) -> None:
+    """A free body's part (6,) of the row of a wrench F (6,) about its centre of mass."""
+    for k in range(3):
+        turn = 0.0
+        for j in range(3):
+            turn += spin[j, k] * F[j]
+        row[k] = turn
+        row[3 + k] = F[3 + k] * mass
+
+
+@compiled
+def _whiten(slots: np.ndarray, root: np.ndarray, inward: np.ndarray, row: np.ndarray) -> None:
+    """The links' part of a row from what both sides reduced to, ``inward`` (2, nv), which becomes zero again."""
+    for k in range(len(slots)):
+        slot = slots[k]
+        if slot < len(root):
+            row[k] = (inward[0, slot] + inward[1, slot]) * root[slot]
+            inward[0, slot] = 0.0
+            inward[1, slot] = 0.0
 
 
 @compiled
@@ -152,59 +192,6 @@ def _empty(layout: Layout, contacts: ContactArrays) -> ContactRows:
     return ContactRows(
         np.zeros((n, 3, 3)), first, slots, start, np.zeros(start[n]), kind, np.zeros((n, 6)), np.zeros((n, 3))
     )
-
-
-@compiled
-def _fill(
-    layout: Layout,
-    factors: np.ndarray,
-    root: np.ndarray,
-    V: np.ndarray,
-    contacts: ContactArrays,
-    free: FreeInertias,
-    rows: ContactRows,
-    c: int,
-    r: int,
-    at: int,
-    inward: np.ndarray,
-    F: np.ndarray,
-    arm: np.ndarray,
-) -> float:
-    """Component r of contact c as the row that begins at ``values[at]``; its velocity without impulses.
-
-    inward (2, nv), zero before and after, F (6,), arm (3,): scratch.
-    """
-    links, own = len(layout.parent), rows.slots[rows.first[c] : rows.first[c + 1]]
-    moment = r >= SPIN
-    direction = rows.axes[c, 0 if r == SPIN else (r if r < SPIN else r - 3)]
-    total = 0.0 if moment else -_dot(direction, contacts.drift[c])
-    for side in range(2):
-        link, sign = contacts.links[c, side], 1.0 - 2.0 * side
-        if link >= links:
-            body, place = link - links, at + (len(own) - 6 if side == 1 else 0)
-            for k in range(3):
-                arm[k] = contacts.points[c, side, k] - free.centers[body, k]
-            _wrench(direction, arm, moment, sign, F)
-            total += sign * _along(direction, arm, moment, free.twists[body])
-            for k in range(3):
-                spin = 0.0
-                for j in range(3):
-                    spin += free.spins[body, j, k] * F[j]
-                rows.values[place + k] = spin
-                rows.values[place + 3 + k] = F[3 + k] * free.masses[body]
-        elif link >= 0:
-            for k in range(3):
-                arm[k] = contacts.points[c, side, k] - factors[layout.refs + 3 * link + k]
-            _wrench(direction, arm, moment, sign, F)
-            total += sign * _along(direction, arm, moment, V[link])
-            push(layout, factors, link, F, inward[side])
-    for k in range(len(own)):
-        slot = own[k]
-        if slot < layout.nv:
-            rows.values[at + k] = (inward[0, slot] + inward[1, slot]) * root[slot]
-            inward[0, slot] = 0.0
-            inward[1, slot] = 0.0
-    return total
 
 
 @compiled

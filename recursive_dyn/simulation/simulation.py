@@ -18,12 +18,13 @@ from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.outcome import NOTHING_KEPT
-from recursive_dyn.simulation.state import Snapshot, State, checked_time, checked_timestep, numbers, real, whole
+from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
+from recursive_dyn.simulation.stepped import Stepped
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 from recursive_dyn.simulation.timesteps import Timesteps
 
 
-class Simulation:
+class Simulation(Stepped[Dynamics]):
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
@@ -45,12 +46,10 @@ class Simulation:
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
         if not isinstance(dynamics, Dynamics):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
-        self._timestep = checked_timestep(timestep)
-        self._dynamics = dynamics = dynamics.view()
+        dynamics = dynamics.view()
+        super().__init__(dynamics, State(dynamics.neutral(), np.zeros(dynamics.nv)), timestep)
         self._integrator = integrator
-        self._state = State(dynamics.neutral(), np.zeros(dynamics.nv))
         self._tau = np.zeros(dynamics.nv)
-        self._remainder = 0.0
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
@@ -63,11 +62,6 @@ class Simulation:
         return copy.deepcopy(self)
 
     @property
-    def dynamics(self) -> Dynamics:
-        """The compiled dynamics with this simulation's values of the parameters, charts in force included."""
-        return self._dynamics
-
-    @property
     def integrator(self) -> str:
         """How a step is taken; chosen when the simulation is made."""
         return self._integrator
@@ -78,42 +72,6 @@ class Simulation:
             f"a simulation keeps its integrator, '{self._integrator}'; make another one, rd.Simulation(dynamics,"
             f" timestep, {name!r}), and give it q, v and time"
         )
-
-    @property
-    def timestep(self) -> float:
-        """Length of a step, s."""
-        return self._timestep
-
-    @timestep.setter
-    def timestep(self, value: float) -> None:
-        self._timestep = checked_timestep(value)
-
-    @property
-    def time(self) -> float:
-        """Time of the present state, s."""
-        return self._state.time
-
-    @time.setter
-    def time(self, value: float) -> None:
-        self._state.time = checked_time(value)
-
-    @property
-    def q(self) -> np.ndarray:
-        """Configuration (nq,)."""
-        return self._state.q
-
-    @q.setter
-    def q(self, value: Any) -> None:
-        self._state.q[:] = numbers(self._dynamics, "q", value, self._dynamics.nq)
-
-    @property
-    def v(self) -> np.ndarray:
-        """Velocity (nv,)."""
-        return self._state.v
-
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._state.v[:] = numbers(self._dynamics, "v", value, self._dynamics.nv)
 
     @property
     def tau(self) -> np.ndarray:
@@ -239,17 +197,6 @@ class Simulation:
         finally:
             if count:
                 self._forces.clear()
-
-    def advance(self, frame_time: float) -> int:
-        """Advance by the whole timesteps in ``frame_time`` (s) and what earlier frames left; returns their number."""
-        duration = real(frame_time)
-        if not 0.0 <= duration < np.inf:
-            raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
-        available = self._remainder + duration
-        count = whole(int(available / self._timestep + 1e-9))
-        self._remainder = max(0.0, available - count * self._timestep)
-        self.step(count)
-        return count
 
     def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
         """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.errors import StateError
 
 _MOST_STEPS = 2**63 - 1
@@ -39,7 +39,7 @@ class Snapshot:
     impulses: Any = None
 
 
-def numbers(dynamics: Dynamics, name: str, value: Any, size: int) -> np.ndarray:
+def numbers(dynamics: Evaluator, name: str, value: Any, size: int) -> np.ndarray:
     """``value`` as (size,) finite real numbers; StateError for anything else, naming the coordinate."""
     if np.ma.is_masked(value):
         raise StateError(f"'{name}' has masked entries; fill them with numbers")

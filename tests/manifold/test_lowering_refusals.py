@@ -136,7 +136,7 @@ class TestRefusals:
 
     def test_rows_of_unit_vectors_that_are_not_at_right_angles(self):
         good = spherical()
-        bad = Equation(q, normal(m * dt(q, 2) + m * g * e3), good.configuration, good.inputs)
+        bad = Equation(q, normal(m * dt(q, 2) + m * g * e3))
         self.refuse(replace(good, rows=(bad,)), "'q'", "right angles")
 
     def test_rows_of_another_shape_order_or_number(self):

@@ -9,6 +9,7 @@ from recursive_dyn.manifold.derivation.derivation_check import inputs_of
 from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.manifold.formula.variations import companions
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.manifold.writing.compact import compact, paired
@@ -39,8 +40,7 @@ class VariationalProblem:
         """Order of declaration of every symbol that is given."""
         given = (self.lagrangian, self.virtual_work, self.reaction, *self.configuration, *self.constraints)
         bases = {s.base: s.base.rank for f in given for s in symbols_of(f, True)}
-        companions = [s.base for q in self.configuration for s in (q.base.rate, q.base.virtual) if s is not None]
-        return bases | {base: base.rank for base in companions}
+        return bases | {s.base: s.base.rank for q in self.configuration for s in companions(q)}
 
     def roles(self, variation: Symbol | None = None) -> Roles:
         """How the cofactor of a variation is to be written."""
@@ -66,26 +66,25 @@ class Step(Printed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Action(Step):
-    """Step 1: S; virtual work has a variation only, and is written as W."""
+class Integral(Step):
+    """A step whose ``formula`` is integrated as it stands."""
+
+    formula: Formula
 
     @property
     def integrand(self) -> Formula:
-        return compact(normal(self.problem.lagrangian), (), self.problem.roles())
+        return compact(normal(self.formula), (), self.problem.roles())
+
+
+class Action(Integral):
+    """Step 1: S; virtual work has a variation only, and is written as W."""
 
     def write(self, style: Style) -> str:
         return style.action(self.integrand, bool(normal(self.problem.virtual_work + self.problem.reaction)))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Variation(Step):
+class Variation(Integral):
     """Steps 2 and 3: delta S; ``formula`` is linear in variations."""
-
-    formula: Formula = ZERO
-
-    @property
-    def integrand(self) -> Formula:
-        return compact(normal(self.formula), (), self.problem.roles())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,19 +6,22 @@ the dot product, one operation at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.nodes import Apply, Cross, Dot, Formula, Hat
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, transposed_atom
-from recursive_dyn.manifold.normal.forms import Form, add_to, combine, formula, single, times
+from recursive_dyn.manifold.normal.forms import Form, combine, formula, gathered, single, times
 from recursive_dyn.manifold.normal.polynomial import Polynomial
 
-Collection = dict[Symbol, Form]
 
-
-def isolate(form: Form) -> Collection:
+def isolate(form: Form) -> dict[Symbol, Form]:
     """Cofactors by variation: form = sum of symbol . cofactor (times it, for scalars); ModelError if not linear."""
-    result: Collection = {}
+    return {symbol: cofactor for symbol, cofactor in gathered(_linear_terms(form)).items() if cofactor}
+
+
+def _linear_terms(form: Form) -> Iterator[tuple[Symbol, Form]]:
     for (dots, _), p in form.items():
         hot = [d for d in dots if d.varied]
         cold = tuple(d for d in dots if not d.varied)
@@ -28,12 +31,11 @@ def isolate(form: Form) -> Collection:
             outer: Form = {(cold, None): coefficient}
             if hot and varied is None and isinstance(hot[0], Dot):
                 symbol, cofactor = _swept(hot[0])
-                add_to(result.setdefault(symbol, {}), times(outer, cofactor))
+                yield symbol, times(outer, cofactor)
             elif not hot and varied is not None:
-                add_to(result.setdefault(varied, {}), outer)
+                yield varied, outer
             else:
                 raise _not_linear({(dots, None): coefficient})
-    return {symbol: cofactor for symbol, cofactor in result.items() if cofactor}
 
 
 def _parts(p: Polynomial) -> dict[Symbol | None, Polynomial]:

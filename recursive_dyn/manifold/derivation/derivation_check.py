@@ -10,7 +10,7 @@ from recursive_dyn.manifold.formula.calculus import leaves, symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import kind, number
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
-from recursive_dyn.manifold.formula.variations import rates, velocity
+from recursive_dyn.manifold.formula.variations import companions, rates, velocity
 
 
 def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
@@ -26,9 +26,9 @@ def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
         if len(q.shape) == 2 and not q.base.is_rotation:
             raise ModelError(f"'{q}' is a {kind(q)}; of matrices only rotations can be in the configuration")
     names = [q.base.name for q in variables]
-    companions = [s.base.name for q in variables for s in (q.base.rate, q.base.virtual) if s is not None]
-    for name in names + companions:
-        if (names + companions).count(name) > 1:
+    names += [s.base.name for q in variables for s in companions(q)]
+    for name in names:
+        if names.count(name) > 1:
             raise ModelError(f"two of the configuration's symbols are called '{name}': give them names of their own")
     return variables
 
@@ -58,8 +58,7 @@ def check_prescribed(prescribed: Any, variables: Sequence[Symbol]) -> tuple[Symb
 def check_names(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> set[str]:
     """The names of all symbols; ModelError names two that differ and have one name."""
     found: dict[str, Base] = {}
-    companions = [s for q in symbols for s in (q, q.base.rate, q.base.virtual) if s is not None]
-    for s in (*companions, *(s for f in formulas for s in symbols_of(f, True))):
+    for s in (*(s for q in symbols for s in (q, *companions(q))), *(s for f in formulas for s in symbols_of(f, True))):
         if found.setdefault(s.base.name, s.base) != s.base:
             raise ModelError(f"two different symbols are called '{s.base.name}': give each a name of its own")
     return set(found)
@@ -78,9 +77,8 @@ def as_scalar(f: Any, what: str) -> Formula:
     return f
 
 
-def check_lagrangian(lagrangian: Any, variables: Sequence[Symbol], prescribed: Sequence[Symbol]) -> Formula:
+def check_lagrangian(lagrangian: Formula, variables: Sequence[Symbol], prescribed: Sequence[Symbol]) -> Formula:
     """The Lagrangian; ModelError for variations and unknown symbols in it."""
-    lagrangian = as_scalar(lagrangian, "Lagrangian")
     if lagrangian.varied:
         raise ModelError(f"the Lagrangian {lagrangian} holds a variation; those belong in the virtual work")
     known = known_bases(variables) | {s.base for s in prescribed}
@@ -93,9 +91,8 @@ def check_lagrangian(lagrangian: Any, variables: Sequence[Symbol], prescribed: S
     return lagrangian
 
 
-def check_virtual_work(work: Any, variables: Sequence[Symbol], prescribed: Sequence[Symbol] = ()) -> Formula:
+def check_virtual_work(work: Formula, variables: Sequence[Symbol], prescribed: Sequence[Symbol] = ()) -> Formula:
     """The virtual work; ModelError names a variation of something that is not in the configuration."""
-    work = as_scalar(work, "virtual work")
     known = {q.base for q in variables} | {q.virtual.base for q in variables}
     spins = rates(variables)
     given = {s.base for s in prescribed}

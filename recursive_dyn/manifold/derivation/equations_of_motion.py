@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
-from recursive_dyn.manifold.formula.symbol import Base, Symbol
+from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion_rows import MotionRow, MotionRows
 from recursive_dyn.manifold.writing.compact import compact_row
 from recursive_dyn.manifold.writing.latex_style import Printed
 from recursive_dyn.manifold.writing.style import Style
-from recursive_dyn.manifold.writing.terms import Roles
+from recursive_dyn.manifold.writing.terms import NO_ROLES, Roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equation(MotionRow, Printed):
-    """A row as it is printed. inputs: applied forces and multipliers; ranks: in which order symbols are written."""
+    """A row as it is printed; roles: how it is to be written."""
 
-    configuration: tuple[Symbol, ...]
-    inputs: tuple[Symbol, ...]
-    ranks: Mapping[Base, int] = field(default_factory=dict)
+    roles: Roles = NO_ROLES
 
     @cached_property
     def row(self) -> Formula:
         """The residual as a person would write it; a constant that all terms share is dropped where forces have it."""
-        own = self.symbol
-        inputs = frozenset(s.base for s in self.inputs)
-        return compact_row(self.form, own.virtual.shape, Roles(own, self.configuration, inputs, self.ranks))
+        return compact_row(self.form, self.symbol.virtual.shape, self.roles)
 
     def write(self, style: Style) -> str:
         return f"{style.write(self.row)} = 0"

@@ -7,7 +7,7 @@ they were free; their variations are replaced once no derivative is left on any,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.derivation.action import Action, Collection, Step, Variation, VariationalProblem
@@ -29,7 +29,7 @@ from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.operations import dot, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.formula.variations import effective, in_displacements, rates
-from recursive_dyn.manifold.normal.forms import Form, add_to, formula
+from recursive_dyn.manifold.normal.forms import Form, formula, gathered, negative
 from recursive_dyn.manifold.normal.normal_form import form_rate, normal
 
 
@@ -53,7 +53,8 @@ def action(
     turning = {q.virtual: effective(q) for q in variables}  # moments on q act at right angles to it
     work = replaced(work, lambda s: turning.get(s, s))
     multipliers, reaction = multiplier_work(rows, variables, moving, taken)
-    return Action(VariationalProblem(lagrangian, work, variables, moving, rows, multipliers, reaction), "action")
+    problem = VariationalProblem(lagrangian, work, variables, moving, rows, multipliers, reaction)
+    return Action(problem, "action", lagrangian)
 
 
 def _expect(step: object, kinds: type | tuple[type, ...], function: str) -> None:
@@ -91,9 +92,7 @@ def collect(step: Variation | Collection) -> Collection:
     title = "collection"
     if isinstance(step, Variation):
         return Collection(step.problem, title, _ordered(isolate(normal(step.formula)), step.problem))
-    merged: dict[Symbol, Form] = {}
-    for symbol, form in step.terms:
-        add_to(merged.setdefault(symbol, {}), form)
+    merged = gathered(step.terms)
     if not step.has_derivatives:
         merged = _resolved(merged, step.problem)
     return Collection(step.problem, title, _ordered(merged, step.problem))
@@ -102,20 +101,19 @@ def collect(step: Variation | Collection) -> Collection:
 def _resolved(terms: dict[Symbol, Form], problem: VariationalProblem) -> dict[Symbol, Form]:
     """Variations of abbreviations replaced by those of what they stand for."""
     while any(symbol.base.definition is not None for symbol in terms):
-        result: dict[Symbol, Form] = {}
-        for symbol, form in terms.items():
-            if symbol.base.definition is None or symbol.order:
-                add_to(result.setdefault(symbol, {}), form)
-                continue
-            change = _on_manifold(delta(symbol.base.definition, problem.prescribed), problem)
-            cofactor = formula(form, symbol.shape)
-            product = dot(change, cofactor) if symbol.shape else change * cofactor
-            for other, part in isolate(normal(product)).items():
-                add_to(result.setdefault(other, {}), part)
-        terms = result
+        terms = gathered(pair for term in terms.items() for pair in _defined(*term, problem))
         if any(symbol.order for symbol in terms):
             break
     return terms
+
+
+def _defined(symbol: Symbol, form: Form, problem: VariationalProblem) -> Iterable[tuple[Symbol, Form]]:
+    """The term of a variation; of an abbreviation's, those of what it stands for."""
+    if symbol.base.definition is None or symbol.order:
+        return [(symbol, form)]
+    change = _on_manifold(delta(symbol.base.definition, problem.prescribed), problem)
+    cofactor = formula(form, symbol.shape)
+    return isolate(normal(dot(change, cofactor) if symbol.shape else change * cofactor)).items()
 
 
 def _ordered(terms: dict[Symbol, Form], problem: VariationalProblem) -> tuple[tuple[Symbol, Form], ...]:
@@ -132,9 +130,7 @@ def integrate_by_parts(step: Collection) -> Collection:
     terms: list[tuple[Symbol, Form]] = []
     for symbol, form in step.terms:
         for _ in range(symbol.order):
-            negative: Form = {}
-            add_to(negative, form_rate(form), -1)
-            form = negative
+            form = negative(form_rate(form))
         terms.append((Symbol(symbol.base, 0, symbol.is_variation), form))
     return Collection(step.problem, "integration by parts", tuple(pair for pair in terms if pair[1]))
 
@@ -146,15 +142,11 @@ def extract(step: Collection, steps: Sequence[Step] = ()) -> Equations:
     cofactors = dict(step.terms)
     if len(cofactors) < len(step.terms) or any(s.order or s.base.definition for s in cofactors):
         raise ModelError("the variations are not collected yet: integrate by parts and collect before extracting")
-    inputs = (*problem.inputs, *problem.multipliers)
-    rows = []
-    for symbol in problem.configuration:
-        row: Form = {}
-        add_to(row, cofactors.get(symbol.virtual, {}), -1)
-        rows.append(Equation(symbol, row, problem.configuration, inputs, problem.ranks))
+    cofactor = {q: negative(cofactors.get(q.virtual, {})) for q in problem.configuration}
+    rows = tuple(Equation(q, form, problem.roles(q.virtual)) for q, form in cofactor.items())
     return Equations(
-        tuple(rows), problem.configuration, problem.inputs, problem.lagrangian, problem.virtual_work,
-        problem.constraints, problem.multipliers, tuple(steps),
+        rows, problem.configuration, problem.inputs, problem.lagrangian, problem.virtual_work, problem.constraints,
+        problem.multipliers, tuple(steps),
     )  # fmt: skip
 
 

@@ -22,31 +22,29 @@ _ranks = count()
 
 def scalars(names: str, constant: bool = False) -> Any:
     """Scalars; those that are not constant depend on time."""
-    return declare(names, (), constant=_flag(constant))
+    return declare(names, (), constant=constant)
 
 
 def vectors(names: str, size: int = 3, constant: bool = False) -> Any:
     """Vectors of R^size."""
-    return declare(names, (_size(size),), constant=_flag(constant))
+    return declare(names, (_size(size),), constant=constant)
 
 
 def unit_vectors(names: str, constant: bool = False) -> Any:
     """Unit vectors, points of the sphere S^2: q . q = 1, and delta q = xi x q with ``q.virtual`` for xi."""
-    if _flag(constant):
-        return declare(names, (3,), constant=True, space=UnitSphere())
-    return _each(names, lambda name: _moving(name, (3,), UnitSphere(), xi=_companion(name, "q", "xi")))
+    return declare(names, (3,), constant=constant, space=UnitSphere(), virtual=lambda name: _companion(name, "q", "xi"))
 
 
 def matrices(names: str, shape: Shape = (3, 3), constant: bool = False) -> Any:
     """Matrices of a shape (rows, columns)."""
     if not isinstance(shape, tuple) or len(shape) != 2:
         raise OperandError(f"a matrix has a shape (rows, columns), not {shape!r}")
-    return declare(names, (_size(shape[0]), _size(shape[1])), constant=_flag(constant))
+    return declare(names, (_size(shape[0]), _size(shape[1])), constant=constant)
 
 
 def symmetric_matrices(names: str, size: int = 3, constant: bool = False) -> Any:
     """Symmetric matrices."""
-    return declare(names, (_size(size), _size(size)), constant=_flag(constant), symmetric=True)
+    return declare(names, (_size(size), _size(size)), constant=constant, symmetric=True)
 
 
 def rotations(names: str, rate: str | None = None, virtual: str | None = None, constant: bool = False) -> Any:
@@ -55,16 +53,13 @@ def rotations(names: str, rate: str | None = None, virtual: str | None = None, c
     dR/dt = R hat(Omega) and delta R = R hat(eta), with ``R.rate`` for Omega and ``R.virtual`` for eta; ``rate`` and
     ``virtual`` name them otherwise.
     """
-    if _flag(constant):
-        return declare(names, (3, 3), constant=True, space=Rotation())
-
-    def one(name: str) -> Symbol:
-        Omega = _declare_one(rate or _companion(name, "R", "Omega"), (3,))
-        return _moving(name, (3, 3), Rotation(), xi=virtual or _companion(name, "R", "eta"), rate=Omega)
-
-    if (rate or virtual) and len(names.split()) > 1:
+    if (rate or virtual) and not constant and len(names.split()) > 1:
         raise OperandError("name the rates of rotations one by one: rotations('R', rate='Omega')")
-    return _each(names, one)
+    return declare(
+        names, (3, 3), constant=constant, space=Rotation(),
+        rate=lambda name: rate or _companion(name, "R", "Omega"),
+        virtual=lambda name: virtual or _companion(name, "R", "eta"),
+    )  # fmt: skip
 
 
 def define(name: str, formula: Formula) -> Symbol:
@@ -80,12 +75,6 @@ def define(name: str, formula: Formula) -> Symbol:
     return Symbol(replace(symbol.base, definition=formula))
 
 
-def _moving(name: str, shape: Shape, space: Space, xi: str, rate: Symbol | None = None) -> Symbol:
-    symbol = _declare_one(name, shape)
-    displacement = _declare_one(xi, (3,), is_virtual=True)
-    return Symbol(replace(symbol.base, space=space, rate=rate, virtual=displacement))
-
-
 def _companion(name: str, stem: str, greek: str) -> str:
     """q1 -> xi1, R -> Omega, and xi_name for names of another stem."""
     match = re.fullmatch(rf"{stem}(_\w+|\d\w*|[A-Z]\w*|)", name)
@@ -98,16 +87,29 @@ def _size(value: Any) -> int:
     return int(value)
 
 
-def _flag(constant: Any) -> bool:
+def declare(
+    names: str,
+    shape: Shape,
+    constant: bool = False,
+    space: Space | None = None,
+    rate: Callable[[str], str] | None = None,
+    virtual: Callable[[str], str] | None = None,
+    **properties: Any,
+) -> Any:
+    """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are.
+
+    rate, virtual: how Omega, and xi or eta, are called by the symbol's name; constants have none.
+    """
     if not isinstance(constant, bool):
         raise OperandError(f"constant is True or False, not {constant!r}")
-    return constant
-
-
-def declare(names: str, shape: Shape, **properties: Any) -> Any:
-    """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are."""
-    properties = {"space": Flat(prod(shape)), **properties}
-    return _each(names, lambda name: Symbol(Base(name, shape, rank=next(_ranks), **properties)))
+    symbols = []
+    for name in _separated(names):
+        Omega = _declare_one(rate(name), (3,)) if rate and not constant else None
+        base = Base(name, shape, constant, space or Flat(prod(shape)), rank=next(_ranks), **properties)
+        if virtual and not constant:
+            base = replace(base, rate=Omega, virtual=_declare_one(virtual(name), (3,), is_virtual=True))
+        symbols.append(Symbol(base))
+    return symbols[0] if len(symbols) == 1 else tuple(symbols)
 
 
 def _declare_one(name: str, shape: Shape, **properties: Any) -> Symbol:
@@ -117,12 +119,11 @@ def _declare_one(name: str, shape: Shape, **properties: Any) -> Symbol:
     return symbol
 
 
-def _each(names: str, one: Callable[[str], Symbol]) -> Any:
+def _separated(names: str) -> list[str]:
     parts = unicodedata.normalize("NFKC", names).split() if isinstance(names, str) else []
     if not parts:
         raise OperandError(f"symbols need names, separated by spaces, not {names!r}")
     for part in parts:
         if not re.fullmatch(r"[^\W\d]\w*", part):
             raise OperandError(f"{part!r} is no name for a symbol: letters, digits and _ only, starting with a letter")
-    symbols = tuple(one(part) for part in parts)
-    return symbols[0] if len(symbols) == 1 else symbols
+    return parts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -44,44 +45,27 @@ class Evaluation:
             case nodes.Number(value):
                 return self._number(value)
             case nodes.Sum(terms, shape):
-                return self._sum(terms, shape)
+                return reduce(operator.add, map(self, terms)) if terms else self._zero(shape)
             case nodes.Product(factors):
-                result = self(factors[0])
-                for factor in factors[1:]:
-                    result = result * self(factor)
-                return result
+                return reduce(operator.mul, map(self, factors))
             case nodes.Power(scalar, exponent):
-                return _power(self(scalar), exponent)
+                result = reduce(operator.mul, [self(scalar)] * abs(exponent))
+                return result if exponent > 0 else 1 / result
             case nodes.Hat(a):
                 x, y, z = self(a)
                 zero = self._number(Fraction(0))
                 return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]], dtype=object)
         return _VALUES[type(f)](*map(self, f.children))
 
-    def _sum(self, terms: tuple[Formula, ...], shape: tuple[int, ...]) -> Value:
-        if not terms:
-            result = np.empty(shape, dtype=object)
-            result[...] = self._number(Fraction(0))
-            return result if shape else result.item()
-        result = self(terms[0])
-        for term in terms[1:]:
-            result = result + self(term)
-        return result
-
-
-def _power(x: Any, exponent: int) -> Any:
-    result = x
-    for _ in range(abs(exponent) - 1):
-        result = result * x
-    return result if exponent > 0 else 1 / result
+    def _zero(self, shape: tuple[int, ...]) -> Value:
+        result = np.empty(shape, dtype=object)
+        result[...] = self._number(Fraction(0))
+        return result if shape else result.item()
 
 
 def dot_values(a: Value, b: Value) -> Any:
     """a . b of arrays of any scalars."""
-    result = a[0] * b[0]
-    for x, y in zip(a[1:], b[1:], strict=True):
-        result = result + x * y
-    return result
+    return reduce(operator.add, (x * y for x, y in zip(a, b, strict=True)))
 
 
 def cross_values(a: Value, b: Value) -> Value:

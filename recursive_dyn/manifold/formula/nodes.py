@@ -30,14 +30,21 @@ def provides(name: str) -> Callable[[Made], Made]:
     return provide
 
 
+def _operator(name: str) -> tuple[Callable[[Any, Any], Formula], Callable[[Any, Any], Formula]]:
+    """An operator of formulas, provided under a name, and the same with its operands the other way round."""
+    return lambda a, b: PROVIDED[name](a, b), lambda a, b: PROVIDED[name](b, a)
+
+
 class Formula:
     """A scalar, vector or matrix: ``+ - * / **``, ``dot``, ``cross``, ``.T``; ``@`` is ``*`` for matrices.
 
-    ``varied`` tells whether a variation occurs in it. In a notebook a formula shows as LaTeX.
+    ``children`` are the formulas it is made of; ``varied`` tells whether a variation occurs in it. In a notebook a
+    formula shows as LaTeX.
     """
 
     __array_ufunc__ = None  # arrays leave operators to us, which refuse them
     shape: Shape
+    children: tuple[Formula, ...]
     varied: bool
     _parts: tuple[Any, ...]
     _hash: int
@@ -45,6 +52,8 @@ class Formula:
     def __post_init__(self) -> None:
         parts = tuple(self.__dict__.values())  # the fields; __dict__ takes what a frozen dataclass may not be given
         self.__dict__["_parts"] = parts
+        given = parts[0] if isinstance(parts[0], tuple) else parts
+        self.__dict__["children"] = tuple([p for p in given if isinstance(p, Formula)])
         self.__dict__["_hash"] = hash((type(self).__name__, parts))
         self.__dict__["varied"] = self._is_varied()
 
@@ -59,52 +68,18 @@ class Formula:
             return True
         return type(self) is type(other) and self._hash == other._hash and self._parts == other._parts
 
-    @property
-    def children(self) -> tuple[Formula, ...]:
-        """The formulas it is made of."""
-        return ()
-
     def _is_varied(self) -> bool:
-        return any(c.varied for c in self.children)
+        return True in [c.varied for c in self.children]
 
-    def __add__(self, other: Any) -> Formula:
-        return PROVIDED["+"](self, other)
-
-    def __radd__(self, other: Any) -> Formula:
-        return PROVIDED["+"](other, self)
-
-    def __sub__(self, other: Any) -> Formula:
-        return PROVIDED["-"](self, other)
-
-    def __rsub__(self, other: Any) -> Formula:
-        return PROVIDED["-"](other, self)
+    __add__, __radd__ = _operator("+")
+    __sub__, __rsub__ = _operator("-")
+    __mul__, __rmul__ = _operator("*")
+    __matmul__, __rmatmul__ = _operator("@")
+    __truediv__, __rtruediv__ = _operator("/")
+    __pow__, __rpow__ = _operator("**")
 
     def __neg__(self) -> Formula:
         return PROVIDED["*"](-1, self)
-
-    def __mul__(self, other: Any) -> Formula:
-        return PROVIDED["*"](self, other)
-
-    def __rmul__(self, other: Any) -> Formula:
-        return PROVIDED["*"](other, self)
-
-    def __matmul__(self, other: Any) -> Formula:
-        return PROVIDED["@"](self, other)
-
-    def __rmatmul__(self, other: Any) -> Formula:
-        return PROVIDED["@"](other, self)
-
-    def __truediv__(self, other: Any) -> Formula:
-        return PROVIDED["/"](self, other)
-
-    def __rtruediv__(self, other: Any) -> Formula:
-        return PROVIDED["/"](other, self)
-
-    def __pow__(self, exponent: Any) -> Formula:
-        return PROVIDED["**"](self, exponent)
-
-    def __rpow__(self, other: Any) -> Formula:
-        return PROVIDED["**"](other, self)
 
     def dot(self, other: Any) -> Formula:
         """Scalar product of two vectors."""
@@ -147,10 +122,6 @@ class Sum(Formula):
     terms: tuple[Formula, ...]
     shape: Shape = ()
 
-    @property
-    def children(self) -> tuple[Formula, ...]:
-        return self.terms
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Product(Formula):
@@ -162,10 +133,6 @@ class Product(Formula):
     def shape(self) -> Shape:  # type: ignore[override]
         return self.factors[-1].shape
 
-    @property
-    def children(self) -> tuple[Formula, ...]:
-        return self.factors
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Formula):
@@ -175,19 +142,11 @@ class Power(Formula):
     exponent: int
     shape = ()
 
-    @property
-    def children(self) -> tuple[Formula, ...]:
-        return (self.scalar,)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Pair(Formula):
     left: Formula
     right: Formula
-
-    @property
-    def children(self) -> tuple[Formula, ...]:
-        return (self.left, self.right)
 
 
 class Dot(_Pair):
@@ -213,10 +172,6 @@ class Apply(_Pair):
 @dataclass(frozen=True, eq=False, repr=False)
 class _Single(Formula):
     of: Formula
-
-    @property
-    def children(self) -> tuple[Formula, ...]:
-        return (self.of,)
 
 
 class Hat(_Single):

@@ -34,7 +34,7 @@ class Base:
     rank: int = 0
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Base) and self.identity == other.identity)
+        return self is other or (isinstance(other, Base) and self._identity == other._identity)
 
     def __hash__(self) -> int:
         return self._hash
@@ -53,7 +53,7 @@ class Base:
         return isinstance(self.space, Rotation)
 
     @cached_property
-    def identity(self) -> tuple[Any, ...]:
+    def _identity(self) -> tuple[Any, ...]:
         """All that makes two declarations the same."""
         names = tuple(s and s.base.name for s in (self.rate, self.virtual))
         kind = (self.name, self.shape, self.constant, self.space.name, self.symmetric, self.is_virtual)
@@ -61,7 +61,7 @@ class Base:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(self.identity)
+        return hash(self._identity)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -44,14 +44,17 @@ def in_displacements(s: Symbol, spinning: Mapping[Base, Symbol]) -> Formula:
 
 def displacement(q: Symbol) -> Formula:
     """The variation of a variable in its virtual displacement: delta x, xi x q, R hat(eta)."""
-    if q.base.is_unit:
-        return cross(q.virtual, q)
-    return q.virtual if q.base.rate is None else multiply(q, hat(q.virtual))
+    return virtual_rate(q) if q.base.rate is None else multiply(q, hat(q.virtual))
 
 
 def virtual_rate(q: Symbol) -> Formula:
     """What stands for a variable's rate in virtual displacements: delta x, xi x q, eta."""
     return cross(q.virtual, q) if q.base.is_unit else q.virtual
+
+
+def companions(q: Symbol) -> list[Symbol]:
+    """What was declared with a variable, and has names of its own: Omega and eta, or xi."""
+    return [s for s in (q.base.rate, q.base.virtual) if s is not None]
 
 
 def effective(q: Symbol) -> Formula:

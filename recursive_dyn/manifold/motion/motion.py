@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.errors import StateError
-from recursive_dyn.manifold.motion.given import numbers
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.quantities import Quantities
 from recursive_dyn.manifold.motion.start_check import refuse_bad_start, refuse_jump, violated
 from recursive_dyn.manifold.motion.step_loop import StepLoop
+from recursive_dyn.simulation.state import State, whole
+from recursive_dyn.simulation.stepped import Stepped
 
 Array = np.ndarray
 
@@ -31,7 +31,7 @@ class MotionSnapshot:
     time: float
 
 
-class Motion:
+class Motion(Stepped[ManifoldDynamics]):
     """Motion of compiled equations from a state, by a Runge-Kutta-Munthe-Kaas method of order 4.
 
     q (nq,), v (nv,): the state, plain arrays as in :class:`ManifoldDynamics`; time and timestep in s. It starts at
@@ -63,52 +63,19 @@ class Motion:
     ) -> None:
         if not isinstance(dynamics, ManifoldDynamics):
             raise StateError(f"a motion runs compiled equations, equations.compile(), not {type(dynamics).__name__}")
-        self.dynamics = dynamics.view()
+        super().__init__(dynamics.view(), State(*dynamics.neutral()), timestep)
         if bodies is not None:
             self.dynamics.show(bodies)
-        self._timestep = 0.0
-        self.timestep = timestep
-        self.time = 0.0
         self.control: Callable[[Motion], None] | None = None
-        self._q, self._v = dynamics.neutral()
         self._forces = dynamics.no_forces()
         self._loop: StepLoop | None = None
         self._known = b""
         self._carried = self._forces.numbers.copy()  # the forces at the end of the last step
-        self._remainder = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {"_q": self._q.copy(), "_v": self._v.copy(), "_forces": self._forces.copy(), "_loop": None}
-        return self.__dict__ | own | {"dynamics": self.dynamics.view()}
-
-    @property
-    def timestep(self) -> float:
-        """Length of a step, s."""
-        return self._timestep
-
-    @timestep.setter
-    def timestep(self, value: float) -> None:
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < value < np.inf:
-            raise StateError(f"timestep must be a positive number of seconds, not {value!r}")
-        self._timestep = float(value)
-
-    @property
-    def q(self) -> Array:
-        """Configuration (nq,)."""
-        return self._q
-
-    @q.setter
-    def q(self, value: Any) -> None:
-        self._q[:] = numbers("'q'", value, (self.dynamics.nq,))
-
-    @property
-    def v(self) -> Array:
-        """Velocities (nv,)."""
-        return self._v
-
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._v[:] = numbers("'v'", value, (self.dynamics.nv,))
+        state = State(self.q.copy(), self.v.copy(), self.time)
+        own = {"_dynamics": self.dynamics.view(), "_state": state, "_forces": self._forces.copy(), "_loop": None}
+        return self.__dict__ | own
 
     @property
     def forces(self) -> Quantities:
@@ -136,33 +103,33 @@ class Motion:
         within 1e-9 of the manifold is put on it; StateError for anything else, naming the variable.
         """
         p = self.dynamics.variable(symbol)
-        q, v = self._q.copy(), np.zeros(p.v.stop - p.v.start)
+        q, v = self.q.copy(), np.zeros(p.v.stop - p.v.start)
         q[p.q] = p.read(position)
         if rate is not None or angular is not None:
             v = p.read_rate(q, rate, angular)
-        self._q[p.q], self._v[p.v] = q[p.q], v
+        self.q[p.q], self.v[p.v] = q[p.q], v
 
     def __getitem__(self, symbol: Any) -> Any:
-        return _own(self.dynamics.variable(symbol).value(self._q))
+        return _own(self.dynamics.variable(symbol).value(self.q))
 
     def rate(self, symbol: Any) -> Any:
         """q' of a unit vector, Omega (body axes) of a rotation, x' of a flat variable."""
-        return _own(self.dynamics.variable(symbol).rate(self._q, self._v))
+        return _own(self.dynamics.variable(symbol).rate(self.q, self.v))
 
     def acceleration(self, symbol: Any) -> Any:
         """q'' of a unit vector, Omega' of a rotation, x'' of a flat variable, at the present state and forces."""
-        a = self.dynamics.accelerations(self._q, self._v, self._applied())
-        return _own(self.dynamics.variable(symbol).acceleration(self._q, self._v, a))
+        a = self.dynamics.accelerations(self.q, self.v, self._forces)
+        return _own(self.dynamics.variable(symbol).acceleration(self.q, self.v, a))
 
     @property
     def energy(self) -> float:
         """Total energy of the state."""
-        return float(self.dynamics.energy(self._q, self._v, self._applied()))
+        return float(self.dynamics.energy(self.q, self.v, self._forces))
 
     @property
     def multipliers(self) -> Array:
         """Multipliers (m,) of the constraints at the present state and forces."""
-        return self.dynamics.multipliers(self._q, self._v, self._applied())
+        return self.dynamics.multipliers(self.q, self.v, self._forces)
 
     @property
     def drift(self) -> float:
@@ -170,11 +137,11 @@ class Motion:
         |q . omega|, and the values of the nonholonomic constraints."""
         found = [0.0]
         for p in self.dynamics.variables:
-            own = self._q[p.q]
+            own = self.q[p.q]
             found += [abs(float(np.linalg.norm(own[first:end])) - 1.0) for first, end in p.space.units]
-            found += [abs(float(n @ self._v[p.v])) for n in p.normals(self._q)]
+            found += [abs(float(n @ self.v[p.v])) for n in p.normals(self.q)]
         if self.dynamics.constrained:
-            found += np.abs(self.dynamics.violation(self._q, self._v, self._applied())).tolist()
+            found += np.abs(self.dynamics.violation(self.q, self.v, self._forces)).tolist()
         return max(found)
 
     def admit(self) -> None:
@@ -182,14 +149,14 @@ class Motion:
 
         StateError, and no change, where constraints contradict each other.
         """
-        v = self.dynamics.admitted(self._q, self._v, self._applied())
-        found = violated(self.dynamics, self._q, v, self._applied())
+        v = self.dynamics.admitted(self.q, self.v, self._forces)
+        found = violated(self.dynamics, self.q, v, self._forces)
         if found is not None:
             raise StateError(
                 f"no velocities meet the constraint {found[0]} and the others at this state: they contradict each"
                 " other, change what they prescribe"
             )
-        self._v[:] = v
+        self.v[:] = v
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps, in one compiled loop, or one by one under ``control``."""
@@ -201,84 +168,64 @@ class Motion:
             self.control(self)
             self._step(1)
 
-    def advance(self, frame_time: float) -> int:
-        """Advance by the whole timesteps in ``frame_time`` (s) and what earlier frames left; returns their number."""
-        if not np.isfinite(frame_time) or frame_time < 0.0:
-            raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
-        available = self._remainder + frame_time
-        count = int(available / self._timestep + 1e-9)
-        self._remainder = max(0.0, available - count * self._timestep)
-        self.step(count)
-        return count
-
     def _step(self, count: int) -> None:
         self._refuse_bad_start()
         if self._loop is None:
             self._loop = StepLoop(self.dynamics)
-        loop, given, start, done = self._loop, self._forces.numbers.copy(), self.time, 0
-        loop.load(self._q, self._v, given, self.dynamics.parameters.numbers)
+        loop, state, given, start, done = self._loop, self._state, self._forces.numbers.copy(), self.time, 0
+        loop.load(self.q, self.v, given, self.dynamics.parameters.numbers)
         while done < count:
             more, code = loop.run(self._timestep, count - done)
             done += more
             time = start + done * self._timestep
             forces = self.dynamics.carried(given, done * self._timestep)
-            known = self._state(loop.q, loop.v)
+            known = self._content(loop.q, loop.v)
             # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
-            self._q[:] = loop.q
-            self._v[:] = loop.v
+            state.q[:] = loop.q
+            state.v[:] = loop.v
             self._forces.numbers[:] = self._carried = forces
-            self.time, self._known = time, known
+            state.time, self._known = time, known
             if code != drivers.OK:
                 raise StateError(f"motion at t = {time:.6g} s: {self._failure(code)}. The last good state is kept")
 
     def _failure(self, code: int) -> str:
         if code == drivers.BAD_INPUT:
             return "a force is not finite; pass finite numbers only"
-        return self.dynamics.diagnosis(self._q, self._v, self._forces.numbers, self._timestep)
+        return self.dynamics.diagnosis(self.q, self.v, self._forces.numbers, self._timestep)
 
     def snapshot(self) -> MotionSnapshot:
         """A copy of the whole state."""
         forces, parameters = self._forces.numbers.copy(), self.dynamics.parameters.numbers.copy()
-        return MotionSnapshot(self._q.copy(), self._v.copy(), forces, parameters, self.time)
+        return MotionSnapshot(self.q.copy(), self.v.copy(), forces, parameters, self.time)
 
     def restore(self, snapshot: MotionSnapshot) -> None:
         """Return to what ``snapshot`` gave."""
-        if not isinstance(snapshot, MotionSnapshot) or snapshot.q.shape != self._q.shape:
+        if not isinstance(snapshot, MotionSnapshot) or snapshot.q.shape != self.q.shape:
             raise StateError(f"restore takes what this motion's snapshot() gave, not {type(snapshot).__name__}")
-        self._q[:], self._v[:], self._forces.numbers[:] = snapshot.q, snapshot.v, snapshot.forces
-        self.dynamics.parameters.numbers[:], self.time = snapshot.parameters, snapshot.time
+        self.q[:], self.v[:], self._forces.numbers[:] = snapshot.q, snapshot.v, snapshot.forces
+        self.dynamics.parameters.numbers[:], self._state.time = snapshot.parameters, snapshot.time
         self._carried = snapshot.forces.copy()
 
     def frames(self) -> tuple[Array, Array]:
         """Poses (nb, 4, 4) and twists (nb, 6) of the bodies that show the motion, world axes at their origins."""
-        return self.dynamics.frames(self._q, self._v, self._forces.numbers)
+        return self.dynamics.frames(self.q, self.v, self._forces.numbers)
 
-    def _state(self, q: Array, v: Array) -> bytes:
+    def _content(self, q: Array, v: Array) -> bytes:
         return q.tobytes() + v.tobytes() + self.dynamics.parameters.numbers.tobytes()
 
     def _refuse_bad_start(self) -> None:
         """A state or parameters written by hand are checked once; forces that prescribe motions when they jump."""
-        known, pushed = self._known == self._state(self._q, self._v), self._forces.numbers.tobytes()
+        known, pushed = self._known == self._content(self.q, self.v), self._forces.numbers.tobytes()
         if known and pushed == self._carried.tobytes():
             return
         self._forces.refuse_missing()
         if not known:
             self.dynamics.parameters.refuse_missing()
-            refuse_bad_start(self.dynamics, self._q, self._v, self._applied(), self.time)
+            refuse_bad_start(self.dynamics, self.q, self.v, self._forces, self.time)
         elif self.dynamics.driven:
             change = self._forces.numbers, self._carried
-            refuse_jump(self.dynamics, self._q, self._v, self._applied(), change, self._timestep)
-
-    def _applied(self) -> dict[Any, Any]:
-        return {name: self._forces[name] for name in self._forces}
+            refuse_jump(self.dynamics, self.q, self.v, self._forces, change, self._timestep)
 
 
 def _own(value: Any) -> Any:
     return np.array(value) if np.ndim(value) else float(value)
-
-
-def whole(count: Any) -> int:
-    """A number of steps; StateError for anything else."""
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-        raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
-    return int(count)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.manifold.formula.operations import kind
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.motion.given import as_declared, has_zero
+from recursive_dyn.manifold.motion.given import as_declared, has_zero, numbers
 from recursive_dyn.spatial.algebra import mirrored
 
 
@@ -158,15 +157,7 @@ class Quantities(Mapping[Any, Any]):
     def checked(self, symbol: Symbol, value: Any, batched: bool = False) -> np.ndarray:
         """The numbers of a symbol as an array of its shape (batched: with leading axes), checked."""
         name = f"{self._what} '{label(symbol)}'"
-        array = real_array(value)
-        if array is None:
-            raise StateError(f"{name} needs the numbers of a {kind(symbol)}, not {value!r}")
-        rank = len(symbol.shape)
-        if array.shape[array.ndim - rank :] != symbol.shape or (array.ndim > rank and not batched):
-            raise StateError(f"{name} is a {kind(symbol)} and needs shape {symbol.shape}, not {array.shape}")
-        if not np.isfinite(array).all():
-            raise StateError(f"{name} needs finite numbers, not {value!r}")
-        return as_declared(symbol, name, array)
+        return as_declared(symbol, name, numbers(name, value, symbol.shape, kind(symbol), batched))
 
 
 def by_symbol(

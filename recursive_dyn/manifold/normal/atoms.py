@@ -103,11 +103,7 @@ def _pair(a: Formula, b: Formula) -> Form:
     if isinstance(a, Symbol) and isinstance(b, Symbol) and a.base == b.base and a.base.is_unit:
         return _unit(a, b) if a.key <= b.key else _unit(b, a)
     if sort_key(core) < sort_key(a):
-        result: Form = {}
-        for (_, turned), p in _moved(b, a).items():
-            if turned is not None:
-                add_to(result, times({((), None): p}, scalar(Dot(core, turned))))
-        return result
+        return combine(_moved(b, a), single(core), lambda turned, c: scalar(Dot(c, turned)))
     return scalar(Dot(a, b))
 
 

@@ -6,6 +6,7 @@ symbol, a cross product of atoms, a matrix applied to one; None for a scalar.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -34,6 +35,19 @@ def add_to(a: Form, b: Form, factor: Exact = 1) -> None:
             a[key] = mine
         else:
             del a[key]
+
+
+def negative(a: Form) -> Form:
+    """- a."""
+    return {key: scaled(p, -1) for key, p in a.items()}
+
+
+def gathered(terms: Iterable[tuple[Symbol, Form]]) -> dict[Symbol, Form]:
+    """The sum of the forms of each symbol."""
+    result: dict[Symbol, Form] = {}
+    for symbol, form in terms:
+        add_to(result.setdefault(symbol, {}), form)
+    return result
 
 
 def times(a: Form, b: Form) -> Form:

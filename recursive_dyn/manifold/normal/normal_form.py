@@ -5,6 +5,7 @@ Identities of three or more products (Jacobi's) are not reached by rewriting: ``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from recursive_dyn.manifold.formula.calculus import dt
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, dot_atoms, transposed_atom
-from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, Key, add_to, combine, times
+from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, Key, add_to, combine, single, times
 from recursive_dyn.manifold.normal.polynomial import (
     UNIT,
     Polynomial,
@@ -48,9 +49,9 @@ def normal(f: Formula) -> Form:
         case nodes.Dot(a, b) | nodes.Cross(a, b) | nodes.Apply(a, b):
             return combine(normal(a), normal(b), _BILINEAR[type(f)])
         case nodes.Hat(a):
-            return {(dots, nodes.Hat(atom)): p for (dots, atom), p in normal(a).items() if atom is not None}
+            return _mapped(normal(a), lambda atom: single(nodes.Hat(atom)))
         case nodes.Transpose(a):
-            return _transposed(normal(a))
+            return _mapped(normal(a), transposed_atom)
     raise OperandError(f"{f!r} has no normal form")
 
 
@@ -77,11 +78,12 @@ def _power(a: Form, exponent: int, f: Formula) -> Form:
     return result
 
 
-def _transposed(a: Form) -> Form:
+def _mapped(a: Form, operation: Callable[[Formula], Form]) -> Form:
+    """A linear operation on atoms, over all terms."""
     result: Form = {}
     for (dots, atom), p in a.items():
         if atom is not None:
-            for (inner, x), sign in transposed_atom(atom).items():
+            for (inner, x), sign in operation(atom).items():
                 add_to(result, {(dots + inner, x): product(p, sign)})
     return result
 

@@ -1,0 +1,79 @@
+"""What a simulation and a motion on a manifold have in common: a state, its time, and timesteps by the clock."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.state import State, checked_time, checked_timestep, numbers, real, whole
+
+Equations = TypeVar("Equations", bound=Evaluator)
+
+
+class Stepped(ABC, Generic[Equations]):
+    """A state of compiled equations that moves on in timesteps; whatever is assigned to it is checked: StateError."""
+
+    def __init__(self, dynamics: Equations, state: State, timestep: float) -> None:
+        self._dynamics, self._state = dynamics, state
+        self._timestep = checked_timestep(timestep)
+        self._remainder = 0.0
+
+    @property
+    def dynamics(self) -> Equations:
+        """The compiled dynamics with this motion's own values of the parameters, charts in force included."""
+        return self._dynamics
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step, s."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._timestep = checked_timestep(value)
+
+    @property
+    def time(self) -> float:
+        """Time of the present state, s."""
+        return self._state.time
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._state.time = checked_time(value)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,)."""
+        return self._state.q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self._state.q[:] = numbers(self._dynamics, "q", value, self._state.q.size)
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity (nv,)."""
+        return self._state.v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._state.v[:] = numbers(self._dynamics, "v", value, self._state.v.size)
+
+    @abstractmethod
+    def step(self, count: int = 1) -> None:
+        """Advance by ``count`` timesteps."""
+
+    def advance(self, frame_time: float) -> int:
+        """Advance by the whole timesteps in ``frame_time`` (s) and what earlier frames left; returns their number."""
+        duration = real(frame_time)
+        if not 0.0 <= duration < np.inf:
+            raise StateError(f"frame time must be a finite number of seconds that is not negative, not {frame_time!r}")
+        available = self._remainder + duration
+        count = whole(int(available / self._timestep + 1e-9))
+        self._remainder = max(0.0, available - count * self._timestep)
+        self.step(count)
+        return count

@@ -125,19 +125,20 @@ def multiply(a: Any, b: Any, operation: str = "*") -> Formula:
         a, b = b, a
     if is_zero(a) or is_zero(b):
         return zero(b.shape)
-    factors: list[Formula] = []
-    value = Fraction(1)
-    for f in (a, b):
-        for part in f.factors if isinstance(f, Product) else (f,):
-            if isinstance(part, Number):
-                value *= part.value
-            else:
-                factors.append(part)
-    if not factors:
-        return Number(value)
-    if value != 1:
-        factors.insert(0, Number(value))
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+    (x, front), (y, behind) = parted(a), parted(b)
+    factors = (*front, *behind)
+    if x * y != 1 or not factors:
+        factors = (Number(Fraction(x * y)), *factors)
+    return factors[0] if len(factors) == 1 else Product(factors)
+
+
+def parted(f: Formula) -> tuple[Fraction | int, tuple[Formula, ...]]:
+    """(the number in front of a formula, 1 where none is written, and its other factors)."""
+    if isinstance(f, Number):
+        return f.value, ()
+    factors = f.factors if isinstance(f, Product) else (f,)
+    head = factors[0]
+    return (head.value, factors[1:]) if isinstance(head, Number) else (1, factors)
 
 
 nodes.PROVIDED.update({"*": multiply, "@": partial(multiply, operation="@")})

@@ -18,11 +18,11 @@ _TOLERANCE = 1e-9  # how far from symmetric, unit or orthonormal given numbers m
 def numbers(name: str, value: Any, shape: Shape, kind: str = "", batched: bool = False) -> np.ndarray:
     """An array of finite numbers of a shape (batched: with leading axes); StateError says what is wrong."""
     array, rank = real_array(value), len(shape)
-    wanted = f"the numbers of a {kind}, shape {shape}" if kind else f"numbers of shape {shape}"
     if array is None:
+        wanted = f"the numbers of a {kind}" if kind else f"numbers of shape {shape}"
         raise StateError(f"{name} needs {wanted}, not {value!r}")
     if array.shape[array.ndim - rank :] != shape or (array.ndim > rank and not batched):
-        raise StateError(f"{name} needs {wanted}, not {array.shape}")
+        raise StateError(f"{name} {f'is a {kind} and ' if kind else ''}needs shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():
         raise StateError(f"{name} needs finite numbers, not {value!r}")
     return array

@@ -109,10 +109,8 @@ class Lowered:
         values: dict[Symbol, Any] = {}
         for p, B in zip(self.variables, self.bases, strict=True):
             values |= p.symbols(self.q, v, y, B)
-        tables = (self.parameters, self.inputs["parameters"]), (self.forces, self.inputs["forces"])
-        for table, numbers in (*tables, (self.multipliers, multipliers)):
-            values |= {s: table.value(s, numbers) for s in table.slices}
-        return Evaluation(values)
+        values |= self.parameters.values(self.inputs["parameters"]) | self.forces.values(self.inputs["forces"])
+        return Evaluation(values | self.multipliers.values(multipliers))
 
     def _flat(self, evaluate: Evaluation, formulas: Sequence[Formula]) -> list[Scalar]:
         return [x for f in formulas for x in array(evaluate(f)).reshape(-1)]

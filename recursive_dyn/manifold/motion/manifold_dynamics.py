@@ -145,7 +145,7 @@ class ManifoldDynamics(Evaluator):
                 raise StateError(f"no position was given for '{p.name}'")
             q[p.q] = p.read(given[p.symbol])
             if p.symbol in moving:
-                v[p.v] = p.read_rate(q, rate=moving[p.symbol])
+                v[p.v] = p.read_rate(q, moving[p.symbol])
         return q, v
 
     def unpack(self, q: Any, v: Any = None) -> dict[Symbol, Any] | tuple[dict[Symbol, Any], dict[Symbol, Any]]:
@@ -192,9 +192,7 @@ class ManifoldDynamics(Evaluator):
         for p in self.variables:
             values |= {p.symbol: p.value(q), velocity(p.symbol): p.rate(q, v)}
         lowered = self.functions.lowered
-        for table, numbers in ((lowered.parameters, self._values.numbers), (lowered.forces, forces)):
-            values |= {s: table.value(s, numbers) for s in table.slices}
-        return values
+        return values | lowered.parameters.values(self._values.numbers) | lowered.forces.values(forces)
 
     def _of_state(self, function: str, q: Any, v: Any, forces: Forces) -> Array:
         """A function of a state, or a batch of them, under forces by name."""
@@ -225,9 +223,8 @@ class ManifoldDynamics(Evaluator):
         single = q.ndim == v.ndim == forces.ndim == 1
         if single:
             for p in self.variables:
-                for first, end in p.space.units:
-                    if not 0.5 < np.linalg.norm(q[p.q][first:end]) < 2.0:
-                        return f"the position of '{p.name}' is not of unit length; use place() or pack()"
+                if not all(0.5 < length < 2.0 for length in p.lengths(q)):
+                    return f"the position of '{p.name}' is not of unit length; use place() or pack()"
             weakest = self._weakest(q, v, forces)
             if weakest is not None:
                 return (

@@ -105,8 +105,10 @@ class Motion(Stepped[ManifoldDynamics]):
         p = self.dynamics.variable(symbol)
         q, v = self.q.copy(), np.zeros(p.v.stop - p.v.start)
         q[p.q] = p.read(position)
+        if rate is not None and angular is not None:
+            raise StateError(f"give rate or angular of '{p.name}', not both")
         if rate is not None or angular is not None:
-            v = p.read_rate(q, rate, angular)
+            v = p.read_rate(q, rate if angular is None else angular, angular is not None)
         self.q[p.q], self.v[p.v] = q[p.q], v
 
     def __getitem__(self, symbol: Any) -> Any:
@@ -135,11 +137,7 @@ class Motion(Stepped[ManifoldDynamics]):
     def drift(self) -> float:
         """Largest violation of a constraint, each in its own unit: | |q| - 1 | of unit vectors and quaternions,
         |q . omega|, and the values of the nonholonomic constraints."""
-        found = [0.0]
-        for p in self.dynamics.variables:
-            own = self.q[p.q]
-            found += [abs(float(np.linalg.norm(own[first:end])) - 1.0) for first, end in p.space.units]
-            found += [abs(float(n @ self.v[p.v])) for n in p.normals(self.q)]
+        found = [max(p.length_error(self.q), p.tangent_error(self.q, self.v)) for p in self.dynamics.variables]
         if self.dynamics.constrained:
             found += np.abs(self.dynamics.violation(self.q, self.v, self._forces)).tolist()
         return max(found)

@@ -42,6 +42,10 @@ class Table:
             return self.names.get(key)
         return key if isinstance(key, Symbol) and key in self.slices else None
 
+    def values(self, numbers: np.ndarray) -> dict[Symbol, Any]:
+        """The value of every symbol in an array (size,)."""
+        return {symbol: self.value(symbol, numbers) for symbol in self.slices}
+
     def value(self, symbol: Symbol, values: np.ndarray) -> Any:
         """A symbol's scalar or array of scalars in an array (size,); symmetric ones read their upper half only."""
         own = values[self.slices[symbol]]

@@ -23,11 +23,9 @@ def refuse_bad_start(dynamics: ManifoldDynamics, q: Array, v: Array, forces: Map
             label = dynamics.label(name, int(bad[0]))
             raise StateError(f"motion at t = {time:.6g} s: '{name}' is not finite at {label}; pass finite numbers only")
     for p in dynamics.variables:
-        own = q[p.q]
-        if any(abs(float(np.linalg.norm(own[a:b])) - 1.0) > _INCONSISTENT for a, b in p.space.units):
+        if p.length_error(q) > _INCONSISTENT:
             raise StateError(f"the position of '{p.name}' in q is not of unit length: divide by it, or use place()")
-        allowed = _INCONSISTENT * max(1.0, float(np.linalg.norm(v[p.v])))
-        if any(abs(float(n @ v[p.v])) > allowed for n in p.normals(q)):
+        if p.tangent_error(q, v) > _INCONSISTENT * max(1.0, float(np.linalg.norm(v[p.v]))):
             raise StateError(f"omega of '{p.name}' in v has a part along the unit vector: take it away, or use place()")
     _refuse_violation(dynamics, q, v, forces)
 

@@ -80,14 +80,12 @@ class Variable:
         """Coordinates of what a person gives: numbers of the variable's shape; StateError for anything else."""
         return numbers(self._what, value, self.symbol.shape).reshape(-1)
 
-    def read_rate(self, q: Array, rate: Any = None, angular: Any = None) -> Array:
-        """Velocities at coordinates (nq,) of a rate or an angular velocity that a person gives."""
-        if rate is not None and angular is not None:
-            raise StateError(f"give rate or angular of '{self.name}', not both")
-        if angular is not None and self.space.flat:
+    def read_rate(self, q: Array, value: Any, angular: bool = False) -> Array:
+        """Velocities at coordinates (nq,) of a rate, or an angular velocity, that a person gives."""
+        if angular and self.space.flat:
             raise StateError(f"'{self.name}' is flat and has no angular velocity: give rate=")
         shape = self.symbol.shape if self.space.flat else (3,)
-        return numbers(f"the rate of '{self.name}'", rate if angular is None else angular, shape).reshape(-1)
+        return numbers(f"the rate of '{self.name}'", value, shape).reshape(-1)
 
     @property
     def _what(self) -> str:
@@ -100,6 +98,18 @@ class Variable:
     def normals(self, q: Array) -> list[Array]:
         """Unit velocities that move nothing at coordinates (..., nq)."""
         return []
+
+    def lengths(self, q: Array) -> list[float]:
+        """What is 1 on the manifold: lengths of a unit vector or quaternion at coordinates (nq,)."""
+        return [float(np.linalg.norm(q[self.q][first:end])) for first, end in self.space.units]
+
+    def length_error(self, q: Array) -> float:
+        """How far from 1 they are at most."""
+        return max((abs(length - 1.0) for length in self.lengths(q)), default=0.0)
+
+    def tangent_error(self, q: Array, v: Array) -> float:
+        """How large the part of the velocities (nv,) is that moves nothing, with its absolute value."""
+        return max((abs(float(n @ v[self.v])) for n in self.normals(q)), default=0.0)
 
     def symbols(self, q: Array, v: Array, y: Array, B: Array) -> dict[Symbol, Any]:
         """Value, rate and acceleration by symbol at v (nv,), for unknowns y (n,) and the basis B."""
@@ -143,20 +153,17 @@ class UnitVector(Variable):
     def read(self, value: Any) -> Array:
         return unit(self._what, numbers(self._what, value, (3,)))
 
-    def read_rate(self, q: Array, rate: Any = None, angular: Any = None) -> Array:
-        if rate is not None and angular is not None:
-            raise StateError(f"give rate or angular of '{self.name}', not both")
-        what, value = ("rate", rate) if angular is None else ("angular velocity", angular)
+    def read_rate(self, q: Array, value: Any, angular: bool = False) -> Array:
+        what, mark = ("angular velocity", "") if angular else ("rate", " q'")
         own, given = q[self.q], numbers(f"the {what} of '{self.name}'", value, (3,))
         along = own @ given
         if abs(along) > _TANGENT * max(1.0, float(np.linalg.norm(given))):
-            mark = " q'" if angular is None else ""
             raise StateError(
                 f"the {what}{mark} of '{self.name}' has the part {along:.3g} along the unit vector and must be at right"
                 " angles to it: subtract q (q . q')"
             )
         given = given - own * along
-        return np.cross(own, given) if angular is None else given
+        return given if angular else np.cross(own, given)
 
     def basis(self, q: Array) -> Array:
         """B (3, 2), everywhere on the sphere; not finite for q = 0.

@@ -15,7 +15,7 @@ from typing import Any
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import ONE, Apply, Cross, Dot, Formula, Number, Power, Product, Shape
-from recursive_dyn.manifold.formula.operations import total
+from recursive_dyn.manifold.formula.operations import parted, total
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.normal_form import normal
@@ -209,13 +209,10 @@ def paired(terms: Sequence[tuple[Symbol, Formula]]) -> Formula:
     """Sum of variation . cofactor (variation times it, for scalars), signs in front."""
     result: list[Formula] = []
     for symbol, cofactor in terms:
-        sign = 1
-        if isinstance(cofactor, Product) and isinstance(cofactor.factors[0], Number) and cofactor.factors[0].value < 0:
-            sign = -1
-            cofactor = joined([Number(-cofactor.factors[0].value), *cofactor.factors[1:]])
+        value, factors = parted(cofactor)
         if symbol.shape:
-            factors: list[Formula] = [Dot(symbol, cofactor)]
+            sign = Number(Fraction(-1 if value < 0 else 1))
+            result.append(joined([sign, Dot(symbol, joined([Number(abs(Fraction(value))), *factors]))]))
         else:
-            factors = [*(cofactor.factors if isinstance(cofactor, Product) else (cofactor,)), symbol]
-        result.append(joined(factors if sign > 0 else [Number(Fraction(-1)), *factors]))
+            result.append(joined([Number(Fraction(value)), *factors, symbol]))
     return total(result)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from recursive_dyn.manifold.formula import nodes
 from recursive_dyn.manifold.formula.nodes import PROVIDED, Formula
+from recursive_dyn.manifold.formula.operations import parted
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 MOST_MARKS = 3  # derivatives of higher order carry a superscript instead of primes or dots
@@ -40,20 +41,17 @@ class Style:
         match f:
             case Symbol():
                 return self.symbol(f), ATOM if f.order <= MOST_MARKS else SCRIPTED
-            case nodes.Number(value):
-                text = self._number(abs(value))
-                return (text, ATOM) if value >= 0 else ("-" + text, SUM)
             case nodes.Sum(terms):
                 return self._sum(terms), SUM if len(terms) > 1 else PRODUCT
-            case nodes.Product():
+            case nodes.Product() | nodes.Number():
                 sign, text = self._signed(f)
-                return (text, PRODUCT) if sign > 0 else ("-" + text, SUM)
+                binding = ATOM if isinstance(f, nodes.Number) else PRODUCT
+                return (text, binding) if sign > 0 else ("-" + text, SUM)
             case nodes.Power(nodes.Dot(a, b), exponent) if a == b:
                 return self.norm.format(self._inside(a, SUM), 2 * exponent), SCRIPTED
             case nodes.Power(scalar, exponent):
-                return (self.power if exponent > 0 else self.inverse).format(
-                    self._inside(scalar, ATOM), exponent
-                ), SCRIPTED
+                template = self.power if exponent > 0 else self.inverse
+                return template.format(self._inside(scalar, ATOM), exponent), SCRIPTED
             case nodes.Dot(a, b) if a == b:
                 return self.norm.format(self._inside(a, SUM), 2), SCRIPTED
             case nodes.Dot(a, b):
@@ -88,19 +86,12 @@ class Style:
 
     def _signed(self, f: Formula) -> tuple[int, str]:
         """(sign, the formula without it)."""
-        if isinstance(f, nodes.Number) and f.value < 0:
-            return -1, self._number(-f.value)
-        if not isinstance(f, nodes.Product):
-            return 1, self._inside(f, PRODUCT)
-        factors = list(f.factors)
-        sign = 1
-        if isinstance(factors[0], nodes.Number) and factors[0].value < 0:
-            sign = -1
-            factors[0] = nodes.Number(-factors[0].value)
-        if isinstance(factors[0], nodes.Number) and factors[0].value == 1 and len(factors) > 1:
-            factors = factors[1:]
-        parts = [self._inside(x, APPLIED if i < len(factors) - 1 else PAIR) for i, x in enumerate(factors)]
-        return sign, " ".join(parts)
+        value, factors = parted(f)
+        last = PAIR if isinstance(f, nodes.Product) else PRODUCT
+        parts = [self._inside(x, APPLIED if i < len(factors) - 1 else last) for i, x in enumerate(factors)]
+        if abs(value) != 1 or not factors:
+            parts.insert(0, self._number(abs(Fraction(value))))
+        return -1 if value < 0 else 1, " ".join(parts)
 
     def action(self, lagrangian: Formula, works: bool) -> str:
         """S as an integral."""

@@ -9,7 +9,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +214,11 @@ def rectangle(what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.nd
         wanted = " or ".join(" x ".join("n" if n < 0 else str(n) for n in s) for s in shapes)
         raise ModelError(f"{what} must be {wanted} entries, not {brief(value)}")
     return table(what, value, tuple(shape)).astype(float)
+
+
+def unusual(given: Mapping[str, float], usual: Mapping[str, object]) -> dict[str, float]:
+    """The numbers that are not what they are without being said; -0.0 is another number than 0.0."""
+    return {name: x for name, x in given.items() if repr(x) != repr(usual[name])}
 
 
 def as_given(made: np.ndarray, given: np.ndarray) -> np.ndarray:

@@ -1,19 +1,30 @@
 """Joints as fields of a scene file and back: how they were made, or lines and factors of their transform.
 
 A joint of a constructor is {"revolute": {"axis": "x"}}, its coordinates beside it where something was said of them;
-"compose", "charts", "follow" and "drive" are of other joints. A joint read back is the same program down to its
-content hash.
+"compose", "charts", "follow" and "drive" are of other joints. Any other is {"factors": [...]}. A joint read back is the
+same program down to its content hash. A coordinate is its name, limits, springs, damping, rotor, friction.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
+import numpy as np
+
 from recursive_dyn.errors import ModelError
-from scene.file import constructors, coordinate_fields, factor_fields, formula_reader, formula_writer
-from scene.file.document import fields, items, number, text
+from recursive_dyn.graph.expression import array, evaluate, reachable
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.joint_program import Factor, JointProgram, build
+from recursive_dyn.spatial.spaces import Flat, RigidMotion, Rotation, Space
+from scene.file import constructors, formula_reader, formula_writer
+from scene.file.document import brief, fields, items, number, table, text, unusual
+from scene.file.formula_reader import FormulaReader
 from scene.file.names import Names
 from scene.joints.charts import charts
+from scene.joints.coordinate_settings import MAX_COORDINATES
 from scene.joints.parametric_joint import Joint, Origin, composed
 
 _ATTRIBUTES = ("program", "coordinates", "origin")
@@ -32,13 +43,13 @@ def write(joint: Joint | None) -> dict[str, Any]:
             )
     origin = joint.origin
     if origin is None:
-        result = factor_fields.write(joint.program)
+        result = write_factors(joint.program)
         usual = "none" if joint.coordinates else ""
     else:
         result = _write_origin(origin)
         usual = repr(origin.coordinates([c.name for c in joint.coordinates]))  # of which -0.0 and 0.0 are two
     if joint.coordinates and repr(joint.coordinates) != usual:
-        result["coordinates"] = [coordinate_fields.write(c) for c in joint.coordinates]
+        result["coordinates"] = [write_coordinate(c) for c in joint.coordinates]
     return result
 
 
@@ -58,7 +69,7 @@ def read(value: Any, names: Names, depth: int = 0) -> Joint:
     if depth > _MAX_DEPTH:
         raise ModelError(f"it is made of joints more than {_MAX_DEPTH} deep; compose them in one list")
     if isinstance(value, dict) and "factors" in value:
-        return _read_factors(value, names)
+        return _of_factors(value, names)
     made_by = [*constructors.ARGUMENTS, *_MANY, "follow", "drive"]
     found = [name for name in value if name in made_by] if isinstance(value, dict) else []
     if len(found) != 1:
@@ -68,11 +79,11 @@ def read(value: Any, names: Names, depth: int = 0) -> Joint:
     joint = _read_made(name, given[name], names, depth + 1)
     if "coordinates" not in given:
         return joint
-    listed = [coordinate_fields.read(c) for c in items("coordinates", given["coordinates"])]
+    listed = [read_coordinate(c) for c in items("coordinates", given["coordinates"])]
     if [c.name for c in listed] != [c.name for c in joint.coordinates]:
         own = ", ".join(c.name for c in joint.coordinates)
         raise ModelError(f"its coordinates are {own or 'none'}; describe those, or leave 'coordinates' out")
-    return joint.adjusted(**coordinate_fields.as_settings(listed))
+    return joint.adjusted(**as_settings(listed))
 
 
 def _read_made(name: str, value: Any, names: Names, depth: int) -> Joint:
@@ -106,10 +117,130 @@ def _following(given: dict[str, Any], names: Names, depth: int) -> Joint:
     return read(given["joint"], names, depth).follow(leader, *numbers)
 
 
-def _read_factors(value: dict[str, Any], names: Names) -> Joint:
+def _of_factors(value: dict[str, Any], names: Names) -> Joint:
     given = fields("it", value, ("factors",), (*formula_reader.FIELDS, "coordinates"))
-    program = factor_fields.read(given, names.check_in_joint)
-    listed = [coordinate_fields.read(c) for c in items("coordinates", given.get("coordinates", []))]
+    program = read_factors(given, names.check_in_joint)
+    listed = [read_coordinate(c) for c in items("coordinates", given.get("coordinates", []))]
     if len(listed) != program.nv:
         raise ModelError(f"its factors move in {program.nv} coordinates, and {len(listed)} are described; add all")
-    return Joint.made(None, program, [c.name for c in listed], coordinate_fields.as_settings(listed))
+    return Joint.made(None, program, [c.name for c in listed], as_settings(listed))
+
+
+CONSTANT, PLAIN = "constant", "plain"
+_POSES: dict[str, Rotation | RigidMotion] = {"ball": Rotation(), "free": RigidMotion()}
+_MOST_NUMBERS = 7 * MAX_COORDINATES  # of positions: more than any joint has
+KINDS = (CONSTANT, PLAIN, *_POSES)
+
+
+def kind_of(space: Space) -> str:
+    """What a factor on a space is called in a file. ModelError for a space that has no name there."""
+    if space.flat:
+        return PLAIN if space.size else CONSTANT
+    for kind, known in _POSES.items():
+        if space == known:
+            return kind
+    raise ModelError(f"a joint on the space '{space.name}' has no name in a file, which knows {', '.join(KINDS)}")
+
+
+def space_of(kind: str, count: int) -> Space:
+    """The space of a factor of this kind, of ``count`` plain coordinates."""
+    return _POSES.get(kind) or Flat(count)
+
+
+def write_factors(program: JointProgram) -> dict[str, Any]:
+    """The lines, tables and factors of a joint. ModelError for a number that is not finite."""
+    what = "the transform"
+    written = formula_writer.beside("factors", what, [x for f in program.factors for x in f.transform.flat])
+    transforms = np.array(written["factors"], dtype=object).reshape(-1, 4, 4)
+    written["factors"] = [
+        {"kind": kind_of(f.space), **({"coordinates": f.nv} if f.space.flat and f.nv else {}), "transform": G.tolist()}
+        for f, G in zip(program.factors, transforms, strict=True)
+    ]
+    return written
+
+
+def read_factors(given: dict[str, Any], check: Callable[[str], None]) -> JointProgram:
+    """The program of such fields; ``check`` raises for an unknown name in quotes.
+
+    ModelError names the factor: an unknown name, a coordinate of another factor, a ball or free factor whose transform
+    is another.
+    """
+    reader = formula_reader.beside(given, check, _MOST_NUMBERS)
+    factors = [_factor(f"factor {i + 1}", x, reader) for i, x in enumerate(items("factors", given["factors"]))]
+    program = build(reader.graph, factors)
+    for i, factor in enumerate(program.factors):
+        _check_inputs(i + 1, factor)
+        _check_manifold(i + 1, factor, program.parameters)
+    return program
+
+
+def _factor(what: str, value: Any, reader: FormulaReader) -> tuple[Space, np.ndarray]:
+    given = fields(what, value, ("kind", "transform"), ("coordinates",))
+    kind, count = given["kind"], given.get("coordinates", 0)
+    if kind not in KINDS:
+        raise ModelError(f"{what} has the unknown kind {brief(kind)}; use {', '.join(KINDS)}")
+    if type(count) is not int or not (1 <= count <= MAX_COORDINATES if kind == PLAIN else count == 0):
+        wanted = f"from 1 to {MAX_COORDINATES}" if kind == PLAIN else "left out"
+        raise ModelError(f"{what} is {kind}, so that its number of coordinates is {wanted}, not {brief(count)}")
+    return space_of(kind, count), array(table(f"{what}: transform", given["transform"], (4, 4), reader.entry))
+
+
+def _check_inputs(number: int, factor: Factor) -> None:
+    own = range(factor.first_q, factor.first_q + factor.nq)
+    for node in reachable(factor.transform.flat):
+        segment, name = node.args[0] if node.op == "input" else ("", 0)
+        if segment == "q" and name not in own:
+            has = f"q{own[0]} ... q{own[-1]}" if own else "none"
+            raise ModelError(f"factor {number}: it uses q{name}, and its own coordinates are {has}; correct it")
+
+
+def _check_manifold(number: int, factor: Factor, parameters: frozenset[str]) -> None:
+    """A ball's or free body's velocity is defined by its transform being the standard one."""
+    space = factor.space
+    if not isinstance(space, Rotation | RigidMotion):
+        return
+    rng = np.random.default_rng(4)
+    for _ in range(3):
+        q = rng.uniform(-1.0, 1.0, factor.nq)
+        inputs = {("q", factor.first_q + i): x for i, x in enumerate(q)} | {("parameter", p): 1.0 for p in parameters}
+        expected = space.pose(q).astype(float)
+        actual = np.array(evaluate(list(factor.transform.flat), inputs), dtype=float).reshape(4, 4)
+        if not np.abs(actual - expected).max() < 1e-9:
+            raise ModelError(
+                f"factor {number}: its transform is not that of a {kind_of(space)} joint; copy it from a saved scene,"
+                " or make the factor plain"
+            )
+
+
+SETTINGS = {f.name: f.default for f in dataclass_fields(Coordinate) if f.name not in ("name", "limits")}
+
+
+def write_coordinate(c: Coordinate) -> dict[str, Any]:
+    """The fields of a coordinate; what is as a coordinate has it anyway is left out."""
+    result: dict[str, Any] = {"name": c.name}
+    if any(map(math.isfinite, c.limits)):
+        result["limits"] = [x if math.isfinite(x) else None for x in c.limits]
+    given = {name: number(f"{name} of coordinate '{c.name}'", getattr(c, name)) for name in SETTINGS}
+    return result | unusual(given, SETTINGS)
+
+
+def read_coordinate(value: Any) -> Coordinate:
+    """The coordinate of such fields; whether its numbers make sense is for coordinates_of to say."""
+    given = fields("a coordinate", value, ("name",), ("limits", *SETTINGS))
+    name = text("name of a coordinate", given["name"])
+    what = f"limits of coordinate '{name}'"
+    low, high = table(what, given.get("limits", [None, None]), (2,), _limit)
+    settings = {s: number(f"{s} of coordinate '{name}'", given[s]) for s in SETTINGS if s in given}
+    limits = (-math.inf if low is None else low, math.inf if high is None else high)
+    return Coordinate(name, limits, **settings)
+
+
+def as_settings(coordinates: list[Coordinate]) -> dict[str, Any]:
+    """What a joint takes to give its coordinates these properties."""
+    settings: dict[str, Any] = {name: [getattr(c, name) for c in coordinates] for name in SETTINGS}
+    settings["limits"] = [c.limits for c in coordinates] or None
+    return settings
+
+
+def _limit(what: str, value: Any) -> float | None:
+    return None if value is None else number(what, value)

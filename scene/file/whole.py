@@ -5,11 +5,10 @@ joints share; scenery: the world's shapes; joint_names: in a robot's scene, the 
 order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes and joint; constraints:
 name and rows; pairs: bodies that do not collide or whose contact is of a material of its own.
 
-Numbers keep every bit. A number of a placement or of mass properties may be a text instead, an expression of
-parameters (parameter_text.py); transforms, drives and constraints are the text of expression graphs (graph_text.py).
-A joint also keeps what drives it, its other charts, the surfaces it rolls on (contact_fields.py), and the range of its
-wire or patch. A scene read back compiles to the same model; how its joints were made, and attributes that are not
-theirs on bodies, are not kept, and what no field can hold is refused.
+Numbers keep every bit. A number of a placement or of mass properties may be a text instead, a formula of parameters;
+drives, constraints, curves, surfaces and transforms are formulas too (formula_reader.py). A joint is the constructor
+that made it (constructors.py), or else the factors of its transform (joint_fields.py). A scene read back compiles to
+the same model; what no field can hold is refused.
 """
 
 from __future__ import annotations
@@ -21,19 +20,14 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError, SceneFileError
 from scene.body import Body, Node
+from scene.constraint_group import DROP, REFUSE, ConstraintGroup
 from scene.content import SceneContent
-from scene.file import (
-    body_fields,
-    coordinate_fields,
-    document,
-    joint_fields,
-    relation_fields,
-    shape_fields,
-)
+from scene.file import body_fields, document, formula_reader, formula_writer, joint_fields
 from scene.file.body_fields import BodyReader
-from scene.file.document import as_given, brief, fields, items, mapping, number, table, text
+from scene.file.document import as_given, brief, fields, flag, items, mapping, number, table, text
 from scene.file.names import Names
 from scene.joints.coordinate_settings import coordinates_of
+from scene.pairs import Pair
 from scene.urdf.xml_text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 1
@@ -87,20 +81,20 @@ def _fields_of(scene: SceneContent, path: Path) -> dict[str, Any]:
         result["gravity"] = [number("gravity", float(x)) for x in scene.gravity]
         result["parameters"] = {name: number(f"parameter '{name}'", x) for name, x in scene.parameters.items()}
         if scene.coordinates:
-            result["coordinates"] = [coordinate_fields.write(c) for c in scene.coordinates.values()]
-        result["scenery"] = [shape_fields.write(shape, folder) for shape in scene.world.shapes]
+            result["coordinates"] = [joint_fields.write_coordinate(c) for c in scene.coordinates.values()]
+        result["scenery"] = [body_fields.write_shape(shape, folder) for shape in scene.world.shapes]
         result["joint_names"] = dict(scene.joint_names)
     result["bodies"] = [_body_fields(body, path, folder) for body in scene.bodies]
     if scene.constraints:
         result["constraints"] = []
     for constraint in scene.constraints:
         with blame(path, f"constraint '{constraint.name}'"):
-            result["constraints"].append(relation_fields.write_constraint(constraint))
+            result["constraints"].append(_constraint_fields(constraint))
     if scene.pairs:
         result["pairs"] = []
     for names, pair in scene.pairs.items():
         with blame(path, f"pair of {', '.join(sorted(names))}"):
-            result["pairs"].append(relation_fields.write_pair(names, pair))
+            result["pairs"].append(_pair_fields(names, pair))
     return result
 
 
@@ -132,10 +126,10 @@ def _fill(scene: SceneContent, content: Any, path: Path) -> None:
             if name in constrained:
                 raise ModelError("two constraints have this name; give each its own")
             constrained.add(name)
-            scene.constraints.append(relation_fields.read_constraint(name, value, names))
+            scene.constraints.append(_constraint(name, value, names))
     for i, value in enumerate(content.get("pairs", [])):
         with blame(path, f"pair {i + 1}"):
-            relation_fields.read_pair(value, scene)
+            _read_pair(value, scene)
 
 
 def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> None:
@@ -145,15 +139,15 @@ def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> N
         _check_identifier("parameter", name)
         scene.parameters[name] = number(f"parameter '{name}'", value)
     for value in items("coordinates", content.get("coordinates", [])):
-        given = coordinate_fields.read(value)
+        given = joint_fields.read_coordinate(value)
         _check_identifier("coordinate", given.name)
         if given.name in scene.parameters or given.name in scene.coordinates:
             raise ModelError(f"coordinate '{given.name}' is declared already; use another name")
-        (coordinate,) = coordinates_of([given.name], coordinate_fields.as_settings([given]))
+        (coordinate,) = coordinates_of([given.name], joint_fields.as_settings([given]))
         scene.coordinates[given.name] = coordinate
     for name, value in mapping("joint_names", content.get("joint_names", {})).items():
         scene.joint_names[name] = text(f"joint_names '{name}'", value)
-    scene.world.shapes += [shape_fields.read(s, folder) for s in items("scenery", content.get("scenery", []))]
+    scene.world.shapes += [body_fields.read_shape(s, folder) for s in items("scenery", content.get("scenery", []))]
 
 
 def _check_identifier(what: str, name: str) -> None:
@@ -193,3 +187,46 @@ def _attached(
         nodes[name] = parent.attach(body, joint, at=placement)
         body.place = as_given(body.place, placement)
     return body
+
+
+def _constraint_fields(constraint: ConstraintGroup) -> dict[str, Any]:
+    """The fields of a constraint. ModelError for what no field can hold."""
+    result: dict[str, Any] = {"name": constraint.name}
+    if constraint.redundant != REFUSE:
+        result["redundant"] = constraint.redundant
+    return result | formula_writer.beside("rows", "a row", constraint.rows)
+
+
+def _constraint(name: str, value: dict[str, Any], names: Names) -> ConstraintGroup:
+    """The constraint of such fields. ModelError names the line or row."""
+    given = fields("it", value, ("name", "rows"), ("redundant", *formula_reader.FIELDS))
+    redundant = text("redundant", given.get("redundant", REFUSE))
+    if redundant not in (REFUSE, DROP):
+        raise ModelError(f"redundant is '{REFUSE}' or '{DROP}', not {brief(redundant)}")
+    reader = formula_reader.beside(given, names.check_in_constraint, coordinates=0)
+    rows = [reader.entry(f"rows {i + 1}", row) for i, row in enumerate(items("rows", given["rows"]))]
+    if not rows:
+        raise ModelError("it has no rows; write one at least, or leave the constraint out")
+    return ConstraintGroup(name, tuple(rows), redundant)
+
+
+def _pair_fields(names: frozenset[str], pair: Pair) -> dict[str, Any]:
+    """The fields of a pair of bodies. ModelError for what no field can hold."""
+    result: dict[str, Any] = {"bodies": sorted(names)}
+    if not pair.collide:
+        result["collide"] = False
+    if pair.material is not None:
+        result["material"] = body_fields.write_material(pair.material)
+    return result
+
+
+def _read_pair(value: Any, scene: SceneContent) -> None:
+    """Say of two bodies of the scene what such fields do. Raises ModelError."""
+    given = fields("it", value, ("bodies",), ("collide", "material"))
+    names = [text("each of its bodies", name) for name in items("bodies", given["bodies"])]
+    if len(names) != 2:
+        raise ModelError(f"bodies must be two names, not {brief(names)}")
+    if frozenset(names) in scene.pairs:
+        raise ModelError(f"'{names[0]}' and '{names[1]}' are a pair already; keep one")
+    material = body_fields.read_material("its material", given["material"]) if "material" in given else None
+    scene.pair(names[0], names[1], flag("collide", given.get("collide", True)), material)

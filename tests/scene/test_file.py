@@ -20,7 +20,7 @@ from recursive_dyn.graph.program import ARGUMENTS, content_hash
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.spaces import Flat
 from scene import Body, Scene, joints, shapes
-from scene.file import factor_fields, formula_reader, formula_writer
+from scene.file import formula_reader, formula_writer, joint_fields
 from scene.scalars import lowered, shown
 
 NAMES = ("R", "S", "width")
@@ -290,10 +290,10 @@ def test_any_graph_is_made_again_node_by_node(data):
             pool += [made] if type(made) is Expression else []
     outputs = [data.draw(st.sampled_from([*pool, 0.0, -0.0, 1 / 3])) for _ in range(16)]
     program = core.build(graph, [(Flat(3), np.array(outputs, dtype=object).reshape(4, 4))])
-    written = factor_fields.write(program)
-    again = factor_fields.read(written, anything)
+    written = joint_fields.write_factors(program)
+    again = joint_fields.read_factors(written, anything)
     assert again.key == program.key
-    assert factor_fields.write(again) == written
+    assert joint_fields.write_factors(again) == written
 
 
 # Scenes that cannot be saved

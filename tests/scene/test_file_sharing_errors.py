@@ -76,7 +76,7 @@ LINES = {"value": ["t0"], "lines": []}
 
 @pytest.mark.parametrize("text", FORBIDDEN)
 @pytest.mark.parametrize(
-    "place", [f"{DRIVE}/by/value/0", f"{DRIVE}/by", f"{ROWS}/rows/0", f"{ROWS}/lines", f"{CONTACT}/first/f/value/2"]
+    "place", [f"{DRIVE}/by/0", f"{DRIVE}/by", f"{ROWS}/rows/0", f"{ROWS}/lines", f"{CONTACT}/first/f/2"]
 )
 def test_only_arithmetic_is_read(document, place, text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -106,13 +106,13 @@ def test_only_arithmetic_is_read(document, place, text, tmp_path, monkeypatch):
         (f"{DRIVE}/by", "'theta'", r"drive must be 1 entries, not \"'theta'\""),
         (f"{DRIVE}/by", [], r"drive must be 1 entries, not \[\]"),
         (f"{DRIVE}/by", ["'theta'", "'theta'"], r"drive must be 1 entries"),
-        (f"{DRIVE}/by/value/0", "'rod.distance'", r"drive: .*unknown parameter or coordinate 'rod.distance'"),
-        (f"{DRIVE}/by/value/0", "'crank.angle'", r"unknown parameter or coordinate 'crank.angle'"),
-        (f"{DRIVE}/by/value/0", "'bead.s'", r"unknown parameter or coordinate 'bead.s'"),
-        (f"{DRIVE}/by/value/0", "'arm.position.x'", r"unknown parameter or coordinate 'arm.position.x'"),
-        (f"{DRIVE}/by/value/0", "'rate(theta)'", r"unknown parameter or coordinate 'rate\(theta\)'"),
-        (f"{DRIVE}/by/value/0", "q0", r"drive: 'q0': unknown name 'q0'"),
-        (f"{DRIVE}/by/value/0", {}, r"drive must be a finite number"),
+        (f"{DRIVE}/by/0", "'rod.distance'", r"drive: .*unknown parameter or coordinate 'rod.distance'"),
+        (f"{DRIVE}/by/0", "'crank.angle'", r"unknown parameter or coordinate 'crank.angle'"),
+        (f"{DRIVE}/by/0", "'bead.s'", r"unknown parameter or coordinate 'bead.s'"),
+        (f"{DRIVE}/by/0", "'arm.position.x'", r"unknown parameter or coordinate 'arm.position.x'"),
+        (f"{DRIVE}/by/0", "'rate(theta)'", r"unknown parameter or coordinate 'rate\(theta\)'"),
+        (f"{DRIVE}/by/0", "q0", r"drive: 'q0': unknown name 'q0'"),
+        (f"{DRIVE}/by/0", {}, r"drive must be a finite number"),
         (f"{DRIVE}/by", {**LINES, "lines": ["t0 = 'x'"]}, r"line 1: .*unknown parameter or coordinate 'x'"),
         (f"{DRIVE}/by", {**LINES, "tables": [[]]}, r"table v0 is empty"),
         (f"{DRIVE}/by", {**LINES, "speed": 1}, r"drive has the unknown field 'speed'"),
@@ -144,9 +144,9 @@ def test_only_arithmetic_is_read(document, place, text, tmp_path, monkeypatch):
         (f"{CONTACT}/turn", "0", r"joint of 'ball': turn must be a finite number"),
         (f"{CONTACT}/flip", 1, r"joint of 'ball': flip must be true or false"),
         (f"{CONTACT}/first/f", ["u"], r"joint of 'ball': first: f must be 3 entries"),
-        (f"{CONTACT}/first/f/value/0", "w", r"first: f: 'w': unknown name 'w'; coordinates are q0, q1"),
-        (f"{CONTACT}/first/f/value/0", "q2", r"first: f: 'q2': unknown name 'q2'"),
-        (f"{CONTACT}/first/f/value/0", "'w'", r"first: f: .*unknown parameter or coordinate 'w'"),
+        (f"{CONTACT}/first/f/0", "w", r"first: f: 'w': unknown name 'w'; coordinates are q0, q1"),
+        (f"{CONTACT}/first/f/0", "q2", r"first: f: 'q2': unknown name 'q2'"),
+        (f"{CONTACT}/first/f/0", "'w'", r"first: f: .*unknown parameter or coordinate 'w'"),
         (f"{CONTACT}/first/names", ["u"], r"first: names must be 2 entries"),
         (f"{CONTACT}/first/u", [0, 1], r"u must be start, greater end and one of open, joined, poles"),
         (f"{CONTACT}/first/u", [1, 0, "open"], r"u must be start, greater end"),

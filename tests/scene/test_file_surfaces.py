@@ -13,7 +13,7 @@ from test_file_sharing import link
 import recursive_dyn as rd
 from recursive_dyn.graph.program import content_hash
 from scene import Scene, joints
-from scene.file import surface_fields
+from scene.file import constructors
 from scene.joints import surfaces
 from scene.joints.surfaces import Span, Surface
 
@@ -90,7 +90,7 @@ def test_the_child_may_have_any_surface_too(tmp_path):
 def test_every_surface_of_the_library_has_a_field():
     functions = {n: f for n, f in vars(surfaces).items() if inspect.isfunction(f) and not n.startswith("_")}
     makers = {n for n, f in functions.items() if inspect.signature(f).return_annotation == "Surface"}
-    assert makers == surface_fields.SIZES.keys()
+    assert makers == constructors.SIZES.keys()
 
 
 def test_why_a_contact_is_not_determined_is_told_of_a_loaded_scene_too(tmp_path):

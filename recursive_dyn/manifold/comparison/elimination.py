@@ -15,17 +15,12 @@ def reduced(rows: Iterable[Sequence[Fraction]]) -> tuple[Row, ...]:
     A row's first entry that is not zero, its pivot, is positive and stands alone in its column; rows are in the order
     of their pivots.
     """
-    waiting = [primitive(row) for row in rows]
-    result: list[Row] = []
-    for column in range(len(waiting[0]) if waiting else 0):
-        chosen = next((i for i, row in enumerate(waiting) if row[column]), None)
-        if chosen is None:
-            continue
-        row = waiting.pop(chosen)
-        waiting = [_cleared(other, row, column) for other in waiting]
-        result = [_cleared(other, row, column) for other in result]
-        result.append(row)
-    return tuple(row if row[pivot(row)] > 0 else tuple(-x for x in row) for row in result)
+    basis: list[Row] = []
+    for given in rows:
+        row = remainder(given, basis)
+        if any(row):
+            basis = [*(_cleared(other, row, pivot(row)) for other in basis), row]
+    return tuple(row if row[pivot(row)] > 0 else tuple(-x for x in row) for row in sorted(basis, key=pivot))
 
 
 def remainder(row: Sequence[Fraction], basis: Sequence[Row]) -> Row:

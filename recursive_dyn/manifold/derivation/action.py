@@ -7,13 +7,12 @@ from functools import cached_property
 
 from recursive_dyn.manifold.derivation.derivation_check import inputs_of
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.nodes import ZERO, Formula
+from recursive_dyn.manifold.formula.nodes import ZERO, Formula, Printed
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.manifold.formula.variations import companions
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.manifold.writing.compact import compact, paired
-from recursive_dyn.manifold.writing.latex_style import Printed
 from recursive_dyn.manifold.writing.style import Style
 from recursive_dyn.manifold.writing.terms import Roles
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.calculus import symbols_of
-from recursive_dyn.manifold.formula.nodes import Formula
+from recursive_dyn.manifold.formula.nodes import Formula, Printed
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion_rows import MotionRow, MotionRows
 from recursive_dyn.manifold.writing.compact import compact_row
-from recursive_dyn.manifold.writing.latex_style import Printed
 from recursive_dyn.manifold.writing.style import Style
 from recursive_dyn.manifold.writing.terms import NO_ROLES, Roles
 

@@ -16,8 +16,8 @@ Shape = tuple[int, ...]
 Made = TypeVar("Made", bound=Callable[..., Any])
 
 
-# What formulas do, by name: operators of ``operations``, which make formulas of them, and the styles of ``writing``.
-PROVIDED: dict[str, Callable[..., Any]] = {}
+PROVIDED: dict[str, Callable[..., Any]] = {}  # the operators of ``operations``, which make formulas of formulas
+STYLES: dict[str, Any] = {}  # the styles of ``writing``, by name
 
 
 def provides(name: str) -> Callable[[Made], Made]:
@@ -35,7 +35,28 @@ def _operator(name: str) -> tuple[Callable[[Any, Any], Formula], Callable[[Any, 
     return lambda a, b: PROVIDED[name](a, b), lambda a, b: PROVIDED[name](b, a)
 
 
-class Formula:
+class Printed:
+    """What prints as text, and in a notebook as LaTeX."""
+
+    def write(self, style: Any) -> str:
+        """It in a style of printing, see ``writing.style``."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.write(STYLES["text"])
+
+    def __repr__(self) -> str:
+        return self.write(STYLES["text"])
+
+    def latex(self) -> str:
+        """It in LaTeX."""
+        return self.write(STYLES["latex"])
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+
+class Formula(Printed):
     """A scalar, vector or matrix: ``+ - * / **``, ``dot``, ``cross``, ``.T``; ``@`` is ``*`` for matrices.
 
     ``children`` are the formulas it is made of; ``varied`` tells whether a variation occurs in it. In a notebook a
@@ -94,14 +115,8 @@ class Formula:
         """The transpose of a matrix."""
         return PROVIDED["transpose"](self)
 
-    def __str__(self) -> str:
-        return PROVIDED["text"](self)
-
-    __repr__ = __str__
-
-    def latex(self) -> str:
-        """The formula in LaTeX."""
-        return PROVIDED["latex"](self)
+    def write(self, style: Any) -> str:
+        return style.write(self)
 
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"

@@ -66,7 +66,7 @@ class Quantities(Mapping[Any, Any]):
 
     def __init__(self, table: Table, what: str, default: float = np.nan) -> None:
         self._table, self._what, self._default = table, what, default
-        self.numbers = np.full(table.size, default)
+        self.numbers = self.values_array = np.full(table.size, default)  # nan where none was given
         for symbol, place in table.slices.items():
             if not has_zero(symbol):
                 self.numbers[place] = np.nan
@@ -95,8 +95,7 @@ class Quantities(Mapping[Any, Any]):
         self.numbers[:] = fresh.numbers
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        symbol = self.symbol(key)
-        self.numbers[self._table.slices[symbol]] = self.checked(symbol, value).reshape(-1)
+        self.update({key: value})
 
     def update(self, values: Mapping[Any, Any] | None = None, **named: Any) -> None:
         """Assign many at once, from a mapping or by keyword; all or nothing."""
@@ -117,11 +116,6 @@ class Quantities(Mapping[Any, Any]):
     def __repr__(self) -> str:
         known = (f"{n}: {self.numbers[self._table.slices[s]].tolist()}" for n, s in self._table.names.items())
         return f"{{{', '.join(known)}}}"
-
-    @property
-    def values_array(self) -> np.ndarray:
-        """All numbers (size,), nan where none was given."""
-        return self.numbers
 
     def refuse_missing(self, numbers: np.ndarray | None = None) -> None:
         """ModelError names what, of these numbers or others (..., size), was never given."""

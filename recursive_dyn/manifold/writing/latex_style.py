@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from recursive_dyn.manifold.formula.nodes import PROVIDED
+from recursive_dyn.manifold.formula.nodes import STYLES
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.writing.style import TEXT, Style
+from recursive_dyn.manifold.writing.style import Style
 
 _NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi
 psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"""
@@ -55,25 +55,4 @@ LATEX = Style(
     _symbol, r"\delta ", r" \cdot ", r" \times ", r"\frac{{{}}}{{{}}}", r"\left( {} \right)", "{}^{{{}}}", "{}^{{{}}}",
     "{}^{{T}}", r"\widehat{{{}}}", r"\left\| {} \right\|^{{{}}}", r"\int {} \, dt",
 )  # fmt: skip
-PROVIDED["latex"] = LATEX.write
-
-
-class Printed:
-    """What prints as text, and in a notebook as LaTeX."""
-
-    def write(self, style: Style) -> str:
-        """It in a style of printing."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return self.write(TEXT)
-
-    def __repr__(self) -> str:
-        return self.write(TEXT)
-
-    def latex(self) -> str:
-        """It in LaTeX."""
-        return self.write(LATEX)
-
-    def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.latex()}$"
+STYLES["latex"] = LATEX

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from recursive_dyn.manifold.formula import nodes
-from recursive_dyn.manifold.formula.nodes import PROVIDED, Formula
+from recursive_dyn.manifold.formula.nodes import STYLES, Formula
 from recursive_dyn.manifold.formula.operations import parted
 from recursive_dyn.manifold.formula.symbol import Symbol
 
@@ -109,4 +109,4 @@ def _text_symbol(s: Symbol) -> str:
 
 
 TEXT = Style(_text_symbol)
-PROVIDED["text"] = TEXT.write
+STYLES["text"] = TEXT

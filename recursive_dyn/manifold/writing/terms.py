@@ -60,19 +60,11 @@ class Roles:
     def key(self, term: Term) -> tuple[Any, ...]:
         """Place of a term in a sum."""
         symbols = term.symbols()
-        orders = [(self._order(s), s) for s in symbols]
-        highest = max((o for o, _ in orders), default=0)
-        leading = [s for o, s in orders if o == highest]
+        highest, leading = self._leading(symbols)
         place = min((self._place(s) for s in leading), default=0)
         ranks = sorted(self.rank(s) for m in term.coefficient for s, _ in m)
-        return (
-            self._group(symbols, highest, place),
-            -highest,
-            place,
-            len(symbols),
-            [(self.rank(s), s.order) for s in symbols],
-            ranks,
-        )
+        group = self._group(symbols, highest, place)
+        return group, -highest, place, len(symbols), [(self.rank(s), s.order) for s in symbols], ranks
 
     def owner(self, variation: Formula) -> Symbol | None:
         """The variable whose virtual displacement a formula is."""
@@ -88,10 +80,9 @@ class Roles:
         symbols = term.symbols()
         if any(s.base in self.inputs for s in symbols):
             return "force"
-        highest = max(map(self._order, symbols), default=0)
+        highest, leading = self._leading(symbols)
         if highest == 1:
             return "velocity"
-        leading = [s for s in symbols if self._order(s) == highest]
         point = all(s.base.space.flat and self._order(s) == s.order for s in leading)
         return "field" if highest == 0 or point else "acceleration"
 
@@ -103,6 +94,12 @@ class Roles:
                 return 4
             return 0 if place < 0 else 1
         return 2 if highest == 1 else 3
+
+    def _leading(self, symbols: list[Symbol]) -> tuple[int, list[Symbol]]:
+        """(highest order of derivative, what has it)."""
+        orders = [self._order(s) for s in symbols]
+        highest = max(orders, default=0)
+        return highest, [s for s, order in zip(symbols, orders, strict=True) if order == highest]
 
     def _order(self, s: Symbol) -> int:
         """Order of derivative, counting an angular velocity as one of a rotation."""

@@ -89,7 +89,10 @@ def whole(count: Any) -> int:
     """A number of steps; StateError for anything else."""
     if type(count) is int and 0 <= count <= _MOST_STEPS:  # what nearly every call says: a step takes microseconds
         return count
-    steps = -1 if isinstance(count, (bool, np.bool_)) or not isinstance(count, Integral) else int(count)
+    if type(count) is int:
+        steps = count
+    else:
+        steps = -1 if isinstance(count, (bool, np.bool_)) or not isinstance(count, Integral) else int(count)
     if steps < 0:
         raise StateError(f"step takes a whole number of steps that is not negative, not {count!r}")
     if steps > _MOST_STEPS:

@@ -9,20 +9,24 @@ import numpy as np
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import StateError
 from recursive_dyn.manifold.formula.nodes import Shape
+from recursive_dyn.manifold.formula.operations import kind
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.spatial.rotations import nearest_rotation
 
 _TOLERANCE = 1e-9  # how far from symmetric, unit or orthonormal given numbers may be
 
 
-def numbers(name: str, value: Any, shape: Shape, kind: str = "", batched: bool = False) -> np.ndarray:
-    """An array of finite numbers of a shape (batched: with leading axes); StateError says what is wrong."""
+def numbers(name: str, value: Any, shape: Shape, of: Symbol | None = None, batched: bool = False) -> np.ndarray:
+    """An array of finite numbers of a shape (batched: with leading axes); StateError says what is wrong.
+
+    of: the symbol whose numbers they are, if any, whose kind is told.
+    """
     array, rank = real_array(value), len(shape)
     if array is None:
-        wanted = f"the numbers of a {kind}" if kind else f"numbers of shape {shape}"
+        wanted = f"the numbers of a {kind(of)}" if of else f"numbers of shape {shape}"
         raise StateError(f"{name} needs {wanted}, not {value!r}")
     if array.shape[array.ndim - rank :] != shape or (array.ndim > rank and not batched):
-        raise StateError(f"{name} {f'is a {kind} and ' if kind else ''}needs shape {shape}, not {array.shape}")
+        raise StateError(f"{name} {f'is a {kind(of)} and ' if of else ''}needs shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():
         raise StateError(f"{name} needs finite numbers, not {value!r}")
     return array

@@ -170,13 +170,13 @@ class Motion(Stepped[ManifoldDynamics]):
         self._refuse_bad_start()
         if self._loop is None:
             self._loop = StepLoop(self.dynamics)
-        loop, state, given, start, done = self._loop, self._state, self._forces.numbers.copy(), self.time, 0
-        loop.load(self.q, self.v, given, self.dynamics.parameters.numbers)
+        loop, state, given, start, done = self._loop, self._state, self._forces.numbers.copy(), self._state.time, 0
+        loop.load(state.q, state.v, given, self._dynamics.parameters.numbers)
         while done < count:
             more, code = loop.run(self._timestep, count - done)
             done += more
             time = start + done * self._timestep
-            forces = self.dynamics.carried(given, done * self._timestep)
+            forces = self._dynamics.carried(given, done * self._timestep)
             known = self._content(loop.q, loop.v)
             # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
             state.q[:] = loop.q
@@ -209,11 +209,11 @@ class Motion(Stepped[ManifoldDynamics]):
         return self.dynamics.frames(self.q, self.v, self._forces.numbers)
 
     def _content(self, q: Array, v: Array) -> bytes:
-        return q.tobytes() + v.tobytes() + self.dynamics.parameters.numbers.tobytes()
+        return q.tobytes() + v.tobytes() + self._dynamics.parameters.numbers.tobytes()
 
     def _refuse_bad_start(self) -> None:
         """A state or parameters written by hand are checked once; forces that prescribe motions when they jump."""
-        known, pushed = self._known == self._content(self.q, self.v), self._forces.numbers.tobytes()
+        known, pushed = self._known == self._content(self._state.q, self._state.v), self._forces.numbers.tobytes()
         if known and pushed == self._carried.tobytes():
             return
         self._forces.refuse_missing()

@@ -95,7 +95,8 @@ class Quantities(Mapping[Any, Any]):
         self.numbers[:] = fresh.numbers
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.update({key: value})
+        symbol = self.symbol(key)
+        self.numbers[self._table.slices[symbol]] = self.checked(symbol, value).reshape(-1)
 
     def update(self, values: Mapping[Any, Any] | None = None, **named: Any) -> None:
         """Assign many at once, from a mapping or by keyword; all or nothing."""
@@ -155,7 +156,7 @@ class Quantities(Mapping[Any, Any]):
     def checked(self, symbol: Symbol, value: Any, batched: bool = False) -> np.ndarray:
         """The numbers of a symbol as an array of its shape (batched: with leading axes), checked."""
         name = f"{self._what} '{label(symbol)}'"
-        return as_declared(symbol, name, numbers(name, value, symbol.shape, kind(symbol), batched))
+        return as_declared(symbol, name, numbers(name, value, symbol.shape, symbol, batched))
 
 
 def by_symbol(

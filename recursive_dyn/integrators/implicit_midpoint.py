@@ -28,7 +28,7 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening, size_check
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive
@@ -122,7 +122,9 @@ measure:
   %ep = getelementptr double, ptr %out, i64 {error}
   %e = load double, ptr %ep
   %settled = fcmp ole double %e, {scalar_literal(_TOLERANCE)}
-  br i1 %settled, label %check, label %again
+  br i1 %settled, label %size, label %again
+size:
+{size_check("%out", program.output_size, "lost")}
 again:
   %better = getelementptr double, ptr %out, i64 {nq + nv}
 {copy("%m", "%better", nv)}

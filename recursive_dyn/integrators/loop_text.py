@@ -5,15 +5,15 @@ in place and left at the last good one. It returns steps done * 2^CODE_BITS + th
 
 A loop with ``LIMITED`` arguments also ends, with the code AT_LIMIT, before a step whose end is beyond a limit. limits:
 lows (limited,), then highs, of the first numbers of the configuration; infinite where there are none. limited is a
-multiple of 8, or 0 to take any step.
+multiple of 8, or 0 to take any step. With large = 0 it ends, with the code LARGE, before a step with large results.
 """
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, OK, counted_loop
+from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, LARGE, OK, counted_loop
 from recursive_dyn.codegen.llvm import attributes, scalar_literal
 
-LIMITED = ", ptr %limits, i64 %limited"  # more arguments, of loops that end before a step beyond a limit
+LIMITED = ", ptr %limits, i64 %limited, i64 %large"  # more arguments, of loops that end before such steps
 
 WITHIN = f"""define internal i1 @within(ptr %q, ptr %limits, i64 %n) nounwind{attributes(8)} {{
 entry:
@@ -78,6 +78,19 @@ def limit_check(q: str, beyond: str = "stop") -> str:
     return f"""  %inside = call i1 @within(ptr {q}, ptr %limits, i64 %limited)
   br i1 %inside, label %accept, label %{beyond}
 {leaving("stop", AT_LIMIT)}"""
+
+
+def size_check(result: str, size: int, fail: str = "fail", beyond: str = "doubt") -> str:
+    """Go on to ``check`` if a step's numbers are moderate or %large is 1, else to ``beyond``; ``fail``: not finite."""
+    return f"""  %moderate = call i1 @rd.moderate(ptr {result}, i64 {size})
+  br i1 %moderate, label %check, label %look
+look:
+  %finite = call i1 @rd.finite(ptr {result}, i64 {size})
+  br i1 %finite, label %weigh, label %{fail}
+weigh:
+  %taken.large = icmp ne i64 %large, 0
+  br i1 %taken.large, label %check, label %{beyond}
+{leaving("doubt", LARGE)}"""
 
 
 def copy(target: str, source: str, size: int) -> str:

@@ -22,6 +22,7 @@ from recursive_dyn.integrators.loop_text import (
     copy,
     limit_check,
     opening,
+    size_check,
     stage_helpers,
 )
 from recursive_dyn.model.model import Model
@@ -66,7 +67,12 @@ declare double @llvm.sqrt.f64(double)
 {classical_stages(entry, state)}
 {norms}
   %end = call i1 @rd.finite(ptr %in, i64 {program.input_size})
-  br i1 %end, label %check, label %back
+  br i1 %end, label %size, label %back
+size:
+{size_check("%out", state, "back", "undo")}
+undo:
+{copy("%in", "%x0", state)}
+  br label %doubt
 check:
 {limit_check("%in", beyond="return")}
 return:

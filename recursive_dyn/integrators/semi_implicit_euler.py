@@ -31,7 +31,7 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening, size_check
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive
@@ -115,8 +115,7 @@ def _loop(entry: str, program: Program, model: Model) -> str:
 {opening(entry, program.input_size, LIMITED)}
 step:
   call void @{entry}(ptr %in, ptr %out, ptr %scratch)
-  %good = call i1 @rd.finite(ptr %out, i64 {program.output_size})
-  br i1 %good, label %check, label %fail
+{size_check("%out", program.output_size)}
 check:
 {limit_check("%out")}
 accept:

@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
@@ -24,7 +25,7 @@ class Flight:
         rule = registry.find(integrator)
         kernel = dynamics.kernel(rule.function)
         self._dynamics, self._integrator = dynamics, integrator
-        self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 2)
+        self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 3)
         own = self._loop.inputs
         self._q, self._v, self._tau, self._parameters = own["q"], own["v"], own["tau"], own["parameters"]
         self._dt, self._middle = own.get("dt"), own.get("v_middle")
@@ -63,32 +64,44 @@ class Flight:
         """``advance`` in the loop's own memory: (steps done, code)."""
         self._q[:], self._v[:], self._tau[:] = q, v, tau
         self._parameters[:] = self._dynamics.parameters.values_array
-        done, code = self._run(h, count, limited)
+        done, code = self._steps(h, count, limited, 0)
+        if code == drivers.LARGE and not done and self._singular(q) is None:
+            done, code = self._steps(h, count, limited, 1)
+        return done, code
+
+    def _steps(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
+        """Steps from the state in the loop's own memory; large: 1 to take those with large results too."""
+        done, code = self._run(h, count, limited, large)
         if code == drivers.NOT_CONVERGED:
             start = self._q.copy(), self._v.copy()
-            code = self._split(h, limited, _SPLITS)
+            code = self._split(h, limited, large, _SPLITS)
             if code == drivers.OK:
                 done += 1
             else:
                 self._q[:], self._v[:] = start
         return done, code
 
-    def _run(self, h: float, count: int, limited: int) -> tuple[int, int]:
+    def _run(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
         if self._dt is not None:
             self._dt[0] = h
         if self._middle is not None:
             self._middle[:] = self._v
-        return self._loop.run(h, count, self._limits_address, limited)
+        return self._loop.run(h, count, self._limits_address, limited, large)
 
-    def _split(self, h: float, limited: int, splits: int) -> int:
+    def _split(self, h: float, limited: int, large: int, splits: int) -> int:
         """One step of length h as two halves, or, where a half does not converge either, as four quarters, ..."""
         for _ in range(2):
-            _, code = self._run(h / 2, 1, limited)
+            _, code = self._run(h / 2, 1, limited, large)
             if code == drivers.NOT_CONVERGED and splits > 1:
-                code = self._split(h / 2, limited, splits - 1)
+                code = self._split(h / 2, limited, large, splits - 1)
             if code != drivers.OK:
                 return code
         return drivers.OK
+
+    def _singular(self, q: np.ndarray) -> str | None:
+        """What is singular at q (nq,) and what to do."""
+        found = singular(self._dynamics.model, q[None], self._dynamics.parameters)
+        return None if found is None else found[1]
 
     def _diagnose(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
         dynamics, output = self._dynamics, self._loop.output
@@ -98,6 +111,9 @@ class Flight:
                 if len(bad):
                     return f"{name} is not finite at {dynamics.label(name, int(bad[0]))}"
             return "a parameter is not finite"
+        reason = self._singular(q) if code in (drivers.LARGE, drivers.NOT_CONVERGED) else None
+        if reason is not None:
+            return f"{reason}. The last good state is kept"
         if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
             return (
                 f"the implicit midpoint step did not converge; use a smaller timestep than {h:.3g} s. The last good"

@@ -47,6 +47,38 @@ def test_a_singular_joint_is_named(name, method):
         d.forward_dynamics(good, v, tau)
 
 
+INTEGRATORS = ["semi_implicit_euler", "rk4", "implicit_midpoint"]
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0])
+@pytest.mark.parametrize("name", [name for name in LOCKS if name != "chart"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_no_step_is_taken_from_there(integrator, name, speed):
+    """Nor is the state lost; a joint with charts takes another one."""
+    joint, own = LOCKS[name]
+    sim = rd.Simulation(compiled(joint), timestep=1e-3, integrator=integrator)
+    q, v = np.array([0.2, *own]), speed * np.linspace(0.5, 1.0, sim.dynamics.nv)
+    sim.q[:], sim.v[:], sim.tau[:] = q, v, np.array([1.0, 2.0, 3.0, -4.0])[: sim.dynamics.nv]
+    with pytest.raises(rd.StateError, match=rf"'{sim.dynamics.coordinates[1]}' is singular.*last good state is kept"):
+        sim.step(3)
+    assert sim.time == 0.0 and np.array_equal(sim.q, q) and np.array_equal(sim.v, v)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_large_numbers_away_from_there_are_stepped_with(integrator):
+    """x' = x + h v of 1e9 m and 1e7 m/s beside a joint that could be singular."""
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    scene.world.attach(Body("sled", mass=1.0, inertia=INERTIA), joints.prismatic("x"))
+    scene.world.attach(Body("top", mass=1.0, inertia=INERTIA), joints.euler("xyz"))
+    sim = rd.Simulation(scene.compile(), timestep=1e-3, integrator=integrator)
+    sim.q[0], sim.v[0] = 1e9, 1e7
+    sim.step(50)
+    sim.tau[0] = 1e12
+    sim.step()
+    assert_close(sim.v, [1e7 + 1e9, 0.0, 0.0, 0.0], 1e-14)
+    assert abs(sim.q[0] - (1e9 + 50 * 1e4)) < 1.1e6 and not sim.q[1:].any()
+
+
 def test_what_is_not_solved_has_values_there():
     joint, own = LOCKS["xyz"]
     d, q = compiled(joint), np.array([0.2, *own])

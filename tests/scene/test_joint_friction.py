@@ -114,7 +114,7 @@ def test_a_driven_coordinate_in_a_file_has_none(tmp_path):
     scene.world.attach(body("arm"), joints.revolute("y").driven(scene.coordinate("q")))
     scene.save(tmp_path / "scene.json")
     content = json.loads((tmp_path / "scene.json").read_text())
-    content["bodies"][0]["joint"]["coordinates"][0]["friction"] = 1
+    content["bodies"][0]["joint"]["coordinates"] = [{"name": "angle", "friction": 1}]
     (tmp_path / "scene.json").write_text(json.dumps(content))
     with pytest.raises(rd.SceneFileError, match="joint of 'arm': coordinate 'angle' is driven by others"):
         Scene.load(tmp_path / "scene.json")

@@ -73,8 +73,11 @@ class Formula(Printed):
     def __post_init__(self) -> None:
         parts = tuple(self.__dict__.values())  # the fields; __dict__ takes what a frozen dataclass may not be given
         self.__dict__["_parts"] = parts
-        given = parts[0] if isinstance(parts[0], tuple) else parts
-        self.__dict__["children"] = tuple([p for p in given if isinstance(p, Formula)])
+        if isinstance(parts[0], tuple):
+            children = parts[0]
+        else:
+            children = tuple([p for p in parts if isinstance(p, Formula)]) if isinstance(parts[0], Formula) else ()
+        self.__dict__["children"] = children
         self.__dict__["_hash"] = hash((type(self).__name__, parts))
         self.__dict__["varied"] = self._is_varied()
 

@@ -30,7 +30,7 @@ from scene.joints.coordinate_settings import coordinates_of
 from scene.pairs import Pair
 from scene.urdf.xml_text import blame
 
-FORMAT, VERSION = "recursive-dyn scene", 1
+FORMAT, VERSION = "recursive-dyn scene", 2
 _REQUIRED = ("format", "version", "gravity", "bodies")
 _OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "pairs")
 

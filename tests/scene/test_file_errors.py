@@ -36,7 +36,7 @@ def document() -> dict:
     hand = copy.deepcopy(arm) | {"name": "hand", "parent": "arm", "mass": 1}
     hand["joint"] = {"follow": {"joint": hand["joint"], "leader": "arm", "multiplier": 2, "offset": 0}}
     world = {"gravity": [0, 0, -9.81], "parameters": {"R": 1.5}, "scenery": [{"kind": "Plane", "normal": [0, 0, 1]}]}
-    return {"format": "recursive-dyn scene", "version": 1, **world, "bodies": [arm, hand]}
+    return {"format": "recursive-dyn scene", "version": 2, **world, "bodies": [arm, hand]}
 
 
 def load(content, folder: Path) -> Scene:
@@ -100,7 +100,7 @@ def test_only_arithmetic_is_read(place, text, tmp_path, monkeypatch):
     ("place", "value", "message"),
     [
         ("format", "urdf", r"no scene file"),
-        ("version", 2, r"version is 2 and this program reads 1"),
+        ("version", 1, r"version is 1 and this program reads 2"),
         ("version", True, r"version is True"),
         ("version", None, r"version is None"),
         ("gravity", None, r"no field 'gravity'"),

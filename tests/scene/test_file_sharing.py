@@ -199,7 +199,7 @@ def test_what_is_written_can_be_read(tmp_path):
     scene.constrain(crank.position[0] - 2 * scene.rate(theta), slider.q[0] - r, name="pull", redundant="drop")
     scene.save(tmp_path / "scene.json")
     content = json.loads((tmp_path / "scene.json").read_text())
-    assert content["version"] == 1
+    assert content["version"] == 2
     assert content["coordinates"] == [{"name": "theta", "limits": [-1.0, None], "damping": 0.5}]
     slide = {"prismatic": {"axis": "x"}}
     assert content["bodies"][1]["joint"] == {"drive": {"joint": slide, "by": ["'r'*sin('theta') + 0.5"]}}

@@ -181,7 +181,7 @@ def charts_document() -> dict:
     one = {"factors": [{"kind": "plain", "coordinates": 1, "transform": turn}], "coordinates": [{"name": "q"}]}
     body = {"name": "a", "parent": "world", "mass": 1, "center_of_mass": [0, 0, 0], "inertia": np.eye(3).tolist()}
     joint = {"charts": [one, json.loads(json.dumps(one))]}
-    return {"format": "recursive-dyn scene", "version": 1, "gravity": [0, 0, 0], "bodies": [{**body, "joint": joint}]}
+    return {"format": "recursive-dyn scene", "version": 2, "gravity": [0, 0, 0], "bodies": [{**body, "joint": joint}]}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_corners_are_vertices(tmp_path):
 
 
 def document(shape: dict) -> str:
-    world = {"format": "recursive-dyn scene", "version": 1, "gravity": [0, 0, 0], "bodies": []}
+    world = {"format": "recursive-dyn scene", "version": 2, "gravity": [0, 0, 0], "bodies": []}
     return json.dumps({**world, "scenery": [shape]})
 
 

@@ -200,6 +200,12 @@ def table(what: str, value: Any, shape: tuple[int, ...], entry: Callable[[str, A
     return result
 
 
+def _said(shape: tuple[int, ...]) -> str:
+    if shape == (-1, -1):
+        return "a list of rows of numbers"
+    return " x ".join("n" if n < 0 else str(n) for n in shape) + " entries"
+
+
 def rectangle(what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
     """Nested lists of finite numbers as a float array of one of these shapes, -1 for any length.
 
@@ -211,8 +217,7 @@ def rectangle(what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.nd
         shape.append(len(part))
         part = part[0] if part else None
     if not any(len(s) == len(shape) and all(n in (-1, own) for n, own in zip(s, shape, strict=True)) for s in shapes):
-        wanted = " or ".join(" x ".join("n" if n < 0 else str(n) for n in s) for s in shapes)
-        raise ModelError(f"{what} must be {wanted} entries, not {brief(value)}")
+        raise ModelError(f"{what} must be {' or '.join(map(_said, shapes))}, not {brief(value)}")
     return table(what, value, tuple(shape)).astype(float)
 
 

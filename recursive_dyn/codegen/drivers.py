@@ -14,8 +14,11 @@ OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED, AT_LIMIT, LARGE = range(6)  # why a ca
 MODERATE = 1e6  # results beyond it are right, or what rounding leaves of a singular system: worth a second look
 CODE_BITS = 3
 
-_FINITE = f"""
-define internal i1 @rd.finite(ptr %x, i64 %n){attributes(8)} {{
+
+def _all_lanes(name: str, term: str, verdict: str) -> str:
+    """i1 NAME(x, n): whether ``verdict`` holds in all lanes of %acc, the sum of %v ``term``; %v: the registers of x."""
+    return f"""
+define internal i1 @{name}(ptr %x, i64 %n){attributes(8)} {{
 entry:
   br label %head
 head:
@@ -26,35 +29,20 @@ head:
 body:
   %p = getelementptr double, ptr %x, i64 %i
   %v = load <8 x double>, ptr %p, align 8
-  %z = fmul <8 x double> %v, zeroinitializer
-  %sum = fadd <8 x double> %acc, %z
+  %term = fmul <8 x double> %v, {term}
+  %sum = fadd <8 x double> %acc, %term
   %next = add i64 %i, 8
   br label %head
 done:
-  %good = fcmp oeq <8 x double> %acc, zeroinitializer
+  %good = fcmp {verdict}
   %all = call i1 @llvm.vector.reduce.and.v8i1(<8 x i1> %good)
   ret i1 %all
-}}
-define internal i1 @rd.moderate(ptr %x, i64 %n){attributes(8)} {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %acc = phi <8 x double> [ zeroinitializer, %entry ], [ %sum, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %p = getelementptr double, ptr %x, i64 %i
-  %v = load <8 x double>, ptr %p, align 8
-  %square = fmul <8 x double> %v, %v
-  %sum = fadd <8 x double> %acc, %square
-  %next = add i64 %i, 8
-  br label %head
-done:
-  %good = fcmp ole <8 x double> %acc, splat (double {scalar_literal(MODERATE**2)})
-  %all = call i1 @llvm.vector.reduce.and.v8i1(<8 x i1> %good)
-  ret i1 %all
-}}
+}}"""
+
+
+_MODERATE = f"ole <8 x double> %acc, splat (double {scalar_literal(MODERATE**2)})"
+_FINITE = f"""{_all_lanes("rd.finite", "zeroinitializer", "oeq <8 x double> %acc, zeroinitializer")}
+{_all_lanes("rd.moderate", "%v", _MODERATE)}
 declare i1 @llvm.vector.reduce.and.v8i1(<8 x i1>)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """

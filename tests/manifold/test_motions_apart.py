@@ -5,10 +5,10 @@ import multiprocessing
 import pickle
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter, sleep
 
 import numpy as np
 import pytest
+from interrupting import interrupted
 from moving import compiled, e3, m, moving, random_state, spherical, system, x
 
 from recursive_dyn.manifold import Motion, derive, dt, vectors
@@ -61,21 +61,6 @@ def test_copies_share_machine_code_and_pickles_have_the_bodies():
         assert other.dynamics.bodies == ("load",) and other.frames()[0].shape == (1, 4, 4)
         assert (other.q != motion.q).any()
     assert copy.deepcopy(motion).dynamics.kernel("slope") is motion.dynamics.kernel("slope")
-
-
-def interrupted(seconds, work):
-    """Do work, interrupted after so many seconds; how long it took until Python told it."""
-    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        begin = perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        work()
-        while True:
-            sleep(1e-3)
-    except KeyboardInterrupt:
-        return perf_counter() - begin - seconds
-    finally:
-        signal.signal(signal.SIGALRM, before)
 
 
 def driven():

@@ -2,13 +2,13 @@
 
 import signal
 import threading
-from collections.abc import Callable
 from functools import partial
-from time import perf_counter, sleep
+from time import sleep
 
 import numpy as np
 import pytest
 import sympy as sp
+from interrupting import interrupted
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
@@ -44,25 +44,6 @@ SIMULATIONS = {
     "constrained": (held_by_a_rod, "rk4"),
     "against its stop": (partial(pendulum, limits=(-0.2, 2.0)), "implicit_midpoint"),
 }
-
-
-def interrupted(seconds: float, work: Callable[[], None]) -> float:
-    """Do work, interrupted after so many seconds; how long it took until Python told it."""
-
-    def alarm(*_):
-        signal.raise_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGALRM, alarm)
-    try:
-        begin = perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        work()
-        while True:
-            sleep(1e-3)
-    except KeyboardInterrupt:
-        return perf_counter() - begin - seconds
-    finally:
-        signal.signal(signal.SIGALRM, before)
 
 
 def finished(sim: rd.Simulation, start: rd.Simulation) -> int:

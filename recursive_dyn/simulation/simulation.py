@@ -18,6 +18,7 @@ from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.outcome import NOTHING_KEPT
+from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
 from recursive_dyn.simulation.stepped import Stepped
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
@@ -53,10 +54,6 @@ class Simulation(Stepped[Dynamics]):
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
-        self._frames: tuple[bytes, np.ndarray, np.ndarray] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_frames": None}
 
     def __copy__(self) -> Simulation:
         return copy.deepcopy(self)
@@ -165,15 +162,17 @@ class Simulation(Stepped[Dynamics]):
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
         index = self._dynamics.model.body_index(body)
-        return self._timesteps.found.wrench(index, self.frames()[0][index, :3, 3], self._timestep)
+        return self._timesteps.found.wrench(index, self.present.poses[index, :3, 3], self._timestep)
+
+    @property
+    def present(self) -> Present:
+        """Poses and twists of all bodies at the present state, for surroundings: arrays that steps write to."""
+        return self._timesteps.at_present()
 
     def frames(self) -> tuple[np.ndarray, np.ndarray]:
-        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them."""
-        dynamics, q, v = self._dynamics, self._state.q, self._state.v
-        key = q.tobytes() + v.tobytes() + dynamics.parameters.values_array.tobytes()
-        if self._frames is None or self._frames[0] != key:
-            self._frames = key, dynamics.poses(q), dynamics.velocities(q, v)
-        return self._frames[1], self._frames[2]
+        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them; copies."""
+        present = self.present
+        return present.poses.copy(), present.twists.copy()
 
     def rechart(self, body: Any, chart: int) -> None:
         """Express the state in another chart of the joint of ``body``, a Body or its name; the motion stays the same.
@@ -229,7 +228,6 @@ class Simulation(Stepped[Dynamics]):
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
             self._timesteps.recall(NOTHING_KEPT if snapshot.impulses is None else snapshot.impulses)
-            self._frames = None
 
     def _applied(self) -> np.ndarray:
         """tau (nv,) with the forces that act during this call."""

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol, runtime_checkable
 
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.simulation.moving import Moving
+from recursive_dyn.simulation.present import Present
 
 Detector = Callable[[Any], Contacts]
 
@@ -33,18 +35,34 @@ class Surroundings(Protocol):
 
 
 @runtime_checkable
+class DirectSurroundings(Surroundings, Protocol):
+    """Surroundings that write what touches where the solve reads it, so that no step makes objects of it."""
+
+    def detect_into(self, simulation: Any, buffer: ContactBuffer) -> None:
+        """``detect``, into a buffer: its table's rows and count, free bodies and their names; it may be made to grow.
+
+        What is written is trusted. ``advance`` is given the contacts as solved where there are free bodies, else none.
+        """
+        ...
+
+
+@runtime_checkable
 class Surrounded(Moving, Protocol):
     """What moves among surroundings and feels them, as a ``Simulation`` does.
 
     surroundings: None while nothing touches; contacts: of the last step, with their impulses; step_size: length of the
     step, or part of one, that is being taken, s; position_share: share of it by which positions follow a change of the
-    velocity at its end.
+    velocity at its end; present: poses and twists of its bodies at the present state, in arrays that stay where they
+    are.
     """
 
     surroundings: Surroundings | None
 
     @property
     def contacts(self) -> Contacts: ...
+
+    @property
+    def present(self) -> Present: ...
 
     @property
     def step_size(self) -> float: ...

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.problem import ImpulseResult, earlier_contacts
 from recursive_dyn.contact.settings import Settings
@@ -38,8 +39,9 @@ from recursive_dyn.simulation.outcome import (
     solution,
     whole_step,
 )
+from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.surroundings import PlainDetector, Surrounded, Surroundings
+from recursive_dyn.simulation.surroundings import DirectSurroundings, PlainDetector, Surrounded, Surroundings
 
 if TYPE_CHECKING:
     from recursive_dyn.simulation.impulses import Impulses
@@ -82,6 +84,7 @@ class Timesteps:
         self._impulses: Impulses | None = None
         self._prepared = False
         self._kept: Contacts | None = None  # contacts found earlier in this call, for detection once a frame
+        self._present, self._buffer = Present(dynamics), ContactBuffer()
         self.surroundings: Surroundings | None = None
         self.settings, self.motors = Settings(), Motors(dynamics.model)
         self.events, self.memory, self.found = Events(), NOTHING_KEPT, NOTHING_FOUND
@@ -90,7 +93,17 @@ class Timesteps:
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: surroundings are of this process, unless they are a plain function."""
         travelling = self.surroundings if isinstance(self.surroundings, PlainDetector) else None
-        return self.__dict__ | {"surroundings": travelling, "_impulses": None, "_prepared": False}
+        return self.__dict__ | {
+            "surroundings": travelling,
+            "_impulses": None,
+            "_buffer": ContactBuffer(),
+            "_prepared": False,
+        }
+
+    def at_present(self) -> Present:
+        """Where the bodies are at the present state."""
+        self._present.update(self._state.q, self._state.v)
+        return self._present
 
     def begin(self) -> None:
         """A call of ``step`` or ``advance`` starts: contacts are detected anew, events counted anew."""
@@ -168,7 +181,10 @@ class Timesteps:
     def _start(self, simulation: Surrounded) -> _Start:
         state, momenta = self._state, self._solver.momenta
         momentum = momenta.at(self._dynamics, state.q, state.v, self.memory.momentum) if momenta else None
-        twists = simulation.frames()[1] if self.surroundings is not None else _NOTHING
+        twists = _NOTHING
+        if self.surroundings is not None:
+            self._present.begin(state.q, state.v)
+            twists = self._present.start_twists
         return _Start(state.v.copy(), twists, momentum)
 
     def _fly(self, tau: np.ndarray, h: float) -> None:
@@ -181,17 +197,24 @@ class Timesteps:
         if self.surroundings is None:
             return Contacts.none()
         if self._kept is not None and self.settings.detect == "frame" and not len(self._kept.free):
-            contacts = self._kept.moved(simulation.frames()[0])
+            contacts = self._kept.moved(self.at_present().poses)
         else:
-            contacts = self.surroundings.detect(simulation)
+            contacts = self._detected(simulation, self.surroundings)
             if not isinstance(contacts, Contacts):
                 raise StateError(f"a simulation's detect returns Contacts, not {type(contacts).__name__}")
             if not contacts.trusted:
                 contacts.check(len(self._dynamics.bodies))
             if self.settings.detect == "frame":
-                contacts.located(simulation.frames()[0])
+                contacts.located(self.at_present().poses)
         self._kept = contacts
         return contacts
+
+    def _detected(self, simulation: Surrounded, surroundings: Surroundings) -> Contacts:
+        if not isinstance(surroundings, DirectSurroundings):
+            return surroundings.detect(simulation)
+        self._buffer.clear()
+        surroundings.detect_into(simulation, self._buffer)
+        return self._buffer.contacts()
 
     def _solve(self, simulation: Surrounded, start: _Start, contacts: Contacts, h: float) -> _Solved:
         """The impulses that forbid what contacts, limits, motors, friction and constraints forbid, and what they do."""
@@ -200,7 +223,7 @@ class Timesteps:
         needed = len(contacts) > 0 or len(names) > len(dynamics.model.constraints)
         if not needed and self._prepared:
             return _Solved()
-        poses = simulation.frames()[0] if self.surroundings is not None else _NOWHERE
+        poses = self.at_present().poses if self.surroundings is not None else _NOWHERE
         result = solver.solve(state, start.v, contacts, (poses, start.twists), rows, memory.contacts, self.settings, h)
         if not needed:  # it was solved to be compiled
             return _Solved()

@@ -1,0 +1,108 @@
+"""Contacts of one step in memory that stays where it is: what detection writes, a solve reads and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.contact.contacts import Contacts, FreeBodies
+
+
+class ContactTable(NamedTuple):
+    """Arrays of as many rows as there is room for, of which the first size[0] are contacts; as in ``Contacts``.
+
+    a, b, keys (capacity,); points (capacity, 2, 3): on A and on B; normals (capacity, 3) from B to A; gaps (capacity,);
+    frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3). The solve writes
+    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end.
+    """
+
+    size: Annotated[np.ndarray, int]
+    a: Annotated[np.ndarray, int]
+    b: Annotated[np.ndarray, int]
+    keys: Annotated[np.ndarray, int]
+    points: Annotated[np.ndarray, float, 2, 3]
+    normals: Annotated[np.ndarray, float, 3]
+    gaps: Annotated[np.ndarray, float]
+    frictions: Annotated[np.ndarray, float, 5]
+    drift: Annotated[np.ndarray, float, 3]
+    impulses: Annotated[np.ndarray, float, 3]
+    moments: Annotated[np.ndarray, float, 3]
+
+
+def _table(capacity: int) -> ContactTable:
+    a, b, keys = np.zeros((3, capacity), dtype=np.int64)
+    points = np.zeros((capacity, 2, 3))
+    normals, drift, impulses, moments = np.zeros((4, capacity, 3))
+    size, gaps, frictions = np.zeros(1, dtype=np.int64), np.zeros(capacity), np.zeros((capacity, 5))
+    return ContactTable(size, a, b, keys, points, normals, gaps, frictions, drift, impulses, moments)
+
+
+class ContactBuffer:
+    """``table``: the arrays; version: counts up when ``grow`` replaced them, so that whoever holds addresses asks anew.
+
+    free, free_names: the bodies of another world that take part, numbered after the simulation's own, as in
+    ``Contacts``; whoever detects sets them.
+    """
+
+    def __init__(self, capacity: int = 64) -> None:
+        self.table, self.version = _table(capacity), 0
+        self.free, self.free_names = FreeBodies.none(), _NOBODY
+
+    @property
+    def capacity(self) -> int:
+        """How many contacts there is room for."""
+        return len(self.table.gaps)
+
+    @property
+    def count(self) -> int:
+        """How many contacts there are."""
+        return int(self.table.size[0])
+
+    def __len__(self) -> int:
+        return self.count
+
+    def grow(self, capacity: int) -> None:
+        """Make room for at least ``capacity`` contacts; those there are stay."""
+        if capacity <= self.capacity:
+            return
+        old, n = self.table, self.count
+        self.table = _table(max(capacity, 2 * self.capacity))
+        self.version += 1
+        self.table.size[0] = n
+        for source, target in zip(old[1:], self.table[1:], strict=True):
+            target[:n] = source[:n]
+
+    def clear(self) -> None:
+        """Nothing touches."""
+        self.table.size[0] = 0
+        self.free, self.free_names = FreeBodies.none(), _NOBODY
+
+    def fill(self, contacts: Contacts) -> None:
+        """Hold these contacts, without impulses, and no others."""
+        n = len(contacts)
+        self.table.size[0] = 0
+        self.grow(n)
+        table = self.table
+        table.size[0] = n
+        self.free, self.free_names = contacts.free, contacts.free_names
+        table.a[:n], table.b[:n], table.keys[:n] = contacts.a, contacts.b, contacts.key
+        table.points[:n, 0], table.points[:n, 1] = contacts.point_a, contacts.point_b
+        table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
+        table.frictions[:n], table.drift[:n] = contacts.friction, contacts.drift
+        table.impulses[:n], table.moments[:n] = 0.0, 0.0
+
+    def contacts(self) -> Contacts:
+        """A copy of them, with their impulses."""
+        table, n = self.table, self.count
+        result = Contacts(
+            table.a[:n].copy(), table.b[:n].copy(), table.points[:n, 0].copy(), table.points[:n, 1].copy(),
+            table.normals[:n].copy(), table.gaps[:n].copy(), table.frictions[:n].copy(), table.keys[:n].copy(),
+            free=self.free, drift=table.drift[:n].copy(), free_names=self.free_names, trusted=True,
+        )  # fmt: skip
+        result.impulse[:], result.moment[:] = table.impulses[:n], table.moments[:n]
+        return result
+
+
+_NOBODY: Sequence[str] = ()

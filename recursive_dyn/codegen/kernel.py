@@ -67,6 +67,10 @@ class Kernel:
         shift = (-raw.ctypes.data // 8) % 8
         return raw[shift : shift + count]
 
+    def memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Input, output and scratch, new: what every call of the machine code works in. Only this makes a scratch."""
+        return self.buffer(self.input_size), self.buffer(self.output_size), self.buffer(self.scratch)
+
 
 def _compile(
     program: Program,
@@ -102,8 +106,7 @@ class SingleCall:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.large = False
-        self._in, self._out = kernel.buffer(kernel.input_size), kernel.buffer(kernel.output_size)
-        self._scratch = kernel.buffer(kernel.scratch)
+        self._in, self._out, self._scratch = kernel.memory()
         self.segments: list[np.ndarray] = []
         start = 0
         for _, size in kernel.inputs:
@@ -159,8 +162,7 @@ class BatchCall:
     def _work(self) -> list[int]:
         """Addresses of this thread's working memory."""
         if not hasattr(self._local, "buffers"):
-            kernel = self.kernel
-            self._local.buffers = [kernel.buffer(n) for n in (kernel.input_size, kernel.output_size, kernel.scratch)]
+            self._local.buffers = self.kernel.memory()
         return [buffer.ctypes.data for buffer in self._local.buffers]
 
 

@@ -25,8 +25,7 @@ class CompiledLoop:
     """
 
     def __init__(self, kernel: Kernel, state: int, arguments: int) -> None:
-        self._input = kernel.buffer(kernel.input_size)
-        output, scratch = kernel.buffer(kernel.output_size), kernel.buffer(kernel.scratch)
+        self._input, output, scratch = kernel.memory()
         self._work = kernel.buffer(_HEAD + 2 * state)
         self.inputs: dict[str, np.ndarray] = {}
         start = 0

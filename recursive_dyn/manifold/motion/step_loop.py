@@ -16,7 +16,7 @@ class StepLoop:
     def __init__(self, dynamics: ManifoldDynamics) -> None:
         slope, landing = dynamics.kernel("slope"), dynamics.kernel("landing")
         self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
-        self._buffers = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
+        _, *self._buffers = landing.memory()
         self._landing = landing.native.address(landing.entry), *(b.ctypes.data for b in self._buffers)
         self._native = landing.native  # keeps the address alive
 

@@ -2,70 +2,73 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
+from recursive_dyn.contact.arrays import Flags, Floats, Integers
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout
 
 
-class ContactArrays(NamedTuple):
-    """Contacts (n of them) where the flight ends.
+class BodyFrames(NamedTuple):
+    """A model's bodies (nb of them).
 
-    links (n, 2): of A and B; free body k counts as link len(layout.parent) + k, what is immovable as negative. bodies
-    (n, 2): rows of origins (m, 3) and start_twists (m, 6), the twists there at the step's start, or negative. points
-    (n, 2, 3): on A and on B; gaps (n,), normals (n, 3), frictions (n, 5), drift (n, 3) and keys (n,) as in Contacts.
+    links (nb,): of each, -1 for one that does not move; poses (nb, 4, 4) where the flight ends; start_twists (nb, 6):
+    at the step's start.
     """
 
-    links: np.ndarray
-    bodies: np.ndarray
-    points: np.ndarray
-    gaps: np.ndarray
-    normals: np.ndarray
-    frictions: np.ndarray
-    drift: np.ndarray
-    keys: np.ndarray
-    origins: np.ndarray
-    start_twists: np.ndarray
+    links: Integers
+    poses: Annotated[np.ndarray, float, 4, 4]
+    start_twists: Annotated[np.ndarray, float, 6]
 
 
 class FreeInertias(NamedTuple):
-    """Free bodies (m of them): centers (m, 3) of mass, twists (m, 6) at the end of the flight, and the roots of their
-    inverse inertias: masses (m,), 1 / sqrt(mass), and spins (m, 3, 3), X with I^-1 = X X^T."""
+    """Free bodies (m of them), which contacts number after a model's own.
 
-    centers: np.ndarray
-    twists: np.ndarray
-    masses: np.ndarray
-    spins: np.ndarray
+    centers (m, 3) of mass; start_twists, twists (m, 6): at the step's start, at the end of the flight; the roots of
+    their inverse inertias: masses (m,), 1 / sqrt(mass), and spins (m, 3, 3), X with I^-1 = X X^T.
+    """
+
+    centers: Annotated[np.ndarray, float, 3]
+    start_twists: Annotated[np.ndarray, float, 6]
+    twists: Annotated[np.ndarray, float, 6]
+    masses: Floats
+    spins: Annotated[np.ndarray, float, 3, 3]
 
 
 class GeneralizedRows(NamedTuple):
-    """Rows on generalized velocities: directions (m, nv) times v plus offsets (m,) is what they bound.
+    """Rows (m of them) on generalized velocities: what they bound is v along their directions, plus offsets (m,).
 
-    gaps (m,): of the limits among them, which ``stops`` (m,) marks; holds (m,): marks constraints, along which nothing
-    may be moved; targets (m,): velocities to be met with an impulse between low and high (m,); softness (m,): share of
-    what its impulse does by which a row gives way; impulses (m,): to start from.
+    first (m + 1,), slots, values: coefficients of each direction, from first[i] to first[i + 1]. gaps (m,): of the
+    limits among them, which ``stops`` (m,) marks; holds (m,): marks constraints, along which nothing may be moved;
+    targets (m,): velocities to be met with an impulse between low and high (m,); softness (m,): share of what its
+    impulse does by which a row gives way; impulses (m,): to start from.
     """
 
-    directions: np.ndarray
-    offsets: np.ndarray
-    gaps: np.ndarray
-    stops: np.ndarray
-    holds: np.ndarray
-    targets: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    softness: np.ndarray
-    impulses: np.ndarray
+    first: Integers
+    slots: Integers
+    values: Floats
+    offsets: Floats
+    gaps: Floats
+    stops: Flags
+    holds: Flags
+    targets: Floats
+    low: Floats
+    high: Floats
+    softness: Floats
+    impulses: Floats
 
 
 class EarlierContacts(NamedTuple):
-    """The last step's contacts, to start from: keys (k,), points (k, 3) on B, impulses and moments (k, 2, 3) on A."""
+    """The last step's contacts, to start from, size[0] of them: arrays of a ContactTable, or copies."""
 
-    keys: np.ndarray
-    points: np.ndarray
-    impulses: np.ndarray
+    size: Integers
+    keys: Integers
+    points: Annotated[np.ndarray, float, 2, 3]
+    impulses: Annotated[np.ndarray, float, 3]
+    moments: Annotated[np.ndarray, float, 3]
 
 
 class Options(NamedTuple):
@@ -81,70 +84,75 @@ class Options(NamedTuple):
     iterations: int
 
 
+class Changes(NamedTuple):
+    """What impulses do, which a solve writes.
+
+    v, q (nv,): change of velocity, and way by which to move the configuration; free_twists, free_ways (m, 6): the same
+    of free bodies; row_impulses (m,): of the generalized rows.
+    """
+
+    v: Floats
+    q: Floats
+    free_twists: Annotated[np.ndarray, float, 6]
+    free_ways: Annotated[np.ndarray, float, 6]
+    row_impulses: Floats
+
+
 class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
-    start_v (nv,) at the step's start, and all that may push."""
+    start_v (nv,) at the step's start, and all that may push.
+
+    Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
+    is given is changed, but ``changes``, which is written anew.
+    """
 
     layout: Layout
-    factors: np.ndarray
-    v: np.ndarray
-    start_v: np.ndarray
-    contacts: ContactArrays
+    factors: Floats
+    v: Floats
+    start_v: Floats
+    bodies: BodyFrames
+    contacts: ContactTable
     free: FreeInertias
     rows: GeneralizedRows
     earlier: EarlierContacts
     options: Options
+    changes: Changes
 
 
-class ImpulseResult(NamedTuple):
-    """What impulses do. v, q (nv,): change of velocity, and way by which to move the configuration; free_twists,
-    free_ways (m, 6): the same of free bodies.
+class ImpulseFacts(NamedTuple):
+    """rows, islands, sweeps: how many; residual: the largest velocity, m/s, that an island's last sweep still changed;
+    deepest: the lowest gap left of contacts of the model's own bodies, at most 0."""
 
-    impulses, moments (n, 3): on A of each contact; gaps (n,): left at the step's end; deepest: the lowest of those of
-    the model's own bodies, at most 0; row_impulses (m,). rows, islands, sweeps: how many; residual: the largest
-    velocity, m/s, that an island's last sweep still changed.
-    """
-
-    v: np.ndarray
-    q: np.ndarray
-    free_twists: np.ndarray
-    free_ways: np.ndarray
-    impulses: np.ndarray
-    moments: np.ndarray
-    gaps: np.ndarray
-    deepest: float
-    row_impulses: np.ndarray
     rows: int
     islands: int
     sweeps: int
     residual: float
+    deepest: float
 
 
-def contact_arrays(
-    contacts: Contacts, layout: Layout, body_links: np.ndarray, origins: np.ndarray, start_twists: np.ndarray
-) -> ContactArrays:
-    """Contacts for a solve. body_links (nb + 1,): link of every body, then the world's; origins (nb, 3): of the bodies,
-    start_twists (nb, 6): at the step's start."""
-    free, bodies = contacts.free, len(body_links) - 1
-    owners = np.stack([contacts.a, contacts.b], axis=1)
-    if len(free):
-        outside = owners >= bodies
-        links = np.where(outside, len(layout.parent) + owners - bodies, body_links[np.where(outside, STATIC, owners)])
-    else:
-        links = body_links[owners]
-    origins, start_twists = np.concatenate([origins, free.position]), np.concatenate([start_twists, free.before])
-    return ContactArrays(
-        links, owners, np.stack([contacts.point_a, contacts.point_b], axis=1), contacts.distance, contacts.normal,
-        contacts.friction, contacts.drift, contacts.key, origins, start_twists,
-    )  # fmt: skip
+class ImpulseResult(NamedTuple):
+    """What a solve of so many contacts found."""
+
+    contacts: int
+    changes: Changes
+    facts: ImpulseFacts
 
 
 def free_inertias(free: FreeBodies) -> FreeInertias:
     """Free bodies for a solve."""
     spins = np.linalg.cholesky(free.inverse_inertia) if len(free) else free.inverse_inertia
-    return FreeInertias(free.position, free.twist, np.sqrt(free.inverse_mass), spins)
+    return FreeInertias(free.position, free.before, free.twist, np.sqrt(free.inverse_mass), spins)
 
 
-def earlier_contacts(contacts: Contacts) -> EarlierContacts:
-    """Solved contacts, for the next solve to start from."""
-    return EarlierContacts(contacts.key, contacts.point_b, np.stack([contacts.impulse, contacts.moment], axis=1))
+def changes(nv: int, free: int, rows: int) -> Changes:
+    """Room for what a solve does to nv velocities and so many free bodies, by so many rows."""
+    return Changes(np.zeros(nv), np.zeros(nv), np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows))
+
+
+def earlier_contacts(table: ContactTable) -> EarlierContacts:
+    """Copies of solved contacts, for the next solve to start from."""
+    n = int(table.size[0])
+    return EarlierContacts(
+        table.size.copy(), table.keys[:n].copy(), table.points[:n].copy(), table.impulses[:n].copy(),
+        table.moments[:n].copy(),
+    )  # fmt: skip

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.contact.given import ContactArrays, DirectionRows
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.problem import ContactArrays, FreeInertias, GeneralizedRows
+from recursive_dyn.contact.problem import FreeInertias
 from recursive_dyn.contact.responses import push, reach, reduce
 
 SPIN, ROLL = 3, 4  # first component of each part of a block of six
@@ -239,7 +240,7 @@ def whitened(layout: Layout, factors: np.ndarray, root: np.ndarray, directions: 
 
 @compiled
 def scalar_rows(
-    layout: Layout, factors: np.ndarray, root: np.ndarray, v: np.ndarray, start_v: np.ndarray, given: GeneralizedRows
+    layout: Layout, factors: np.ndarray, root: np.ndarray, v: np.ndarray, start_v: np.ndarray, given: DirectionRows
 ) -> ScalarRows:
     """Rows of generalized directions, whose velocities are v (nv,) without impulses and start_v at the step's start."""
     first, slots, values = _compressed(whitened(layout, factors, root, given.directions))

@@ -6,9 +6,10 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import height, mobilities
+from recursive_dyn.contact.given import contact_arrays, direction_rows, earlier_arrays
 from recursive_dyn.contact.islands import solve_islands
 from recursive_dyn.contact.positions import separate
-from recursive_dyn.contact.problem import FreeInertias, ImpulseProblem, ImpulseResult
+from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.responses import unwhitened, whitening
 from recursive_dyn.contact.rows import contact_rows, scalar_rows
 from recursive_dyn.contact.targets import contact_targets, limit_targets
@@ -16,10 +17,11 @@ from recursive_dyn.contact.warm_start import in_world_axes, started
 
 
 @compiled
-def solve(problem: ImpulseProblem) -> ImpulseResult:
-    """The impulses that meet the laws of all contacts and rows, and what they lead to. Nothing given is changed."""
-    layout, factors, options, given = problem.layout, problem.factors, problem.options, problem.rows
-    contacts, free, nv = problem.contacts, problem.free, problem.layout.nv
+def solve(problem: ImpulseProblem) -> ImpulseFacts:
+    """The impulses that meet the laws of all contacts and rows, and what they lead to."""
+    layout, factors, options, changes = problem.layout, problem.factors, problem.options, problem.changes
+    contacts, given = contact_arrays(problem), direction_rows(problem.rows, problem.layout.nv)
+    free, nv, table = problem.free, problem.layout.nv, problem.contacts
     root, V = whitening(layout, factors, problem.v)
     rows = contact_rows(layout, factors, root, V, contacts, free)
     scalars = scalar_rows(layout, factors, root, problem.v, problem.start_v, given)
@@ -28,7 +30,7 @@ def solve(problem: ImpulseProblem) -> ImpulseResult:
     contact_targets(contacts, rows, options, targets, wanted[:n])
     limit_targets(given, scalars, options, wanted[n:])
     G, g = mobilities(rows, scalars)
-    P, Q = started(contacts, rows, problem.earlier), given.impulses.copy()
+    P, Q = started(contacts, rows, earlier_arrays(problem.earlier)), given.impulses.copy()
     y = np.zeros(nv + 6 * len(free.masses))
     count, sweeps, residual = solve_islands(
         layout, rows, scalars, G, g, targets, contacts.frictions, P, Q, y, options.iterations, options.tolerance
@@ -37,24 +39,14 @@ def solve(problem: ImpulseProblem) -> ImpulseResult:
     pressed = np.concatenate((P[:, 0] > 0.0, Q > 0.0))
     separate(rows, scalars, G, g, gaps, given.stops, given.holds, wanted, pressed, z, options.slop)
     impulses, moments = in_world_axes(rows, P)
+    table.impulses[:n], table.moments[:n], table.gaps[:n] = impulses, moments, gaps[:n]
+    changes.v[:], changes.q[:] = unwhitened(layout, factors, root, y), unwhitened(layout, factors, root, z)
+    changes.free_twists[:], changes.free_ways[:] = _free_twists(free, y[nv:]), _free_twists(free, z[nv:])
+    changes.row_impulses[:] = Q
     size = m
     for c in range(n):
         size += height(rows, c)
-    return ImpulseResult(
-        unwhitened(layout, factors, root, y),
-        unwhitened(layout, factors, root, z),
-        _free_twists(free, y[nv:]),
-        _free_twists(free, z[nv:]),
-        impulses,
-        moments,
-        gaps[:n],
-        _deepest(len(layout.parent), contacts.links, gaps),
-        Q,
-        size,
-        count,
-        sweeps,
-        residual,
-    )
+    return ImpulseFacts(size, count, sweeps, residual, _deepest(len(layout.parent), contacts.links, gaps))
 
 
 @compiled

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.problem import ContactArrays, GeneralizedRows, Options
+from recursive_dyn.contact.given import ContactArrays, DirectionRows
+from recursive_dyn.contact.problem import Options
 from recursive_dyn.contact.rows import ContactRows, ScalarRows
 
 
@@ -58,7 +59,7 @@ def contact_targets(
 
 
 @compiled
-def limit_targets(given: GeneralizedRows, rows: ScalarRows, options: Options, wanted: np.ndarray) -> None:
+def limit_targets(given: DirectionRows, rows: ScalarRows, options: Options, wanted: np.ndarray) -> None:
     """Targets and gaps wanted (m,) of the limits among scalar rows: stops give nothing back."""
     for i in range(len(wanted)):
         if given.stops[i]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.problem import ContactArrays, EarlierContacts
+from recursive_dyn.contact.given import ContactArrays, EarlierArrays
 from recursive_dyn.contact.rows import ContactRows
 
 
 @compiled
-def started(contacts: ContactArrays, rows: ContactRows, earlier: EarlierContacts) -> np.ndarray:
+def started(contacts: ContactArrays, rows: ContactRows, earlier: EarlierArrays) -> np.ndarray:
     """Impulses (n, 6) of contacts from the last step's: of the same pair's nearest points."""
     P = np.zeros((len(contacts.keys), 6))
     order = np.argsort(earlier.keys, kind="mergesort")

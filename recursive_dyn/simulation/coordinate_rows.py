@@ -40,9 +40,9 @@ class CoordinateRows:
         names, slots, signs, gaps = self._near(q, v, h)
         stops, rubbing, driven, m = len(names), len(self._rubbing), len(motors.names), len(self._constraint_names)
         count = stops + rubbing + driven
-        C, offsets = np.zeros((count + m, len(v))), np.zeros(count + m)
-        C[np.arange(count), np.concatenate([slots, self._rubbing, motors.slots])] = 1.0
-        C[np.arange(stops), slots] = signs
+        coefficients, offsets = np.ones(count), np.zeros(count + m)
+        coefficients[:stops] = signs
+        slots, first = np.concatenate([slots, self._rubbing, motors.slots]), np.arange(count + 1)
         targets = np.zeros(count + m)
         targets[stops + rubbing : count] = motors.velocities(q, h)
         bounds = np.full(count + m, np.inf)
@@ -50,8 +50,10 @@ class CoordinateRows:
         low = -bounds
         low[:stops] = 0.0
         if m:
-            C[count:] = dynamics.call("constraint_jacobian", q)
-            offsets[count:] = dynamics.call("constraint_velocities", q, v) - C[count:] @ v
+            C = dynamics.call("constraint_jacobian", q)
+            offsets[count:] = dynamics.call("constraint_velocities", q, v) - C @ v
+            slots, coefficients = np.append(slots, np.tile(np.arange(len(v)), m)), np.append(coefficients, C)
+            first = np.append(first, count + len(v) * np.arange(1, m + 1))
         gaps = np.concatenate([gaps, np.zeros(rubbing + driven + m)])
         softness = np.zeros(count + m)
         softness[stops + rubbing : count] = motors.softness
@@ -59,7 +61,7 @@ class CoordinateRows:
         start = np.array([earlier.get(name, 0.0) for name in names])
         row = np.arange(count + m)
         return names, GeneralizedRows(
-            C, offsets, gaps, row < stops, row >= count, targets, low, bounds, softness, start
+            first, slots, coefficients, offsets, gaps, row < stops, row >= count, targets, low, bounds, softness, start
         )
 
     def _near(self, q: np.ndarray, v: np.ndarray, h: float) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.layout import body_links, layout
 from recursive_dyn.contact.problem import (
+    BodyFrames,
     EarlierContacts,
     GeneralizedRows,
     ImpulseProblem,
     ImpulseResult,
     Options,
-    contact_arrays,
+    changes,
     free_inertias,
 )
 from recursive_dyn.contact.settings import Settings
@@ -38,6 +40,7 @@ class Impulses:
         self._layout, self._links = layout(model), np.append(body_links(model), STATIC)  # the world's comes last
         self._turning = np.array([(v0, f.nv) for _, f, _, v0 in model.owners], dtype=np.int64).reshape(-1, 2)
         self._gravity = float(np.linalg.norm(model.gravity))
+        self.buffer = ContactBuffer()
         self.momenta = Momenta(model)
 
     def solve(
@@ -57,27 +60,31 @@ class Impulses:
         """
         poses, start_twists = frames
         factors = self._dynamics.call("impulse_factors", state.q, np.array([self._implicit * h]))
-        points = contact_arrays(contacts, self._layout, self._links, poses[:, :3, 3], start_twists)
         options = Options(
             h, self._share, max(REST_SPEED, REST_SHARE * self._gravity * h), float(settings.restitution_threshold),
             float(settings.slop), float(settings.tolerance), int(settings.iterations),
         )  # fmt: skip
-        free = free_inertias(contacts.free)
-        found: ImpulseResult = solve(
-            ImpulseProblem(self._layout, factors, state.v, start_v, points, free, rows, earlier, options)
-        )
-        return found
+        self.buffer.fill(contacts)
+        bodies = BodyFrames(self._links[:-1], np.ascontiguousarray(poses), np.ascontiguousarray(start_twists))
+        found = changes(self._dynamics.nv, len(contacts.free), len(rows.offsets))
+        problem = ImpulseProblem(
+            self._layout, factors, state.v, start_v, bodies, self.buffer.table, free_inertias(contacts.free), rows,
+            earlier, options, found,
+        )  # fmt: skip
+        return ImpulseResult(len(contacts), found, solve(problem))
 
     def move(self, state: State, contacts: Contacts, result: ImpulseResult) -> None:
         """Change velocities and positions, and let the contacts know what pushed."""
-        state.v[:] += result.v
-        if result.q.any():
-            if np.abs(result.q).max() * np.abs(state.v).max() > STILL:
-                state.v[:] += self._carried(state, result.q)
-            state.q[:] = self._dynamics.call("integrate", state.q, result.q, _WHOLE)
-        contacts.free.twist += result.free_twists
-        contacts.free.shift += result.free_ways
-        contacts.impulse[:], contacts.moment[:], contacts.distance[:] = result.impulses, result.moments, result.gaps
+        changed, table, n = result.changes, self.buffer.table, result.contacts
+        state.v[:] += changed.v
+        if changed.q.any():
+            if np.abs(changed.q).max() * np.abs(state.v).max() > STILL:
+                state.v[:] += self._carried(state, changed.q)
+            state.q[:] = self._dynamics.call("integrate", state.q, changed.q, _WHOLE)
+        contacts.free.twist += changed.free_twists
+        contacts.free.shift += changed.free_ways
+        contacts.impulse[:], contacts.moment[:] = table.impulses[:n], table.moments[:n]
+        contacts.distance[:] = table.gaps[:n]
 
     def _carried(self, state: State, way: np.ndarray) -> np.ndarray:
         """What velocity changes by as it is carried along the way: parallel transport in the metric of M.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.problem import EarlierContacts, ImpulseResult, earlier_contacts
 from recursive_dyn.contact.settings import Settings, Solution
@@ -15,7 +16,7 @@ from recursive_dyn.contact.settings import Settings, Solution
 if TYPE_CHECKING:
     from recursive_dyn.simulation.momentum import Momentum
 
-NO_CONTACTS = earlier_contacts(Contacts.none())
+NO_CONTACTS = earlier_contacts(ContactBuffer(0).table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +68,9 @@ def solution(result: ImpulseResult | None, settings: Settings, clock: Sequence[f
     times = {stage: end - begin for stage, begin, end in stages}
     if result is None:
         return Solution(times=times)
+    facts = result.facts
     return Solution(
-        contacts=len(result.gaps), rows=result.rows, islands=result.islands, iterations=result.sweeps,
-        residual=result.residual, converged=result.residual <= settings.tolerance,
-        penetration=max(0.0, -result.deepest), times=times,
+        contacts=result.contacts, rows=facts.rows, islands=facts.islands, iterations=facts.sweeps,
+        residual=facts.residual, converged=facts.residual <= settings.tolerance,
+        penetration=max(0.0, -facts.deepest), times=times,
     )  # fmt: skip

@@ -229,7 +229,7 @@ class Timesteps:
             return _Solved()
         pushes = solver.pushes(state, contacts) if solver.momenta else None
         solver.move(state, contacts, result)
-        return _Solved(result, dict(zip(names, result.row_impulses.tolist(), strict=True)), pushes)
+        return _Solved(result, dict(zip(names, result.changes.row_impulses.tolist(), strict=True)), pushes)
 
     def _settle(self, start: _Start, solved: _Solved, tau: np.ndarray, h: float) -> Momentum | None:
         """Bring the state onto its constraints, or to the momentum that it is owed, which is carried on."""
@@ -265,7 +265,7 @@ class Timesteps:
         """Let the surroundings move what is theirs, and the next step start from what this one found."""
         if self.surroundings is not None:
             self.surroundings.advance(simulation, contacts, h)
-        earlier = NO_CONTACTS if solved.result is None else earlier_contacts(contacts)
+        earlier = NO_CONTACTS if solved.result is None else earlier_contacts(self._solver.buffer.table)
         self.memory = Memory(earlier, solved.coordinates, momentum)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen import scalar_overloads  # noqa: F401 (what it holds is told to Numba)
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.spatial.rotations import (
     exp_of_entries,
     matrix_of_entries,

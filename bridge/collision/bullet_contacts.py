@@ -12,7 +12,7 @@ import pybullet
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.free_bodies import velocity_of
 from bridge.connection import Connection
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.contact.material import Material, combined
 from scene.pairs import Pair

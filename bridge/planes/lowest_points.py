@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 
 POINTS, RIM, TUBE, ELLIPSOID = range(4)
 AROUND = 4  # corners kept of a shape with many: the outermost in as many directions

@@ -1,95 +1,125 @@
-"""Loops over arrays as machine code: Numba, with its code kept as entries of the project's own cache.
+"""``@compiled``: a Python function over numbers and arrays as machine code, without a compiler to be installed.
 
-Numba's own cache is of pickles, which are run as they are read, in files that are not checked: one that is cut short
-ends every later program. And it looks only at the file of a function, not at those of the functions it calls. Here an
-entry is known by what the function says and what everything it names says, so that it cannot be stale, and it is read
-only when the cache trusts it.
+The function's source is the one definition: it runs as plain Python too (``f.python``), and the machine code, in which
+nothing is reordered or fused, agrees with that bit for bit. What the language has: ``codegen.loops``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pickle
-import sys
+import importlib
+import threading
 from collections.abc import Callable, Iterator
-from enum import Enum
+from functools import cached_property, lru_cache, update_wrapper
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
-import llvmlite
-import numba
 import numpy as np
-from numba.core.compiler import CompileResult
-from numba.core.dispatcher import Dispatcher
-from numba.core.serialize import dumps
 
-from recursive_dyn.codegen import cache
+from recursive_dyn.codegen import cache, jit
+from recursive_dyn.codegen.jit import Native
+from recursive_dyn.codegen.loops.calling import Bound
+from recursive_dyn.codegen.loops.translation import Loops, loops_of, module_text
+from recursive_dyn.codegen.loops.types import Flags, Floats, Integers, Integers32, record
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
-_FOREIGN = ("numpy", "math", "numba")  # modules that are told by versions
+__all__ = ["Compiled", "Flags", "Floats", "Integers", "Integers32", "compiled"]
 
-
-def compiled(function: _Function) -> _Function:
-    """A function in machine code, compiled at its first call on this machine, from the cache afterwards."""
-    result = numba.njit(error_model="numpy", nogil=True)(function)
-    result._cache = _Overloads(function)
-    made: _Function = result
-    return made
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_FOREIGN = ("numpy", "math", "builtins")  # modules whose functions have one meaning
+_LOCK = threading.RLock()  # one thread compiles or loads a function
 
 
-class _Overloads:
-    """The machine code of a function for each types of its arguments, as Numba's dispatchers ask for it."""
+class Compiled(Generic[_P, _R]):
+    """A function in machine code: compiled at its first call on this machine, from the cache afterwards."""
 
-    cache_path = None
+    def __init__(self, function: Callable[_P, _R]) -> None:
+        self.python = function
+        update_wrapper(self, function)
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        self._digest = ""
+    def __call__(self, *arguments: _P.args, **named: _P.kwargs) -> _R:
+        result: _R = self.bind(*arguments, *named.values())()
+        return result
 
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        """What was compiled, or None."""
-        target.refresh()
-        payload = cache.load(self._key(signature, target.codegen()))
-        if payload is None:
-            return None
-        try:
-            return CompileResult._rebuild(target, *pickle.loads(payload))
-        except Exception:  # whatever an entry lacks, the function can be compiled
-            return None
+    def bind(self, *arguments: Any) -> Bound:
+        """The function with its arguments, to be called often: arrays may change their numbers, not their places."""
+        return Bound(self.loops, self.native, arguments)
 
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep what was compiled, unless it holds addresses of this process."""
-        if not result.library.has_dynamic_globals and not result.lifted:
-            cache.store(self._key(signature, result.codegen), dumps(result._reduce()))
+    def warm(self) -> None:
+        """Compile or load it now rather than at the first call."""
+        _ = self.native
 
-    def _key(self, signature: Any, codegen: Any) -> str:
-        if not self._digest:  # not at import: what the function names may stand below it
-            self._digest = cache.key_of(*_said(self._function, set()))
-        return cache.key_of("loops", self._digest, *_VERSIONS, codegen.magic_tuple(), signature)
+    @cached_property
+    def loops(self) -> Loops:
+        """Its types. Raises LoopError for annotations that say none."""
+        return loops_of(self.python)
+
+    @property
+    def native(self) -> Native:
+        """The machine code."""
+        found = self.__dict__.get("_native")
+        if found is None:
+            with _LOCK:
+                found = self.__dict__.get("_native") or self._made()
+                self.__dict__["_native"] = found
+        return found
+
+    def _made(self) -> Native:
+        key = cache.key_of("loops", _language(), jit.environment(), *_said(self, set()))
+        found = jit.cached(key)
+        if found is None:
+            objects = [jit.compile_optimized(module_text(self.loops))]
+            cache.store(key, jit.pack(objects, {}))
+            found = jit.load_objects(objects, {})
+        return found
+
+    def __reduce__(self) -> Any:
+        return _named, (self.__module__, self.python.__qualname__)
+
+
+def compiled(function: Callable[_P, _R]) -> Compiled[_P, _R]:
+    """A function in machine code; see :class:`Compiled`."""
+    return Compiled(function)
+
+
+def _named(module: str, name: str) -> Any:
+    """What a pickled function is in this process."""
+    return getattr(importlib.import_module(module), name)
+
+
+@lru_cache(maxsize=1)
+def _language() -> str:
+    """What the compiler itself says: another one makes other code."""
+    folder = Path(__file__).parent / "loops"
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
 
 
 def _said(value: Any, seen: set[int]) -> Iterator[str]:
     """Everything that machine code of a value depends on: for a function, all that it and what it names say."""
-    value = value.py_func if isinstance(value, Dispatcher) else value
+    value = value.python if isinstance(value, Compiled) else value
     if isinstance(value, FunctionType):
         if id(value) not in seen:
             seen.add(id(value))
-            yield from (value.__module__, value.__qualname__, repr(value.__defaults__))
+            yield from (value.__module__, value.__qualname__, repr(value.__annotations__))
             yield from _code(value.__code__, value.__globals__, value.__doc__, seen)
-            for cell in value.__closure__ or ():
-                yield from _said(cell.cell_contents, seen)
-    elif isinstance(value, np.ndarray):
-        yield f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
-    elif isinstance(value, dict):  # a table of functions: what they say, not where they lie
-        for key, entry in value.items():
-            yield repr(key)
-            yield from _said(entry, seen)
-    elif isinstance(value, type):
-        members = list(value) if issubclass(value, Enum) else getattr(value, "_fields", ())
-        yield f"{value.__module__}.{value.__qualname__} {members}"
+            for note in value.__annotations__.values():
+                yield from _said(value.__globals__.get(note) if isinstance(note, str) else note, seen)
+    elif isinstance(value, type) and hasattr(value, "_fields"):
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield f"{value.__module__}.{value.__qualname__} {value._fields} {_fields(value)}"
+    elif isinstance(value, (int, float, tuple, np.generic)):
+        yield repr(value)
+    elif isinstance(value, ModuleType):
+        yield value.__name__
     else:
-        yield repr(value.__name__ if isinstance(value, ModuleType) else value)
+        yield f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+
+
+def _fields(value: Any) -> str:
+    """The fields of a NamedTuple class with their types."""
+    return str([(name, str(type_)) for name, type_ in zip(value._fields, record(value).types, strict=True)])
 
 
 def _code(code: CodeType, known: dict[str, Any], doc: str | None, seen: set[int]) -> Iterator[str]:

@@ -38,10 +38,10 @@ def _target() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def _new_machine() -> Any:
+def _new_machine(optimization: int = _OPTIMIZATION) -> Any:
     cpu, features = _target()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", codemodel="small", jit=True
+        cpu=cpu, features=features, opt=optimization, reloc="pic", codemodel="small", jit=True
     )
 
 
@@ -74,6 +74,18 @@ def compile_modules(modules: Sequence[str], progress: Callable[[float], None] | 
         if progress is not None:
             progress(len(objects) / len(modules))
     return objects
+
+
+def compile_optimized(text: str) -> bytes:
+    """Object code of an IR module of loops, whose functions are put into each other and simplified first."""
+    machine = _new_machine(2)
+    module = llvm.parse_assembly(text)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    # loops here are short, and code in vectors for long ones only makes them longer to compile
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
 
 
 def load_objects(objects: Sequence[bytes], facts: dict[str, Any]) -> Native:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.tuning import CONE_EXACT, CONE_ROUNDS, IMMOBILE, IMMOBILE_RIDGE
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.problem import EarlierContacts, GeneralizedRows, ImpulseProblem
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.blocks import Island, accumulate, height, velocity
 from recursive_dyn.contact.mixing import mixed, read, scales, write
 from recursive_dyn.contact.subspace import refine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.rows import ContactRows, ScalarRows
 from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, SEPARATION_SWEEPS, SETTLED
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.given import ContactArrays, DirectionRows
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import FreeInertias

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.blocks import height, mobilities
 from recursive_dyn.contact.given import contact_arrays, direction_rows, earlier_arrays
 from recursive_dyn.contact.islands import solve_islands

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.blocks import Island, component, height, velocity
 from recursive_dyn.contact.rows import ROLL, SPIN, ContactRows
 from recursive_dyn.contact.tuning import BOUND_WIDTH, MOST_DIRECT_ROWS

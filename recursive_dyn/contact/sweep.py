@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.contact.blocks import Island, add, component, height, velocity
 from recursive_dyn.contact.cone import bounded, coulomb
 from recursive_dyn.contact.rows import ROLL, SPIN, ContactRows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion import impulse

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from recursive_dyn.codegen import cache
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.numba_loops import compiled
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTOR = 3.0

@@ -1,0 +1,107 @@
+"""Compiled loops called from Python: arguments in a block of memory, an arena for what they make, results out of it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.codegen.jit import Native
+from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
+from recursive_dyn.codegen.loops.types import BOOL, DTYPES, FLOAT, NOTHING, Array, Record, Scalar, Several, Type, words
+
+_FIRST_ROOM = 1 << 16  # bytes of an arena before anything asked for more
+
+
+class Arena:
+    """Memory for the arrays that a call makes; it grows to what calls have needed. One call at a time."""
+
+    def __init__(self, native: Native) -> None:
+        self.header = np.zeros(5, dtype=np.int64)
+        self.address = ctypes.c_void_p(self.header.ctypes.data)
+        self._release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(native.address(RELEASE))
+        self._native = native
+        self._make(_FIRST_ROOM)
+
+    def _make(self, size: int) -> None:
+        self._memory = np.empty(size // 8 + 8)
+        start = self._memory.ctypes.data
+        self.header[:3] = start + -start % 64, 0, size
+
+    def grow(self, missing: int) -> None:
+        """After a call for which ``missing`` bytes did not fit: give back what it took, have room for the next."""
+        self._release(self.address)
+        self._make(2 * (int(self.header[2]) + missing))
+
+
+class Bound:
+    """A compiled function with its arguments: arrays whose numbers may change, not their places. ``call()`` runs it."""
+
+    def __init__(self, loops: Loops, native: Native, arguments: tuple[Any, ...]) -> None:
+        if len(arguments) != len(loops.parameters):
+            raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
+        self._result, self._size = loops.result, len(words(loops.result))
+        cells = [
+            cell
+            for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True)
+            for cell in _cells(type_, value, f"{loops.function.__name__}'s {name}")
+        ]
+        self._given, self._keep = len(cells), (arguments, native)
+        self._block = np.zeros(len(cells) + self._size, dtype=np.int64)
+        self._block[: len(cells)] = cells
+        self._arena = Arena(native)
+        self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(native.address(ENTRY))
+        self._block_address = ctypes.c_void_p(self._block.ctypes.data)
+
+    def __call__(self) -> Any:
+        missing = self._call(self._block_address, self._arena.address)
+        result = self._results() if self._size else None
+        if missing:
+            self._arena.grow(missing)
+        return result
+
+    def _results(self) -> Any:
+        return _value(self._result, iter(self._block[self._given :].tolist()))
+
+
+def _cells(type_: Type, value: Any, what: str) -> list[int]:
+    """A value as 8-byte cells. Raises TypeError for what is not of the type."""
+    if isinstance(type_, Record | Several):
+        if len(value) != len(type_.types):
+            raise TypeError(f"{what} is {type_}, not {value!r}")
+        names = type_.names if isinstance(type_, Record) else tuple(map(str, range(len(value))))
+        parts = zip(type_.types, value, names, strict=True)
+        return [cell for part, given, name in parts for cell in _cells(part, given, f"{what}.{name}")]
+    if isinstance(type_, Array):
+        good = isinstance(value, np.ndarray) and value.dtype == DTYPES[type_.item] and value.flags.c_contiguous
+        if not good or value.ndim != 1 + len(type_.inner) or value.shape[1:] != type_.inner:
+            had = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+            raise TypeError(f"{what} is a C-contiguous {type_}, not {had}")
+        return [value.ctypes.data, len(value)]
+    if type_ is FLOAT:
+        return [int(np.float64(value).view(np.int64))]
+    return [int(value)]
+
+
+def _value(type_: Type, cells: Iterator[int]) -> Any:
+    """A result of 8-byte cells; arrays are copied."""
+    if isinstance(type_, Scalar):
+        cell = next(cells)
+        if type_ is FLOAT:
+            return float(np.int64(cell).view(np.float64))
+        return bool(cell) if type_ is BOOL else cell
+    if isinstance(type_, Array):
+        return _copied(type_, next(cells), next(cells))
+    if type_ == NOTHING:
+        return None
+    values = [_value(part, cells) for part in type_.types]
+    return type_.made(*values) if isinstance(type_, Record) else tuple(values)
+
+
+def _copied(type_: Array, address: int, length: int) -> np.ndarray:
+    dtype = DTYPES[type_.item]
+    result = np.empty((length, *type_.inner), dtype=dtype)
+    ctypes.memmove(result.ctypes.data, address, result.nbytes)
+    return result

@@ -39,7 +39,8 @@ class Compiled(Generic[_P, _R]):
         update_wrapper(self, function)
 
     def __call__(self, *arguments: _P.args, **named: _P.kwargs) -> _R:
-        result: _R = self.bind(*arguments, *named.values())()
+        rest = [named[name] for name in [*self.loops.parameters][len(arguments) :]] if named else ()
+        result: _R = self.bind(*arguments, *rest)()
         return result
 
     def bind(self, *arguments: Any) -> Bound:

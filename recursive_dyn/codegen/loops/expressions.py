@@ -172,7 +172,9 @@ class Expressions(Arithmetic):
     def _index(self, node: ast.expr) -> str:
         value = self.converted_up(self.scalar(node))
         if value.type is not INT or value.only.startswith("-"):
-            raise self.fail(node, "an index is a whole number that is not negative")
+            raise self.fail(
+                node, f"an index is a whole number that is not negative, not {value.type} {ast.unparse(node)}"
+            )
         return value.only
 
     def _times(self, index: str, factor: int) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar
 
 Shape = tuple[int, ...]
@@ -91,6 +92,12 @@ class Formula(Printed):
         if self is other:
             return True
         return type(self) is type(other) and self._hash == other._hash and self._parts == other._parts
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """Place in normal forms, simple ones first: by number of symbols, operation, order of derivative and name."""
+        keys = [c.key for c in self.children]
+        return (sum(k[0] for k in keys), type(self).__name__, *keys)
 
     def _is_varied(self) -> bool:
         return True in [c.varied for c in self.children]

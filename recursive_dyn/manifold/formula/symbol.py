@@ -98,6 +98,16 @@ class Symbol(Formula):
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """Place in the order in which normal forms are sorted."""
         b = self.base  # the name almost always decides; the rest tells symbols of one name and different kinds apart
-        return (self.order, self.is_variation, b.name, b.shape, b.space.name, b.constant, b.symmetric, b.is_virtual)
+        return (
+            1,
+            "",
+            self.order,
+            self.is_variation,
+            b.name,
+            b.shape,
+            b.space.name,
+            b.constant,
+            b.symmetric,
+            b.is_virtual,
+        )

@@ -21,8 +21,7 @@ from recursive_dyn.manifold.formula.nodes import Cross, Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.formula.variations import acceleration, velocity
 from recursive_dyn.manifold.motion.given import numbers, rotation, unit
-from recursive_dyn.manifold.normal.forms import Form
-from recursive_dyn.manifold.normal.polynomial import Monomial, Polynomial, common_monomial, monomial_power, product
+from recursive_dyn.manifold.normal.forms import Factors, Form, common, divided
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import (
     matrix_to_quaternion,
@@ -253,29 +252,20 @@ def variables(configuration: Sequence[Symbol]) -> tuple[Variable, ...]:
 
 
 def _terms(form: Form, evaluate: Evaluation) -> Iterable[tuple[Formula | None, Scalar]]:
-    """Atoms of a form with their weights: values of coefficients times dot products."""
-    for (dots, atom), polynomial in form.items():
-        weight = _coefficient(polynomial, evaluate)
-        for factor in dots:
-            weight = weight * evaluate(factor)
-        yield atom, weight
+    """Atoms of a form with their weights; what all terms of a coefficient share is taken out of them."""
+    for (factors, atom), coefficient in form.items():
+        shared = common(coefficient)
+        weight: Scalar = 0.0
+        for constants, value in divided(coefficient, shared).items():
+            weight = weight + _value(constants, evaluate) * float(value)
+        yield atom, _value(factors, evaluate, _value(shared, evaluate) * weight)
 
 
 def _flat(atom: Formula | None, evaluate: Evaluation) -> Any:
     return np.reshape(evaluate(atom), -1) if atom is not None else 1.0
 
 
-def _coefficient(polynomial: Polynomial, evaluate: Evaluation) -> Scalar:
-    """The value of a polynomial, what all its terms share taken out of them."""
-    shared = common_monomial(list(polynomial))
-    total: Scalar = 0.0
-    for monomial, value in product(polynomial, {monomial_power(shared, -1): 1}).items():
-        total = total + _value(monomial, evaluate) * float(value)
-    return _value(shared, evaluate) * total
-
-
-def _value(monomial: Monomial, evaluate: Evaluation) -> Scalar:
-    result: Scalar = 1.0
-    for symbol, exponent in monomial:
-        result = result * evaluate(symbol**exponent)
+def _value(factors: Factors, evaluate: Evaluation, result: Scalar = 1.0) -> Scalar:
+    for f, exponent in factors:
+        result = result * evaluate(f**exponent)
     return result

@@ -13,8 +13,7 @@ from math import comb
 from recursive_dyn.manifold.formula.nodes import Apply, Cross, Dot, Formula, Hat, Transpose
 from recursive_dyn.manifold.formula.operations import transpose
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, scalar, single, sort_key, times
-from recursive_dyn.manifold.normal.polynomial import UNIT
+from recursive_dyn.manifold.normal.forms import REMEMBERED, Form, add_to, combine, scalar, single
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -24,7 +23,7 @@ def cross_atoms(a: Formula, b: Formula) -> Form:
         return {}
     if isinstance(a, Apply) and isinstance(b, Apply) and a.left == b.left and is_rotation(a.left):
         return combine(single(a.left), cross_atoms(a.right, b.right), apply_atoms)
-    return single(Cross(a, b)) if sort_key(a) < sort_key(b) else single(Cross(b, a), -1)
+    return single(Cross(a, b)) if a.key < b.key else single(Cross(b, a), -1)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -72,12 +71,12 @@ def dot_atoms(a: Formula, b: Formula) -> Form:
     if isinstance(core_a, Cross) and not isinstance(core_b, Cross):
         return combine(_moved(a, b), single(core_a), _triple)
     result: Form = {}
-    for (_, right), p in _moved(a, b).items():
-        for (_, left), s in _moved(b, a).items() if core_a == core_b else ():
-            if right is not None and left is not None and sort_key(left) < sort_key(right):
-                right, p = left, s
+    for (_, right), sign in _moved(a, b).items():
+        for (_, left), other in _moved(b, a).items() if core_a == core_b else ():
+            if right is not None and left is not None and left.key < right.key:
+                right, sign = left, other
         if right is not None:
-            add_to(result, times({((), None): p}, _pair(core_a, right)))
+            add_to(result, _pair(core_a, right), sign[()])
     return result
 
 
@@ -102,7 +101,7 @@ def _pair(a: Formula, b: Formula) -> Form:
     core = _core(b)
     if isinstance(a, Symbol) and isinstance(b, Symbol) and a.base == b.base and a.base.is_unit:
         return _unit(a, b) if a.key <= b.key else _unit(b, a)
-    if sort_key(core) < sort_key(a):
+    if core.key < a.key:
         return combine(_moved(b, a), single(core), lambda turned, c: scalar(Dot(c, turned)))
     return scalar(Dot(a, b))
 
@@ -114,12 +113,12 @@ def _triple(a: Formula, b: Cross) -> Form:
         return {}
     sign = 1
     for i, j in ((0, 1), (1, 2), (0, 1)):
-        if sort_key(entries[j]) < sort_key(entries[i]):
+        if entries[j].key < entries[i].key:
             entries[i], entries[j] = entries[j], entries[i]
             sign = -sign
     first, second, third = entries
     if isinstance(third, Cross):
-        pair = sorted((Cross(first, second), third), key=sort_key)
+        pair = sorted((Cross(first, second), third), key=lambda f: f.key)
         return scalar(Dot(*pair), sign)
     return scalar(Dot(first, Cross(second, third)), sign)
 
@@ -139,7 +138,7 @@ def _unit(a: Symbol, b: Symbol) -> Form:
     if a.order or a.is_variation or (b.is_variation and b.order):
         return scalar(Dot(a, b))
     if b.order == 0:
-        return {} if b.is_variation else {((), None): UNIT}
+        return {} if b.is_variation else single(None)
     result: Form = {}
     n = b.order
     for k in range(1, n):

@@ -17,19 +17,9 @@ from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import ONE, Apply, Cross, Dot, Formula, Number, Power, Product, Shape
 from recursive_dyn.manifold.formula.operations import parted, total
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.normal.forms import Form
+from recursive_dyn.manifold.normal.forms import Coefficient, Factors, Form, common, exact, joint, product, raised
 from recursive_dyn.manifold.normal.normal_form import normal
-from recursive_dyn.manifold.normal.polynomial import (
-    Monomial,
-    Polynomial,
-    common_monomial,
-    exact,
-    monomial_power,
-    monomial_product,
-    product,
-    scaled,
-)
-from recursive_dyn.manifold.writing.factors import coefficient, facing, joined, powers, shared_factors
+from recursive_dyn.manifold.writing.factors import coefficient, common_number, facing, joined, powers
 from recursive_dyn.manifold.writing.terms import NO_ROLES, Roles, Term
 
 Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its first operand
@@ -51,23 +41,18 @@ def compact(form: Form, shape: Shape, roles: Roles = NO_ROLES) -> Formula:
 def compact_row(form: Form, shape: Shape, roles: Roles) -> Formula:
     """A row that is zero; a constant that all its terms share is divided out where applied forces carry it."""
     terms = _terms(form)
-    if any(s.base in roles.inputs for t in terms for s in t.symbols()):
-        shared = common_monomial([m for t in terms for m in t.coefficient])
-        inverse = monomial_power(shared, -1)
-        terms = [replace(t, coefficient=product(t.coefficient, {inverse: 1})) for t in terms]
+    if any(s.base in roles.inputs for t in terms for s in t.symbols):
+        shared = _common_constants(terms)
+        terms = [t.over(shared) for t in terms]
     return _sum(terms, shape, roles)
 
 
 def _terms(form: Form) -> list[Term]:
-    terms = []
-    for (dots, atom), p in form.items():
-        parts: dict[Monomial, Polynomial] = {}
-        for monomial, value in p.items():
-            moving = tuple(pair for pair in monomial if not pair[0].constant)
-            constant = tuple(pair for pair in monomial if pair[0].constant)
-            parts.setdefault(moving, {})[constant] = value
-        terms += [Term(c, moving, dots, atom) for moving, c in parts.items()]
-    return terms
+    return [Term(coefficient, factors, atom) for (factors, atom), coefficient in form.items()]
+
+
+def _common_constants(terms: Sequence[Term]) -> Factors:
+    return common(constants for t in terms for constants in t.coefficient)
 
 
 def _sum(terms: Sequence[Term], shape: Shape, roles: Roles) -> Formula:
@@ -79,9 +64,7 @@ def _sum(terms: Sequence[Term], shape: Shape, roles: Roles) -> Formula:
     items: list[tuple[Any, Formula]] = []
     for (head, kind), members in groups.items():
         if head is not None and len(members) > 1:
-            inner = [replace(t, atom=_operand(t.atom)) for t in members]
-            shared = shared_factors(inner, roles) if kind else []
-            items.append((min(map(roles.key, members)), _behind(head, shared, _sum(inner, _shape(inner), roles))))
+            items.append((min(map(roles.key, members)), _behind(head, members, bool(kind), roles)))
         elif head is not None:
             items += [(roles.key(t), _product(t, roles)) for t in members]
         else:
@@ -93,11 +76,6 @@ def _sum(terms: Sequence[Term], shape: Shape, roles: Roles) -> Formula:
 def _shape(terms: Sequence[Term]) -> Shape:
     atom = terms[0].atom
     return () if atom is None else atom.shape
-
-
-def _operand(atom: Formula | None) -> Formula:
-    assert isinstance(atom, (Cross, Apply))
-    return atom.right
 
 
 def _oriented(terms: Sequence[Term], roles: Roles) -> list[tuple[Head | None, Term]]:
@@ -113,7 +91,7 @@ def _oriented(terms: Sequence[Term], roles: Roles) -> list[tuple[Head | None, Te
             continue
         best = max(heads, key=lambda h: (h[1] == roles.first, isinstance(h[1], Symbol), counts[h], h == heads[0]))
         if isinstance(t.atom, Cross) and best[1] != t.atom.left:
-            t = replace(t, coefficient=scaled(t.coefficient, -1), atom=Cross(t.atom.right, t.atom.left))
+            t = replace(t, coefficient=product(t.coefficient, {(): -1}), atom=Cross(t.atom.right, t.atom.left))
         result.append((best, t))
     return result
 
@@ -124,13 +102,21 @@ def _heads(atom: Formula | None) -> list[Head]:
     return [(Apply, atom.left)] if isinstance(atom, Apply) else []
 
 
-def _behind(head: Head, shared: list[Formula], inner: Formula) -> Formula:
-    """The operation on what is behind it; scalars come to the front."""
-    operation, left = head
-    front = [f for f in shared if f != ONE]
-    if isinstance(inner, Product):
-        front, inner = front + list(inner.factors[:-1]), inner.factors[-1]
-    return _turned([*front, operation(left, inner)])
+def _behind(head: Head, terms: Sequence[Term], sharing: bool, roles: Roles) -> Formula:
+    """The operation that terms share on what is behind it; scalars, and if ``sharing`` what all have, in front."""
+    inner = [replace(t, atom=t.atom.children[1]) for t in terms if t.atom is not None]
+    front: list[Formula] = []
+    if sharing:
+        constant = _common_constants(inner)
+        moving = tuple(pair for pair in common(t.factors for t in inner) if isinstance(pair[0], Symbol))
+        values = [x for t in inner for x in t.coefficient.values()]
+        number = common_number(values) * (-1 if all(x < 0 for x in values) else 1)
+        inner = [replace(t.over(constant, number), factors=joint(t.factors, raised(moving, -1))) for t in inner]
+        front = [f for f in (Number(number), *powers(constant, roles), *powers(moving, roles)) if f != ONE]
+    body = _sum(inner, _shape(inner), roles)
+    if isinstance(body, Product):
+        front, body = [*front, *body.factors[:-1]], body.factors[-1]
+    return _turned([*front, head[0](head[1], body)])
 
 
 def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
@@ -140,49 +126,45 @@ def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
     for t in terms:
         if not _is_free_acceleration(t) or t not in left:
             continue
-        fields = [(r, f) for f in left if _is_field(f) and (r := _ratio(f.coefficient, t.coefficient)) is not None]
+        fields = [(r, f) for f in left if _is_field(f) and (r := _ratio(f.coefficient, t.coefficient))]
         if not fields:
             continue
         left = [other for other in left if other is not t and all(other is not f for _, f in fields)]
-        parts = [t.atom, *(_product(replace(f, coefficient={r[0]: exact(r[1])}), roles) for r, f in fields)]
+        parts = [t.atom, *(_product(replace(f, coefficient=r), roles) for r, f in fields)]
         inside = total([p for p in parts if p is not None], _shape([t]))
         items.append((roles.key(t), joined([*coefficient(t.coefficient, roles), inside])))
     return items + [(roles.key(t), _product(t, roles)) for t in left]
 
 
 def _is_free_acceleration(t: Term) -> bool:
-    atom = t.atom
-    plain = isinstance(atom, Symbol) and atom.order == 2 and not atom.varied and not atom.base.is_unit
-    return plain and not t.moving and not t.dots
+    a = t.atom
+    return isinstance(a, Symbol) and a.order == 2 and not (a.varied or a.base.is_unit or t.factors)
 
 
 def _is_field(t: Term) -> bool:
-    return isinstance(t.atom, Symbol) and t.atom.constant and not t.moving and not t.dots
+    return isinstance(t.atom, Symbol) and t.atom.constant and not t.factors
 
 
-def _ratio(a: Polynomial, b: Polynomial) -> tuple[Monomial, Fraction] | None:
-    """The monomial with number 1 or -1 that b is to be multiplied with to give a, if there is one."""
-    if len(a) != len(b):
-        return None
+def _ratio(a: Coefficient, b: Coefficient) -> Coefficient | None:
+    """The product of symbols, or minus one, that b is to be multiplied with to give a, if there is one."""
     first, value = next(iter(b.items()))
-    for monomial, other in a.items():
-        number = Fraction(other) / value
-        ratio = monomial_product(monomial, monomial_power(first, -1))
-        if abs(number) == 1 and all(e > 0 for _, e in ratio) and product(b, {ratio: number}) == a:
-            return ratio, number
+    for constants, other in a.items():
+        number, ratio = Fraction(other) / value, joint(constants, raised(first, -1))
+        found = {ratio: exact(number)}
+        if abs(number) == 1 and all(e > 0 for _, e in ratio) and product(b, found) == a:
+            return found
     return None
 
 
 def _product(t: Term, roles: Roles) -> Formula:
-    number, *factors = [*coefficient(t.coefficient, roles), *powers(t.moving, roles)]
-    assert isinstance(number, Number)
-    dots: dict[Formula, int] = {}
-    for dot in t.dots:
-        sign, written = facing(dot, roles)
-        number = Number(number.value * sign)
-        dots[written] = dots.get(written, 0) + 1
-    factors += [f if count == 1 else Power(f, count) for f, count in dots.items()]
-    factors = [number, *factors]
+    number, *factors = [*coefficient(t.coefficient, roles), *powers(t.factors, roles)]
+    sign = 1
+    for f, exponent in t.factors:
+        if isinstance(f, Dot):
+            turned, written = facing(f, roles)
+            sign *= turned**exponent
+            factors.append(written if exponent == 1 else Power(written, exponent))
+    factors = [sign * number, *factors]
     return _turned(factors if t.atom is None else [*factors, t.atom])
 
 

@@ -6,8 +6,9 @@ what holds neither, accelerations of abbreviated points, and applied forces last
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,24 +16,26 @@ from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
 from recursive_dyn.manifold.formula.variations import rates
-from recursive_dyn.manifold.normal.polynomial import Monomial, Polynomial
+from recursive_dyn.manifold.normal.forms import Coefficient, Factors, divided
 
 
 @dataclass(frozen=True)
 class Term:
-    """coefficient * moving * dots * atom: constants, time-dependent scalars, dot products, a vector or matrix."""
+    """coefficient * factors * atom: constants, what moves (scalars, dot products), and a vector or matrix."""
 
-    coefficient: Polynomial
-    moving: Monomial
-    dots: tuple[Formula, ...]
+    coefficient: Coefficient
+    factors: Factors
     atom: Formula | None
 
+    @cached_property
     def symbols(self) -> list[Symbol]:
         """Every symbol outside the constant coefficient, for ordering."""
-        result = [s for s, _ in self.moving]
-        for f in (*self.dots, *(() if self.atom is None else (self.atom,))):
-            result += symbols_of(f)
-        return result
+        parts = [f for f, exponent in self.factors for _ in range(1 if isinstance(f, Symbol) else exponent)]
+        return [s for f in (*parts, self.atom) if f is not None for s in symbols_of(f)]
+
+    def over(self, factors: Factors, number: Fraction = Fraction(1)) -> Term:
+        """The term divided by constants."""
+        return replace(self, coefficient=divided(self.coefficient, factors, number))
 
 
 @dataclass(frozen=True)
@@ -53,64 +56,60 @@ class Roles:
         """What leads cross products: the row's variable if it is a unit vector."""
         return self.own if self.own is not None and self.own.base.is_unit else None
 
-    def rank(self, s: Symbol) -> int:
-        """Order of declaration."""
+    def rank(self, s: Any) -> int:
+        """Order of declaration of a symbol."""
         return self.ranks.get(s.base, s.base.rank)
 
     def key(self, term: Term) -> tuple[Any, ...]:
         """Place of a term in a sum."""
-        symbols = term.symbols()
-        highest, leading = self._leading(symbols)
-        place = min((self._place(s) for s in leading), default=0)
-        ranks = sorted(self.rank(s) for m in term.coefficient for s, _ in m)
-        group = self._group(symbols, highest, place)
-        return group, -highest, place, len(symbols), [(self.rank(s), s.order) for s in symbols], ranks
+        highest, leading = self._leading(term.symbols)
+        place = min((self._places.get(s.base, len(self.configuration)) for s in leading), default=0)
+        if self._forced(term):
+            group = 5
+        elif any(s.base.definition is not None and s.order >= 2 for s in term.symbols):
+            group = 4
+        else:
+            group = int(place >= 0) if highest >= 2 else 3 - highest
+        ranks = [(self.rank(s), s.order) for s in term.symbols]
+        return (
+            group,
+            -highest,
+            place,
+            len(ranks),
+            ranks,
+            sorted(self.rank(s) for m in term.coefficient for s, _ in m),
+        )
 
     def owner(self, variation: Formula) -> Symbol | None:
         """The variable whose virtual displacement a formula is."""
-        if not isinstance(variation, Symbol):
-            return None
-        return next((q for q in self.configuration if q.virtual.base == variation.base), None)
+        base = variation.base if isinstance(variation, Symbol) else None
+        return next((q for q in self.configuration if q.virtual.base == base), None)
 
     def kind(self, term: Term) -> str:
         """What terms must have in common to share an operation: forces, accelerations, velocities, or fields.
 
         Accelerations of points and fields count as one, R^T (x'' + g e3).
         """
-        symbols = term.symbols()
-        if any(s.base in self.inputs for s in symbols):
-            return "force"
-        highest, leading = self._leading(symbols)
-        if highest == 1:
-            return "velocity"
-        point = all(s.base.space.flat and self._order(s) == s.order for s in leading)
+        highest, leading = self._leading(term.symbols)
+        if self._forced(term) or highest == 1:
+            return "force" if self._forced(term) else "velocity"
+        point = all(s.base.space.flat and s.base not in self._rates for s in leading)
         return "field" if highest == 0 or point else "acceleration"
 
-    def _group(self, symbols: list[Symbol], highest: int, place: int) -> int:
-        if any(s.base in self.inputs for s in symbols):
-            return 5
-        if highest >= 2:
-            if any(s.base.definition is not None and s.order >= 2 for s in symbols):
-                return 4
-            return 0 if place < 0 else 1
-        return 2 if highest == 1 else 3
+    def _forced(self, term: Term) -> bool:
+        return any(s.base in self.inputs for s in term.symbols)
 
-    def _leading(self, symbols: list[Symbol]) -> tuple[int, list[Symbol]]:
-        """(highest order of derivative, what has it)."""
-        orders = [self._order(s) for s in symbols]
+    def _leading(self, symbols: Sequence[Symbol]) -> tuple[int, list[Symbol]]:
+        """(highest order of derivative, an angular velocity counting as one of a rotation, what has it)."""
+        orders = [s.order + (s.base in self._rates) for s in symbols]
         highest = max(orders, default=0)
         return highest, [s for s, order in zip(symbols, orders, strict=True) if order == highest]
 
-    def _order(self, s: Symbol) -> int:
-        """Order of derivative, counting an angular velocity as one of a rotation."""
-        return s.order + (s.base in self._rates)
-
-    def _place(self, s: Symbol) -> int:
-        base = self._rates[s.base].base if s.base in self._rates else s.base
-        for i, q in enumerate(self.configuration):
-            if base == q.base:
-                return -1 if q == self.own else i
-        return len(self.configuration)
+    @cached_property
+    def _places(self) -> dict[Base, int]:
+        """By variable, or angular velocity: its number in the configuration, -1 of the row's own."""
+        places = {q.base: -1 if q == self.own else i for i, q in enumerate(self.configuration)}
+        return places | {base: places[q.base] for base, q in self._rates.items()}
 
     @cached_property
     def _rates(self) -> dict[Base, Symbol]:

@@ -20,6 +20,8 @@ settings.register_profile(
 )
 settings.load_profile("laws")
 
+os.environ.setdefault("RECURSIVE_DYN_EFFORT", "0")  # most programs run a few times only; .ci/run's slow tests say 1
+
 _OWN = "RECURSIVE_DYN_CACHE" not in os.environ  # false in a worker: it inherits the controller's folder
 if _OWN:
     os.environ["RECURSIVE_DYN_CACHE"] = tempfile.mkdtemp(prefix="recursive-dyn-tests-")

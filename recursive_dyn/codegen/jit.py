@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +15,9 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from recursive_dyn.codegen import cache
+from recursive_dyn.errors import ModelError
 
-_OPTIMIZATION = 1  # code generation effort: 2 compiles longer and runs no faster, 0 runs four times slower
+FULL = 1  # effort of code generation: 2 compiles longer and runs no faster; 0 compiles 4 times faster, runs 1.5 slower
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +40,25 @@ def _target() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def _new_machine(optimization: int = _OPTIMIZATION) -> Any:
+def _new_machine(optimization: int = FULL) -> Any:
     cpu, features = _target()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=cpu, features=features, opt=optimization, reloc="pic", codemodel="small", jit=True
     )
 
 
-@lru_cache(maxsize=1)
-def _emitter() -> Any:
+@lru_cache(maxsize=2)
+def _emitter(optimization: int) -> Any:
     """The target machine that writes object code; llvmlite lets one thread at a time into LLVM."""
-    return _new_machine()
+    return _new_machine(optimization)
+
+
+def effort() -> int:
+    """How hard LLVM works on programs: FULL, or what ``$RECURSIVE_DYN_EFFORT`` says; ModelError if it says neither."""
+    chosen = os.environ.get("RECURSIVE_DYN_EFFORT", str(FULL))
+    if chosen not in ("0", str(FULL)):
+        raise ModelError(f"RECURSIVE_DYN_EFFORT is '{chosen}': set 0 to compile faster, or {FULL} to run faster")
+    return int(chosen)
 
 
 @lru_cache(maxsize=1)
@@ -62,12 +72,12 @@ def vector_width() -> int:
 def environment() -> str:
     """Everything besides the program that machine code depends on."""
     cpu, features = _target()
-    return f"{cpu} {features} {llvmlite.__version__} {llvm.llvm_version_info} {_OPTIMIZATION}"
+    return f"{cpu} {features} {llvmlite.__version__} {llvm.llvm_version_info} {effort()}"
 
 
 def compile_modules(modules: Sequence[str], progress: Callable[[float], None] | None = None) -> list[bytes]:
     """Object code of each IR module."""
-    machine = _emitter()
+    machine = _emitter(effort())
     objects = []
     for text in modules:
         objects.append(bytes(machine.emit_object(llvm.parse_assembly(text))))

@@ -1,13 +1,16 @@
 """One program, three ways to run it: the reference interpreter, LLVM one scene at a time, LLVM in vectors."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from joint_cases import KINDS
-from trees import assert_close, mechanism, named
+from trees import assert_close, named, random_scene
 
 from recursive_dyn.codegen import jit, reference
 from recursive_dyn.codegen.kernel import BatchCall, SingleCall
 from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.errors import ModelError
 from recursive_dyn.recursion.context import segment_size
 
 # The same operations in the same order; LLVM fuses a * b + c into one rounding and has its own sine and cosine, so that
@@ -31,14 +34,26 @@ def interpreted(d, function, rows):
     return np.concatenate(list(reference.run(d.program(function), inputs).values()), axis=-1)
 
 
+@cache
+def _compiled_with(bodies, kinds, effort):
+    """A random tree whose kernels are all made with that effort."""
+    return random_scene(bodies, bodies, kinds)
+
+
 def assert_same(function, actual, expected):
     assert_close(actual, expected, SOLVED if function in SOLVING else ROUNDING)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("tree", [(5, 5), (13, 13)], ids=["5 bodies", "13 bodies"])
-def test_every_function_on_every_backend(tree, function):
-    m = mechanism(*tree, kinds=tuple(k for k in KINDS if not (function == "cartesian_forces" and k == "euler")))
+@pytest.mark.parametrize(
+    ("bodies", "effort"),
+    [(5, 0), (5, jit.FULL), (13, 0), pytest.param(13, jit.FULL, marks=pytest.mark.slow)],
+    ids=str,
+)
+def test_every_function_on_every_backend(bodies, effort, function, monkeypatch):
+    monkeypatch.setenv("RECURSIVE_DYN_EFFORT", str(effort))
+    kinds = tuple(k for k in KINDS if not (function == "cartesian_forces" and k == "euler"))
+    m = _compiled_with(bodies, kinds, effort)
     d = m.dynamics()
     rows = arguments(m, function, 11)  # no multiple of a vector's width
     expected = interpreted(d, function, rows)
@@ -74,6 +89,12 @@ def test_every_vector_width_and_every_remainder_of_rows(width):
         given = [np.ascontiguousarray(r[:count]) for r in rows.values()]
         (result,) = call([*given, d.parameters.values_array.reshape(1, -1)], count)
         assert_same("forward_dynamics", result, expected[:count])
+
+
+def test_an_effort_of_code_generation_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("RECURSIVE_DYN_EFFORT", "3")
+    with pytest.raises(ModelError, match="RECURSIVE_DYN_EFFORT is '3': set 0 to compile faster"):
+        named("revolute").scene.compile().mass_matrix(np.zeros(3))
 
 
 def test_threads_do_not_change_a_batch():

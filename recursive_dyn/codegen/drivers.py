@@ -7,9 +7,11 @@ the sum of x * 0 over a buffer is 0 exactly when every x is finite.
 from __future__ import annotations
 
 from recursive_dyn.codegen.llvm import attributes, scalar_literal
+from recursive_dyn.codegen.sizes import Operand
+from recursive_dyn.codegen.transposing import shuffle_block
 
 PAD = 8
-_BATCH_ARGUMENTS = "ptr %sources, ptr %strides, ptr %targets, i64 %first, i64 %count, ptr %in, ptr %out, ptr %scratch"
+BATCH_ARGUMENTS = "ptr %sources, ptr %strides, ptr %targets, i64 %first, i64 %count, ptr %in, ptr %out, ptr %scratch"
 OK, BAD_INPUT, BAD_OUTPUT, NOT_CONVERGED, AT_LIMIT, LARGE = range(6)  # why a call, or a loop of steps, ended
 MODERATE = 1e6  # results beyond it are right, or what rounding leaves of a singular system: worth a second look
 CODE_BITS = 3
@@ -54,13 +56,18 @@ def padded(size: int) -> int:
 
 
 def module(entry: str, *bodies: str) -> str:
-    """One IR module of the drivers around a kernel."""
-    return "\n".join([_FINITE, f"declare void @{entry}(ptr, ptr, ptr)", *bodies])
+    """One IR module of the drivers around a kernel, which is of another module; "" where it is one of the bodies."""
+    kernel = [f"declare void @{entry}(ptr, ptr, ptr)"] if entry else []
+    return "\n".join([_FINITE, *kernel, *bodies])
 
 
-def call_driver(entry: str, inputs: int, outputs: int) -> str:
-    """i64 ENTRY_call(in, out, scratch): run once; OK, BAD_INPUT, BAD_OUTPUT or, with a result to look at, LARGE."""
+def call_driver(entry: str, inputs: Operand, outputs: Operand, first: str = "") -> str:
+    """i64 ENTRY_call(in, out, scratch): run once; OK, BAD_INPUT, BAD_OUTPUT or, with a result to look at, LARGE.
+
+    first: what makes the names of sizes.
+    """
     return f"""define i64 @{entry}_call(ptr %in, ptr %out, ptr %scratch) {{
+{first}
   %a = call i1 @rd.finite(ptr %in, i64 {inputs})
   br i1 %a, label %run, label %bad
 bad:
@@ -91,7 +98,7 @@ def batch_driver(entry: str, segments: list[int], outputs: list[int], width: int
     return (
         "\n".join(blocks)
         + f"""
-define i64 @{entry}_batch({_BATCH_ARGUMENTS}) {{
+define i64 @{entry}_batch({BATCH_ARGUMENTS}) {{
 entry:
   %stop = add i64 %first, %count
   %last = sub i64 %stop, 1
@@ -150,7 +157,7 @@ def _writes(outputs: list[int], width: int) -> str:
     )
 
 
-def counted_loop(name: str, arguments: str, size: int, body: str) -> str:
+def counted_loop(name: str, arguments: str, size: Operand, body: str) -> str:
     """A function with a loop over i = 0 .. size - 1."""
     return f"""define internal void @{name}({arguments}) nounwind{attributes(8)} {{
 entry:
@@ -217,7 +224,7 @@ def _write_block(k: int, size: int, width: int) -> str:
 def _transposing(name: str, arguments: str, size: int, width: int, lanes: str, reading: bool) -> str:
     """Blocks of width x width through a shuffle network; what is left over element by element."""
     whole = size // width * width
-    block = _shuffle_block(width, reading)
+    block = shuffle_block(width, reading)
     single = []
     for l in reversed(range(width)):
         row = f"  %p{l} = getelementptr double, ptr %b{l}, i64 %i\n"
@@ -252,35 +259,3 @@ done:
   ret void
 }}
 """
-
-
-def _shuffle_block(width: int, reading: bool) -> str:
-    """Transpose width x width doubles between rows at %b0.. (column %j) and packed lanes at %d (element %j)."""
-    kind = f"<{width} x double>"
-    lines, rows = [], []
-    for l in range(width):
-        place = f"  %bp{l} = getelementptr double, ptr %b{l}, i64 %j"
-        packed = (
-            f"  %bj{l} = add i64 %j, {l}\n  %bk{l} = mul i64 %bj{l}, {width}\n"
-            f"  %bq{l} = getelementptr double, ptr %d, i64 %bk{l}"
-        )
-        lines += [place, packed, f"  %bv{l} = load {kind}, ptr {f'%bp{l}' if reading else f'%bq{l}'}, align 8"]
-        rows.append(f"%bv{l}")
-    distance, stage = 1, 0
-    while distance < width:
-        following = list(rows)
-        for i in range(width):
-            if i & distance:
-                continue
-            low = [(c if not c & distance else c - distance + width) for c in range(width)]
-            high = [(c + distance if not c & distance else c + width) for c in range(width)]
-            for target, mask in ((i, low), (i + distance, high)):
-                name = f"%bs{stage}_{target}"
-                indices = ", ".join(f"i32 {m}" for m in mask)
-                pair = f"{kind} {rows[i]}, {kind} {rows[i + distance]}"
-                lines.append(f"  {name} = shufflevector {pair}, <{width} x i32> <{indices}>")
-                following[target] = name
-        rows, distance, stage = following, distance * 2, stage + 1
-    for l in reversed(range(width)):
-        lines.append(f"  store {kind} {rows[l]}, ptr {f'%bq{l}' if reading else f'%bp{l}'}, align 8")
-    return "\n".join(lines)

@@ -59,6 +59,10 @@ class FunctionList(Protocol):
         """The compiled loop that belongs to a function, if it is an integrator's."""
         ...
 
+    def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
+        """The function's kernel where it is not that of its program; report: told the share compiled."""
+        ...
+
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""
         ...
@@ -145,9 +149,10 @@ class Evaluator:
         if (function, width) not in kernels:
             with building():
                 if (function, width) not in kernels:
-                    kernels[function, width] = Kernel(
-                        self.functions.key(function), lambda: self.program(function), width,
-                        self._report(function), self.functions.driver(function),
+                    report = self._report(function)
+                    kernels[function, width] = self.functions.kernel(function, report) or Kernel(
+                        self.functions.key(function), lambda: self.program(function), width, report,
+                        self.functions.driver(function),
                     )  # fmt: skip
         return kernels[function, width]
 

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive
+from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -71,81 +71,101 @@ FUNCTIONS: dict[str, Function] = {
     "forward_dynamics": Function(
         "Accelerations of the coordinates under the generalized forces tau.",
         ("q", "v", "tau"), _nv, _forward_dynamics, solves=True, exported=True,
+        rows=tree_rows.slots,
     ),
     "inverse_dynamics": Function(
         "Generalized forces for the accelerations a.",
         ("q", "v", "a"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, c.input("a")))], exported=True,
+        rows=tree_rows.slots,
     ),
-    "mass_matrix": Function("M, row after row.", ("q",), lambda m: (m.nv, m.nv), _mass_matrix, exported=True),
+    "mass_matrix": Function(
+        "M, row after row.", ("q",), lambda m: (m.nv, m.nv), _mass_matrix, exported=True, rows=tree_rows.matrix
+    ),
     "bias": Function(
         "C(q, v) v and gravity: the generalized forces that hold zero acceleration.",
         ("q", "v"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, None))], exported=True,
+        rows=tree_rows.slots,
     ),
     "gravity": Function(
         "Gravity's part of the bias.",
         ("q",), _nv, lambda c: [("tau", inverse_dynamics(c.still(), None))], exported=True,
+        rows=tree_rows.slots,
     ),
     "passive_forces": Function(
         "Generalized forces of joint damping and springs.",
         ("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))],
+        rows=tree_rows.slots,
     ),
     "poses": Function(
         "X_WB of every body, a 4 x 4 matrix, row after row.",
         ("q",), lambda m: (len(m.bodies), 4, 4), lambda c: [("X", kinematics.poses(c.tree))], exported=True,
+        rows=tree_rows.bodies(16),
     ),
     "velocities": Function(
         "[omega; v] of every body at its origin, world axes.",
         ("q", "v"), lambda m: (len(m.bodies), 6), lambda c: [("V", kinematics.velocities(c.tree))], exported=True,
+        rows=tree_rows.bodies(6),
     ),
     "screws": Function(
         "Twist [omega; v] at the world origin, world axes, of unit speed of each column listed above.\n"
         "The Jacobian of a body's point, at p in the world, has [omega; v + omega x p] in the slot of every\n"
         "column of the body's link and of that link's parents (summed where columns share a slot), else zero.",
         ("q",), lambda m: (len(columns(m)), 6), lambda c: [("S", kinematics.screws(c.tree))], exported=True,
+        rows=tree_rows.columns,
     ),
     "kinetic_energy": Function(
         "Kinetic energy, rotors included.",
         ("q", "v"), lambda m: (), lambda c: [("T", [energy.kinetic_energy(c.tree)])], exported=True,
+        rows=tree_rows.nothing, sums=1,
     ),
     "potential_energy": Function(
         "Gravity's potential, zero with all mass at the world origin.",
         ("q",), lambda m: (), lambda c: [("U", [energy.potential_energy(c.tree)])], exported=True,
+        rows=tree_rows.nothing, sums=1,
     ),
     "elastic_energy": Function(
         "Energy stored in the joints' springs.",
         ("q",), lambda m: (), lambda c: [("U", [energy.elastic_energy(c.tree)])],
+        rows=tree_rows.nothing, sums=1,
     ),
     "momentum": Function(
         "[angular about the world origin; linear], world axes.",
         ("q", "v"), lambda m: (6,), lambda c: [("p", energy.momentum(c.tree))], exported=True,
+        rows=tree_rows.nothing, sums=6,
     ),
     "center_of_mass": Function(
         "Centre of mass of all that moves, world axes.",
-        ("q",), lambda m: (3,), lambda c: [("c", energy.center_of_mass(c.tree))], exported=True,
+        ("q",), lambda m: (3,), lambda c: [("c", energy.mass_moment(c.tree))], exported=True,
+        rows=tree_rows.nothing, sums=4, total=energy.center_of_mass,
     ),
     "integrate": Function(
         "The configuration after moving with constant velocity v for dt.",
         ("q", "v", "dt"), lambda m: (m.nq,),
         lambda c: [("q", configuration.integrate(c.tree, c.tree.v, c.input("dt")[0]))], exported=True,
+        rows=tree_rows.places,
     ),
     "difference": Function(
         "The velocity that leads from q to q_end in a unit of time.",
         ("q", "q_end"), _nv, lambda c: [("v", configuration.difference(c.tree, c.input("q_end")))], exported=True,
+        rows=tree_rows.slots,
     ),
     "generalized_forces": Function(
         "Sum of J^T W of wrenches [moment; force], world axes at each body's centre of mass.",
         ("q", "wrenches"), _nv,
         lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=True))], exported=True,
+        rows=tree_rows.slots,
     ),
     "cartesian_forces": Function(
         "Wrenches, world axes at each body's centre of mass, that act as tau.",
         ("q", "tau"), lambda m: (len(m.bodies), 6),
         lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))], exported=True,
+        rows=tree_rows.jointed_bodies,
     ),
     "external_forces": Function(
         "Sum of J^T W of wrenches [moment; force], world axes at each body's origin.",
         ("q", "wrenches"), _nv,
         lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))], exported=True,
+        rows=tree_rows.slots,
     ),
     "multipliers": Function(
         "lambda of the rows of constraints: M a + bias = tau + C^T lambda.",
@@ -174,16 +194,19 @@ FUNCTIONS: dict[str, Function] = {
     "chart_quality": Function(
         "Volume and roundness of the motion subspace of every joint of several charts, in the chart in force.",
         ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", conditioning.measures(c.tree))],
+        rows=tree_rows.charted,
     ),
     "impulse_factors": Function(
         "What impulses are answered with, of M with the damping and springs of a step of dt (see recursion.impulse).",
         ("q", "dt"), lambda m: (impulse.factors_size(m),),
         lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0]))],
+        rows=tree_rows.impulse_factors,
     ),
     "floating_momenta": Function(
         "Mass, centre and momentum of every tree that floats (see recursion.impulse).",
         ("q", "v"), lambda m: (impulse.FLOATING * len(impulse.floating(m)),),
         lambda c: [("momenta", impulse.floating_momenta(c.tree))],
+        rows=tree_rows.floating,
     ),
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
 }  # fmt: skip

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from recursive_dyn.codegen.evaluator import Driver, Signature
+from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
+from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.sizes import known_sizes
+from recursive_dyn.dynamics.forest_functions import Forest
 from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph
@@ -22,11 +28,14 @@ class ModelFunctions:
     """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter.
 
     method: "recursive", "lagrangian", or "auto", which keeps of both graphs the one with fewer operations. ModelError
-    for another one, and for unknown functions and parameters.
+    for another one, and for unknown functions and parameters. whole: False for one tree of a forest, whose functions
+    give sums and not what is made of them. trees: evaluators of the trees that were compiled, by their models' keys.
     """
 
     model: Model
     method: str = AUTO
+    whole: bool = True
+    trees: dict[str, Evaluator] = field(default_factory=dict)
     owner = "this scene needs"
 
     def __post_init__(self) -> None:
@@ -48,9 +57,10 @@ class ModelFunctions:
 
         def derivative(c: Context) -> Outputs:
             along = {c.graph.input(("parameters", place)): 1.0}
-            return [(label, directional_derivative(values, along)) for label, values in function.build(c)]
+            return [(label, directional_derivative(values, along)) for label, values in function.outputs(c)]
 
-        return replace(function, build=derivative)
+        rows = function.rows if function.total is None else None
+        return replace(function, build=derivative, rows=rows, total=None)
 
     @property
     def exported(self) -> tuple[str, ...]:
@@ -66,7 +76,21 @@ class ModelFunctions:
 
     def key(self, function: str) -> str:
         """The model's content hash, the function, and the method where it matters."""
-        return f"{self.model.key} {function} {self.method if self.function(function).solves else ''}"
+        known = self.function(function)
+        part = " of a tree" if known.total is not None and not self.whole else ""
+        return f"{self.model.key} {function} {self.method if known.solves else ''}{part}"
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The model by its trees."""
+        return Forest(self.model, self._tree, self.trees)
+
+    def _tree(self, model: Model) -> Evaluator:
+        return Evaluator(ModelFunctions(model, self.method, whole=False), Parameters(model.parameters))
+
+    def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
+        """The kernel of a forest's function, trees in lanes; None where one program is better, or must be."""
+        return self.forest.kernel(function, self.function(function), report) if self.whole else None
 
     def build(self, function: str) -> Program:
         """The function's program; "auto" keeps the method with fewer operations."""
@@ -79,14 +103,22 @@ class ModelFunctions:
 
     def _by(self, method: str, name: str) -> Program:
         function, graph = self.function(name), Graph()
-        outputs = function.build(Context(Tree(self.model, graph), self.model, graph, method))
+        context = Context(Tree(self.model, graph), self.model, graph, method)
+        outputs = function.outputs(context) if self.whole else function.build(context)
         inputs = [(segment, segment_size(self.model, segment)) for segment in (*function.inputs, "parameters")]
         return schedule(name, inputs, outputs)
 
     def driver(self, function: str) -> Driver | None:
         """The compiled loop of steps that belongs to a function, if it is an integrator's."""
-        rule = BY_FUNCTION.get(function)
-        return None if rule is None else lambda entry, program: rule.loop(entry, program, self.model)
+        rule, model = BY_FUNCTION.get(function), self.model
+        if rule is None:
+            return None
+
+        def loop(entry: str, program: Program) -> str:
+            sizes = known_sizes(program.input_size, program.output_size, model.nq, model.nv, model.units)
+            return rule.loop(entry, sizes)
+
+        return loop
 
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""

@@ -16,8 +16,8 @@ import numpy as np
 
 from recursive_dyn.codegen.drivers import CODE_BITS, NOT_CONVERGED
 from recursive_dyn.codegen.llvm import scalar_literal
+from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
-from recursive_dyn.graph.program import Program
 from recursive_dyn.integrators.free_body import MOVING, stepped_point
 from recursive_dyn.integrators.integrator import (
     Integrator,
@@ -29,9 +29,8 @@ from recursive_dyn.integrators.integrator import (
     plain_positions,
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening, size_check
-from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
-from recursive_dyn.recursion import passive
+from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.kinematics import Tree
@@ -44,7 +43,7 @@ _USUAL = 10  # sweeps a step; a run that needs more ends early, so that a caller
 
 
 def _graph(c: Context) -> Outputs:
-    """One sweep: a better v_middle, the step it implies, its squared relative change."""
+    """One sweep: a better v_middle, the step it implies, its squared change and size."""
     h = c.input("dt")[0]
     half, start = h * 0.5, c.tree
     guess = c.input("v_middle")
@@ -58,10 +57,16 @@ def _graph(c: Context) -> Outputs:
     a = array(c.accelerations(middle, tau, diagonal, bias))
     q, v, better = _step(start, guess, a, h)
     change: Scalar = 0.0
-    size: Scalar = 1.0
+    size: Scalar = 0.0
     for x, y in zip(better, guess, strict=True):
         change, size = change + (x - y) * (x - y), size + x * x
-    return [("q", q), ("v", v), ("v_middle", better), ("error", [change * reciprocal(size)])]
+    return [("q", q), ("v", v), ("v_middle", better), ("error", [change, size])]
+
+
+def _relative(error: list[Scalar]) -> list[Scalar]:
+    """The squared relative change, of velocities below 1 against 1."""
+    change, size = error
+    return [change * reciprocal(size + 1.0)]
 
 
 def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
@@ -98,36 +103,37 @@ def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scal
     return result
 
 
-def _loop(entry: str, program: Program, model: Model) -> str:
+def _loop(entry: str, sizes: Sizes) -> str:
     """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, error] is iterated until v_middle stands still.
 
     Sweeps that run away to infinity have not converged either.
     """
-    nq, nv = model.nq, model.nv
-    guess, error = nq + 2 * nv + 1, nq + 2 * nv
     counted = "\n  %swept = phi i64 [ 0, %entry ], [ %total, %accept ]"
     return f"""{WITHIN}
-{opening(entry, program.input_size, LIMITED, counted)}
+{opening(entry, sizes.inputs, LIMITED, counted, sizes.first)}
 step:
-  %v = getelementptr double, ptr %in, i64 {nq}
-  %m = getelementptr double, ptr %in, i64 {guess}
-{copy("%m", "%v", nv)}
+  %v = getelementptr double, ptr %in, i64 {sizes.nq}
+  %tau = getelementptr double, ptr %v, i64 {sizes.nv}
+  %dt = getelementptr double, ptr %tau, i64 {sizes.nv}
+  %m = getelementptr double, ptr %dt, i64 1
+{copy("%m", "%v", sizes.nv)}
   br label %sweep
 sweep:
   %k = phi i64 [ 0, %step ], [ %k1, %again ]
   call void @{entry}(ptr %in, ptr %out, ptr %scratch)
-  %good = call i1 @rd.finite(ptr %out, i64 {program.output_size})
+  %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good, label %measure, label %lost
 measure:
-  %ep = getelementptr double, ptr %out, i64 {error}
+  %end = getelementptr double, ptr %out, i64 {sizes.outputs}
+  %ep = getelementptr double, ptr %end, i64 -1
   %e = load double, ptr %ep
   %settled = fcmp ole double %e, {scalar_literal(_TOLERANCE)}
   br i1 %settled, label %size, label %again
 size:
-{size_check("%out", program.output_size, "lost")}
+{size_check("%out", sizes.outputs, "lost")}
 again:
-  %better = getelementptr double, ptr %out, i64 {nq + nv}
-{copy("%m", "%better", nv)}
+  %better = getelementptr double, ptr %out, i64 {sizes.state}
+{copy("%m", "%better", sizes.nv)}
   %k1 = add i64 %k, 1
   %tired = icmp sge i64 %k1, {_SWEEPS}
   br i1 %tired, label %lost, label %sweep
@@ -135,7 +141,7 @@ again:
 check:
 {limit_check("%out")}
 accept:
-{copy("%in", "%out", nq + nv)}
+{copy("%in", "%out", sizes.state)}
   %next = add i64 %done, 1
   %so_far = add i64 %swept, %k
   %total = add i64 %so_far, 1
@@ -210,6 +216,9 @@ INTEGRATOR = Integrator(
         lambda m: (m.nq + 2 * m.nv + 1,),
         _graph,
         solves=True,
+        rows=tree_rows.state_and_velocity,
+        sums=2,
+        total=_relative,
     ),
     loop=_loop,
     definition=definition,

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from recursive_dyn.codegen.evaluator import Values
+from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, evaluate
-from recursive_dyn.graph.program import Program
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import Function
 
@@ -36,8 +36,8 @@ class ModelEquations(Protocol):
 class Integrator:
     """A rule that takes the state (q, v) over a step h under forces tau.
 
-    function, graph: name and definition of the compiled function that ``loop``, IR text made from a kernel's entry, its
-    program and the model, steps with. definition: one step written out in plain Python, (q, v) from (equations, q, v,
+    function, graph: name and definition of the compiled function that ``loop``, IR text made from a kernel's entry and
+    its sizes, steps with. definition: one step written out in plain Python, (q, v) from (equations, q, v,
     tau, h). order: of the error of a motion. share: of the step by which positions follow a change of the velocity at
     its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
     """
@@ -45,7 +45,7 @@ class Integrator:
     name: str
     function: str
     graph: Function
-    loop: Callable[[str, Program, Model], str]
+    loop: Callable[[str, Sizes], str]
     definition: Callable[[ModelEquations, np.ndarray, np.ndarray, np.ndarray, float], StatePair]
     order: int
     share: float

@@ -6,12 +6,15 @@ in place and left at the last good one. It returns steps done * 2^CODE_BITS + th
 A loop with ``LIMITED`` arguments also ends, with the code AT_LIMIT, before a step whose end is beyond a limit. limits:
 lows (limited,), then highs, of the first numbers of the configuration; infinite where there are none. limited is a
 multiple of 8, or 0 to take any step. With large = 0 it ends, with the code LARGE, before a step with large results.
+
+Sizes are operands: literals, or names of what the machine code reads when it is called (see ``codegen.sizes``).
 """
 
 from __future__ import annotations
 
 from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, LARGE, OK, counted_loop
 from recursive_dyn.codegen.llvm import attributes, scalar_literal
+from recursive_dyn.codegen.sizes import Operand, in_bytes
 
 LIMITED = ", ptr %limits, i64 %limited, i64 %large"  # more arguments, of loops that end before such steps
 
@@ -46,13 +49,14 @@ declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
 """
 
 
-def opening(entry: str, inputs: int, arguments: str = "", carried: str = "") -> str:
+def opening(entry: str, inputs: Operand, arguments: str = "", carried: str = "", first: str = "") -> str:
     """The loop's head: %done of %count steps are taken; ``step`` and ``accept``, which makes %next, are to follow.
 
-    carried: more values (phi) that the head takes over from ``accept``.
+    carried: more values (phi) that the head takes over from ``accept``; first: what makes the names of sizes.
     """
     return f"""define i64 @{entry}_run(ptr %in, ptr %out, ptr %scratch, ptr %work, i64 %count{arguments}) {{
 entry:
+{first}
   %fine = call i1 @rd.finite(ptr %in, i64 {inputs})
   br i1 %fine, label %head, label %refuse
 refuse:
@@ -80,7 +84,7 @@ def limit_check(q: str, beyond: str = "stop") -> str:
 {leaving("stop", AT_LIMIT)}"""
 
 
-def size_check(result: str, size: int, fail: str = "fail", beyond: str = "doubt") -> str:
+def size_check(result: str, size: Operand, fail: str = "fail", beyond: str = "doubt") -> str:
     """Go on to ``check`` if a step's numbers are moderate or %large is 1, else to ``beyond``; ``fail``: not finite."""
     return f"""  %moderate = call i1 @rd.moderate(ptr {result}, i64 {size})
   br i1 %moderate, label %check, label %look
@@ -93,12 +97,12 @@ weigh:
 {leaving("doubt", LARGE)}"""
 
 
-def copy(target: str, source: str, size: int) -> str:
+def copy(target: str, source: str, size: Operand) -> str:
     """Copy ``size`` doubles."""
-    return f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * size}, i1 0)"
+    return f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {in_bytes(size)}, i1 0)"
 
 
-def classical_stages(entry: str, state: int) -> str:
+def classical_stages(entry: str, state: Operand) -> str:
     """One step of the first ``state`` inputs along the kernel's rates by the classical Runge-Kutta method.
 
     work = [h, x0, sum of slopes]; the block ``back`` restores x0 and fails.
@@ -109,25 +113,26 @@ def classical_stages(entry: str, state: int) -> str:
   %good{stage} = call i1 @rd.finite(ptr %out, i64 {state})
   br i1 %good{stage}, label %stage{stage}, label %back
 stage{stage}:
-  call void @accumulate(ptr %sum, ptr %out, double {scalar_literal(weight)}, i64 {0 if stage == 0 else 1})""")
+  call void @accumulate(ptr %sum, ptr %out, double {scalar_literal(weight)}, i64 {0 if stage == 0 else 1},\
+ i64 {state})""")
         if reach:
             stages.append(f"""  %reach{stage} = fmul double %h, {scalar_literal(reach)}
-  call void @advance(ptr %in, ptr %x0, double %reach{stage}, ptr %out)""")
+  call void @advance(ptr %in, ptr %x0, double %reach{stage}, ptr %out, i64 {state})""")
     return f"""back:
 {copy("%in", "%x0", state)}
   br label %fail
 step:
   %h = load double, ptr %work
   %x0 = getelementptr double, ptr %work, i64 8
-  %sum = getelementptr double, ptr %work, i64 {8 + state}
+  %sum = getelementptr double, ptr %x0, i64 {state}
 {copy("%x0", "%in", state)}
 {chr(10).join(stages)}
   %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
-  call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum)"""
+  call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum, i64 {state})"""
 
 
-def stage_helpers(state: int) -> str:
-    """sum = keep * sum + w * x, and y = x0 + s * x, of ``state`` doubles."""
+def stage_helpers() -> str:
+    """sum = keep * sum + w * x, and y = x0 + s * x, of ``size`` doubles."""
     accumulate = """  %sp = getelementptr double, ptr %sum, i64 %i
   %xp = getelementptr double, ptr %x, i64 %i
   %s = load double, ptr %sp
@@ -145,6 +150,6 @@ def stage_helpers(state: int) -> str:
   %p = fmul double %v, %s
   %r = fadd double %a, %p
   store double %r, ptr %yp"""
-    return counted_loop("accumulate", "ptr %sum, ptr %x, double %w, i64 %keep", state, accumulate) + counted_loop(
-        "advance", "ptr %y, ptr %x0, double %s, ptr %x", state, advance
-    )
+    return counted_loop(
+        "accumulate", "ptr %sum, ptr %x, double %w, i64 %keep, i64 %size", "%size", accumulate
+    ) + counted_loop("advance", "ptr %y, ptr %x0, double %s, ptr %x, i64 %size", "%size", advance)

@@ -48,7 +48,7 @@ def loop(entry: str, inputs: int, state: int, nq: int) -> str:
     i64 ENTRY_run(..., count, land, place, notes) is given one more kernel of the same input, with its output and
     scratch: ``land`` makes [u = 0, v, clock, q] of the next step.
     """
-    return f"""{stage_helpers(state)}
+    return f"""{stage_helpers()}
 {opening(entry, inputs, ", ptr %land, ptr %place, ptr %notes")}
 {classical_stages(entry, state)}
   call void %land(ptr %in, ptr %place, ptr %notes)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recursive_dyn.graph.program import Program
+from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
@@ -25,8 +25,7 @@ from recursive_dyn.integrators.loop_text import (
     size_check,
     stage_helpers,
 )
-from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import kinematics, passive
+from recursive_dyn.recursion import kinematics, passive, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
 
 
@@ -36,47 +35,70 @@ def _graph(c: Context) -> Outputs:
     return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
 
 
-def _unit(size: int) -> str:
-    """x /= |x| of ``size`` doubles at ``first``."""
-    kind = f"<{size} x double>"
-    return f"""define internal void @unit{size}(ptr %x, i64 %first) {{
-  %p = getelementptr double, ptr %x, i64 %first
-  %q = load {kind}, ptr %p, align 8
-  %s = fmul {kind} %q, %q
-  %n = call double @llvm.vector.reduce.fadd.v{size}f64(double 0.0, {kind} %s)
-  %r = call double @llvm.sqrt.f64(double %n)
-  %o = insertelement {kind} poison, double %r, i32 0
-  %b = shufflevector {kind} %o, {kind} poison, <{size} x i32> zeroinitializer
-  %u = fdiv {kind} %q, %b
-  store {kind} %u, ptr %p, align 8
+_UNITS = """define internal void @units(ptr %x, ptr %table, i64 %count) nounwind {
+entry:
+  br label %head
+head:
+  %k = phi i64 [ 0, %entry ], [ %following, %done ]
+  %some = icmp ult i64 %k, %count
+  br i1 %some, label %unit, label %leave
+leave:
   ret void
-}}
-declare double @llvm.vector.reduce.fadd.v{size}f64(double, {kind})
-"""
-
-
-def _loop(entry: str, program: Program, model: Model) -> str:
-    """The kernel gives the rates of the state."""
-    state = model.nq + model.nv
-    units = model.units
-    norms = "\n".join(f"  call void @unit{end - first}(ptr %in, i64 {first})" for first, end in units)
-    helpers = "".join(map(_unit, sorted({end - first for first, end in units})))
-    return f"""{stage_helpers(state)}{WITHIN}{helpers}
+unit:
+  %two = shl i64 %k, 1
+  %fp = getelementptr i64, ptr %table, i64 %two
+  %first = load i64, ptr %fp
+  %np = getelementptr i64, ptr %fp, i64 1
+  %n = load i64, ptr %np
+  %p = getelementptr double, ptr %x, i64 %first
+  br label %measure
+measure:
+  %i = phi i64 [ 0, %unit ], [ %i1, %measure ]
+  %sum = phi double [ 0.0, %unit ], [ %s, %measure ]
+  %ap = getelementptr double, ptr %p, i64 %i
+  %a = load double, ptr %ap
+  %aa = fmul double %a, %a
+  %s = fadd double %sum, %aa
+  %i1 = add i64 %i, 1
+  %on = icmp ult i64 %i1, %n
+  br i1 %on, label %measure, label %root
+root:
+  %length = call double @llvm.sqrt.f64(double %s)
+  br label %divide
+divide:
+  %j = phi i64 [ 0, %root ], [ %j1, %divide ]
+  %bp = getelementptr double, ptr %p, i64 %j
+  %b = load double, ptr %bp
+  %u = fdiv double %b, %length
+  store double %u, ptr %bp
+  %j1 = add i64 %j, 1
+  %rest = icmp ult i64 %j1, %n
+  br i1 %rest, label %divide, label %done
+done:
+  %following = add i64 %k, 1
+  br label %head
+}
 declare double @llvm.sqrt.f64(double)
-{opening(entry, program.input_size, LIMITED)}
-{classical_stages(entry, state)}
-{norms}
-  %end = call i1 @rd.finite(ptr %in, i64 {program.input_size})
+"""  # x /= |x| of every unit of a table
+
+
+def _loop(entry: str, sizes: Sizes) -> str:
+    """The kernel gives the rates of the state."""
+    return f"""{stage_helpers()}{WITHIN}{_UNITS}{sizes.text}
+{opening(entry, sizes.inputs, LIMITED, first=sizes.first)}
+{classical_stages(entry, sizes.state)}
+  call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})
+  %end = call i1 @rd.finite(ptr %in, i64 {sizes.inputs})
   br i1 %end, label %size, label %back
 size:
-{size_check("%out", state, "back", "undo")}
+{size_check("%out", sizes.state, "back", "undo")}
 undo:
-{copy("%in", "%x0", state)}
+{copy("%in", "%x0", sizes.state)}
   br label %doubt
 check:
 {limit_check("%in", beyond="return")}
 return:
-{copy("%in", "%x0", state)}
+{copy("%in", "%x0", sizes.state)}
   br label %stop
 accept:
   %next = add i64 %done, 1
@@ -112,6 +134,7 @@ INTEGRATOR = Integrator(
         lambda m: (m.nq + m.nv,),
         _graph,
         solves=True,
+        rows=tree_rows.state,
     ),
     loop=_loop,
     definition=definition,

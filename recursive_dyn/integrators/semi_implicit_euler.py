@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array
-from recursive_dyn.graph.program import Program
 from recursive_dyn.integrators.free_body import MOVING, TURNING, stepped_point
 from recursive_dyn.integrators.integrator import (
     Integrator,
@@ -32,9 +32,8 @@ from recursive_dyn.integrators.integrator import (
     plain_positions,
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening, size_check
-from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import multipliers as constraints
-from recursive_dyn.recursion import passive
+from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import plain_moved
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.kinematics import Tree
@@ -109,17 +108,17 @@ def _turned(
     return turn, array(solve(inertia, list(quaternion_to_matrix(turn).T @ carried)))
 
 
-def _loop(entry: str, program: Program, model: Model) -> str:
+def _loop(entry: str, sizes: Sizes) -> str:
     """The kernel maps the state to the next one."""
     return f"""{WITHIN}
-{opening(entry, program.input_size, LIMITED)}
+{opening(entry, sizes.inputs, LIMITED, first=sizes.first)}
 step:
   call void @{entry}(ptr %in, ptr %out, ptr %scratch)
-{size_check("%out", program.output_size)}
+{size_check("%out", sizes.outputs)}
 check:
 {limit_check("%out")}
 accept:
-{copy("%in", "%out", model.nq + model.nv)}
+{copy("%in", "%out", sizes.state)}
   %next = add i64 %done, 1
   br label %head
 }}
@@ -180,6 +179,7 @@ INTEGRATOR = Integrator(
         _graph,
         solves=True,
         exported=True,
+        rows=tree_rows.state,
     ),
     loop=_loop,
     definition=definition,

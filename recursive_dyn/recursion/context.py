@@ -14,6 +14,7 @@ from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import forward_dynamics, lagrangian
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
 RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
@@ -25,6 +26,9 @@ class Function:
 
     meaning: for headers and tables, first line a sentence; SI units, angular parts first. solves: for accelerations, by
     the method chosen. exported: written as C; constrained: only where the model has constraints.
+
+    rows: where the outputs of a forest's trees go in those of the whole; None for a function that is not of trees.
+    sums: how many of the last outputs that are built are sums over trees, of which ``total`` makes the last outputs.
     """
 
     meaning: str
@@ -34,6 +38,17 @@ class Function:
     solves: bool = False
     exported: bool = False
     constrained: bool = False
+    rows: Rows | None = None
+    sums: int = 0
+    total: Callable[[list[Scalar]], list[Scalar]] | None = None
+
+    def outputs(self, c: Context) -> Outputs:
+        """What the whole function gives."""
+        built = self.build(c)
+        if self.total is None:
+            return built
+        *others, (label, values) = built
+        return [*others, (label, self.total(values))]
 
 
 @dataclass(frozen=True, eq=False)

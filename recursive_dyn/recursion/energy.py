@@ -77,15 +77,20 @@ def momentum(tree: Tree) -> list[Scalar]:
     return [*angular, *linear]
 
 
-def center_of_mass(tree: Tree) -> list[Scalar]:
-    """World position (3,) of the centre of mass of everything that moves."""
+def mass_moment(tree: Tree) -> list[Scalar]:
+    """[sum of m c (3,), sum of m] of everything that moves, c its centres of mass in the world."""
     if not tree.links:
         raise ModelError("nothing in this scene moves, so that it has no centre of mass of what moves; attach a joint")
     total, moment = 0.0, zeros(3)
     for i, k in enumerate(tree.links):
         total = total + k.mass
         moment = moment + k.mass * (tree.positions[i] + tree.rotations[i] @ k.center)
-    return list(moment * reciprocal(total))
+    return [*moment, total]
+
+
+def center_of_mass(moment: list[Scalar]) -> list[Scalar]:
+    """World position (3,) of the centre of mass, from ``mass_moment``."""
+    return list(array(moment[:3]) * reciprocal(moment[3]))
 
 
 def forces_from_wrenches(tree: Tree, wrenches: np.ndarray, at_center: bool) -> list[Scalar]:

@@ -86,6 +86,9 @@ class EquationFunctions:
         outputs = FUNCTIONS[function][1](self.lowered)
         return schedule(function, inputs, [(name, list(values)) for name, values in outputs.items()])
 
+    def kernel(self, function: str, report: Callable[[float], None] | None) -> None:
+        """None: every function has one program."""
+
     def driver(self, function: str) -> Driver | None:
         """The loop of steps around "slope"."""
         if function != "slope":

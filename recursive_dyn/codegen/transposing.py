@@ -1,0 +1,113 @@
+"""Between rows of doubles and vector lanes: IR text that transposes through a shuffle network."""
+
+from __future__ import annotations
+
+from recursive_dyn.codegen.llvm import attributes
+
+
+def exchange(name: str, width: int, reading: bool) -> str:
+    """void @rd.NAME(whole, count, runs, starts, lanes): runs of the whole into the lanes of a block, or back.
+
+    runs: pairs (first element in the lanes, length) of i64, rising; starts: where each begins in the whole, i64, lane
+    after lane. What is written into the lanes may reach width - 1 elements beyond a run.
+    """
+    lanes = "\n".join(
+        f"  %sp{l} = getelementptr i64, ptr %sp, i64 {l}\n  %s{l} = load i64, ptr %sp{l}\n"
+        f"  %b{l} = getelementptr double, ptr %whole, i64 %s{l}"
+        for l in range(width)
+    )
+    whole, places = f"<{width} x i64>", ", ".join(f"i64 {l}" for l in range(width))
+    arguments = "ptr %whole, i64 %count, ptr %runs, ptr %starts, ptr %lanes"
+    kind, bits = f"<{width} x double>", f"<{width} x i1>"
+    access = f"declare void @llvm.masked.store.v{width}f64.p0({kind}, ptr, i32, {bits})"
+    if reading:
+        access = f"declare {kind} @llvm.masked.load.v{width}f64.p0(ptr, i32, {bits}, {kind})"
+    return f"""{access}
+define internal void @rd.{name}({arguments}) nounwind{attributes(width)} {{
+entry:
+  br label %runhead
+runhead:
+  %r = phi i64 [ 0, %entry ], [ %rn, %rundone ]
+  %rm = icmp ult i64 %r, %count
+  br i1 %rm, label %run, label %leave
+leave:
+  ret void
+run:
+  %r2 = shl i64 %r, 1
+  %offsetp = getelementptr i64, ptr %runs, i64 %r2
+  %offset = load i64, ptr %offsetp
+  %lengthp = getelementptr i64, ptr %offsetp, i64 1
+  %length = load i64, ptr %lengthp
+  %wide = mul i64 %offset, {width}
+  %d = getelementptr double, ptr %lanes, i64 %wide
+  %rw = mul i64 %r, {width}
+  %sp = getelementptr i64, ptr %starts, i64 %rw
+{lanes}
+  br label %head
+head:
+  %j = phi i64 [ 0, %run ], [ %jn, %body ]
+  %jm = icmp ult i64 %j, %length
+  br i1 %jm, label %body, label %rundone
+body:
+  %left = sub i64 %length, %j
+  %left0 = insertelement {whole} poison, i64 %left, i32 0
+  %lefts = shufflevector {whole} %left0, {whole} poison, <{width} x i32> zeroinitializer
+  %mask = icmp ugt {whole} %lefts, <{places}>
+{shuffle_block(width, reading, masked=True)}
+  %jn = add i64 %j, {width}
+  br label %head
+rundone:
+  %rn = add i64 %r, 1
+  br label %runhead
+}}
+"""
+
+
+def shuffle_block(width: int, reading: bool, masked: bool = False) -> str:
+    """Transpose width x width doubles between rows at %b0.. (column %j) and packed lanes at %d (element %j).
+
+    masked: of the rows, only columns of the mask %mask are read or written.
+    """
+    kind = f"<{width} x double>"
+    lines, rows = [], []
+    for l in range(width):
+        place = f"  %bp{l} = getelementptr double, ptr %b{l}, i64 %j"
+        packed = (
+            f"  %bj{l} = add i64 %j, {l}\n  %bk{l} = mul i64 %bj{l}, {width}\n"
+            f"  %bq{l} = getelementptr double, ptr %d, i64 %bk{l}"
+        )
+        load = f"load {kind}, ptr {f'%bp{l}' if reading else f'%bq{l}'}, align 8"
+        if masked and reading:
+            part = f"i32 8, <{width} x i1> %mask, {kind} zeroinitializer"
+            load = f"call {kind} @llvm.masked.load.v{width}f64.p0(ptr %bp{l}, {part})"
+        lines += [place, packed, f"  %bv{l} = {load}"]
+        rows.append(f"%bv{l}")
+    rows = _transposed(rows, width, lines)
+    for l in reversed(range(width)):
+        if masked and not reading:
+            part = f"i32 8, <{width} x i1> %mask"
+            lines.append(f"  call void @llvm.masked.store.v{width}f64.p0({kind} {rows[l]}, ptr %bp{l}, {part})")
+        else:
+            lines.append(f"  store {kind} {rows[l]}, ptr {f'%bq{l}' if reading else f'%bp{l}'}, align 8")
+    return "\n".join(lines)
+
+
+def _transposed(rows: list[str], width: int, lines: list[str]) -> list[str]:
+    """Names of the columns of vectors, by shuffles added to ``lines``."""
+    kind = f"<{width} x double>"
+    distance, stage = 1, 0
+    while distance < width:
+        following = list(rows)
+        for i in range(width):
+            if i & distance:
+                continue
+            low = [(c if not c & distance else c - distance + width) for c in range(width)]
+            high = [(c + distance if not c & distance else c + width) for c in range(width)]
+            for target, mask in ((i, low), (i + distance, high)):
+                name = f"%bs{stage}_{target}"
+                indices = ", ".join(f"i32 {m}" for m in mask)
+                pair = f"{kind} {rows[i]}, {kind} {rows[i + distance]}"
+                lines.append(f"  {name} = shufflevector {pair}, <{width} x i32> <{indices}>")
+                following[target] = name
+        rows, distance, stage = following, distance * 2, stage + 1
+    return rows

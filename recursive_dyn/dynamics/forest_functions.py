@@ -1,0 +1,121 @@
+"""Functions of a forest: equal trees are lanes of one program, whose machine code does not know how many there are.
+
+What the functions of the whole give, but for rounding: a program's products and sums fuse as its neighbours let them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.codegen.forest_driver import ENTRY, SIZES
+from recursive_dyn.codegen.forest_kernel import ForestKernel, Lanes, Whole
+from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.graph.expression import Graph
+from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.integrators.registry import BY_FUNCTION
+from recursive_dyn.model.forest import Kind, kinds_of
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion import tree_rows
+from recursive_dyn.recursion.context import Function, segment_size
+
+Array = np.ndarray
+_TREES, _EQUAL = 4, 2  # so many trees, and on average so many of a kind: below, one program of the whole is as fast
+
+
+class Forest:
+    """Kernels of a model's functions by its trees.
+
+    alone: makes an evaluator of one tree's functions, by the model of the tree; ``known``: those made, by the key of
+    their model, for as many forests as share it.
+    """
+
+    def __init__(self, model: Model, alone: Callable[[Model], Evaluator], known: dict[str, Evaluator]) -> None:
+        self.model, self._alone, self._known = model, alone, known
+
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """The kinds of its trees."""
+        return kinds_of(self.model)
+
+    @cached_property
+    def pays(self) -> bool:
+        """Whether lanes are faster, or compiled faster, than one program of the whole."""
+        model = self.model
+        if model.constraints or not model.nv or len(model.bodies) < _TREES:
+            return False
+        trees = sum(map(len, self.kinds))
+        return trees >= max(_TREES, _EQUAL * len(self.kinds))
+
+    def kernel(self, name: str, function: Function, report: Callable[[float], None] | None = None) -> Kernel | None:
+        """The kernel of a function of the whole; None where it is not of trees. report: told the share compiled."""
+        if not self.pays or function.rows is None:
+            return None
+        outputs = function.rows(self.model, self.kinds)
+        if outputs is None:
+            return None
+        inputs = self.inputs(function)
+        chosen = [k for k, rows in enumerate(outputs) if rows.shape[1] or (function.sums and self.kinds[k].model.nv)]
+        groups = []
+        for done, k in enumerate(chosen):
+            kernel = self.tree(self.kinds[k]).kernel(name, jit.vector_width())
+            groups.append(Lanes(kernel, inputs[k], np.zeros((len(inputs[k]), 0)), outputs[k]))
+            if report is not None:
+                report((done + 1) / len(chosen))
+        return ForestKernel(self._whole(name, function, outputs), groups)
+
+    def tree(self, kind: Kind) -> Evaluator:
+        """The functions of one tree of a kind."""
+        key = kind.model.key
+        if key not in self._known:
+            self._known[key] = self._alone(kind.model)
+        return self._known[key]
+
+    def inputs(self, function: Function) -> list[Array]:
+        """Of every kind, where the inputs of its trees are among those of the whole."""
+        model, kinds, first = self.model, self.kinds, 0
+        found: list[list[Array]] = [[] for _ in kinds]
+        for segment in (*function.inputs, "parameters"):
+            for own, rows in zip(found, _segment(segment, model, kinds), strict=True):
+                own.append(first + rows)
+            first += segment_size(model, segment)
+        return [np.concatenate(own, axis=1) for own in found]
+
+    def _whole(self, name: str, function: Function, outputs: Sequence[Array]) -> Whole:
+        model, rule = self.model, BY_FUNCTION.get(name)
+        segments = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
+        size = int(np.prod(function.shape(model)))
+        written = sum(rows.size for rows in outputs)
+        total = self._total(name, function)
+        made = total.output_size if total is not None else function.sums
+        return Whole(
+            segments, [(name, size)], model.nq, model.nv, model.units, 0 if written + made == size else size - made,
+            function.sums, total, "" if rule is None else rule.loop(ENTRY, SIZES),
+        )  # fmt: skip
+
+    def _total(self, name: str, function: Function) -> Kernel | None:
+        """What is made of sums."""
+        if function.total is None:
+            return None
+        total, count = function.total, function.sums
+
+        def build() -> Program:
+            sums = Graph().inputs("sums", count)
+            return schedule(name, [("sums", count)], [(name, total(list(sums)))])
+
+        return Kernel(f"total of {name}", build, 1)
+
+
+def _segment(segment: str, model: Model, kinds: Sequence[Kind]) -> list[Array]:
+    """Where the trees' parts of an input segment are in it."""
+    if segment == "parameters":
+        return [kind.parameters for kind in kinds]
+    if segment == "dt":
+        return [np.zeros((len(kind), 1), dtype=np.int64) for kind in kinds]
+    if segment == "wrenches":
+        return tree_rows.bodies(6)(model, kinds) or []
+    return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)

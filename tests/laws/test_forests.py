@@ -1,0 +1,205 @@
+"""A forest's equal trees are lanes of one program: their functions are those of one program of the whole."""
+
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from chart_cases import euler
+from forest_cases import grove
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joint_cases import KINDS, MOVING
+from trees import assert_close, random_body
+
+import recursive_dyn as rd
+from recursive_dyn.codegen import reference
+from recursive_dyn.codegen.forest_kernel import ForestKernel
+from recursive_dyn.codegen.kernel import SingleCall
+from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.recursion.context import segment_size
+from scene import Body, Scene, joints, shapes
+
+# The same operations on the same numbers, which LLVM fuses where it can, and sums over trees in another order.
+ROUNDING, SOLVED = 1e-13, 1e-12
+SOLVING = {"forward_dynamics", "rates", "step", "midpoint", "cartesian_forces"}
+PLAIN = tuple(k for k in MOVING if k != "euler")  # at random configurations far from singular ones
+OF_TREES = [name for name, function in FUNCTIONS.items() if not function.constrained]
+
+
+def rows(forest, dynamics, function, count):
+    """Rows of every input segment at configurations in the joints' domains."""
+    q, v = forest.states(dynamics, count, 1)
+    rng = np.random.default_rng(2)
+    known = {"q": q, "v": v, "q_end": forest.states(dynamics, count, 3)[0], "v_middle": v}
+    known["dt"] = np.full((count, 1), 0.01)
+    names = FUNCTIONS[function].inputs
+    return {n: known.get(n, rng.normal(size=(count, segment_size(dynamics.model, n)))) for n in names}
+
+
+def whole(dynamics, function, given):
+    """Outputs by the interpreter of the whole's one program."""
+    inputs = given | {"parameters": dynamics.parameters.values_array}
+    return np.concatenate(list(reference.run(dynamics.program(function), inputs).values()), axis=-1)
+
+
+@cache
+def forest(seed):
+    trees = grove(seed, trees=2, bodies=3, copies=5 - seed % 3, kinds=PLAIN, scenery=seed % 3)
+    return trees, trees.scene.compile()
+
+
+@pytest.mark.parametrize("function", OF_TREES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_trees_in_lanes_give_what_one_program_of_the_whole_gives(seed, function):
+    trees, d = forest(seed)
+    assert isinstance(d.kernel(function), ForestKernel)
+    given = rows(trees, d, function, 3)
+    expected = whole(d, function, given)
+    tolerance = SOLVED if function in SOLVING else ROUNDING
+    single = SingleCall(d.kernel(function))
+    alone = [single([*(r[i] for r in given.values()), d.parameters.values_array]) for i in range(3)]
+    assert_close(np.array(alone), expected, tolerance)
+    assert_close(d.batch(function, list(given.values()), (3,)), expected, tolerance)
+    given = {n: r[0] for n, r in given.items()}
+    assert_close(d.call(function, *given.values()).reshape(-1), expected[0], tolerance)
+
+
+@given(seed=st.integers(0, 10**6), tied=st.booleans(), scenery=st.integers(0, 2))
+@settings(max_examples=8)
+def test_every_part_is_of_one_tree_and_every_result_of_one_place(seed, tied, scenery):
+    """On random forests without compiling: the interpreter runs the trees' programs on gathered inputs."""
+    trees = grove(seed, trees=2, bodies=4, copies=2, kinds=tuple(KINDS), scenery=scenery, tied=tied)
+    d = trees.scene.compile("recursive")
+    model, planned = d.model, d.functions.forest
+    for part, count in (("links", len(model.links)), ("bodies", len(model.bodies)), ("slots", model.nv)):
+        found = np.concatenate([getattr(kind, part).ravel() for kind in planned.kinds])
+        assert sorted(found) == list(range(count))
+    assert sum(map(len, planned.kinds)) <= 4 + tied + scenery
+    for function in (
+        "poses",
+        "velocities",
+        "screws",
+        "bias",
+        "mass_matrix",
+        "impulse_factors",
+        "momentum",
+        "integrate",
+    ):
+        known = FUNCTIONS[function]
+        given = rows(trees, d, function, 1)
+        flat = np.concatenate([*(r[0] for r in given.values()), d.parameters.values_array])
+        expected = whole(d, function, given)[0]
+        result = np.zeros(len(expected))
+        for kind, at, to in zip(planned.kinds, planned.inputs(known), known.rows(model, planned.kinds), strict=True):
+            program = planned.tree(kind).program(function)
+            sizes = np.cumsum([0, *(size for _, size in program.inputs)])
+            own = flat[at]
+            named = {n: own[:, a:b] for (n, _), a, b in zip(program.inputs, sizes[:-1], sizes[1:], strict=True)}
+            if not program.output_size or (known.sums and not kind.model.nv):
+                continue
+            made = np.concatenate(
+                [np.broadcast_to(x, (len(kind), x.shape[-1])) for x in reference.run(program, named).values()], axis=-1
+            )
+            result[to] += made[:, : to.shape[1]]
+            if known.sums:
+                result[-known.sums :] += made[:, to.shape[1] :].sum(axis=0)
+        assert_close(result, expected, ROUNDING)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "implicit_midpoint"])
+def test_trees_in_lanes_move_as_each_does_alone(integrator):
+    """A forest of pendulums and boxes that ends at limits where the tree alone does."""
+
+    def scene(count):
+        made = Scene()
+        for i in range(count):
+            arm = made.world.attach(
+                Body(f"arm {i}", mass=1.0, inertia=np.diag([0.1, 0.2, 0.15]), center_of_mass=(0.0, 0.0, -0.5)),
+                joints.revolute("y", limits=(-1.0, 0.4)),
+            )
+            arm.attach(Body(f"fore {i}", shapes=[shapes.Box((0.1, 0.1, 0.4))]), joints.revolute("x", damping=0.1))
+        return made.compile()
+
+    many, one = scene(5), scene(1)
+    assert isinstance(many.kernel("step"), ForestKernel) and not isinstance(one.kernel("step"), ForestKernel)
+    sim, alone = rd.Simulation(many, 1e-3, integrator), [rd.Simulation(one, 1e-3, integrator) for _ in range(5)]
+    rng = np.random.default_rng(4)
+    sim.v = rng.normal(size=many.nv)
+    for i, single in enumerate(alone):
+        single.v = sim.v[2 * i : 2 * i + 2]
+    for _ in range(3):
+        sim.step(200)
+        for i, single in enumerate(alone):
+            single.step(200)
+            assert_close(sim.q[2 * i : 2 * i + 2], single.q, 1e-10, scale=1.0)
+            assert_close(sim.v[2 * i : 2 * i + 2], single.v, 1e-10, scale=1.0)
+
+
+def test_each_tree_has_its_own_chart():
+    """Joints of several charts: which is in force is an input of each tree."""
+    scene = Scene()
+    for i in range(4):
+        scene.world.attach(random_body(np.random.default_rng(3), f"top {i}"), euler("zyx", "xyz"))
+    d = scene.compile()
+    for i in (1, 3):
+        d.parameters[f"top {i}.chart"] = 1
+    rng = np.random.default_rng(5)
+    q, v, tau = rng.uniform(0.2, 0.8, (3, 12))
+    given = {"q": q[None], "v": v[None], "tau": tau[None]}
+    assert isinstance(d.kernel("forward_dynamics"), ForestKernel)
+    assert_close(d.forward_dynamics(q, v, tau), whole(d, "forward_dynamics", given)[0], SOLVED)
+
+
+def test_derivatives_by_a_parameter_are_of_trees_too():
+    trees, d = forest(1)
+    q, v = (x[0] for x in trees.states(d, 1, 7))
+    for function, arguments in (("forward_dynamics", (q, v, np.zeros(d.nv))), ("kinetic_energy", (q, v)),
+                                ("center_of_mass", (q,))):  # fmt: skip
+        values = []
+        for scale in (1.3 + 1e-4, 1.3 - 1e-4):
+            own = d.view()
+            own.parameters["scale"] = scale
+            values.append(own.call(function, *arguments))
+        slope = (values[0] - values[1]) / 2e-4
+        assert_close(d.parameter_derivative(function, "scale", *arguments), slope, 1e-6)
+
+
+def test_what_is_not_of_trees_has_one_program():
+    scene = Scene()
+    arms = [scene.world.attach(Body(f"arm {i}", mass=1.0, inertia=np.eye(3)), joints.revolute("y")) for i in range(6)]
+    scene.constrain(arms[0].q[0] - arms[1].q[0])
+    assert not isinstance(scene.compile().kernel("forward_dynamics"), ForestKernel)
+    alone = Scene()
+    for i in range(3):
+        alone.world.attach(Body(f"arm {i}", mass=1.0 + i, inertia=np.eye(3)), joints.revolute("y"))
+    assert not isinstance(alone.compile().kernel("forward_dynamics"), ForestKernel)
+
+
+def test_trees_on_a_body_that_does_not_move_push_it_together():
+    """Each hangs on it, so that it gets a wrench from each."""
+    scene = Scene()
+    base = scene.world.attach(Body("base", shapes=[shapes.Box((1, 1, 0.1))]), joints.fixed())
+    for i in range(5):
+        base.attach(Body(f"arm {i}", mass=1.0, inertia=np.eye(3)), joints.revolute("y"))
+    d = scene.compile()
+    wrenches = d.cartesian_forces(np.zeros(5), np.ones(5))
+    np.testing.assert_allclose(wrenches[0], [0, -5, 0, 0, 0, 0], atol=1e-14)
+    assert isinstance(d.kernel("poses"), ForestKernel)
+
+
+def test_a_forest_travels():
+    _, d = forest(2)
+    copied = pickle.loads(pickle.dumps(d))
+    q = d.random(1)
+    np.testing.assert_array_equal(copied.poses(q), d.poses(q))
+
+
+def test_a_number_that_is_not_finite_is_told_by_its_coordinate():
+    _, d = forest(2)
+    q = d.neutral()
+    q[-1] = np.nan
+    with pytest.raises(rd.StateError, match=d.coordinates[-1]):
+        d.poses(q)
+    with pytest.raises(rd.StateError, match=d.coordinates[-1]):
+        d.poses(np.stack([d.neutral(), q]))

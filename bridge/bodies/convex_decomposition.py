@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tqdm import tqdm
 
 from recursive_dyn.codegen import cache
+from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.errors import ModelError
 from scene import shapes
 
@@ -107,7 +107,7 @@ def hulls(shape: shapes.Mesh) -> Parts | None:
 
     That is a mesh that is nearly convex (CONVEX) or not closed, so that it has no inside; a hollow one too, with a
     warning, where CoACD is not installed. Parts reach beyond the surface by up to about a hundredth of the mesh's size.
-    A bar shows the time it takes; the result is kept in the cache of compiled programs. Raises ModelError for a mesh
+    Progress is told while it lasts; the result is kept in the cache of compiled programs. Raises ModelError for a mesh
     that CoACD cannot cut.
     """
     mesh = shapes.to_trimesh(shape)
@@ -180,23 +180,17 @@ def _cut(label: str, mesh: trimesh.Trimesh, key: str) -> list[np.ndarray]:
 
 
 def _run(command: list[str], given: bytes, label: str) -> tuple[bytes, str | None]:
-    """Run CoACD's process behind a bar of elapsed time; what it answers, and what went wrong or None."""
+    """Run CoACD's process, which is told while it lasts; what it answers, and what went wrong or None."""
     with (
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
-        tqdm(total=SECONDS, desc=f"{label}: convex parts", bar_format="{desc} {elapsed}", leave=False) as bar,
+        waiting(f"cutting {label} into convex parts"),
     ):
-        told: bytes | None = given
         try:
-            for _ in range(4 * SECONDS):
-                try:
-                    answer, errors = process.communicate(told, timeout=0.25)
-                except subprocess.TimeoutExpired:
-                    told = None  # it goes on by itself
-                    bar.refresh()
-                    continue
-                lines = errors.decode(errors="replace").strip().splitlines()
-                failed = lines[-1] if lines else f"exit {process.returncode}"
-                return answer, failed if process.returncode else None
+            # In one call: of two, with a timeout for the first, the second would not write what is left of ``given``.
+            answer, errors = process.communicate(given, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
             return b"", f"it took longer than {SECONDS} s"
         finally:
             process.kill()
+    lines = errors.decode(errors="replace").strip().splitlines()
+    return answer, (lines[-1] if lines else f"exit {process.returncode}") if process.returncode else None

@@ -14,6 +14,7 @@ from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape, some_rows, told
 from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
+from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount, Program
 
@@ -147,9 +148,9 @@ class Evaluator:
         """Machine code of a function for ``width`` states at once, compiled or taken from the cache."""
         kernels = self._compiled.kernels
         if (function, width) not in kernels:
-            with building():
+            with building(), waiting(f"compiling {function}") as share:
                 if (function, width) not in kernels:
-                    report = self._report(function)
+                    report = self._report(function) or share
                     kernels[function, width] = self.functions.kernel(function, report) or Kernel(
                         self.functions.key(function), lambda: self.program(function), width, report,
                         self.functions.driver(function),

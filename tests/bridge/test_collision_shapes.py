@@ -1,6 +1,7 @@
 """What scene shapes are to Bullet: where they touch, with which normals, at how many points."""
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -219,6 +220,14 @@ def test_a_mesh_is_cut_once(monkeypatch):
     assert again is not None
     for a, b in zip(first.parts, again.parts, strict=True):
         np.testing.assert_array_equal(a[0], b[0])
+
+
+def test_what_the_cutting_process_is_given_may_be_longer_than_a_pipe_holds(monkeypatch):
+    """It reads only once it has started, which takes longer than a pipe of 64 kB takes to fill."""
+    monkeypatch.setattr(decomposition, "SECONDS", 30)
+    echo = "import sys, time; time.sleep(0.5); sys.stdout.buffer.write(sys.stdin.buffer.read())"
+    given = bytes(10**6)
+    assert decomposition._run([sys.executable, "-c", echo], given, "a mesh") == (given, None)
 
 
 def test_parts_are_written_as_groups(tmp_path):

@@ -1,0 +1,112 @@
+"""What takes long is told while it lasts, on standard error: what is waited for, how much of it is done, for how long.
+
+On a terminal it is one line that is drawn again and wiped out at the end; elsewhere it is printed once. Whatever is
+done in a moment prints nothing. ``$RECURSIVE_DYN_PROGRESS``, set to "off", silences all of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+PATIENCE = 0.3  # s that pass without a word
+REFRESH = 0.2  # s between two drawings of the line
+
+
+@dataclass(eq=False)
+class _Wait:
+    what: str
+    start: float = field(default_factory=time.monotonic)
+    share: float | None = None
+
+    def __str__(self) -> str:
+        return self.what if self.share is None else f"{self.what} {100.0 * self.share:.0f} %"
+
+
+class _Line:
+    """Everything that is waited for at present, the innermost last, and the thread that tells of it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # held while writing, so that no fork happens within
+        self._waits: list[_Wait] = []
+        self._over = threading.Event()
+        self._drawn = 0  # characters of the line on the terminal
+
+    def begin(self, wait: _Wait) -> None:
+        with self.lock:
+            self._waits.append(wait)
+            if len(self._waits) == 1:
+                self._over = threading.Event()
+                threading.Thread(target=self._tell, args=(self._over,), name="progress", daemon=True).start()
+
+    def end(self, wait: _Wait) -> None:
+        with self.lock:
+            self._waits = [other for other in self._waits if other is not wait]
+            if not self._waits:
+                self._over.set()
+                self._wipe()
+
+    def forget(self) -> None:
+        """In the child of a fork, which has none of the threads."""
+        self.__init__()  # type: ignore[misc]
+
+    def _tell(self, over: threading.Event) -> None:
+        pause = PATIENCE
+        while not over.wait(pause):
+            with self.lock:
+                if over.is_set():
+                    return
+                with contextlib.suppress(OSError, ValueError, AttributeError):  # standard error is closed, or None
+                    if not sys.stderr.isatty():
+                        sys.stderr.write(f"recursive_dyn: {': '.join(wait.what for wait in self._waits)} ...\n")
+                        sys.stderr.flush()
+                        return
+                    self._draw()
+            pause = REFRESH
+
+    def _draw(self) -> None:
+        text = f"{': '.join(map(str, self._waits))}, {time.monotonic() - self._waits[0].start:.0f} s"
+        text = text[: shutil.get_terminal_size().columns - 1]
+        sys.stderr.write("\r" + text.ljust(self._drawn))
+        sys.stderr.flush()
+        self._drawn = len(text)
+
+    def _wipe(self) -> None:
+        if self._drawn:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write("\r" + " " * self._drawn + "\r")
+                sys.stderr.flush()
+            self._drawn = 0
+
+
+_LINE = _Line()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=lambda: _LINE.lock.acquire(),
+        after_in_parent=lambda: _LINE.lock.release(),
+        after_in_child=lambda: _LINE.forget(),
+    )
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[Callable[[float], None]]:
+    """Tell that ``what`` goes on, should it last; yields a function to be called with the share done, 0 to 1.
+
+    Within another one it is a part of that: both are told, on the same line.
+    """
+    if os.environ.get("RECURSIVE_DYN_PROGRESS") == "off":
+        yield lambda share: None
+        return
+    wait = _Wait(what)
+    _LINE.begin(wait)
+    try:
+        yield lambda share: setattr(wait, "share", share)
+    finally:
+        _LINE.end(wait)

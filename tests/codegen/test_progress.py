@@ -1,0 +1,102 @@
+"""What takes long is told, on one line; what does not says nothing."""
+
+import io
+import os
+import sys
+import time
+
+import pytest
+
+from recursive_dyn.codegen import progress
+from recursive_dyn.codegen.progress import waiting
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def stderr(monkeypatch):
+    """Call with a stream to have it as standard error."""
+
+    def use(stream):
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(progress, "PATIENCE", 0.01)
+        monkeypatch.setattr(progress, "REFRESH", 0.01)
+        return stream
+
+    return use
+
+
+def until(true, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert true()
+
+
+def test_what_is_done_in_a_moment_says_nothing(stderr, monkeypatch):
+    seen = stderr(io.StringIO())
+    monkeypatch.setattr(progress, "PATIENCE", 30.0)
+    with waiting("compiling"):
+        pass
+    assert seen.getvalue() == ""
+
+
+def test_without_a_terminal_there_is_one_line_of_all_that_is_waited_for(stderr):
+    seen = stderr(io.StringIO())
+    with waiting("getting ready"), waiting("compiling poses") as share:
+        until(seen.getvalue)
+        share(0.5)
+        with waiting("compiling more"):
+            time.sleep(0.05)
+    assert seen.getvalue() == "recursive_dyn: getting ready: compiling poses ...\n"
+
+
+def test_a_terminals_line_tells_the_share_and_is_wiped_out(stderr):
+    seen = stderr(Terminal())
+    with waiting("compiling") as share:
+        until(lambda: "compiling, 0 s" in seen.getvalue())
+        share(0.25)
+        until(lambda: "compiling 25 %, 0 s" in seen.getvalue())
+    last = seen.getvalue().split("\r")
+    assert last[-2].strip() == "" and last[-1] == "" and len(last[-2]) >= len("compiling, 0 s")
+    assert "\n" not in seen.getvalue()
+
+
+def test_an_error_ends_the_wait(stderr):
+    seen = stderr(io.StringIO())
+    with pytest.raises(KeyError), waiting("first"):
+        raise KeyError
+    with waiting("second"):
+        until(seen.getvalue)
+    assert seen.getvalue() == "recursive_dyn: second ...\n"
+
+
+def test_it_can_be_silenced(stderr, monkeypatch):
+    seen = stderr(io.StringIO())
+    monkeypatch.setenv("RECURSIVE_DYN_PROGRESS", "off")
+    with waiting("compiling") as share:
+        share(1.0)
+        time.sleep(0.1)
+    assert seen.getvalue() == ""
+
+
+def test_without_standard_error_nothing_happens(monkeypatch, stderr):
+    stderr(None)
+    with waiting("compiling"):
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_while_something_is_waited_for_can_wait_itself(stderr):
+    stderr(io.StringIO())
+    with waiting("compiling"):
+        child = os.fork()
+        if child == 0:
+            seen = stderr(io.StringIO())
+            with waiting("in the child"):
+                until(seen.getvalue)
+            os._exit(0 if seen.getvalue() == "recursive_dyn: in the child ...\n" else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

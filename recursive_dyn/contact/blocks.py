@@ -1,57 +1,75 @@
-"""Blocks of rows: their mobilities, velocities and what their impulses do to whitened coordinates."""
+"""Blocks of rows, and islands of them: their velocities, and what their impulses do to whitened coordinates."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.rows import SPIN, ContactRows, ScalarRows
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+
+SPIN, ROLL = 3, 4  # first component of each part of a block of six
+
+
+class ContactRows(NamedTuple):
+    """Blocks of contacts (n of them) in whitened coordinates: 3 to 6 rows that share one list of coordinates, normal,
+    two tangents, then the moments of spinning and of rolling friction where there are any.
+
+    links (n, 2): of A and B, free body k counting as link nl + k; axes (n, 3, 3): normal and tangents; first (n + 1,),
+    slots: coordinates of each block; start (n,): where its numbers begin in ``values``, all rows of one coordinate
+    after those of the other; kind (n,): bit 1 spinning, bit 2 rolling friction; height (n,): how many rows, 0 for what
+    reaches nothing; speed (n, 6): velocities of the rows without impulses; mobility (n, 21): what impulses of the block
+    do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
+    """
+
+    links: Annotated[np.ndarray, int, 2]
+    axes: Annotated[np.ndarray, float, 3, 3]
+    first: Integers
+    slots: Integers
+    start: Integers
+    values: Floats
+    kind: Integers
+    height: Integers
+    speed: Annotated[np.ndarray, float, 6]
+    mobility: Annotated[np.ndarray, float, 21]
+
+
+class ScalarRows(NamedTuple):
+    """Rows on generalized directions (m of them): limits, motors, joint friction, loop constraints.
+
+    first (m + 1,), slots, values: whitened coefficients; speed (m,): velocity without impulses; target (m,); low, high
+    (m,): bounds of the impulse, within which the velocity meets its target; soft (m,): velocity by which an impulse of
+    1 gives way; mobility (m,).
+    """
+
+    first: Integers
+    slots: Integers
+    values: Floats
+    speed: Floats
+    target: Floats
+    low: Floats
+    high: Floats
+    soft: Floats
+    mobility: Floats
 
 
 class Island(NamedTuple):
     """Rows that are solved together, and what is found.
 
-    contact_rows, scalar_rows: of the whole solve, of which this island has ``contacts`` and ``scalars``; G (n, 6, 6),
-    g (m,): their mobilities; targets (n,), frictions (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened
-    velocities.
+    rows, lines: of the whole solve, of which this island has ``contacts`` and ``scalars``; targets (n,), frictions
+    (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened velocities, of which the island has ``slots``.
     """
 
-    contact_rows: ContactRows
-    scalar_rows: ScalarRows
-    G: np.ndarray
-    g: np.ndarray
-    targets: np.ndarray
-    frictions: np.ndarray
-    contacts: np.ndarray
-    scalars: np.ndarray
-    P: np.ndarray
-    Q: np.ndarray
-    y: np.ndarray
-
-
-@compiled
-def mobilities(rows: ContactRows, scalar_rows: ScalarRows) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal blocks: G (n, 6, 6) of each contact, g (m,) of each scalar row, whose ``soft`` becomes absolute."""
-    G, g = np.zeros((len(rows.kind), 6, 6)), np.zeros(len(scalar_rows.speed))
-    for c in range(len(G)):
-        size = rows.first[c + 1] - rows.first[c]
-        for i in range(height(rows, c)):
-            for j in range(i + 1):
-                total = 0.0
-                for k in range(size):
-                    total += rows.values[rows.start[c] + i * size + k] * rows.values[rows.start[c] + j * size + k]
-                a, b = component(rows.kind[c], i), component(rows.kind[c], j)
-                G[c, a, b] = total
-                G[c, b, a] = total
-    for s in range(len(g)):
-        total = 0.0
-        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-            total += scalar_rows.values[k] ** 2
-        g[s] = total
-        scalar_rows.soft[s] *= total
-    return G, g
+    rows: ContactRows
+    lines: ScalarRows
+    targets: Floats
+    frictions: Annotated[np.ndarray, float, 5]
+    contacts: Integers
+    scalars: Integers
+    slots: Integers
+    P: Annotated[np.ndarray, float, 6]
+    Q: Floats
+    y: Floats
 
 
 @compiled
@@ -61,47 +79,59 @@ def component(kind: int, i: int) -> int:
 
 
 @compiled
-def height(rows: ContactRows, c: int) -> int:
-    """How many rows a contact's block has; 0 where it reaches nothing that moves."""
-    return 0 if rows.first[c] == rows.first[c + 1] else 3 + (rows.kind[c] & 1) + (rows.kind[c] & 2)
-
-
-@compiled
-def add(rows: ContactRows, c: int, p: np.ndarray, y: np.ndarray) -> None:
-    """y += A^T p of a contact's block, p (6,)."""
-    size = rows.first[c + 1] - rows.first[c]
-    for i in range(height(rows, c)):
-        amount = p[component(rows.kind[c], i)]
-        if amount != 0.0:
-            at = rows.start[c] + i * size
-            for k in range(size):
-                y[rows.slots[rows.first[c] + k]] += rows.values[at + k] * amount
-
-
-@compiled
-def velocity(rows: ContactRows, c: int, i: int, y: np.ndarray) -> float:
+def velocity(rows: ContactRows, c: int, i: int, y: Floats) -> float:
     """Velocity of the i-th row of a contact's block."""
-    size = rows.first[c + 1] - rows.first[c]
-    at, total = rows.start[c] + i * size, rows.speed[c, component(rows.kind[c], i)]
-    for k in range(size):
-        total += rows.values[at + k] * y[rows.slots[rows.first[c] + k]]
+    height, total = rows.height[c], rows.speed[c, component(rows.kind[c], i)]
+    at = rows.start[c] + i
+    for k in range(rows.first[c], rows.first[c + 1]):
+        total += rows.values[at] * y[rows.slots[k]]
+        at += height
     return total
 
 
 @compiled
+def add(rows: ContactRows, c: int, i: int, amount: float, y: Floats) -> None:
+    """y changed by an impulse along the i-th row of a contact's block."""
+    height, at = rows.height[c], rows.start[c] + i
+    for k in range(rows.first[c], rows.first[c + 1]):
+        y[rows.slots[k]] += rows.values[at] * amount
+        at += height
+
+
+@compiled
+def add_three(rows: ContactRows, c: int, p0: float, p1: float, p2: float, y: Floats) -> None:
+    """y changed by impulses along the first three rows of a contact's block."""
+    values, slots, height, at = rows.values, rows.slots, rows.height[c], rows.start[c]
+    for k in range(rows.first[c], rows.first[c + 1]):
+        y[slots[k]] = y[slots[k]] + values[at] * p0 + values[at + 1] * p1 + values[at + 2] * p2
+        at += height
+
+
+@compiled
+def moving(lines: ScalarRows, s: int, y: Floats) -> float:
+    """What y does to the velocity of a scalar row."""
+    total = 0.0
+    for k in range(lines.first[s], lines.first[s + 1]):
+        total += lines.values[k] * y[lines.slots[k]]
+    return total
+
+
+@compiled
+def add_scalar(lines: ScalarRows, s: int, amount: float, y: Floats) -> None:
+    """y changed by an impulse along a scalar row."""
+    for k in range(lines.first[s], lines.first[s + 1]):
+        y[lines.slots[k]] += lines.values[k] * amount
+
+
+@compiled
 def accumulate(it: Island) -> None:
-    """y = A^T p over these rows; y of the coordinates they reach only."""
-    rows, scalar_rows, contacts, scalars, P, Q = it.contact_rows, it.scalar_rows, it.contacts, it.scalars, it.P, it.Q
-    y = it.y
-    for c in contacts:
-        for k in range(rows.first[c], rows.first[c + 1]):
-            y[rows.slots[k]] = 0.0
-    for s in scalars:
-        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-            y[scalar_rows.slots[k]] = 0.0
-    for c in contacts:
-        add(rows, c, P[c], y)
-    for s in scalars:
-        if Q[s] != 0.0:
-            for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-                y[scalar_rows.slots[k]] += scalar_rows.values[k] * Q[s]
+    """y = A^T p over these rows."""
+    y, P, Q = it.y, it.P, it.Q
+    for slot in it.slots:
+        y[slot] = 0.0
+    for c in it.contacts:
+        add_three(it.rows, c, P[c, 0], P[c, 1], P[c, 2], y)
+        for i in range(SPIN, it.rows.height[c]):
+            add(it.rows, c, i, P[c, component(it.rows.kind[c], i)], y)
+    for s in it.scalars:
+        add_scalar(it.lines, s, Q[s], y)

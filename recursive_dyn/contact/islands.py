@@ -1,40 +1,43 @@
-"""Rows that touch the same coordinates form an island; each is solved by itself.
+"""Rows that touch the same coordinates form an island; each is solved by itself, by a method of its own.
 
-A method for one island is a function (island, scratch, iterations, tolerance) -> (sweeps, residual) that starts from
-the island's impulses, and leaves there those it found and in y what they do; ``island.solve_island`` is one.
+A method is a function (island, iterations, tolerance) -> (sweeps, residual) that starts from the island's impulses, and
+leaves there those it found and in y what they do. ``chosen`` says which one solves an island, ``_solved`` calls it.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.blocks import Island, accumulate, component, height, velocity
+from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component, velocity
 from recursive_dyn.contact.island import solve_island
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.rows import ContactRows, ScalarRows
 from recursive_dyn.contact.tuning import JUDGEMENTS, STICK_SPEED
+
+SWEEPS, STICKING_FIRST = 0, 1  # methods
+
+
+class Partition(NamedTuple):
+    """Islands, count[0] of them: places in contacts, scalars and slots (whitened coordinates) where each starts,
+    (most + 1,) each, and these, one island after the other."""
+
+    count: Integers
+    contact_first: Integers
+    contacts: Integers
+    scalar_first: Integers
+    scalars: Integers
+    slot_first: Integers
+    slots: Integers
 
 
 @compiled
-def _find(leader: np.ndarray, i: int) -> int:
+def _find(leader: Integers, i: int) -> int:
     while leader[i] != i:
         leader[i] = leader[leader[i]]
         i = leader[i]
     return i
-
-
-@compiled
-def _union(layout: Layout, first: np.ndarray, index: np.ndarray, leader: np.ndarray) -> None:
-    for c in range(len(first) - 1):
-        home = -1
-        for k in range(first[c], first[c + 1]):
-            slot = index[k]
-            group = _group(layout, slot)
-            if home < 0:
-                home = _find(leader, group)
-            else:
-                leader[_find(leader, group)] = home
 
 
 @compiled
@@ -44,132 +47,162 @@ def _group(layout: Layout, slot: int) -> int:
 
 
 @compiled
-def partition(layout: Layout, size: int, rows: ContactRows, scalar_rows: ScalarRows) -> np.ndarray:
-    """Number of the island of every contact, then of every scalar row; -1 where a row reaches nothing.
-
-    size: number of all coordinates, those of free bodies included.
-    """
-    count = layout.groups + (size - layout.nv) // 6
-    leader, number = np.arange(count), np.full(count, -1)
-    _union(layout, rows.first, rows.slots, leader)
-    _union(layout, scalar_rows.first, scalar_rows.slots, leader)
-    n, m = len(rows.kind), len(scalar_rows.speed)
-    result = np.full(n + m, -1)
-    count = 0
-    for c in range(n + m):
-        if c < n:
-            empty = rows.first[c] == rows.first[c + 1]
-            slot = -1 if empty else rows.slots[rows.first[c]]
-        else:
-            empty = scalar_rows.first[c - n] == scalar_rows.first[c - n + 1]
-            slot = -1 if empty else scalar_rows.slots[scalar_rows.first[c - n]]
-        if empty:
-            continue
-        home = _find(leader, _group(layout, slot))
-        if number[home] < 0:
-            number[home] = count
-            count += 1
-        result[c] = number[home]
-    return result
+def _unite(layout: Layout, first: Integers, slots: Integers, homes: Integers, leader: Integers) -> None:
+    """Unite what each row, or block of rows, reaches; homes: a group of each, -1 for what reaches nothing."""
+    for c in range(len(homes)):
+        homes[c] = -1
+        for k in range(first[c], first[c + 1]):
+            group = _group(layout, slots[k])
+            if homes[c] < 0:
+                homes[c] = group
+            elif homes[c] != group:
+                leader[_find(leader, group)] = _find(leader, homes[c])
 
 
 @compiled
-def solve_islands(
-    layout: Layout,
-    rows: ContactRows,
-    scalar_rows: ScalarRows,
-    G: np.ndarray,
-    g: np.ndarray,
-    targets: np.ndarray,
-    frictions: np.ndarray,
-    P: np.ndarray,
-    Q: np.ndarray,
-    y: np.ndarray,
-    iterations: int,
-    tolerance: float,
-) -> tuple[int, int, float]:
-    """Every island from the impulses given; (islands, most sweeps of one, largest residual)."""
-    n, count, sweeps, residual = len(rows.kind), 0, 0, 0.0
-    home = partition(layout, len(y), rows, scalar_rows)
-    for k in range(len(home)):
-        count = max(count, home[k] + 1)
-    order = np.argsort(home, kind="mergesort")
-    local = np.full(len(y), -1)
-    at = 0
-    while at < len(order) and home[order[at]] < 0:
-        at += 1
-    for number in range(count):
-        end = at
-        while end < len(order) and home[order[end]] == number:
-            end += 1
-        members = order[at:end]
-        contacts, scalars = members[members < n], members[members >= n] - n
-        it = Island(rows, scalar_rows, G, g, targets, frictions, contacts, scalars, P, Q, y)
-        done, change = _coulomb(it, local, iterations, tolerance)
+def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, free: int) -> Partition:
+    """The islands that rows of a model and so many free bodies make; what reaches nothing is in none."""
+    groups, n, m = layout.groups + free, len(rows.kind), len(lines.speed)
+    leader, number = np.empty(groups, dtype=np.int64), np.full(groups, -1)
+    for k in range(groups):
+        leader[k] = k
+    contact_homes, scalar_homes = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
+    _unite(layout, rows.first, rows.slots, contact_homes, leader)
+    _unite(layout, lines.first, lines.slots, scalar_homes, leader)
+    count = np.zeros(1, dtype=np.int64)
+    _number(contact_homes, leader, number, count)
+    _number(scalar_homes, leader, number, count)
+    slot_homes = np.empty(layout.nv + 6 * free, dtype=np.int64)
+    for k in range(groups):
+        number[k] = number[_find(leader, k)]
+    for k in range(len(slot_homes)):
+        slot_homes[k] = number[_group(layout, k)]
+    size = count[0]
+    contact_first, contacts = np.zeros(size + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
+    scalar_first, scalars = np.zeros(size + 1, dtype=np.int64), np.empty(m, dtype=np.int64)
+    slot_first, slots = np.zeros(size + 1, dtype=np.int64), np.empty(len(slot_homes), dtype=np.int64)
+    _collect(contact_homes, contact_first, contacts)
+    _collect(scalar_homes, scalar_first, scalars)
+    _collect(slot_homes, slot_first, slots)
+    return Partition(count, contact_first, contacts, scalar_first, scalars, slot_first, slots)
+
+
+@compiled
+def _number(homes: Integers, leader: Integers, number: Integers, count: Integers) -> None:
+    """homes: of islands instead of groups, numbered as they are met."""
+    for c in range(len(homes)):
+        if homes[c] >= 0:
+            group = _find(leader, homes[c])
+            if number[group] < 0:
+                number[group] = count[0]
+                count[0] += 1
+            homes[c] = number[group]
+
+
+@compiled
+def _collect(homes: Integers, first: Integers, members: Integers) -> None:
+    """Members of each island in their order, and where those of each start."""
+    for home in homes:
+        if home >= 0:
+            first[home + 1] += 1
+    for k in range(len(first) - 1):
+        first[k + 1] += first[k]
+    for c in range(len(homes)):
+        if homes[c] >= 0:
+            members[first[homes[c]]] = c
+            first[homes[c]] += 1
+    for k in range(len(first) - 1, 0, -1):
+        first[k] = first[k - 1]
+    first[0] = 0
+
+
+@compiled
+def solve_islands(whole: Island, these: Partition, iterations: int, tolerance: float) -> tuple[int, float]:
+    """Every island of the whole from the impulses given; (most sweeps of one, largest residual)."""
+    sweeps, residual = 0, 0.0
+    for k in range(these.count[0]):
+        it = Island(
+            whole.rows, whole.lines, whole.targets, whole.frictions,
+            these.contacts[these.contact_first[k] : these.contact_first[k + 1]],
+            these.scalars[these.scalar_first[k] : these.scalar_first[k + 1]],
+            these.slots[these.slot_first[k] : these.slot_first[k + 1]],
+            whole.P, whole.Q, whole.y,
+        )  # fmt: skip
+        done, change = _solved(it, iterations, tolerance)
         if change > tolerance:
             _tame(it)
-        sweeps = max(sweeps, done)
-        residual = max(residual, change)
-        at = end
-    return count, sweeps, residual
+        sweeps, residual = max(sweeps, done), max(residual, change)
+    return sweeps, residual
+
+
+@compiled
+def chosen(it: Island) -> int:
+    """The method for an island."""
+    for c in it.contacts:
+        if it.frictions[c, 0] > it.frictions[c, 1]:
+            return STICKING_FIRST
+    return SWEEPS
+
+
+@compiled
+def _solved(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
+    """Solve an island by its method; as that returns."""
+    if chosen(it) == STICKING_FIRST:
+        return _sticking_first(it, iterations, tolerance)
+    return solve_island(it, iterations, tolerance)
 
 
 @compiled
 def _tame(it: Island) -> None:
     """Shrink impulses that did not converge to where they take most energy away, if they would bring some in."""
-    rows, scalar_rows, contacts, scalars, P, Q = it.contact_rows, it.scalar_rows, it.contacts, it.scalars, it.P, it.Q
-    y = it.y
+    rows, lines, P, Q = it.rows, it.lines, it.P, it.Q
     work, square = 0.0, 0.0
-    for c in contacts:
-        for i in range(6):
-            work += P[c, i] * rows.speed[c, i]
-    for s in scalars:
-        work += Q[s] * scalar_rows.speed[s]
     accumulate(it)
-    for c in contacts:
-        for i in range(height(rows, c)):
-            r = component(rows.kind[c], i)
-            square += P[c, r] * (velocity(rows, c, i, y) - rows.speed[c, r])
-    for s in scalars:
-        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-            square += Q[s] * scalar_rows.values[k] * y[scalar_rows.slots[k]]
+    for c in it.contacts:
+        for i in range(rows.height[c]):
+            k = component(rows.kind[c], i)
+            work += P[c, k] * rows.speed[c, k]
+    for s in it.scalars:
+        work += Q[s] * lines.speed[s]
+    for slot in it.slots:
+        square += it.y[slot] * it.y[slot]
     if work + 0.5 * square > 0.0 and square > 0.0:
         share = max(-work / square, 0.0)
-        for c in contacts:
-            P[c] *= share
-        for s in scalars:
+        for c in it.contacts:
+            for i in range(6):
+                P[c, i] *= share
+        for s in it.scalars:
             Q[s] *= share
         accumulate(it)
 
 
 @compiled
-def _coulomb(it: Island, local: np.ndarray, iterations: int, tolerance: float) -> tuple[int, float]:
+def _sticking_first(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
     """Solve with every contact sticking as hard as it can; those that slip nevertheless slide, and it is solved again.
 
     Were each contact judged alone, a body that its contacts can hold together would slip one contact after the other.
     """
-    rows, frictions, contacts, P, y = it.contact_rows, it.frictions, it.contacts, it.P, it.y
-    double = False
-    for c in contacts:
-        double = double or frictions[c, 0] > frictions[c, 1]
-    if not double:
-        return solve_island(it, local, iterations, tolerance)
-    own = frictions.copy()
-    for c in contacts:
-        own[c, 1] = frictions[c, 0]
-    sticky = Island(it.contact_rows, it.scalar_rows, it.G, it.g, it.targets, own, contacts, it.scalars, P, it.Q, y)
-    total, change = 0, 0.0
+    own, total, change = np.empty((len(it.frictions), 5)), 0, 0.0
+    for c in it.contacts:
+        own[c] = it.frictions[c]
+        own[c, 1] = it.frictions[c, 0]
+    sticky = Island(it.rows, it.lines, it.targets, own, it.contacts, it.scalars, it.slots, it.P, it.Q, it.y)
     for _ in range(JUDGEMENTS):
-        done, change = solve_island(sticky, local, iterations, tolerance)
+        done, change = solve_island(sticky, iterations, tolerance)
         total += done
         slipped = False
-        for c in contacts:
-            if own[c, 1] <= frictions[c, 1] or P[c, 0] <= 0.0:
-                continue
-            slip = np.sqrt(velocity(rows, c, 1, y) ** 2 + velocity(rows, c, 2, y) ** 2)
-            if slip > STICK_SPEED + 10.0 * tolerance:
-                own[c, 0], own[c, 1] = frictions[c, 1], frictions[c, 1]
+        for c in it.contacts:
+            slips, sliding = own[c, 1] > it.frictions[c, 1] and it.P[c, 0] > 0.0, it.frictions[c, 1]
+            if slips and _slip(it, c) > STICK_SPEED + 10.0 * tolerance:
+                own[c, 0], own[c, 1] = sliding, sliding
                 slipped = True
         if not slipped:
             break
     return total, change
+
+
+@compiled
+def _slip(it: Island, c: int) -> float:
+    """How fast a contact slips."""
+    v1, v2 = velocity(it.rows, c, 1, it.y), velocity(it.rows, c, 2, it.y)
+    return np.sqrt(v1 * v1 + v2 * v2)

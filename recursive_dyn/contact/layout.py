@@ -7,53 +7,102 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.codegen.compiled import Integers
 from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.impulse import event_size
 
+CROSSING, ELIMINATION, HINGE = 0, 1, 2
+
 
 class Layout(NamedTuple):
-    """Events of a model's ``elimination`` order and the coordinates each link depends on.
+    """Events of a model's ``elimination`` order and the coordinates (nv of them) each link depends on.
 
-    parent (nl,); first (nl + 2,): of a link's events, the world's last; slot, data (ne,): place of an event's numbers
-    among the factors; column (ne,): a joint column or a pivot; port_first (ne + 1,), port: open ports of a pivot.
-    refs: where the links' reference points start among the factors. group (nv,): coordinates that respond to each
-    other, numbered from 0 to groups - 1.
+    parent (nl,); first (nl + 2,): of a link's events, the world's last; slot, data (ne,): coordinate of an event, place
+    of its numbers among the factors; kind (ne,): CROSSING of a joint column, ELIMINATION of a coordinate, or HINGE,
+    both at once and no port open; port_first (ne + 1,), port: open ports of an elimination. refs: where the links'
+    reference points start among the factors. support_first (nl + 1,), support: coordinates that an impulse on a link
+    reaches, rising. home (nv,): link at which a coordinate is eliminated, nl at the world. link_groups (nl,): the group
+    of a link's support, -1 if it has none; group (nv,): coordinates that respond to each other, numbered from 0 to
+    groups - 1; group_first (groups + 1,), group_slots: of each.
     """
 
-    parent: np.ndarray
-    first: np.ndarray
-    slot: np.ndarray
-    data: np.ndarray
-    column: np.ndarray
-    port_first: np.ndarray
-    port: np.ndarray
+    parent: Integers
+    first: Integers
+    slot: Integers
+    data: Integers
+    kind: Integers
+    port_first: Integers
+    port: Integers
     refs: int
-    group: np.ndarray
+    support_first: Integers
+    support: Integers
+    home: Integers
+    link_groups: Integers
+    group: Integers
+    group_first: Integers
+    group_slots: Integers
     groups: int
     nv: int
 
 
 def layout(model: Model) -> Layout:
     """The arrays of a model."""
-    events = model.elimination.events
-    flat = [event for link in events for event in link]
-    ports = [event.ports if isinstance(event, Elimination) else () for event in flat]
-    sizes = [event_size(event) for event in flat]
-    group = _groups(model)
+    links = [list(_events(events)) for events in model.elimination.events]
+    flat = [event for events in links for event in events]
+    sizes = [sum(event_size(part) for part in event) for event in flat]
+    last = [event[-1] for event in flat]
+    ports = [event.ports if isinstance(event, Elimination) else () for event in last]
+    support, group = _supports(model), _groups(model)
+    members = [np.flatnonzero(group == k).tolist() for k in range(int(group.max(initial=-1)) + 1)]
     return Layout(
         parent=_integers([link.parent for link in model.links]),
-        first=_starts([len(e) for e in events]),
-        slot=_integers([e.slot for e in flat]),
+        first=_starts([len(events) for events in links]),
+        slot=_integers([event.slot for event in last]),
         data=_starts(sizes)[:-1],
-        column=np.array([isinstance(event, Crossing) for event in flat], dtype=np.bool_),
+        kind=_integers([HINGE if len(e) == 2 else int(isinstance(e[0], Elimination)) for e in flat]),
         port_first=_starts([len(p) for p in ports]),
         port=_integers([slot for p in ports for slot in p]),
         refs=sum(sizes),
+        support_first=_starts([len(s) for s in support]),
+        support=_integers([slot for s in support for slot in s]),
+        home=_integers([len(model.links) if link == WORLD else link for link in model.elimination.meeting]),
+        link_groups=_integers([int(group[s[0]]) if s else -1 for s in support]),
         group=group,
-        groups=int(group.max(initial=-1)) + 1,
+        group_first=_starts([len(m) for m in members]),
+        group_slots=_integers([slot for m in members for slot in m]),
+        groups=len(members),
         nv=model.nv,
     )
+
+
+def _events(events: Sequence[Crossing | Elimination]) -> Iterator[tuple[Crossing | Elimination, ...]]:
+    """Events one by one; a column that is eliminated as soon as it is crossed, while no port is open, as a pair."""
+    k = 0
+    while k < len(events):
+        own, after = events[k], events[k + 1] if k + 1 < len(events) else None
+        hinge = isinstance(own, Crossing) and isinstance(after, Elimination) and own.slot == after.slot
+        count = 2 if hinge and isinstance(after, Elimination) and not after.ports else 1
+        yield tuple(events[k : k + count])
+        k += count
+
+
+def _supports(model: Model) -> list[list[int]]:
+    """Slots that an impulse on each link reaches, rising: of columns on its way, and what is open as they go."""
+    events, found = model.elimination.events, []
+    for i in range(len(model.links)):
+        reached: set[int] = set()
+        while True:
+            for event in events[i]:
+                if isinstance(event, Crossing):
+                    reached.add(event.slot)
+                elif event.slot in reached:
+                    reached.update(event.ports)
+            if i == len(model.links):
+                break
+            i = model.links[i].parent if model.links[i].parent != WORLD else len(model.links)
+        found.append(sorted(reached))
+    return found
 
 
 def _groups(model: Model) -> np.ndarray:

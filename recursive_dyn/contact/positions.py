@@ -2,108 +2,154 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.rows import ContactRows, ScalarRows
+from recursive_dyn.codegen.compiled import Flags, Floats, compiled
+from recursive_dyn.contact.blocks import ContactRows, ScalarRows, add, add_scalar, moving
 from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, SEPARATION_SWEEPS, SETTLED
 
 
-@compiled
-def separate(
-    rows: ContactRows,
-    scalar_rows: ScalarRows,
-    G: np.ndarray,
-    g: np.ndarray,
-    gaps: np.ndarray,
-    stops: np.ndarray,
-    holds: np.ndarray,
-    wanted: np.ndarray,
-    pressed: np.ndarray,
-    z: np.ndarray,
-    slop: float,
-) -> None:
-    """Move whitened positions z so that gaps + A z are as wanted where ``pressed`` (n + m,), and nowhere below -slop.
+class Gaps(NamedTuple):
+    """Gaps of contacts (n of them), then of scalar rows (m).
 
-    gaps, wanted: of the contacts, then of the scalar rows, of which only ``stops`` (m,) count; NaN: nothing wanted.
-    What is overlapping is pushed to half the slop, the least way in the metric of M; that comes first where not all can
-    be had. Nothing is pushed along rows that ``holds`` (m,) marks. gaps become what is left.
+    gaps, wanted (n + m,): where the flight ends, and at the step's end; NaN: nothing wanted. bounded, pressed (n + m,):
+    which cannot be negative, and where impulses press; holds (m,): rows along which nothing is pushed. z: whitened
+    positions.
     """
-    n, m = len(rows.kind), len(scalar_rows.speed)
-    push, floor, active = np.zeros(n + m), np.zeros(n + m), np.zeros(n + m, dtype=np.bool_)
-    least, pushed = _immobile(G), False
-    half = SEPARATION_SWEEPS // 2
-    for k in range(SEPARATION_SWEEPS):
-        if k == half:  # what is wanted cannot all be had: from here on only overlaps are removed
-            floor[:] = np.where(pressed & ~np.isnan(wanted), push, 0.0)
-            active[:] = False
-        change = 0.0
-        for c in range(n + m):
-            if c >= n and not stops[c - n]:
-                continue
-            mobility = G[c, 0, 0] if c < n else g[c - n]
-            if mobility <= least:
-                continue
-            gap = gaps[c] + _moved(rows, scalar_rows, c, z)
-            two_sided = k < half and pressed[c] and not np.isnan(wanted[c])
-            if not (two_sided or active[c] or gap < -slop * BEYOND_SLOP):
-                continue
-            active[c] = True
-            aim = wanted[c] if two_sided else -0.5 * slop
-            target = push[c] + (aim - gap) / mobility
-            step = (target if two_sided else max(floor[c], target)) - push[c]
-            if step != 0.0:
-                pushed = True
-                push[c] += step
-                change = max(change, abs(step) * mobility)
-                _move(rows, scalar_rows, c, step, z)
-        if pushed:
-            change = max(change, _hold(rows, scalar_rows, g, holds, z))
-        if change <= SETTLED * slop:
-            break
-    for c in range(n):
-        gaps[c] += _moved(rows, scalar_rows, c, z)
+
+    gaps: Floats
+    wanted: Floats
+    bounded: Flags
+    pressed: Flags
+    holds: Flags
+    z: Floats
+
+
+class _Pushes(NamedTuple):
+    """What moves them apart, push (n + m,): what is given back down to floor (n + m,) only; active (n + m,): what was
+    found to overlap."""
+
+    push: Floats
+    floor: Floats
+    active: Flags
 
 
 @compiled
-def _immobile(G: np.ndarray) -> float:
+def separate(rows: ContactRows, lines: ScalarRows, these: Gaps, slop: float) -> bool:
+    """Move z so that gaps + A z are as wanted where pressed, and nowhere below -slop; whether anything was moved.
+
+    What is overlapping is pushed to half the slop, the least way in the metric of M; that comes first where not all can
+    be had. gaps become what is left.
+    """
+    left, least = np.empty(len(these.gaps)), _immobile(rows)
+    moves = _left(rows, lines, these, left, least, slop)
+    if moves:
+        _push_apart(rows, lines, these, least, slop)
+        _left(rows, lines, these, left, least, slop)
+    these.gaps[:] = left
+    return moves
+
+
+@compiled
+def _left(rows: ContactRows, lines: ScalarRows, these: Gaps, left: Floats, least: float, slop: float) -> bool:
+    """left (n + m,) = gaps + A z; whether one is not as it should be."""
+    moves = False
+    for c in range(len(left)):
+        left[c] = these.gaps[c]
+        if these.bounded[c]:
+            left[c] += _moved(rows, lines, c, these.z)
+            aims = (these.pressed[c] and not np.isnan(these.wanted[c])) or left[c] < -slop * BEYOND_SLOP
+            moves = moves or (aims and _mobility(rows, lines, c) > least)
+    return moves
+
+
+@compiled
+def _immobile(rows: ContactRows) -> float:
     """The mobility up to which a contact cannot be moved."""
-    least = 0.0
-    for c in range(len(G)):
-        least = max(least, IMMOBILE * (G[c, 0, 0] + G[c, 1, 1] + G[c, 2, 2]))
+    least, G = 0.0, rows.mobility
+    for c in range(len(rows.kind)):
+        least = max(least, IMMOBILE * (G[c, 0] + G[c, 2] + G[c, 5]))
     return least
 
 
 @compiled
-def _hold(rows: ContactRows, scalar_rows: ScalarRows, g: np.ndarray, holds: np.ndarray, z: np.ndarray) -> float:
-    """Take back what moves along the rows that ``holds`` marks, one after the other; the most that was."""
-    n, most = len(rows.kind), 0.0
+def _mobility(rows: ContactRows, lines: ScalarRows, c: int) -> float:
+    n = len(rows.kind)
+    return rows.mobility[c, 0] if c < n else lines.mobility[c - n]
+
+
+@compiled
+def _push_apart(rows: ContactRows, lines: ScalarRows, these: Gaps, least: float, slop: float) -> None:
+    count, pushed, half = len(these.gaps), False, SEPARATION_SWEEPS // 2
+    by = _Pushes(np.zeros(count), np.zeros(count), np.zeros(count, dtype=np.bool_))
+    for k in range(SEPARATION_SWEEPS):
+        if k == half:  # what is wanted cannot all be had: from here on only overlaps are removed
+            for c in range(count):
+                by.active[c] = False
+                if these.pressed[c] and not np.isnan(these.wanted[c]):
+                    by.floor[c] = by.push[c]
+        change = 0.0
+        for c in range(count):
+            if these.bounded[c] and _mobility(rows, lines, c) > least:
+                change = max(change, _push_one(rows, lines, these, by, c, k < half, slop))
+        pushed = pushed or change > 0.0
+        if pushed:
+            change = max(change, _hold(rows, lines, these.holds, these.z))
+        if change <= SETTLED * slop:
+            break
+
+
+@compiled
+def _push_one(
+    rows: ContactRows, lines: ScalarRows, these: Gaps, by: _Pushes, c: int, wanting: bool, slop: float
+) -> float:
+    """Push one gap to where it should be; how far it was. wanting: what is wanted counts too."""
+    gap, mobility = these.gaps[c] + _moved(rows, lines, c, these.z), _mobility(rows, lines, c)
+    two_sided = wanting and these.pressed[c] and not np.isnan(these.wanted[c])
+    if not (two_sided or by.active[c] or gap < -slop * BEYOND_SLOP):
+        return 0.0
+    by.active[c] = True
+    target = by.push[c] + ((these.wanted[c] if two_sided else -0.5 * slop) - gap) / mobility
+    if not two_sided:
+        target = max(by.floor[c], target)
+    step = target - by.push[c]
+    if step != 0.0:
+        by.push[c] += step
+        _move(rows, lines, c, step, these.z)
+    return abs(step) * mobility
+
+
+@compiled
+def _hold(rows: ContactRows, lines: ScalarRows, holds: Flags, z: Floats) -> float:
+    """Take back what moves along the rows that hold, one after the other; the most that was."""
+    most = 0.0
     for s in range(len(holds)):
-        if holds[s] and g[s] > 0.0:
-            way = _moved(rows, scalar_rows, n + s, z)
-            _move(rows, scalar_rows, n + s, -way / g[s], z)
+        if holds[s] and lines.mobility[s] > 0.0:
+            way = moving(lines, s, z)
+            add_scalar(lines, s, -way / lines.mobility[s], z)
             most = max(most, abs(way))
     return most
 
 
 @compiled
-def _moved(rows: ContactRows, scalar_rows: ScalarRows, c: int, z: np.ndarray) -> float:
-    total, n = 0.0, len(rows.kind)
-    if c < n:
-        for k in range(rows.first[c], rows.first[c + 1]):
-            total += rows.values[rows.start[c] + k - rows.first[c]] * z[rows.slots[k]]
-    else:
-        for k in range(scalar_rows.first[c - n], scalar_rows.first[c - n + 1]):
-            total += scalar_rows.values[k] * z[scalar_rows.slots[k]]
+def _moved(rows: ContactRows, lines: ScalarRows, c: int, z: Floats) -> float:
+    """A z of a gap."""
+    n = len(rows.kind)
+    if c >= n:
+        return moving(lines, c - n, z)
+    total, at, height = 0.0, rows.start[c], rows.height[c]
+    for k in range(rows.first[c], rows.first[c + 1]):
+        total += rows.values[at] * z[rows.slots[k]]
+        at += height
     return total
 
 
 @compiled
-def _move(rows: ContactRows, scalar_rows: ScalarRows, c: int, step: float, z: np.ndarray) -> None:
+def _move(rows: ContactRows, lines: ScalarRows, c: int, step: float, z: Floats) -> None:
     n = len(rows.kind)
     if c < n:
-        for k in range(rows.first[c], rows.first[c + 1]):
-            z[rows.slots[k]] += rows.values[rows.start[c] + k - rows.first[c]] * step
+        add(rows, c, 0, step, z)
     else:
-        for k in range(scalar_rows.first[c - n], scalar_rows.first[c - n + 1]):
-            z[scalar_rows.slots[k]] += scalar_rows.values[k] * step
+        add_scalar(lines, c - n, step, z)

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.arrays import Flags, Floats, Integers
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout

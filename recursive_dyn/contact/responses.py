@@ -6,60 +6,111 @@ whatever tree the coordinates belong to, and one solver serves trees and free bo
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.layout import Layout
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.layout import CROSSING, ELIMINATION, HINGE, Layout
 
 
 @compiled
-def whitening(layout: Layout, factors: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D^-1/2 (nv,), twists V (nl, 6) of the links at the velocity v (nv,))."""
-    root, V = np.zeros(layout.nv), np.zeros((len(layout.parent), 6))
-    inverses(layout, factors, root)
-    twists(layout, factors, v, V)
-    return root, V
-
-
-@compiled
-def unwhitened(layout: Layout, factors: np.ndarray, root: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Velocity (nv,) of whitened coordinates y (nv,): L^-1 D^-1/2 y."""
-    x = y[: layout.nv] * root
-    expand(layout, factors, x)
-    return x
-
-
-@compiled
-def inverses(layout: Layout, factors: np.ndarray, root: np.ndarray) -> None:
-    """root (nv,) = 1 / sqrt(D)."""
+def inverses(layout: Layout, factors: Floats, root: Floats) -> None:
+    """The first nv of root = 1 / sqrt(D)."""
     for e in range(len(layout.slot)):
-        if not layout.column[e]:
-            root[layout.slot[e]] = np.sqrt(max(factors[layout.data[e] + 6], 0.0))
+        if layout.kind[e] != CROSSING:
+            at = layout.data[e] + (12 if layout.kind[e] == HINGE else 6)
+            root[layout.slot[e]] = np.sqrt(max(factors[at], 0.0))
 
 
 @compiled
-def push(layout: Layout, factors: np.ndarray, link: int, F: np.ndarray, c: np.ndarray) -> None:
-    """c (nv,), zero before, = L^-T J^T F of the impulse F (6,) on a link, world axes about its tree's point.
-
-    F is used up.
-    """
-    i = link
-    while i >= 0:
-        _pass(layout, factors, i, F, c)
-        i = layout.parent[i]
-    _pass(layout, factors, len(layout.parent), F, c)
+def twists(layout: Layout, factors: Floats, v: Floats, V: Annotated[np.ndarray, float, 6]) -> None:
+    """V (nl, 6): twist of every link at the velocity v (nv,), world axes at its tree's point."""
+    for i in range(len(layout.parent)):
+        parent = layout.parent[i]
+        w0, w1, w2, w3, w4, w5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if parent >= 0:
+            w0, w1, w2, w3, w4, w5 = V[parent, 0], V[parent, 1], V[parent, 2], V[parent, 3], V[parent, 4], V[parent, 5]
+        for e in range(layout.first[i], layout.first[i + 1]):
+            if layout.kind[e] != ELIMINATION:
+                d, rate = layout.data[e], v[layout.slot[e]]
+                w0 += factors[d] * rate
+                w1 += factors[d + 1] * rate
+                w2 += factors[d + 2] * rate
+                w3 += factors[d + 3] * rate
+                w4 += factors[d + 4] * rate
+                w5 += factors[d + 5] * rate
+        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w0, w1, w2, w3, w4, w5
 
 
 @compiled
-def _pass(layout: Layout, factors: np.ndarray, i: int, F: np.ndarray, c: np.ndarray) -> None:
+def push(
+    layout: Layout,
+    factors: Floats,
+    link: int,
+    a0: float,
+    a1: float,
+    a2: float,
+    a3: float,
+    a4: float,
+    a5: float,
+    b0: float,
+    b1: float,
+    b2: float,
+    b3: float,
+    b4: float,
+    b5: float,
+    c0: float,
+    c1: float,
+    c2: float,
+    c3: float,
+    c4: float,
+    c5: float,
+    c: Annotated[np.ndarray, float, 3],
+) -> None:
+    """c (nv, 3), zero where the link reaches, = L^-T J^T of three impulses a, b, c on it, world axes about its tree's
+    point."""
+    i, world = link, len(layout.parent)
+    while True:
+        for e in range(layout.first[i], layout.first[i + 1]):
+            kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]
+            x, y, z = c[slot, 0], c[slot, 1], c[slot, 2]
+            if kind != ELIMINATION:
+                f0, f1, f2 = factors[d], factors[d + 1], factors[d + 2]
+                f3, f4, f5 = factors[d + 3], factors[d + 4], factors[d + 5]
+                x += f0 * a0 + f1 * a1 + f2 * a2 + f3 * a3 + f4 * a4 + f5 * a5
+                y += f0 * b0 + f1 * b1 + f2 * b2 + f3 * b3 + f4 * b4 + f5 * b5
+                z += f0 * c0 + f1 * c1 + f2 * c2 + f3 * c3 + f4 * c4 + f5 * c5
+                c[slot, 0], c[slot, 1], c[slot, 2] = x, y, z
+                d += 6
+            if kind != CROSSING:
+                f0, f1, f2 = factors[d], factors[d + 1], factors[d + 2]
+                f3, f4, f5 = factors[d + 3], factors[d + 4], factors[d + 5]
+                a0, a1, a2, a3, a4, a5 = a0 - f0 * x, a1 - f1 * x, a2 - f2 * x, a3 - f3 * x, a4 - f4 * x, a5 - f5 * x
+                b0, b1, b2, b3, b4, b5 = b0 - f0 * y, b1 - f1 * y, b2 - f2 * y, b3 - f3 * y, b4 - f4 * y, b5 - f5 * y
+                c0, c1, c2, c3, c4, c5 = c0 - f0 * z, c1 - f1 * z, c2 - f2 * z, c3 - f3 * z, c4 - f4 * z, c5 - f5 * z
+                for p in range(layout.port_first[e], layout.port_first[e + 1]):
+                    ratio, port = factors[d + 7 + p - layout.port_first[e]], layout.port[p]
+                    c[port, 0] -= ratio * x
+                    c[port, 1] -= ratio * y
+                    c[port, 2] -= ratio * z
+        if i == world:
+            break
+        i = layout.parent[i] if layout.parent[i] >= 0 else world
+
+
+@compiled
+def _pass(layout: Layout, factors: Floats, i: int, F: Floats, c: Floats) -> None:
+    """One impulse F (6,) inward past link i, as in ``push``."""
     for e in range(layout.first[i], layout.first[i + 1]):
-        d, slot = layout.data[e], layout.slot[e]
-        if layout.column[e]:
+        kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]
+        if kind != ELIMINATION:
             total = 0.0
             for k in range(6):
                 total += factors[d + k] * F[k]
             c[slot] += total
-        else:
+            d += 6
+        if kind != CROSSING:
             value = c[slot]
             for k in range(6):
                 F[k] -= factors[d + k] * value
@@ -68,42 +119,18 @@ def _pass(layout: Layout, factors: np.ndarray, i: int, F: np.ndarray, c: np.ndar
 
 
 @compiled
-def reach(layout: Layout, link: int, marks: np.ndarray, index: np.ndarray, count: int) -> int:
-    """Append the slots that an impulse on a link reaches, rising, to the first ``count`` of index: its new count.
-
-    marks (nv,): 1 of those that index has, 0 of the others.
-    """
-    before, i = count, link
-    while i >= 0:
-        count = _reach(layout, i, marks, index, count)
-        i = layout.parent[i]
-    count = _reach(layout, len(layout.parent), marks, index, count)
-    index[before:count].sort()
-    return count
+def reduce_one(layout: Layout, factors: Floats, slot: int, c: Floats) -> None:
+    """c (nv,) <- L^-T c where c is zero but at one slot; touched from where that is eliminated towards the world."""
+    F = np.zeros(6)
+    i, world = layout.home[slot], len(layout.parent)
+    while i != world:
+        _pass(layout, factors, i, F, c)
+        i = layout.parent[i] if layout.parent[i] >= 0 else world
+    _pass(layout, factors, world, F, c)
 
 
 @compiled
-def _reach(layout: Layout, i: int, marks: np.ndarray, index: np.ndarray, count: int) -> int:
-    for e in range(layout.first[i], layout.first[i + 1]):
-        slot = layout.slot[e]
-        if layout.column[e]:
-            count = _append(slot, marks, index, count)
-        elif marks[slot]:
-            for p in range(layout.port_first[e], layout.port_first[e + 1]):
-                count = _append(layout.port[p], marks, index, count)
-    return count
-
-
-@compiled
-def _append(slot: int, marks: np.ndarray, index: np.ndarray, count: int) -> int:
-    if marks[slot]:
-        return count
-    marks[slot], index[count] = 1, slot
-    return count + 1
-
-
-@compiled
-def reduce(layout: Layout, factors: np.ndarray, c: np.ndarray) -> None:
+def reduce(layout: Layout, factors: Floats, c: Floats) -> None:
     """c (nv,) <- L^-T c."""
     n = len(layout.parent)
     F = np.zeros((n + 1, 6))
@@ -117,44 +144,42 @@ def reduce(layout: Layout, factors: np.ndarray, c: np.ndarray) -> None:
 
 
 @compiled
-def expand(layout: Layout, factors: np.ndarray, x: np.ndarray) -> None:
-    """x (nv,) <- L^-1 x: velocities from D^-1 c."""
+def expand(
+    layout: Layout, factors: Floats, root: Floats, y: Floats, V: Annotated[np.ndarray, float, 6], x: Floats
+) -> None:
+    """x (nv,) = L^-1 D^-1/2 y: the velocity of whitened coordinates y; V (nl, 6): the links' twists then."""
     n = len(layout.parent)
-    V = np.zeros((n + 1, 6))
+    for k in range(layout.nv):
+        x[k] = y[k] * root[k]
     for e in range(layout.first[n + 1] - 1, layout.first[n] - 1, -1):
-        _expand(layout, factors, e, V[n], x)
+        x[layout.slot[e]] = _past_ports(layout, factors, e, layout.data[e], x[layout.slot[e]], x)
     for i in range(n):
         parent = layout.parent[i]
+        w0, w1, w2, w3, w4, w5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         if parent >= 0:
-            V[i] = V[parent]
+            w0, w1, w2, w3, w4, w5 = V[parent, 0], V[parent, 1], V[parent, 2], V[parent, 3], V[parent, 4], V[parent, 5]
         for e in range(layout.first[i + 1] - 1, layout.first[i] - 1, -1):
-            _expand(layout, factors, e, V[i], x)
+            kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]
+            value = x[slot]
+            if kind != CROSSING:
+                w = d + 6 if kind == HINGE else d
+                value = value - factors[w] * w0 - factors[w + 1] * w1 - factors[w + 2] * w2
+                value = value - factors[w + 3] * w3 - factors[w + 4] * w4 - factors[w + 5] * w5
+                value = _past_ports(layout, factors, e, w, value, x)
+                x[slot] = value
+            if kind != ELIMINATION:
+                w0 += factors[d] * value
+                w1 += factors[d + 1] * value
+                w2 += factors[d + 2] * value
+                w3 += factors[d + 3] * value
+                w4 += factors[d + 4] * value
+                w5 += factors[d + 5] * value
+        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w0, w1, w2, w3, w4, w5
 
 
 @compiled
-def _expand(layout: Layout, factors: np.ndarray, e: int, V: np.ndarray, x: np.ndarray) -> None:
-    d, slot = layout.data[e], layout.slot[e]
-    if layout.column[e]:
-        for k in range(6):
-            V[k] += factors[d + k] * x[slot]
-    else:
-        value = x[slot]
-        for k in range(6):
-            value -= factors[d + k] * V[k]
-        for p in range(layout.port_first[e], layout.port_first[e + 1]):
-            value -= factors[d + 7 + p - layout.port_first[e]] * x[layout.port[p]]
-        x[slot] = value
-
-
-@compiled
-def twists(layout: Layout, factors: np.ndarray, v: np.ndarray, V: np.ndarray) -> None:
-    """V (nl, 6): twist of every link at the velocity v (nv,), world axes at its tree's point."""
-    for i in range(len(layout.parent)):
-        parent = layout.parent[i]
-        for k in range(6):
-            V[i, k] = V[parent, k] if parent >= 0 else 0.0
-        for e in range(layout.first[i], layout.first[i + 1]):
-            if layout.column[e]:
-                d, rate = layout.data[e], v[layout.slot[e]]
-                for k in range(6):
-                    V[i, k] += factors[d + k] * rate
+def _past_ports(layout: Layout, factors: Floats, e: int, d: int, value: float, x: Floats) -> float:
+    """What an elimination, whose numbers start at d, leaves of a velocity as its open ports move."""
+    for p in range(layout.port_first[e], layout.port_first[e + 1]):
+        value -= factors[d + 7 + p - layout.port_first[e]] * x[layout.port[p]]
+    return value

@@ -2,82 +2,106 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.blocks import height, mobilities
-from recursive_dyn.contact.given import contact_arrays, direction_rows, earlier_arrays
-from recursive_dyn.contact.islands import solve_islands
-from recursive_dyn.contact.positions import separate
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import ContactRows, Island
+from recursive_dyn.contact.islands import partition, solve_islands
+from recursive_dyn.contact.positions import Gaps, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
-from recursive_dyn.contact.responses import unwhitened, whitening
-from recursive_dyn.contact.rows import contact_rows, scalar_rows
+from recursive_dyn.contact.responses import expand, inverses, twists
+from recursive_dyn.contact.rows import contact_rows
+from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.targets import contact_targets, limit_targets
-from recursive_dyn.contact.warm_start import in_world_axes, started
+from recursive_dyn.contact.warm_start import started, to_world_axes
 
 
 @compiled
 def solve(problem: ImpulseProblem) -> ImpulseFacts:
     """The impulses that meet the laws of all contacts and rows, and what they lead to."""
     layout, factors, options, changes = problem.layout, problem.factors, problem.options, problem.changes
-    contacts, given = contact_arrays(problem), direction_rows(problem.rows, problem.layout.nv)
-    free, nv, table = problem.free, problem.layout.nv, problem.contacts
-    root, V = whitening(layout, factors, problem.v)
-    rows = contact_rows(layout, factors, root, V, contacts, free)
-    scalars = scalar_rows(layout, factors, root, problem.v, problem.start_v, given)
-    n, m = len(rows.kind), len(scalars.speed)
-    targets, wanted = np.zeros(n), np.full(n + m, np.nan)
-    contact_targets(contacts, rows, options, targets, wanted[:n])
-    limit_targets(given, scalars, options, wanted[n:])
-    G, g = mobilities(rows, scalars)
-    P, Q = started(contacts, rows, earlier_arrays(problem.earlier)), given.impulses.copy()
-    y = np.zeros(nv + 6 * len(free.masses))
-    count, sweeps, residual = solve_islands(
-        layout, rows, scalars, G, g, targets, contacts.frictions, P, Q, y, options.iterations, options.tolerance
-    )
-    gaps, z = np.concatenate((contacts.gaps, given.gaps)), options.position_share * options.h * y
-    pressed = np.concatenate((P[:, 0] > 0.0, Q > 0.0))
-    separate(rows, scalars, G, g, gaps, given.stops, given.holds, wanted, pressed, z, options.slop)
-    impulses, moments = in_world_axes(rows, P)
-    table.impulses[:n], table.moments[:n], table.gaps[:n] = impulses, moments, gaps[:n]
-    changes.v[:], changes.q[:] = unwhitened(layout, factors, root, y), unwhitened(layout, factors, root, z)
-    changes.free_twists[:], changes.free_ways[:] = _free_twists(free, y[nv:]), _free_twists(free, z[nv:])
-    changes.row_impulses[:] = Q
-    size = m
+    n, m, free = problem.contacts.size[0], len(problem.rows.offsets), len(problem.free.masses)
+    root, V = np.full(layout.nv + 6 * free, 1.0), np.empty((len(layout.parent), 6))
+    inverses(layout, factors, root)
+    twists(layout, factors, problem.v, V)
+    rows = contact_rows(problem, root, V)
+    lines = scalar_rows(layout, factors, root, problem.v, problem.rows)
+    targets, wanted = np.empty(n), np.empty(n + m)
+    contact_targets(problem, rows, targets, wanted)
+    limit_targets(problem, lines, wanted[n : n + m])
+    P, Q, y = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root))
+    started(problem.contacts, rows, problem.earlier, P)
+    Q[:] = problem.rows.impulses
+    these = partition(layout, rows, lines, free)
+    frictions = problem.contacts.frictions[0:n]
+    whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y)
+    sweeps, residual = solve_islands(whole, these, options.iterations, options.tolerance)
+    expand(layout, factors, root, y, V, changes.v)
+    _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
+    _positions(problem, whole, wanted, root, V)
+    to_world_axes(rows, P, problem.contacts)
+    height = m
     for c in range(n):
-        size += height(rows, c)
-    return ImpulseFacts(size, count, sweeps, residual, _deepest(len(layout.parent), contacts.links, gaps))
+        height += rows.height[c]
+    return ImpulseFacts(height, these.count[0], sweeps, residual, _deepest(problem, rows))
 
 
 @compiled
-def _deepest(count: int, links: np.ndarray, gaps: np.ndarray) -> float:
-    """The lowest gap, at most 0, of contacts that one of ``count`` links takes part in."""
-    result = 0.0
-    for c in range(len(links)):
-        if 0 <= links[c, 0] < count or 0 <= links[c, 1] < count:
-            result = min(result, gaps[c])
+def _positions(
+    problem: ImpulseProblem, whole: Island, wanted: Floats, root: Floats, V: Annotated[np.ndarray, float, 6]
+) -> None:
+    """The ways by which to move, and the gaps that are left."""
+    n, m, given, share = (
+        len(whole.targets),
+        len(whole.Q),
+        problem.rows,
+        problem.options.position_share * problem.options.h,
+    )
+    gaps, z = np.empty(n + m), np.empty(len(whole.y))
+    bounded, pressed = np.empty(n + m, dtype=np.bool_), np.empty(n + m, dtype=np.bool_)
+    for c in range(n):
+        gaps[c], bounded[c], pressed[c] = problem.contacts.gaps[c], True, whole.P[c, 0] > 0.0
+    for s in range(m):
+        gaps[n + s], bounded[n + s], pressed[n + s] = given.gaps[s], given.stops[s], whole.Q[s] > 0.0
+    for k in range(len(z)):
+        z[k] = share * whole.y[k]
+    separate(whole.rows, whole.lines, Gaps(gaps, wanted, bounded, pressed, given.holds, z), problem.options.slop)
+    problem.contacts.gaps[0:n] = gaps[0:n]
+    expand(problem.layout, problem.factors, root, z, V, problem.changes.q)
+    _free_twists(problem.free, z[problem.layout.nv : len(z)], problem.changes.free_ways)
+
+
+@compiled
+def _deepest(problem: ImpulseProblem, rows: ContactRows) -> float:
+    """The lowest gap, at most 0, of contacts that one of the model's links takes part in."""
+    result, count = 0.0, len(problem.layout.parent)
+    for c in range(len(rows.kind)):
+        if 0 <= rows.links[c, 0] < count or 0 <= rows.links[c, 1] < count:
+            result = min(result, problem.contacts.gaps[c])
     return result
 
 
 @compiled
-def _free_twists(free: FreeInertias, y: np.ndarray) -> np.ndarray:
+def _free_twists(free: FreeInertias, y: Floats, twists: Annotated[np.ndarray, float, 6]) -> None:
     """Twists (m, 6) of whitened coordinates (6 m,)."""
-    result = np.zeros((len(free.masses), 6))
-    for k in range(len(result)):
+    for k in range(len(free.masses)):
         for i in range(3):
+            turn = 0.0
             for j in range(3):
-                result[k, i] += free.spins[k, i, j] * y[6 * k + j]
-            result[k, 3 + i] = free.masses[k] * y[6 * k + 3 + i]
-    return result
+                turn += free.spins[k, i, j] * y[6 * k + j]
+            twists[k, i], twists[k, 3 + i] = turn, free.masses[k] * y[6 * k + 3 + i]
 
 
 @compiled
-def bracket(turning: np.ndarray, d: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """ad_d v (nv,) of the ball and free factors, whose velocities are written in axes that turn with them; else 0.
+def bracket(turning: Annotated[np.ndarray, int, 2], d: Floats, v: Floats, result: Floats) -> None:
+    """result (nv,) = ad_d v of the ball and free factors, whose velocities are written in axes that turn with them;
+    else 0.
 
     turning (k, 2): first slot and number of slots of each.
     """
-    result = np.zeros_like(v)
+    result[:] = 0.0
     for k in range(len(turning)):
         at = turning[k, 0]
         for i in range(3):
@@ -85,4 +109,3 @@ def bracket(turning: np.ndarray, d: np.ndarray, v: np.ndarray) -> np.ndarray:
             result[at + i] = d[a] * v[b] - d[b] * v[a]
             if turning[k, 1] == 6:
                 result[at + 3 + i] = d[a] * v[3 + b] - d[b] * v[3 + a] + d[3 + a] * v[b] - d[3 + b] * v[a]
-    return result

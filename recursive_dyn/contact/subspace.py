@@ -10,203 +10,183 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.blocks import Island, component, height, velocity
-from recursive_dyn.contact.rows import ROLL, SPIN, ContactRows
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, component, moving, velocity
 from recursive_dyn.contact.tuning import BOUND_WIDTH, MOST_DIRECT_ROWS
 
 
 class Binding(NamedTuple):
-    """Rows that bind, numbered through: owner (k,): position of each row's contact or scalar row in the island; row
-    (k,): which of its contact's, -1 for a scalar row. slides (contacts,): friction is bound to the normal impulse."""
+    """Rows that bind, numbered through: owner (k,): contact or scalar row of each; row (k,): which of its contact's,
+    -1 for a scalar row; slides (k,): a normal row to which friction is bound."""
 
-    owner: np.ndarray
-    row: np.ndarray
-    slides: np.ndarray
-
-
-@compiled
-def _binds(rows: ContactRows, c: int, friction: np.ndarray, p: np.ndarray, free: np.ndarray) -> bool:
-    """Which of a contact's six components bind; True if it slides: friction is then bound to the normal impulse."""
-    free[:] = False
-    if p[0] <= 0.0:
-        return False
-    free[0] = True
-    size = np.sqrt(p[1] * p[1] + p[2] * p[2])
-    slides = size >= friction[1] * p[0] * (1.0 - BOUND_WIDTH) and size <= friction[1] * p[0] * (1.0 + BOUND_WIDTH)
-    free[1] = free[2] = not slides
-    if rows.kind[c] & 1:
-        free[SPIN] = abs(p[SPIN]) < friction[3] * p[0] * (1.0 - BOUND_WIDTH)
-    if rows.kind[c] & 2:
-        bound = friction[2] * p[0] * (1.0 - BOUND_WIDTH)
-        free[ROLL] = free[ROLL + 1] = p[ROLL] * p[ROLL] + p[ROLL + 1] * p[ROLL + 1] < bound * bound
-    return slides
+    owner: Integers
+    row: Integers
+    slides: Flags
 
 
 @compiled
-def refine(it: Island, local: np.ndarray, soft: float, least: bool) -> bool:
+def refine(it: Island, soft: float, least: bool) -> bool:
     """Change P and Q so that every row that binds meets its target; False where there are too many or none.
 
     Rows may repeat each other. soft: share of a row's own mobility by which it gives way to what it carries (``least``:
-    so that all carry alike, and not quite on target) or to what it carries more. local (len(y),): scratch, -1
-    everywhere.
+    so that all carry alike, and not quite on target) or to what it carries more.
     """
-    binding = _binding(it)
-    count = len(binding.owner)
+    most = 6 * len(it.contacts) + len(it.scalars)
+    binding = Binding(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.bool_))
+    count = _bind(it, binding)
     if count == 0 or count > MOST_DIRECT_ROWS:
         return False
-    width = _number(it, local)
-    L, R, b = _system(it, binding, local, width)
-    _unnumber(it, local)
-    x = eliminated(_mobility(it, binding, L, R, b, soft, least), b)
-    if not np.isfinite(x).all():
-        return False
-    _change(it, binding, x)
+    K, b = np.empty(count * count), np.empty(count)
+    _system(it, binding, soft, least, K, b)
+    eliminate(K, b)
+    for k in range(count):
+        if not np.isfinite(b[k]):
+            return False
+    _change(it, binding, b)
     return True
 
 
 @compiled
-def _binding(it: Island) -> Binding:
-    rows, scalar_rows, contacts, scalars = it.contact_rows, it.scalar_rows, it.contacts, it.scalars
-    most = 6 * len(contacts) + len(scalars)
-    owner, row = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
-    slides, free = np.zeros(len(contacts), dtype=np.bool_), np.zeros(6, dtype=np.bool_)
-    count = 0
-    for i, c in enumerate(contacts):
-        slides[i] = _binds(rows, c, it.frictions[c], it.P[c], free)
-        for r in range(height(rows, c)):
-            if free[component(rows.kind[c], r)]:
-                owner[count], row[count] = i, r
-                count += 1
-    for i, s in enumerate(scalars):
-        if scalar_rows.low[s] < it.Q[s] < scalar_rows.high[s]:
-            owner[count], row[count] = i, -1
+def _bind(it: Island, binding: Binding) -> int:
+    """Find what binds; how many rows."""
+    count, rows, lines = 0, it.rows, it.lines
+    for c in it.contacts:
+        if it.P[c, 0] > 0.0:
+            slides = _slides(it, c)
+            for i in range(rows.height[c]):
+                if _is_free(it, c, component(rows.kind[c], i), slides):
+                    binding.owner[count], binding.row[count], binding.slides[count] = c, i, slides and i == 0
+                    count += 1
+    for s in it.scalars:
+        if lines.low[s] < it.Q[s] < lines.high[s]:
+            binding.owner[count], binding.row[count], binding.slides[count] = s, -1, False
             count += 1
-    return Binding(owner[:count], row[:count], slides)
-
-
-@compiled
-def _system(it: Island, binding: Binding, local: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows L (k, width) of what binds, directions R (k, width) of what their impulses do, and what is missed b (k,)."""
-    rows, scalar_rows, P, Q, y = it.contact_rows, it.scalar_rows, it.P, it.Q, it.y
-    owner, row = binding.owner, binding.row
-    count = len(owner)
-    L, R, b = np.zeros((count, width)), np.zeros((count, width)), np.zeros(count)
-    for k in range(count):
-        if row[k] < 0:
-            s = it.scalars[owner[k]]
-            total = scalar_rows.target[s] - scalar_rows.speed[s] - scalar_rows.soft[s] * Q[s]
-            for j in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-                total -= scalar_rows.values[j] * y[scalar_rows.slots[j]]
-                L[k, local[scalar_rows.slots[j]]] = scalar_rows.values[j]
-                R[k, local[scalar_rows.slots[j]]] = scalar_rows.values[j]
-            b[k] = total
-            continue
-        c = it.contacts[owner[k]]
-        b[k] = (it.targets[c] if row[k] == 0 else 0.0) - velocity(rows, c, row[k], y)
-        size = rows.first[c + 1] - rows.first[c]
-        for j in range(size):
-            slot, at = local[rows.slots[rows.first[c] + j]], rows.start[c] + j
-            L[k, slot] = rows.values[at + row[k] * size]
-            R[k, slot] = L[k, slot]
-            if row[k] == 0 and binding.slides[owner[k]]:
-                for r in (1, 2):
-                    R[k, slot] += rows.values[at + r * size] * P[c, r] / P[c, 0]
-    return L, R, b
-
-
-@compiled
-def _mobility(
-    it: Island, binding: Binding, L: np.ndarray, R: np.ndarray, b: np.ndarray, soft: float, least: bool
-) -> np.ndarray:
-    """K (k, k) = L R^T, with what gives way on its diagonal; if ``least``, b gives way to what is carried already."""
-    count, width = L.shape
-    K = np.zeros((count, count))
-    for i in range(count):
-        for k in range(count):
-            total = 0.0
-            for j in range(width):
-                total += L[i, j] * R[k, j]
-            K[i, k] = total
-        ridge = soft * abs(K[i, i]) + 1e-300
-        K[i, i] += ridge
-        scalar = binding.row[i] < 0
-        if least and scalar:
-            b[i] -= ridge * it.Q[it.scalars[binding.owner[i]]]
-        elif least:
-            c = it.contacts[binding.owner[i]]
-            b[i] -= ridge * it.P[c, component(it.contact_rows.kind[c], binding.row[i])]
-        if scalar:
-            K[i, i] += it.scalar_rows.soft[it.scalars[binding.owner[i]]]
-    return K
-
-
-@compiled
-def _change(it: Island, binding: Binding, x: np.ndarray) -> None:
-    """Add x (k,) to the impulses of what binds."""
-    P, owner, row = it.P, binding.owner, binding.row
-    for k in range(len(x)):
-        if row[k] < 0:
-            it.Q[it.scalars[owner[k]]] += x[k]
-        else:
-            c = it.contacts[owner[k]]
-            if row[k] == 0 and binding.slides[owner[k]]:
-                ratio = x[k] / P[c, 0]
-                for r in range(3):
-                    P[c, r] += P[c, r] * ratio
-            else:
-                P[c, component(it.contact_rows.kind[c], row[k])] += x[k]
-
-
-@compiled
-def _number(it: Island, local: np.ndarray) -> int:
-    rows, scalar_rows, contacts, scalars = it.contact_rows, it.scalar_rows, it.contacts, it.scalars
-    count = 0
-    for c in contacts:
-        for k in range(rows.first[c], rows.first[c + 1]):
-            if local[rows.slots[k]] < 0:
-                local[rows.slots[k]] = count
-                count += 1
-    for s in scalars:
-        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-            if local[scalar_rows.slots[k]] < 0:
-                local[scalar_rows.slots[k]] = count
-                count += 1
     return count
 
 
 @compiled
-def _unnumber(it: Island, local: np.ndarray) -> None:
-    rows, scalar_rows, contacts, scalars = it.contact_rows, it.scalar_rows, it.contacts, it.scalars
-    for c in contacts:
-        for k in range(rows.first[c], rows.first[c + 1]):
-            local[rows.slots[k]] = -1
-    for s in scalars:
-        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-            local[scalar_rows.slots[k]] = -1
+def _slides(it: Island, c: int) -> bool:
+    """Whether friction is on its bound."""
+    P, bound = it.P, it.frictions[c, 1] * it.P[c, 0]
+    size = np.sqrt(P[c, 1] * P[c, 1] + P[c, 2] * P[c, 2])
+    return size >= bound * (1.0 - BOUND_WIDTH) and size <= bound * (1.0 + BOUND_WIDTH)
 
 
 @compiled
-def eliminated(K: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """x with K x = b by elimination with row exchanges, in place; LAPACK's threads would cost more than they save."""
+def _is_free(it: Island, c: int, k: int, slides: bool) -> bool:
+    """Whether the k-th component of a contact that presses binds by itself: its impulse is within its bounds."""
+    P = it.P
+    if k < SPIN:
+        return k == 0 or not slides
+    if k == SPIN:
+        return abs(P[c, SPIN]) < it.frictions[c, 3] * P[c, 0] * (1.0 - BOUND_WIDTH)
+    bound = it.frictions[c, 2] * P[c, 0] * (1.0 - BOUND_WIDTH)
+    return P[c, ROLL] * P[c, ROLL] + P[c, ROLL + 1] * P[c, ROLL + 1] < bound * bound
+
+
+@compiled
+def _system(it: Island, binding: Binding, soft: float, least: bool, K: Floats, b: Floats) -> None:
+    """What each impulse does to each row that binds, K (k, k), with what gives way on its diagonal, and what is missed
+    b (k,); if ``least``, b gives way to what is carried already."""
+    count, does = len(b), np.zeros(len(it.y))
+    for j in range(count):
+        _spread(it, binding, j, does, 1.0)
+        for i in range(count):
+            K[i * count + j] = _along(it, binding, i, does)
+        for slot in it.slots:
+            does[slot] = 0.0
+    for i in range(count):
+        b[i] = _missed(it, binding, i)
+        ridge = soft * abs(K[i * count + i]) + 1e-300
+        K[i * count + i] += ridge
+        if least:
+            b[i] -= ridge * _carried(it, binding, i)
+        if binding.row[i] < 0:
+            K[i * count + i] += it.lines.soft[binding.owner[i]]
+
+
+@compiled
+def _spread(it: Island, binding: Binding, j: int, does: Floats, amount: float) -> None:
+    """Add to whitened velocities what an impulse along a row does, with the friction bound to it."""
+    owner, row = binding.owner[j], binding.row[j]
+    if row < 0:
+        add_scalar(it.lines, owner, amount, does)
+        return
+    add(it.rows, owner, row, amount, does)
+    if binding.slides[j]:
+        for r in range(1, 3):
+            add(it.rows, owner, r, amount * (it.P[owner, r] / it.P[owner, 0]), does)
+
+
+@compiled
+def _along(it: Island, binding: Binding, i: int, does: Floats) -> float:
+    """What whitened velocities do to a row."""
+    owner, row = binding.owner[i], binding.row[i]
+    if row < 0:
+        return moving(it.lines, owner, does)
+    rows, total = it.rows, 0.0
+    height, at = rows.height[owner], rows.start[owner] + row
+    for k in range(rows.first[owner], rows.first[owner + 1]):
+        total += rows.values[at] * does[rows.slots[k]]
+        at += height
+    return total
+
+
+@compiled
+def _missed(it: Island, binding: Binding, i: int) -> float:
+    """By how much the velocity of a row is below its target."""
+    owner, row = binding.owner[i], binding.row[i]
+    if row < 0:
+        lines = it.lines
+        return lines.target[owner] - lines.speed[owner] - lines.soft[owner] * it.Q[owner] - moving(lines, owner, it.y)
+    return (it.targets[owner] if row == 0 else 0.0) - velocity(it.rows, owner, row, it.y)
+
+
+@compiled
+def _carried(it: Island, binding: Binding, i: int) -> float:
+    """The impulse of a row."""
+    owner, row = binding.owner[i], binding.row[i]
+    return it.Q[owner] if row < 0 else it.P[owner, component(it.rows.kind[owner], row)]
+
+
+@compiled
+def _change(it: Island, binding: Binding, x: Floats) -> None:
+    """Add x (k,) to the impulses of what binds."""
+    P = it.P
+    for k in range(len(x)):
+        owner, row = binding.owner[k], binding.row[k]
+        if row < 0:
+            it.Q[owner] += x[k]
+        elif binding.slides[k]:
+            ratio = x[k] / P[owner, 0]
+            for r in range(3):
+                P[owner, r] += P[owner, r] * ratio
+        else:
+            P[owner, component(it.rows.kind[owner], row)] += x[k]
+
+
+@compiled
+def eliminate(K: Floats, b: Floats) -> None:
+    """b <- x with K x = b, K (n, n) row by row, by elimination with row exchanges; K is used up."""
     n = len(b)
     for k in range(n):
         best = k
         for i in range(k + 1, n):
-            if abs(K[i, k]) > abs(K[best, k]):
+            if abs(K[i * n + k]) > abs(K[best * n + k]):
                 best = i
         if best != k:
-            for j in range(n):
-                K[k, j], K[best, j] = K[best, j], K[k, j]
             b[k], b[best] = b[best], b[k]
+            for j in range(n):
+                K[k * n + j], K[best * n + j] = K[best * n + j], K[k * n + j]
+        own = K[k * n : (k + 1) * n]
         for i in range(k + 1, n):
-            ratio = K[i, k] / K[k, k]
+            below = K[i * n : (i + 1) * n]
+            ratio = below[k] / own[k]
             if ratio != 0.0:
                 for j in range(k + 1, n):
-                    K[i, j] -= ratio * K[k, j]
+                    below[j] -= ratio * own[j]
                 b[i] -= ratio * b[k]
     for k in range(n - 1, -1, -1):
         for j in range(k + 1, n):
-            b[k] -= K[k, j] * b[j]
-        b[k] /= K[k, k]
-    return b
+            b[k] -= K[k * n + j] * b[j]
+        b[k] /= K[k * n + k]

@@ -4,91 +4,119 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.blocks import Island, add, component, height, velocity
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, add_three, component, velocity
 from recursive_dyn.contact.cone import bounded, coulomb
-from recursive_dyn.contact.rows import ROLL, SPIN, ContactRows
 from recursive_dyn.contact.tuning import ROLLING_SINGULAR
 
 
 @compiled
-def _sweep_contact(
-    rows: ContactRows,
-    c: int,
-    G: np.ndarray,
-    target: float,
-    friction: np.ndarray,
-    p: np.ndarray,
-    y: np.ndarray,
-    w: np.ndarray,
-    soft: float,
-) -> float:
-    """Meet the law of one contact; the largest change of one of its velocities. w (7, 6): scratch; soft as in sweep."""
-    v, old, new, x = w[0], w[1], w[2], w[3]
-    for i in range(height(rows, c)):
-        v[component(rows.kind[c], i)] = velocity(rows, c, i, y)
-    for i in range(6):
-        old[i] = p[i]
-        new[i] = 0.0
-    for i in range(3):
-        for j in range(3):
-            v[i] -= G[i, j] * p[j]
-            w[4 + i, j] = G[i, j] * (1.0 + soft) if i == j else G[i, j]
-    coulomb(w[4:], v, target, friction, new, x)
-    normal = new[0]
-    if rows.kind[c] & 1:
-        free = v[SPIN] - G[SPIN, SPIN] * p[SPIN]
-        for j in range(3):
-            free += G[SPIN, j] * (new[j] - old[j])
-        bound = friction[3] * normal
-        if G[SPIN, SPIN] > 0.0:
-            new[SPIN] = min(max(-free / G[SPIN, SPIN], -bound), bound)
-    if rows.kind[c] & 2:
-        for i in (ROLL, ROLL + 1):
-            for j in range(ROLL):
-                v[i] += G[i, j] * (new[j] - old[j])
-            v[i] -= G[i, ROLL] * p[ROLL] + G[i, ROLL + 1] * p[ROLL + 1]
-        a, b, d = G[ROLL, ROLL], G[ROLL, ROLL + 1], G[ROLL + 1, ROLL + 1]
-        if a * d - b * b > ROLLING_SINGULAR * (a + d) ** 2:
-            bounded(a, b, d, v[ROLL], v[ROLL + 1], friction[2] * normal, x)
-            new[ROLL], new[ROLL + 1] = x[0], x[1]
+def sweep(it: Island, soft: float) -> float:
+    """Meet the law of every row of an island once; the largest change of a velocity, m/s.
+
+    soft: share of what its impulse does by which a contact gives way.
+    """
     change = 0.0
-    for i in range(6):
-        p[i] = new[i]
-        new[i] -= old[i]
-    for i in range(6):
-        moved = 0.0
-        for j in range(6):
-            moved += G[i, j] * new[j]
-        change = max(change, abs(moved))
-    if change != 0.0 or rows.kind[c] > 0:
-        add(rows, c, new, y)
+    for s in it.scalars:
+        change = max(change, _sweep_scalar(it, s))
+    for c in it.contacts:
+        change = max(change, _sweep_contact(it, c, soft))
     return change
 
 
 @compiled
-def sweep(it: Island, w: np.ndarray, soft: float) -> float:
-    """Meet the law of every row of an island once; the largest change of a velocity, m/s.
+def _sweep_scalar(it: Island, s: int) -> float:
+    """Meet the law of one scalar row; the change of its velocity."""
+    lines, Q, y = it.lines, it.Q, it.y
+    if lines.mobility[s] <= 0.0:
+        return 0.0
+    total = lines.speed[s]
+    for k in range(lines.first[s], lines.first[s + 1]):
+        total += lines.values[k] * y[lines.slots[k]]
+    wanted = Q[s] + (lines.target[s] - total - lines.soft[s] * Q[s]) / (lines.mobility[s] + lines.soft[s])
+    wanted = min(max(wanted, lines.low[s]), lines.high[s])
+    step = wanted - Q[s]
+    if step != 0.0:
+        Q[s] = wanted
+        add_scalar(lines, s, step, y)
+    return abs(step) * lines.mobility[s]
 
-    soft: share of what its impulse does by which a contact gives way. w (7, 6): scratch.
-    """
-    rows, scalar_rows, G, g, targets, frictions = it.contact_rows, it.scalar_rows, it.G, it.g, it.targets, it.frictions
-    contacts, scalars, P, Q, y = it.contacts, it.scalars, it.P, it.Q, it.y
-    change = 0.0
-    for s in scalars:
-        if g[s] <= 0.0:
-            continue
-        total = scalar_rows.speed[s]
-        for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-            total += scalar_rows.values[k] * y[scalar_rows.slots[k]]
-        wanted = Q[s] + (scalar_rows.target[s] - total - scalar_rows.soft[s] * Q[s]) / (g[s] + scalar_rows.soft[s])
-        wanted = min(max(wanted, scalar_rows.low[s]), scalar_rows.high[s])
-        step = wanted - Q[s]
-        if step != 0.0:
-            Q[s] = wanted
-            for k in range(scalar_rows.first[s], scalar_rows.first[s + 1]):
-                y[scalar_rows.slots[k]] += scalar_rows.values[k] * step
-            change = max(change, abs(step) * g[s])
-    for c in contacts:
-        change = max(change, _sweep_contact(rows, c, G[c], targets[c], frictions[c], P[c], y, w, soft))
+
+@compiled
+def _sweep_contact(it: Island, c: int, soft: float) -> float:
+    """Meet the law of one contact; the largest change of one of its velocities. soft as in sweep."""
+    rows, P, y, G, kind = it.rows, it.P, it.y, it.rows.mobility, it.rows.kind[c]
+    values, slots, height, at = rows.values, rows.slots, rows.height[c], rows.start[c]
+    v0, v1, v2 = rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2]
+    for k in range(rows.first[c], rows.first[c + 1]):
+        rate = y[slots[k]]
+        v0 += values[at] * rate
+        v1 += values[at + 1] * rate
+        v2 += values[at + 2] * rate
+        at += height
+    p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
+    g00, g10, g11, g20, g21, g22 = G[c, 0], G[c, 1], G[c, 2], G[c, 3], G[c, 4], G[c, 5]
+    n0, n1, n2 = coulomb(
+        g00 * (1.0 + soft), g10, g20, g11 * (1.0 + soft), g21, g22 * (1.0 + soft),
+        v0 - g00 * p0 - g10 * p1 - g20 * p2,
+        v1 - g10 * p0 - g11 * p1 - g21 * p2,
+        v2 - g20 * p0 - g21 * p1 - g22 * p2,
+        it.targets[c], it.frictions[c, 0], it.frictions[c, 1],
+    )  # fmt: skip
+    P[c, 0], P[c, 1], P[c, 2] = n0, n1, n2
+    d0, d1, d2 = n0 - p0, n1 - p1, n2 - p2
+    if kind > 0:
+        return _turn(it, c, n0, d0, d1, d2)
+    moved0 = abs(g00 * d0 + g10 * d1 + g20 * d2)
+    moved1 = abs(g10 * d0 + g11 * d1 + g21 * d2)
+    moved2 = abs(g20 * d0 + g21 * d1 + g22 * d2)
+    change = max(moved0, moved1, moved2)
+    if change != 0.0:
+        add_three(rows, c, d0, d1, d2, y)
     return change
+
+
+@compiled
+def _turn(it: Island, c: int, normal: float, d0: float, d1: float, d2: float) -> float:
+    """Spinning and rolling friction of a contact that changed its normal impulse, and those of friction by d: changes
+    that too, and all velocities by both; the largest change of a velocity of the contact."""
+    rows, P, y, G, kind = it.rows, it.P, it.y, it.rows.mobility, it.rows.kind[c]
+    step, v = np.zeros(6), np.zeros(6)
+    step[0], step[1], step[2] = d0, d1, d2
+    for i in range(SPIN, rows.height[c]):
+        v[component(kind, i)] = velocity(rows, c, i, y)
+    if kind & 1 != 0:
+        g, old = G[c, 9], P[c, SPIN]
+        free = v[SPIN] - g * old + G[c, 6] * d0 + G[c, 7] * d1 + G[c, 8] * d2
+        bound = it.frictions[c, 3] * normal
+        P[c, SPIN] = min(max(-free / g, -bound), bound) if g > 0.0 else 0.0
+        step[SPIN] = P[c, SPIN] - old
+    if kind & 2 != 0:
+        a, b, d = G[c, 14], G[c, 19], G[c, 20]
+        p4, p5 = P[c, ROLL], P[c, ROLL + 1]
+        for j in range(ROLL):
+            v[ROLL] += G[c, 10 + j] * step[j]
+            v[ROLL + 1] += G[c, 15 + j] * step[j]
+        n4, n5 = 0.0, 0.0
+        if a * d - b * b > ROLLING_SINGULAR * (a + d) ** 2:
+            _, n4, n5 = bounded(
+                a, b, d, v[ROLL] - (a * p4 + b * p5), v[ROLL + 1] - (b * p4 + d * p5), it.frictions[c, 2] * normal
+            )
+        P[c, ROLL], P[c, ROLL + 1] = n4, n5
+        step[ROLL], step[ROLL + 1] = n4 - p4, n5 - p5
+    for i in range(rows.height[c]):
+        add(rows, c, i, step[component(kind, i)], y)
+    return _largest(G[c], step)
+
+
+@compiled
+def _largest(G: Floats, step: Floats) -> float:
+    """The largest change of a velocity by impulses ``step`` (6,) of a block of mobility G (21,)."""
+    largest = 0.0
+    for i in range(6):
+        moved = 0.0
+        for j in range(6):
+            at = i * (i + 1) // 2 + j if j <= i else j * (j + 1) // 2 + i
+            moved += G[at] * step[j]
+        largest = max(largest, abs(moved))
+    return largest

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.given import ContactArrays, DirectionRows
-from recursive_dyn.contact.problem import Options
-from recursive_dyn.contact.rows import ContactRows, ScalarRows
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import ContactRows, ScalarRows
+from recursive_dyn.contact.problem import ImpulseProblem, Options
+from recursive_dyn.contact.scalar_rows import directed
 
 
 @compiled
-def unilateral(
-    gap: float, free: float, before: float, restitution: float, h: float, share: float, rest: float
-) -> tuple[float, float]:
+def unilateral(gap: float, free: float, before: float, restitution: float, options: Options) -> tuple[float, float]:
     """(target velocity, gap wanted at the end of the step) of a unilateral row; NaN for no particular gap.
 
-    gap: at the end of the step without impulses, where the row's velocity is ``free``; ``before``: at the start. share:
-    1 where an integrator moves positions with the end's velocity, 1/2 with the mean one. What rests on each other keeps
-    its gap as all impulses move positions for that share of the step; what meets within the step ends where the true
-    path ends: at the surface, or, after a bounce, as far from it, and as fast, as it then flew. rest: approach speed up
-    to which surfaces rest on each other.
+    gap: at the end of the step without impulses, where the row's velocity is ``free``; ``before``: at the start. The
+    position share is 1 where an integrator moves positions with the end's velocity, 1/2 with the mean one. What rests
+    on each other keeps its gap as all impulses move positions for that share of the step; what meets within the step
+    ends where the true path ends: at the surface, or, after a bounce, as far from it, and as fast, as it then flew.
     """
+    h = options.h
     if gap > 0.0:
         return free - gap / h, np.nan
     acceleration = (free - before) / h
     # semi-implicit Euler's positions lie on the parabola whose velocity is ahead of its own by half a step
-    ahead = acceleration * h * (share - 0.5)
+    ahead = acceleration * h * (options.position_share - 0.5)
     end = free + ahead
     square = end * end - 2.0 * acceleration * gap
     since = h
     if end < 0.0 and square >= 0.0:
         since = min(2.0 * gap / (end - np.sqrt(square)), h)
     hit = end - acceleration * since
-    if hit - ahead >= -rest:
+    if hit - ahead >= -options.rest_speed:
         return 0.0, np.nan
     rebound = -restitution * hit
     height = (rebound + 0.5 * acceleration * since) * since
@@ -43,26 +43,55 @@ def unilateral(
 
 
 @compiled
-def contact_targets(
-    contacts: ContactArrays, rows: ContactRows, options: Options, targets: np.ndarray, wanted: np.ndarray
-) -> None:
+def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats, wanted: Floats) -> None:
     """Targets and gaps wanted (n,) of all contacts; surfaces come to rest half the slop deep."""
-    half = 0.5 * options.slop
-    for c in range(len(contacts.gaps)):
-        before, speed = rows.before[c, 0], rows.speed[c, 0]
+    contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
+    for c in range(len(targets)):
+        before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
         bounces = min(before, speed) < -options.restitution_threshold
         restitution = contacts.frictions[c, 4] if bounces else 0.0
-        targets[c], height = unilateral(
-            contacts.gaps[c] + half, speed, before, restitution, options.h, options.position_share, options.rest_speed
-        )
+        targets[c], height = unilateral(contacts.gaps[c] + half, speed, before, restitution, options)
         wanted[c] = height - half
 
 
 @compiled
-def limit_targets(given: DirectionRows, rows: ScalarRows, options: Options, wanted: np.ndarray) -> None:
-    """Targets and gaps wanted (m,) of the limits among scalar rows: stops give nothing back."""
-    for i in range(len(wanted)):
-        if given.stops[i]:
-            rows.target[i], wanted[i] = unilateral(
-                given.gaps[i], rows.speed[i], rows.before[i], 0.0, options.h, options.position_share, options.rest_speed
+def _approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3], c: int) -> float:
+    """Velocity along the normal of A's point against B's at the start of the step."""
+    contacts, bodies, free = problem.contacts, problem.bodies, problem.free
+    u0, u1, u2 = -contacts.drift[c, 0], -contacts.drift[c, 1], -contacts.drift[c, 2]
+    for side in range(2):
+        body, sign = (contacts.a[c], 1.0) if side == 0 else (contacts.b[c], -1.0)
+        x, y, z = contacts.points[c, side, 0], contacts.points[c, side, 1], contacts.points[c, side, 2]
+        if body >= len(bodies.links):
+            k = body - len(bodies.links)
+            d0, d1, d2 = _moves(
+                free.start_twists, k, x - free.centers[k, 0], y - free.centers[k, 1], z - free.centers[k, 2]
             )
+            u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
+        elif body >= 0:
+            X = bodies.poses[body]
+            d0, d1, d2 = _moves(bodies.start_twists, body, x - X[0, 3], y - X[1, 3], z - X[2, 3])
+            u0, u1, u2 = u0 + sign * d0, u1 + sign * d1, u2 + sign * d2
+    return axes[c, 0, 0] * u0 + axes[c, 0, 1] * u1 + axes[c, 0, 2] * u2
+
+
+@compiled
+def _moves(V: Annotated[np.ndarray, float, 6], k: int, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """Velocity at (x, y, z) of what moves with the twist V[k]."""
+    return (
+        V[k, 3] + V[k, 1] * z - V[k, 2] * y,
+        V[k, 4] + V[k, 2] * x - V[k, 0] * z,
+        V[k, 5] + V[k, 0] * y - V[k, 1] * x,
+    )
+
+
+@compiled
+def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats) -> None:
+    """Targets and gaps wanted (m,) of the limits among scalar rows: stops give nothing back."""
+    given = problem.rows
+    for s in range(len(wanted)):
+        if given.stops[s]:
+            before = directed(given, s, problem.start_v)
+            lines.target[s], wanted[s] = unilateral(given.gaps[s], lines.speed[s], before, 0.0, problem.options)
+        else:
+            wanted[s] = np.nan

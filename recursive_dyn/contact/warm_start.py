@@ -2,50 +2,115 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.given import ContactArrays, EarlierArrays
-from recursive_dyn.contact.rows import ContactRows
+from recursive_dyn.codegen.compiled import Flags, Integers, compiled
+from recursive_dyn.contact.blocks import ContactRows
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.problem import EarlierContacts
+
+_SCATTER = 1640531527  # odd, about 2^31 over the golden ratio: products of it spread numbers that follow each other
 
 
 @compiled
-def started(contacts: ContactArrays, rows: ContactRows, earlier: EarlierArrays) -> np.ndarray:
-    """Impulses (n, 6) of contacts from the last step's: of the same pair's nearest points."""
-    P = np.zeros((len(contacts.keys), 6))
-    order = np.argsort(earlier.keys, kind="mergesort")
-    ordered = earlier.keys[order]
-    used = np.zeros(len(ordered), dtype=np.bool_)
+def started(
+    contacts: ContactTable, rows: ContactRows, earlier: EarlierContacts, P: Annotated[np.ndarray, float, 6]
+) -> None:
+    """Impulses P (n, 6) of contacts, zero before, from the last step's: of the same pair's nearest points."""
+    count, room = earlier.size[0], 4
+    while room < 2 * count:
+        room *= 2
+    table, after, used = np.full(room, -1), np.empty(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
+    _runs(earlier, count, table, after)
+    head, key = -1, 0
     for c in range(len(P)):
-        best, found = np.inf, -1
-        for k in range(np.searchsorted(ordered, contacts.keys[c]), len(ordered)):
-            if ordered[k] != contacts.keys[c]:
-                break
-            i = order[k]
-            if not used[i]:
-                distance = 0.0
-                for j in range(3):
-                    distance += (contacts.points[c, 1, j] - earlier.points[i, j]) ** 2
-                if distance < best:
-                    best, found = distance, i
+        if c == 0 or contacts.keys[c] != key:
+            key = contacts.keys[c]
+            head = table[_place(key, earlier.keys, table)]
+        found = _nearest(contacts, c, earlier, count, head, after, used)
         if found >= 0:
             used[found] = True
-            for r in range(3):
-                for k in range(3):
-                    P[c, r] += rows.axes[c, r, k] * earlier.impulses[found, 0, k]
-                    P[c, 3 + r] += rows.axes[c, r, k] * earlier.impulses[found, 1, k]
-    return P
+            _turned(rows, c, earlier, found, P)
 
 
 @compiled
-def in_world_axes(rows: ContactRows, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Impulses (n, 3) and moments (n, 3) on A in world axes, of the components P (n, 6)."""
-    impulse, moment = np.zeros((len(P), 3)), np.zeros((len(P), 3))
+def _runs(earlier: EarlierContacts, count: int, table: Integers, after: Integers) -> None:
+    """Runs of equal keys among ``count`` earlier contacts, found by their keys.
+
+    table: by ``_place``, where the first run of a key starts; after: of a run's start, where the next of its key does,
+    or -1; of what does not start one, -2.
+    """
+    last = np.empty(len(table), dtype=np.int64)  # the last run of each key so far
+    for i in range(count):
+        if i > 0 and earlier.keys[i] == earlier.keys[i - 1]:
+            after[i] = -2
+            continue
+        after[i] = -1
+        place = _place(earlier.keys[i], earlier.keys, table)
+        if table[place] < 0:
+            table[place] = i
+        else:
+            after[last[place]] = i
+        last[place] = i
+
+
+@compiled
+def _place(key: int, keys: Integers, table: Integers) -> int:
+    """Where in the table a key is, or may be put."""
+    place = (((key ^ (key >> 31)) & 0x7FFFFFFF) * _SCATTER >> 20) & (len(table) - 1)
+    while table[place] >= 0 and keys[table[place]] != key:
+        place = (place + 1) & (len(table) - 1)
+    return place
+
+
+@compiled
+def _nearest(
+    contacts: ContactTable, c: int, earlier: EarlierContacts, count: int, head: int, after: Integers, used: Flags
+) -> int:
+    """The earlier contact, not used yet, of the runs from ``head`` on whose point is nearest to that of c; -1: none."""
+    best, found = np.inf, -1
+    x, y, z = contacts.points[c, 1, 0], contacts.points[c, 1, 1], contacts.points[c, 1, 2]
+    while head >= 0:
+        i = head
+        while True:
+            if not used[i]:
+                d0, d1, d2 = x - earlier.points[i, 1, 0], y - earlier.points[i, 1, 1], z - earlier.points[i, 1, 2]
+                distance = d0 * d0 + d1 * d1 + d2 * d2
+                if distance < best:
+                    best, found = distance, i
+            i += 1
+            if i == count or after[i] != -2:
+                break
+        head = after[head]
+    return found
+
+
+@compiled
+def _turned(rows: ContactRows, c: int, earlier: EarlierContacts, i: int, P: Annotated[np.ndarray, float, 6]) -> None:
+    """P[c] is the impulse and moment of an earlier contact, along the axes of this one."""
+    axes, kind = rows.axes, rows.kind[c]
+    p0, p1, p2 = earlier.impulses[i, 0], earlier.impulses[i, 1], earlier.impulses[i, 2]
+    for r in range(3):
+        P[c, r] = axes[c, r, 0] * p0 + axes[c, r, 1] * p1 + axes[c, r, 2] * p2
+    if kind > 0:
+        m0, m1, m2 = earlier.moments[i, 0], earlier.moments[i, 1], earlier.moments[i, 2]
+        for r in range(3):
+            if kind & (1 if r == 0 else 2) != 0:
+                P[c, 3 + r] = axes[c, r, 0] * m0 + axes[c, r, 1] * m1 + axes[c, r, 2] * m2
+
+
+@compiled
+def to_world_axes(rows: ContactRows, P: Annotated[np.ndarray, float, 6], contacts: ContactTable) -> None:
+    """Impulses and moments on A in world axes, of the components P (n, 6)."""
+    axes = rows.axes
     for c in range(len(P)):
+        p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
         for k in range(3):
-            moment[c, k] = rows.axes[c, 0, k] * P[c, 3]
-            for r in range(3):
-                impulse[c, k] += rows.axes[c, r, k] * P[c, r]
-            for r in range(1, 3):
-                moment[c, k] += rows.axes[c, r, k] * P[c, 3 + r]
-    return impulse, moment
+            contacts.impulses[c, k] = axes[c, 0, k] * p0 + axes[c, 1, k] * p1 + axes[c, 2, k] * p2
+            contacts.moments[c, k] = 0.0
+        if rows.kind[c] > 0:
+            m0, m1, m2 = P[c, 3], P[c, 4], P[c, 5]
+            for k in range(3):
+                contacts.moments[c, k] = axes[c, 0, k] * m0 + axes[c, 1, k] * m1 + axes[c, 2, k] * m2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
 from recursive_dyn.contact.mixing import mixing, read, write
 from recursive_dyn.contact.subspace import refine
@@ -47,7 +47,7 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
 
 @compiled
 def _direct(
-    it: Island, kept: np.ndarray, attempt: int, done: int, change: float, iterations: int, tolerance: float
+    it: Island, kept: Floats, attempt: int, done: int, change: float, iterations: int, tolerance: float
 ) -> tuple[int, float]:
     """Direct solves of what binds with sweeps between them, while these help; as ``solve_island`` returns them.
 
@@ -72,7 +72,7 @@ def _direct(
 
 
 @compiled
-def _yielding(it: Island, kept: np.ndarray, tolerance: float) -> float:
+def _yielding(it: Island, kept: Floats, tolerance: float) -> float:
     """From nothing with contacts that give way, the last ones so much that there is no doubt that they end; by how much
     the laws as they are would still change it."""
     _clear(it)

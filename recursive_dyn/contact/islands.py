@@ -20,10 +20,10 @@ SWEEPS, STICKING_FIRST = 0, 1  # methods
 
 
 class Partition(NamedTuple):
-    """Islands, count[0] of them: places in contacts, scalars and slots (whitened coordinates) where each starts,
+    """Islands, total[0] of them: places in contacts, scalars and slots (whitened coordinates) where each starts,
     (most + 1,) each, and these, one island after the other."""
 
-    count: Integers
+    total: Integers
     contact_first: Integers
     contacts: Integers
     scalar_first: Integers
@@ -120,7 +120,7 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 def solve_islands(whole: Island, these: Partition, iterations: int, tolerance: float) -> tuple[int, float]:
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual)."""
     sweeps, residual = 0, 0.0
-    for k in range(these.count[0]):
+    for k in range(these.total[0]):
         it = Island(
             whole.rows, whole.lines, whole.targets, whole.frictions,
             these.contacts[these.contact_first[k] : these.contact_first[k + 1]],

@@ -45,7 +45,7 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     height = m
     for c in range(n):
         height += rows.height[c]
-    return ImpulseFacts(height, these.count[0], sweeps, residual, _deepest(problem, rows))
+    return ImpulseFacts(height, these.total[0], sweeps, residual, _deepest(problem, rows))
 
 
 @compiled
@@ -95,13 +95,12 @@ def _free_twists(free: FreeInertias, y: Floats, twists: Annotated[np.ndarray, fl
 
 
 @compiled
-def bracket(turning: Annotated[np.ndarray, int, 2], d: Floats, v: Floats, result: Floats) -> None:
-    """result (nv,) = ad_d v of the ball and free factors, whose velocities are written in axes that turn with them;
-    else 0.
+def bracket(turning: Annotated[np.ndarray, int, 2], d: Floats, v: Floats) -> Floats:
+    """ad_d v (nv,) of the ball and free factors, whose velocities are written in axes that turn with them; else 0.
 
     turning (k, 2): first slot and number of slots of each.
     """
-    result[:] = 0.0
+    result = np.zeros(len(v))
     for k in range(len(turning)):
         at = turning[k, 0]
         for i in range(3):
@@ -109,3 +108,4 @@ def bracket(turning: Annotated[np.ndarray, int, 2], d: Floats, v: Floats, result
             result[at + i] = d[a] * v[b] - d[b] * v[a]
             if turning[k, 1] == 6:
                 result[at + 3 + i] = d[a] * v[3 + b] - d[b] * v[3 + a] + d[3 + a] * v[b] - d[3 + b] * v[a]
+    return result

@@ -7,9 +7,10 @@ from joint_cases import KINDS
 from trees import TREES, assert_close, mechanism, named
 
 import recursive_dyn as rd
-from recursive_dyn.contact import responses, rows
+from recursive_dyn.contact import responses, scalar_rows
 from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
 from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.recursion import impulse
 from scene import Body, Scene, joints
 
@@ -23,19 +24,42 @@ def any_mechanism(name: str):
     return mechanism(**SHARED[name]) if name in SHARED else named(name)
 
 
+def generalized(first: np.ndarray, slots: np.ndarray, values: np.ndarray) -> GeneralizedRows:
+    """Rows of which only the directions are told."""
+    m = len(first) - 1
+    numbers, marks = np.zeros(m), np.zeros(m, dtype=bool)
+    return GeneralizedRows(first, slots, values, numbers, numbers, marks, marks, *[numbers] * 5)
+
+
 class Factors:
     """The factors of M + h damping + h^2 stiffness at q (nq,), and the links' twists at v (nv,)."""
 
     def __init__(self, dynamics: rd.Dynamics, q: np.ndarray, v: np.ndarray, h: float = 0.0) -> None:
         self.layout = layout(dynamics.model)
         self.numbers = dynamics.call("impulse_factors", q, np.array([h]))
-        self.root, self.V = responses.whitening(self.layout, self.numbers, np.ascontiguousarray(v))
+        self.root, self.V = np.zeros(dynamics.nv), np.zeros((len(self.layout.parent), 6))
+        responses.inverses(self.layout, self.numbers, self.root)
+        responses.twists(self.layout, self.numbers, np.ascontiguousarray(v), self.V)
 
     def whitened(self, C: np.ndarray) -> np.ndarray:
-        return rows.whitened(self.layout, self.numbers, self.root, np.ascontiguousarray(C))
+        """Rows (m, nv) of directions (m, nv)."""
+        result, reduced, nv = np.zeros_like(C), np.zeros(self.layout.nv), self.layout.nv
+        for k, direction in enumerate(C):
+            used = np.flatnonzero(direction)
+            slots, values = np.zeros(nv, dtype=np.int64), np.zeros(nv)
+            first = np.array([0, len(used)])
+            end = scalar_rows.whitened(
+                self.layout, self.numbers, self.root, generalized(first, used, direction[used]), 0, reduced, slots,
+                values, 0,
+            )  # fmt: skip
+            result[k, slots[:end]] = values[:end]
+            assert not reduced.any()
+        return result
 
     def unwhitened(self, y: np.ndarray) -> np.ndarray:
-        return responses.unwhitened(self.layout, self.numbers, self.root, y)
+        x = np.zeros(len(y))
+        responses.expand(self.layout, self.numbers, self.root, y, np.zeros_like(self.V), x)
+        return x
 
     def point(self, link: int) -> np.ndarray:
         """Where the link's twist is taken."""
@@ -110,21 +134,22 @@ def test_an_impulse_reaches_what_it_is_said_to_and_nothing_else(name):
     d, rng = found.dynamics(), np.random.default_rng(3)
     (q,), (v,) = found.states(1, 14)
     factors, links = Factors(d, q, v), body_links(d.model)
+    support, first = factors.layout.support, factors.layout.support_first
     for body, link in enumerate(links):
         if link < 0:
             continue
         point = rng.normal(size=3)
         J, X = d.jacobian(q, d.bodies[body], point), d.poses(q)[body]
-        F = rng.normal(size=6)  # at the point
+        F = rng.normal(size=(3, 6))  # three at the point
         arm = X[:3, :3] @ point + X[:3, 3] - factors.point(link)
-        moved = np.concatenate([F[:3] + np.cross(arm, F[3:]), F[3:]])
-        c = np.zeros(d.nv)
-        responses.push(factors.layout, factors.numbers, int(link), moved, c)
-        assert_close(c * factors.root, factors.whitened((J.T @ F)[None])[0], ROUNDING, 1.0 + np.abs(c).max())
-        marks, index = np.zeros((2, d.nv), dtype=np.int64)
-        reached = index[: responses.reach(factors.layout, int(link), marks, index, 0)]
-        assert list(reached) == sorted(set(reached)) == list(np.flatnonzero(marks))
-        assert not np.delete(c, reached).any()
+        moved = np.concatenate([F[:, :3] + np.cross(arm, F[:, 3:]), F[:, 3:]], axis=1)
+        c = np.zeros((d.nv, 3))
+        responses.push(factors.layout, factors.numbers, int(link), *moved.ravel().tolist(), c)
+        expected = factors.whitened(F @ J)
+        assert_close((c * factors.root[:, None]).T, expected, ROUNDING, 1.0 + np.abs(c).max())
+        reached = support[first[link] : first[link + 1]]
+        assert list(reached) == sorted(set(reached))
+        assert not np.delete(c, reached, axis=0).any()
 
 
 def approach(sim: rd.Simulation, a, b, points: np.ndarray, free: FreeBodies | None = None) -> np.ndarray:

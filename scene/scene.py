@@ -6,6 +6,7 @@ import keyword
 from pathlib import Path
 from typing import Any
 
+from recursive_dyn.codegen.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.model import Model
@@ -85,7 +86,8 @@ class Scene(SceneContent):
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
         gravity = numbers("scene", "gravity", self.gravity, (3,))  # its entries may have been set
-        return lower(self.bodies, gravity, self.parameters, list(self.coordinates.values()), self.constraints)
+        with building():
+            return lower(self.bodies, gravity, self.parameters, list(self.coordinates.values()), self.constraints)
 
     def compile(self, method: str = "auto") -> Dynamics:
         """Equations of motion; each function compiles at its first call. ``method``: "auto", "recursive", "lagrangian".

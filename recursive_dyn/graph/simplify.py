@@ -12,12 +12,13 @@ same points. A large term hides what is added to it, so that points count only w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.graph.definitions import FUNCTIONS
 from recursive_dyn.graph.expression import Expression, Scalar, combine, reachable
-from recursive_dyn.graph.value_index import ValueIndex
+from recursive_dyn.graph.value_index import Entry, ValueIndex
 
 _SAMPLES = 12
 _FINITE = 4  # points at which two nodes must have values to be compared at all
@@ -28,6 +29,7 @@ _OPAQUE = frozenset(("floor", "table"))
 _NICE = (0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)
 
 
+@np.errstate(all="ignore")
 def merge_identical(outputs: Sequence[Scalar]) -> list[Scalar]:
     """The outputs rebuilt so that nodes with equal values at random points are one node or one constant."""
     nodes = reachable(outputs)
@@ -73,23 +75,25 @@ def _representative(
     known: ValueIndex,
 ) -> Scalar:
     rebuilt = node if node.op == "input" else _rebuilt(node, replacement)
-    finite = np.isfinite(value)
-    if type(rebuilt) is not Expression or finite.sum() < _FINITE:
+    if type(rebuilt) is not Expression or np.count_nonzero(np.isfinite(value)) < _FINITE:
         return rebuilt
     tolerance = error + 4e-16 * np.abs(value)
     clear = tolerance <= _HIDDEN
-    if clear.sum() < _FINITE:
+    if np.count_nonzero(clear) < _FINITE:
         return rebuilt  # nothing can be told of it, nor of others by it
-    constant = node.op != "input" and finite.all()
-    if constant and np.all(np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])):
+    entry = Entry.of(value, tolerance, rebuilt)
+    constant = node.op != "input" and len(entry.cells) == _SAMPLES
+    if constant and (np.abs(value - value[0]) <= 2.0 * np.maximum(tolerance, tolerance[0])).all():
         return _nearest_nice(float(np.median(value)), float(tolerance.max()))
-    for sign, other in known.near(value, tolerance):
+    finite = entry.finite
+    for sign, other in known.near(entry):
         both = clear & (other.tolerance <= _HIDDEN)
-        same = both.sum() >= _FINITE and np.array_equal(finite, np.isfinite(other.value))
+        if np.count_nonzero(both) < _FINITE or not np.array_equal(finite, other.finite):
+            continue
         gap, allowed = sign * value[finite] - other.value[finite], (tolerance + other.tolerance)[finite]
-        if same and np.all(np.abs(gap) <= allowed):
+        if (np.abs(gap) <= allowed).all():
             return other.scalar if sign > 0 else -other.scalar
-    known.add(value, tolerance, rebuilt)
+    known.add(entry)
     return rebuilt
 
 
@@ -104,24 +108,23 @@ def _evaluate(
     node: Expression, values: dict[int, np.ndarray], errors: dict[int, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Value and a first-order running error bound of one node at the sample points."""
-    args = [values[a.index] if type(a) is Expression else np.full(_SAMPLES, a) for a in node.args]
-    bounds = [errors[a.index] if type(a) is Expression else np.zeros(_SAMPLES) for a in node.args]
-    with np.errstate(all="ignore"):
-        value = np.asarray(FUNCTIONS[node.op](*args), dtype=float)
-        if node.op in ("add", "sub"):
-            carried = bounds[0] + bounds[1]
-        elif node.op == "mul":
-            carried = bounds[0] * np.abs(args[1]) + bounds[1] * np.abs(args[0])
-        elif node.op == "neg":
-            carried = bounds[0]
-        elif node.op == "reciprocal":
-            carried = bounds[0] * value * value
-        else:
-            carried = sum(
-                np.abs(np.asarray(FUNCTIONS[node.op](*_nudged(args, bounds, i))) - value) for i in range(len(args))
-            )
+    args = [values[a.index] if type(a) is Expression else a for a in node.args]
+    bounds = [errors[a.index] if type(a) is Expression else 0.0 for a in node.args]
+    value = np.asarray(FUNCTIONS[node.op](*args), dtype=float)
+    if node.op in ("add", "sub"):
+        carried = bounds[0] + bounds[1]
+    elif node.op == "mul":
+        carried = bounds[0] * np.abs(args[1]) + bounds[1] * np.abs(args[0])
+    elif node.op == "neg":
+        carried = bounds[0]
+    elif node.op == "reciprocal":
+        carried = bounds[0] * value * value
+    else:
+        carried = sum(
+            np.abs(np.asarray(FUNCTIONS[node.op](*_nudged(args, bounds, i))) - value) for i in range(len(args))
+        )
     return value, carried + 3e-16 * np.abs(value)
 
 
-def _nudged(args: list[np.ndarray], bounds: list[np.ndarray], i: int) -> list[np.ndarray]:
+def _nudged(args: list[Any], bounds: list[Any], i: int) -> list[Any]:
     return [a + b if k == i else a for k, (a, b) in enumerate(zip(args, bounds, strict=True))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,12 +17,27 @@ _PLACE = 1e-6  # width of a place on the axis of values, wider than any error th
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A node's values (samples,), bounds of their errors, and what stands for it."""
+    """A node's values (samples,), some of them finite, bounds of their errors, what stands for it, where it is found.
+
+    cells: (sample, cell of the value's magnitude, None where it is blunt) of every finite value.
+    """
 
     value: np.ndarray
     tolerance: np.ndarray
     scalar: Scalar
-    place: int
+    finite: np.ndarray
+    first: float
+    cells: list[tuple[int, int | None]]
+
+    @classmethod
+    def of(cls, value: np.ndarray, tolerance: np.ndarray, scalar: Scalar) -> Entry:
+        """Called where floating-point warnings are off."""
+        finite = np.isfinite(value)
+        magnitude = np.abs(value)
+        cells = np.where(magnitude > 0.0, np.rint(np.log2(magnitude) / _CELL), _ZERO).astype(np.int64).tolist()
+        sharp = (tolerance <= _SHARP * magnitude).tolist()
+        known = [(s, cells[s] if sharp[s] else None) for s, exists in enumerate(finite.tolist()) if exists]
+        return cls(value, tolerance, scalar, finite, float(value[known[0][0]]), known)
 
 
 @dataclass(eq=False)
@@ -38,34 +53,32 @@ class ValueIndex:
     blunt: dict[int, list[int]] = field(default_factory=dict)
     places: dict[int, list[int]] = field(default_factory=dict)
 
-    def add(self, value: np.ndarray, tolerance: np.ndarray, scalar: Scalar) -> None:
-        """One more entry; some of its values are finite."""
+    def add(self, entry: Entry) -> None:
+        """One more entry."""
         number = len(self.entries)
-        place = _place(float(value[np.isfinite(value)][0]))
-        self.entries.append(Entry(value, tolerance, scalar, place))
-        self.places.setdefault(place, []).append(number)
-        for sample, cell in _cells(value, tolerance):
+        self.entries.append(entry)
+        self.places.setdefault(_place(entry.first), []).append(number)
+        for sample, cell in entry.cells:
             if cell is None:
                 self.blunt.setdefault(sample, []).append(number)
             else:
                 self.sharp.setdefault((sample, cell), []).append(number)
 
-    def near(self, value: np.ndarray, tolerance: np.ndarray) -> list[tuple[float, Entry]]:
-        """(sign, entry) of what may be a value times the sign, those at the same place first, the oldest first."""
-        first = float(value[np.isfinite(value)][0])
-        places = [
-            (sign, place + step) for sign in (1.0, -1.0) for place in (_place(sign * first),) for step in (0, -1, 1)
-        ]
-        found = self._candidates(_cells(value, tolerance), {place for _, place in places})
-        at: dict[int, list[int]] = {}
+    def near(self, entry: Entry) -> list[tuple[float, Entry]]:
+        """(sign, other) of what may be an entry times the sign, those at the same place first, the oldest first."""
+        found = self._candidates(entry)
+        if not found:
+            return []
+        at: dict[int, list[Entry]] = {}
         for number in sorted(found):
-            at.setdefault(self.entries[number].place, []).append(number)
-        return [(sign, self.entries[number]) for sign, place in places for number in at.get(place, ())]
+            other = self.entries[number]
+            at.setdefault(_place(other.first), []).append(other)
+        return [(sign, other) for sign, place in _places(entry.first) for other in at.get(place, ())]
 
-    def _candidates(self, cells: list[tuple[int, int | None]], places: Iterable[int]) -> list[int]:
+    def _candidates(self, entry: Entry) -> list[int]:
         best: list[list[int]] | None = None
         fewest = 0
-        for sample, cell in cells:
+        for sample, cell in entry.cells:
             if cell is None:
                 continue
             own = [self.sharp.get((sample, cell + step), []) for step in (-1, 0, 1)]
@@ -75,20 +88,15 @@ class ValueIndex:
                 return []
             if best is None or count < fewest:
                 best, fewest = lists, count
-        lists = [self.places.get(place, []) for place in places] if best is None else best
+        lists = [self.places.get(place, []) for place in {p for _, p in _places(entry.first)}] if best is None else best
         return [number for numbers in lists for number in numbers]
 
 
-def _cells(value: np.ndarray, tolerance: np.ndarray) -> list[tuple[int, int | None]]:
-    """(sample, cell of the value's magnitude, None where it is blunt) of every finite value."""
-    magnitude = np.abs(value)
-    with np.errstate(all="ignore"):
-        cells = np.where(magnitude > 0.0, np.rint(np.log2(magnitude) / _CELL), _ZERO)
-    sharp = (tolerance <= _SHARP * magnitude).tolist()
-    known = enumerate(np.isfinite(value).tolist())
-    return [(s, int(cells[s]) if sharp[s] else None) for s, finite in known if finite]
+def _places(value: float) -> list[tuple[float, int]]:
+    """(sign, place) at which what equals a value, or its negative, may stand."""
+    return [(sign, _place(sign * value) + step) for sign in (1.0, -1.0) for step in (0, -1, 1)]
 
 
 def _place(value: float) -> int:
     scaled = value / _PLACE
-    return round(scaled) if np.isfinite(scaled) else 0
+    return round(scaled) if math.isfinite(scaled) else 0

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from itertools import count
 from types import TracebackType
 
+import numpy as np
 import pybullet
 
 from recursive_dyn.errors import StateError
@@ -21,6 +22,9 @@ _numbers = count()
 class Connection:
     """Bullet's client ``id``, and ``bodies``, made in it: each id with the name of what it stands for.
 
+    ``marks``: each id with that of the user data by which Bullet knows it as ours, which say ``mark_words`` (k,), a
+    text in words of 8 bytes with the zero at its end.
+
     Without ``client`` a new one is opened: with a window if ``gui``, or if gui is None and there are a display and no
     window yet. Who holds it keeps Bullet's world: once nobody does, the bodies go, and the connection if it is ours.
     Raises StateError where no connection is to be had.
@@ -30,11 +34,13 @@ class Connection:
         self.owned = client is None
         self.id = _opened(gui) if client is None else client
         self.bodies: dict[int, str] = {}
+        self.marks: dict[int, int] = {}
         if not pybullet.isConnected(self.id):
             raise StateError(f"there is no Bullet connection {self.id}; pass what pybullet.connect returned")
         self.window = pybullet.getConnectionInfo(self.id)["connectionMethod"] == pybullet.GUI
         # Bullet gives ids of removed bodies and of closed connections to others: what is ours is known by its mark.
-        self._mark = f"recursive-dyn {next(_numbers)}"
+        self._mark = f"recursive-dyn {next(_numbers):017d}"
+        self.mark_words = np.frombuffer(f"{self._mark}\0".encode(), dtype=np.int64)
         self._release = weakref.finalize(self, _released, self.id, self.owned, self.bodies, self._mark)
         self._release.atexit = False  # connections end with the process
 
@@ -69,7 +75,7 @@ class Connection:
     def add(self, body: int, name: str) -> None:
         """A body was made here."""
         self.bodies[body] = name
-        pybullet.addUserData(body, self._mark, self._mark, physicsClientId=self.id)
+        self.marks[body] = pybullet.addUserData(body, self._mark, self._mark, physicsClientId=self.id)
 
     def is_own(self, body: int) -> bool:
         """Whether this id still is a body that was made here."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from types import TracebackType
 from typing import Any
@@ -22,6 +23,7 @@ from bridge.picture.camera import Camera
 from bridge.picture.display_list import DisplayList
 from bridge.picture.renderer import check_picture, renderer_of
 from recursive_dyn.contact.material import Material
+from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.surroundings import Surrounded
 from scene import Scene
@@ -59,8 +61,11 @@ class PyBulletMirror:
         self._feeling = sim if isinstance(sim, Surrounded) else None
         self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
+        self._poses, self._twists = np.zeros((0, 4, 4)), np.zeros((0, 6))  # as they were mirrored last
         self._stepped = False  # whether contacts of the last step are those to be told
         self._connection = Connection(client, gui)
+        # Bodies without shapes are put in place at every step only where someone may ask Bullet for them
+        self._known = not self._connection.owned
         try:
             self._mirrored = MirroredScene(scene, sim.dynamics, self._connection, ground)
             self._surroundings = BulletSurroundings(self._mirrored)
@@ -80,12 +85,16 @@ class PyBulletMirror:
     @property
     def bullet_bodies(self) -> dict[str, tuple[int, ...]]:
         """Bullet's ids of each body: several for one with more shapes or colours than Bullet lets a body have."""
+        if not self._known:
+            self._known = True
+            with suppress(StateError), self._connection.guard():  # of a mirror that is closed they are told too
+                self._surroundings.place(self._poses, self._twists)
         return dict(self._mirrored.bodies.of)
 
     def sync(self) -> None:
         """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before."""
         with self._connection.guard():
-            self._follow()
+            self._follow(anew=True)
         self._contacts, self._stepped = None, False
 
     def step(self, count: int = 1) -> None:
@@ -174,9 +183,15 @@ class PyBulletMirror:
         """Whether it is this mirror's contacts that the simulation feels."""
         return self._feeling is not None and self._feeling.surroundings is self._surroundings
 
-    def _follow(self) -> None:
-        self._poses, twists = self.sim.frames()
-        self._mirrored.place(self._poses, twists)
+    def _follow(self, anew: bool = False) -> None:
+        """Put Bullet's bodies where the simulation's are: those that moved, or all of them ``anew``."""
+        if self._feeling is not None and not anew:
+            present = self._feeling.present
+            self._surroundings.follow(present, self._known)
+            self._poses[:], self._twists[:] = present.poses, present.twists
+        else:
+            self._poses, self._twists = (np.array(x, dtype=float) for x in self.sim.frames())
+            self._surroundings.place(self._poses, self._twists, anew=anew)
 
     def _fill_window(self) -> None:
         """Show scenery and ground to whoever looks into the connection, and from where all of it is seen."""

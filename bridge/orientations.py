@@ -1,59 +1,37 @@
-"""Orientations of many bodies at once, as Bullet has them: ``spatial.rotations`` as compiled loops."""
+"""Orientations as Bullet has them: what ``spatial.rotations`` says, also within compiled loops."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Annotated, Any
 
 import numpy as np
 
-from recursive_dyn.codegen import scalar_overloads  # noqa: F401 (what it holds is told to Numba)
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.spatial.rotations import (
-    exp_of_entries,
-    matrix_of_entries,
-    product_of_entries,
-    quaternion_of_entries,
-    quaternion_to_matrix,
-)
-
-_exp, _matrix = compiled(exp_of_entries), compiled(matrix_of_entries)
-_product, _quaternion = compiled(product_of_entries), compiled(quaternion_of_entries)
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.spatial.rotations import quaternion_to_matrix
 
 
 @compiled
-def quaternions(X: np.ndarray) -> np.ndarray:
-    """Unit quaternions (n, 4) of rotation matrices (n, 3, 3), or of poses (n, 4, 4)."""
-    result = np.empty((len(X), 4))
-    for n in range(len(X)):
-        R, q = X[n], result[n]
-        q[0], q[1], q[2], q[3] = _quaternion(
-            R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2]
-        )
-    return result
-
-
-@compiled
-def turned(q: np.ndarray, turns: np.ndarray) -> np.ndarray:
-    """Unit quaternions (n, 4) of bodies turned by rotation vectors (n, 3) in world axes."""
-    result = np.empty((len(q), 4))
-    for n in range(len(q)):
-        x, y, z, w = _exp(turns[n, 0], turns[n, 1], turns[n, 2])
-        x, y, z, w = _product(x, y, z, w, q[n, 0], q[n, 1], q[n, 2], q[n, 3])
-        length = np.sqrt(x * x + y * y + z * z + w * w)
-        result[n, 0], result[n, 1], result[n, 2], result[n, 3] = x / length, y / length, z / length, w / length
-    return result
-
-
-@compiled
-def matrices(q: np.ndarray) -> np.ndarray:
-    """Rotation matrices (n, 3, 3) of quaternions (n, 4) other than zero."""
-    result = np.empty((len(q), 3, 3))
-    for n in range(len(q)):
-        entries = _matrix(q[n, 0], q[n, 1], q[n, 2], q[n, 3])
-        for i in range(3):
-            for j in range(3):
-                result[n, i, j] = entries[3 * i + j]
-    return result
+def quaternion_of(X: Annotated[np.ndarray, float, 4]) -> tuple[float, float, float, float]:
+    """The unit quaternion of a pose (4, 4), as ``matrix_to_quaternion`` has it."""
+    xx, yy, zz = X[0, 0], X[1, 1], X[2, 2]
+    x, y, z, w = X[2, 1] - X[1, 2], X[0, 2] - X[2, 0], X[1, 0] - X[0, 1], 1.0 + xx + yy + zz
+    largest = w
+    own = 1.0 + xx - yy - zz
+    if largest < own:
+        x, y, z, w = own, X[0, 1] + X[1, 0], X[2, 0] + X[0, 2], x
+        largest = own
+    own = 1.0 + yy - xx - zz
+    if largest < own:
+        x, y, z, w = X[0, 1] + X[1, 0], own, X[1, 2] + X[2, 1], X[0, 2] - X[2, 0]
+        largest = own
+    own = 1.0 + zz - xx - yy
+    if largest < own:
+        x, y, z, w = X[2, 0] + X[0, 2], X[1, 2] + X[2, 1], own, X[1, 0] - X[0, 1]
+    scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
+    if w < 0.0:
+        scale = -scale
+    return x * scale, y * scale, z * scale, w * scale
 
 
 def pose_of(position: Any, q: Any) -> np.ndarray:

@@ -28,7 +28,8 @@ _SKIN_SHARE = 0.01  # of the smallest half extent, at most
 
 class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
-    larger than its shapes.
+    larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
+    smallest box about anything that can be met, m. version counts up when bodies were added.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. reach (nb, 3), m: of
     every body in the order added, its inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
@@ -40,6 +41,8 @@ class MirroredBodies:
         self.of: dict[str, tuple[int, ...]] = {}
         self.materials: dict[int, Material] = {}
         self.skins: dict[int, float] = {}
+        self.bare: set[int] = set()
+        self.smallest, self.version = np.inf, 0
         self._reach: list[tuple[float, float, float]] = []
         self._ignored: dict[str, set[int]] = {}
         self._planes: list[int] = []
@@ -66,9 +69,12 @@ class MirroredBodies:
             ids.append(body)
             if solid:
                 pybullet.setCollisionFilterGroupMask(body, -1, MIRRORS, -1, physicsClientId=self._client)
+            elif not look:
+                self.bare.add(body)
         for a, b in combinations(ids, 2):
             self._separate(a, b)
         self.of[name] = tuple(ids)
+        self.version += 1
         self._reach.append(self._extent(ids, [part for part, _ in parts]))
 
     def ignore(self, a: str, b: str) -> None:
@@ -120,6 +126,9 @@ class MirroredBodies:
         shape = collision_shape(solid, self._client, concave)
         body = create_body(shape, visual_shape(look, self._client), self._client, at)
         self._connection.add(body, name)
+        if solid:
+            low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
+            self.smallest = min(self.smallest, float(0.5 * np.linalg.norm(np.subtract(high, low))))
         return body
 
     def _separate(self, a: int, b: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations, product
 
-import numpy as np
 import pybullet
 
 from bridge.bodies.colliders import colliders, placed
@@ -13,7 +12,6 @@ from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.bodies.visuals import PALETTE, Visual, visuals
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
-from bridge.orientations import quaternions
 from bridge.planes.plane_contacts import PlaneContacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
@@ -24,7 +22,7 @@ from scene import Scene, shapes
 
 
 class MirroredScene:
-    """Bullet's bodies for a scene; they stand where ``place`` puts them.
+    """Bullet's bodies for a scene; whoever holds it puts them where they are.
 
     names: of the bodies, in the order of what moves them; scenery: the world's shapes and the ground; planes: contacts
     with the planes among them. It knows nothing of what moves, so that surroundings that a simulation holds keep no
@@ -48,19 +46,6 @@ class MirroredScene:
             self._create(dynamics)
             if connection.owned:
                 pybullet.setGravity(*scene.gravity.tolist(), physicsClientId=connection.id)
-
-    def place(self, poses: np.ndarray, twists: np.ndarray | None) -> None:
-        """Put bodies at poses (nb, 4, 4) with twists (nb, 6), or, with none, wherever they are on the way."""
-        positions = poses[:, :3, 3].tolist()
-        orientations = quaternions(poses).tolist()
-        client, of = self.connection.id, self.bodies.of.values()
-        for bodies, position, orientation in zip(of, positions, orientations, strict=True):
-            for body in bodies:
-                pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
-        if twists is not None:  # after the poses, which zero them
-            for bodies, twist in zip(of, twists.tolist(), strict=True):
-                for body in bodies:
-                    pybullet.resetBaseVelocity(body, twist[3:], twist[:3], client)
 
     def collide(self, a: str, b: str, wanted: bool) -> None:
         """Let Bullet report contacts of two bodies, or of one and all scenery, or not."""

@@ -1,161 +1,120 @@
-"""Bullet's contact points as contacts that a solve takes: bodies by number, surfaces without skins, materials."""
+"""What Bullet finds in a connection, written where a solve reads it: as ``contact_points`` makes contacts of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pybullet
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
+from bridge.collision.contact_points import (
+    BITS,
+    NEW_PAIRS,
+    NO_ROOM,
+    NOBODY,
+    Aside,
+    Known,
+    PairFrictions,
+    RawPoints,
+    gathered,
+    insert,
+)
 from bridge.collision.free_bodies import velocity_of
+from bridge.collision.routes import Route
 from bridge.connection import Connection
-from recursive_dyn.codegen.numba_loops import compiled
-from recursive_dyn.contact.contacts import STATIC, Contacts
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.material import Material, combined
 from scene.pairs import Pair
 
-Point = tuple[Any, ...]  # as pybullet.getContactPoints has them
-
-_DIGITS = 14  # m: Bullet's last ones differ from run to run
-_SAME = 1e-6  # m, and of normals, up to which points are one
-_BITS = 24  # Bullet's ids fit into as many
-
-
-@dataclass(frozen=True, eq=False)
-class _Chosen:
-    """Points of interest: which, whether Bullet has A and B the other way round, ids of A, of B, numbers (2, n)."""
-
-    rows: np.ndarray
-    flip: np.ndarray
-    ids: list[list[int]]
-    numbers: np.ndarray
+_ROOM = 64  # points, contacts and pairs at first
 
 
 class BulletContacts:
-    """What Bullet finds in a connection."""
+    """Contacts among Bullet's bodies, and what is needed to make them: ``raw``, ``frictions``, ``aside``.
 
-    def __init__(
-        self, connection: Connection, bodies: MirroredBodies, pairs: Mapping[frozenset[str], Pair], count: int
-    ) -> None:
+    version counts up when these are other arrays than before.
+    """
+
+    def __init__(self, connection: Connection, bodies: MirroredBodies, pairs: Mapping[frozenset[str], Pair]) -> None:
         self._connection, self._client = connection, connection.id
-        self._bodies, self._pairs, self._count = bodies, pairs, count
-        self._frictions: dict[tuple[int, int], tuple[float, ...]] = {}
+        self._bodies, self._pairs = bodies, pairs
+        self._known_frictions: dict[int, tuple[float, ...]] = {}
+        self.version = 0
+        self.raw, self.aside = _raw(_ROOM), _aside(_ROOM)
+        self.frictions = _frictions(4 * _ROOM)
+
+    @property
+    def others(self) -> list[int]:
+        """Bullet's id of each B of the contacts found last."""
+        return self.aside.others[: int(self.aside.sizes[0])].tolist()
 
     def forget(self) -> None:
         """Materials, pairs or ids were changed: combine materials anew."""
-        self._frictions.clear()
+        self._known_frictions.clear()
+        self.frictions.keys[:] = NOBODY
 
-    def found(self, numbers: np.ndarray, free_names: Sequence[str]) -> tuple[Contacts, list[int]]:
-        """Contacts where Bullet's bodies are, and Bullet's id of each contact's B.
+    def find(self, route: Route, times: int, known: Known, buffer: ContactBuffer) -> None:
+        """Contacts where Bullet's bodies are, after so many detections; none are remembered from before."""
+        for _ in range(times):
+            route.detect()
+        count = route.tell(self.raw)
+        if count > len(self.raw.ids):
+            self.raw = _raw(2 * count)
+            self.version += 1
+            count = route.tell(self.raw)
+        while True:
+            drifting = gathered(count, self.raw, known, self.frictions, buffer.table, self.aside)
+            if drifting >= 0:
+                break
+            if drifting == NEW_PAIRS:
+                self._learn()
+            elif drifting == NO_ROOM:
+                buffer.grow(int(self.aside.sizes[0]))
+                if int(self.aside.sizes[0]) > len(self.aside.others):
+                    self.aside = _aside(buffer.capacity)
+                    self.version += 1
+        self.drift(drifting, buffer)
 
-        numbers (largest id + 1,): what each of Bullet's ids is to a solve; free_names: of those beyond the scene's.
-        """
-        points = self._points()
-        if not points:
-            return Contacts.none(), []
-        ids = np.array([point[1:3] for point in points], dtype=np.int64)
-        values = np.round([(*point[5], *point[6], *point[7], point[8]) for point in points], _DIGITS)
-        chosen = _choose(ids, numbers[ids], _first(ids, values), self._count)
-        if not len(chosen.rows):
-            return Contacts.none(), []
-        values = values[chosen.rows]
-        flip = chosen.flip[:, None]
-        normal = np.where(flip, -values[:, 6:9], values[:, 6:9])
-        skins = self._bodies.skins
-        skin_a, skin_b = (np.array([skins.get(k, 0.0) for k in side]) for side in chosen.ids)
-        on_a = np.where(flip, values[:, 3:6], values[:, :3]) + normal * skin_a[:, None]
-        on_b = np.where(flip, values[:, :3], values[:, 3:6]) - normal * skin_b[:, None]
-        contacts = Contacts(
-            chosen.numbers[0],
-            chosen.numbers[1],
-            on_a,
-            on_b,
-            normal,
-            values[:, 9] + skin_a + skin_b,
-            np.array([self._friction(a, b) for a, b in zip(*chosen.ids, strict=True)]),
-            np.array([(a << _BITS) + b for a, b in zip(*chosen.ids, strict=True)]),
-            drift=self._drifts(points, chosen, on_b),
-            free_names=free_names,
-            trusted=True,
-        )
-        return contacts, chosen.ids[1]
+    def drift(self, count: int, buffer: ContactBuffer) -> None:
+        """Give contacts with immovable bodies that Bullet owns the velocities of their points, as of a belt's."""
+        for row, link in self.aside.drifting[:count].tolist():
+            body = int(self.aside.others[row])
+            buffer.table.drift[row] = velocity_of(body, link, buffer.table.points[row, 1], self._client)
 
-    def _points(self) -> list[Point]:
-        # twice, as a body that moved by more than some mm has lost corners from Bullet's memory of contacts by then
-        pybullet.performCollisionDetection(physicsClientId=self._client)
-        pybullet.performCollisionDetection(physicsClientId=self._client)
-        # Asked for one body's contacts, Bullet may exchange A and B and turn the normal, not the friction directions
-        found: list[Point] = pybullet.getContactPoints(physicsClientId=self._client)
-        return found
-
-    def _drifts(self, points: Sequence[Point], chosen: _Chosen, on_b: np.ndarray) -> np.ndarray:
-        """Velocities (n, 3) of the points of immovable bodies that Bullet owns, as of a conveyor's belt."""
-        drifts = np.zeros((len(on_b), 3))
-        for k, (body, number) in enumerate(zip(chosen.ids[1], chosen.numbers[1].tolist(), strict=True)):
-            if number == STATIC and body not in self._connection.bodies:
-                point = points[chosen.rows[k]]
-                link = point[3] if chosen.flip[k] else point[4]
-                drifts[k] = velocity_of(body, link, on_b[k], self._client)
-        return drifts
+    def _learn(self) -> None:
+        """Combine the materials of pairs that were not met before."""
+        known, wanted = self._known_frictions, self.aside.wanted[: int(self.aside.sizes[1])].tolist()
+        fresh = {pair: self._friction(pair >> BITS, pair & ((1 << BITS) - 1)) for pair in wanted}
+        known |= fresh
+        if 2 * len(known) > len(self.frictions.keys):
+            self.frictions, fresh = _frictions(4 * len(self.frictions.keys)), known
+            self.version += 1
+        insert(np.array([*fresh], dtype=np.int64), np.array([*fresh.values()]), self.frictions)
 
     def _friction(self, a: int, b: int) -> tuple[float, ...]:
-        known = self._frictions.get((a, b))
-        if known is None:
-            names = self._connection.bodies
-            pair = self._pairs.get(frozenset((names.get(a, ""), names.get(b, ""))))
-            own = pair.material if pair and pair.material else combined(self._material(a), self._material(b))
-            known = self._frictions[a, b] = own.row
-        return known
+        names = self._connection.bodies
+        pair = self._pairs.get(frozenset((names.get(a, ""), names.get(b, ""))))
+        own = pair.material if pair and pair.material else combined(self._material(a), self._material(b))
+        return own.row
 
     def _material(self, body: int) -> Material:
         own = self._bodies.materials.get(body)
         if own is not None:
             return own
-        facts = pybullet.getDynamicsInfo(body, -1, physicsClientId=self._client)
+        facts: Any = pybullet.getDynamicsInfo(body, -1, physicsClientId=self._client)
         return Material(facts[1], None, max(facts[6], 0.0), max(facts[7], 0.0), min(max(facts[5], 0.0), 1.0))
 
 
-def _choose(ids: np.ndarray, numbers: np.ndarray, distinct: np.ndarray, count: int) -> _Chosen:
-    """Who touches whom, the scene's ``count`` bodies first, and which points matter to them; distinct is (n,)."""
-    a, b = numbers.T
-    flip = (a == STATIC) | ((b != STATIC) & (b < a))
-    rows = np.flatnonzero(distinct & (a != b) & _concerns(np.sort(numbers, axis=1), count))
-    order = np.where(flip[:, None], (1, 0), (0, 1))
-    ids, numbers = (np.take_along_axis(x, order, axis=1)[rows].T for x in (ids, numbers))
-    return _Chosen(rows, flip[rows], ids.tolist(), numbers)
+def _raw(room: int) -> RawPoints:
+    return RawPoints(np.zeros((room, 4), dtype=np.int64), np.zeros((room, 10)))
 
 
-def _concerns(numbers: np.ndarray, count: int) -> np.ndarray:
-    """Which pairs (n, 2), the lower number first, concern the scene's ``count`` bodies.
-
-    Those of its own, and those of a free body that touches one of them, or touches one that does.
-    """
-    own = np.asarray(((numbers >= 0) & (numbers < count)).any(axis=1))
-    if numbers.max(initial=STATIC) < count:
-        return own
-    while True:
-        reached = np.unique(numbers[own])
-        more = own | np.isin(numbers, reached[reached >= count]).any(axis=1)
-        if np.array_equal(more, own):
-            return own
-        own = more
+def _aside(room: int) -> Aside:
+    others, wanted = np.zeros((2, room), dtype=np.int64)
+    return Aside(others, wanted, np.zeros((room, 2), dtype=np.int64), np.zeros(3, dtype=np.int64))
 
 
-@compiled
-def _first(ids: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Which points (n, 10) are not the same as one before: a capsule and the ball at its end report some twice."""
-    keep = np.ones(len(ids), dtype=np.bool_)
-    for i in range(len(ids)):
-        for j in range(i - 1, -1, -1):
-            if ids[j, 0] != ids[i, 0] or ids[j, 1] != ids[i, 1]:
-                break
-            apart = 0.0
-            for k in range(9):
-                apart = max(apart, abs(values[i, k] - values[j, k]))
-            if apart < _SAME:
-                keep[i] = False
-                break
-    return keep
+def _frictions(room: int) -> PairFrictions:
+    return PairFrictions(np.full(room, NOBODY, dtype=np.int64), np.zeros((room, 5)))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pybullet
 
-from bridge.orientations import matrices, turned
 from bridge.outsiders import of_bullet
 from recursive_dyn.contact.contacts import FreeBodies
+from recursive_dyn.spatial.rotations import normalized, quaternion_exp, quaternion_product, quaternion_to_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +75,10 @@ class Crowd:
         twist = before.copy()
         twist[:, 3:] += h * g
         self._x = x + h * before[:, 3:] + (share * h * h) * g
-        self._turn = turned(turn, h * twist[:, :3])
+        self._turn = _turned(turn, h * twist[:, :3])
         for body, position, orientation in zip(self.bodies, self._x.tolist(), self._turn.tolist(), strict=True):
             pybullet.resetBasePositionAndOrientation(body.id, position, orientation, client)
-        R = matrices(self._turn)
+        R = quaternion_to_matrix(self._turn)
         inverse = np.array([1.0 / b.moments for b in self.bodies]).reshape(-1, 3)
         masses = np.array([1.0 / b.mass for b in self.bodies])
         return FreeBodies(self._x, masses, np.einsum("nij,nj,nkj->nik", R, inverse, R), before, twist)
@@ -96,11 +96,16 @@ class Crowd:
         solve found clear: they go on as if alone, so that nothing is pushed twice.
         """
         x = self._x + free.shift[:, 3:]
-        turn = turned(self._turn, free.shift[:, :3])
+        turn = _turned(self._turn, free.shift[:, :3])
         for k in np.flatnonzero(solved | touched).tolist():
             body, twist = self.bodies[k].id, free.twist[k].tolist()
             pybullet.resetBasePositionAndOrientation(body, x[k].tolist(), turn[k].tolist(), self._client)
             pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)
+
+
+def _turned(q: np.ndarray, turns: np.ndarray) -> np.ndarray:
+    """Unit quaternions (n, 4) of bodies turned by rotation vectors (n, 3) in world axes."""
+    return normalized(quaternion_product(quaternion_exp(turns), q))
 
 
 def gravity(client: int) -> np.ndarray:

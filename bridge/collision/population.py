@@ -9,37 +9,46 @@ import numpy as np
 import pybullet
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
+from bridge.collision.bullet_calls import Census
+from bridge.collision.contact_points import Known
 from bridge.collision.free_bodies import FreeBody, articulated
+from bridge.collision.placing import HALF
+from bridge.collision.routes import Route, nobody
 from bridge.connection import Connection
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.errors import StateError
 
 _AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's takes part
-_HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
 
 
 class Population:
-    """``free``: single bodies of Bullet's own with mass; ``lively``: whether Bullet has anything to move at all."""
+    """``free``: single bodies of Bullet's own with mass; ``lively``: whether Bullet has anything to move at all.
+
+    ``shared``: whether it has anything of its own; ``census`` of all, ``reach`` (nb, 3) of the scene's bodies. version
+    counts up when someone came or went.
+    """
 
     def __init__(self, connection: Connection, bodies: MirroredBodies, names: Sequence[str]) -> None:
         self._connection, self._client = connection, connection.id
         self._bodies, self._names = bodies, names
         self._ranks = {name: k for k, name in enumerate(names)}
-        self._ids: list[int] = []
-        self._numbers = np.zeros(0, dtype=int)
+        self._numbers = np.zeros(0, dtype=np.int64)
+        self._known = Known(self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]]))
+        self.version, self.census = 0, nobody()
+        self.reach = bodies.reach
         self.free: list[FreeBody] = []
-        self.lively = False
+        self.lively = self.shared = False
 
-    def renewed(self, thorough: bool = True) -> bool:
+    def renewed(self, route: Route, thorough: bool = True) -> bool:
         """Look again; True if someone came or went. Raises StateError where a body of the mirror's was removed.
 
-        thorough: also whether an id now belongs to another body.
+        thorough: also whether an id now belongs to another body, where that takes time.
         """
+        if self.version and route.is_unchanged(self.census, thorough):
+            return False
         client, names = self._client, self._connection.bodies
         ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
-        if ids == self._ids and not (thorough and not self._connection.is_whole()):
-            return False
         now = {k for k in ids if k not in names or self._connection.is_own(k)}
         lost = sorted(names.keys() - now)
         if lost:
@@ -47,21 +56,24 @@ class Population:
                 f"Bullet's body {lost[0]} of '{names[lost[0]]}' was removed behind the mirror's back; close this mirror"
                 " and create a new PyBulletMirror"
             )
-        self._ids = ids
         others = sorted(now - names.keys())
         self.free = [body for body in (FreeBody.of(k, client) for k in others) if body is not None]
         self.lively = bool(self.free) or any(articulated(k, client) for k in others)
-        self._numbers = np.full(max(now, default=0) + 1, STATIC)
-        for body, name in names.items():
-            self._numbers[body] = self._ranks.get(name, STATIC)
+        self.shared = bool(others)
+        self.census = Census(_integers(ids), _integers(self._connection.marks.values()), self._connection.mark_words)
+        self.reach = self._bodies.reach
+        self.version += 1
+        self._know(max(now, default=0) + 1, others)
         return True
 
-    def numbers(self, movable: Sequence[FreeBody]) -> np.ndarray:
+    def known(self, movable: Sequence[FreeBody] = ()) -> Known:
         """What each of Bullet's ids is to a solve: a body of the scene, one of those ``movable``, or STATIC."""
-        numbers = self._numbers.copy()
+        known = self._known
+        known.numbers[:] = self._numbers
         for k, body in enumerate(movable):
-            numbers[body.id] = len(self._names) + k
-        return numbers
+            known.numbers[body.id] = len(self._names) + k
+        known.free[0] = len(movable)
+        return known
 
     def near(self, twists: np.ndarray, h: float) -> list[FreeBody]:
         """Free bodies that a step of length h may bring near the scene's, or near one that it brings there.
@@ -82,23 +94,33 @@ class Population:
 
     def parts(self, poses: np.ndarray, twists: np.ndarray, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
-        reach = self._bodies.reach
+        reach = self.reach
         with np.errstate(over="ignore", invalid="ignore"):
             way = h * (np.linalg.norm(twists[:, 3:], axis=1) + np.linalg.norm(twists[:, :3], axis=1) * reach[:, 1])
         if not np.isfinite(way).all():
             return 1
         parts = 1
-        for k in np.flatnonzero(way > _HALF * reach[:, 0]).tolist():
+        for k in np.flatnonzero(way > HALF * reach[:, 0]).tolist():
             name, size = self._names[k], reach[k, 2]
             own = set(self._bodies.of[name]) | self._bodies.ignored(name)
             if self._swept(poses[k, :3, 3] - size, poses[k, :3, 3] + size, h * twists[k, 3:]) - own:
-                parts = max(parts, int(np.ceil(way[k] / (_HALF * reach[k, 0]))))
+                parts = max(parts, int(np.ceil(way[k] / (HALF * reach[k, 0]))))
         for body in self.free:
             velocity = np.array(pybullet.getBaseVelocity(body.id, physicsClientId=self._client)[0])
             moved = h * float(np.linalg.norm(velocity))
-            if moved > _HALF * body.radius and self._overlapped(body.id, 0.0, h):
-                parts = max(parts, int(np.ceil(moved / (_HALF * body.radius))))
+            if moved > HALF * body.radius and self._overlapped(body.id, 0.0, h):
+                parts = max(parts, int(np.ceil(moved / (HALF * body.radius))))
         return parts
+
+    def _know(self, size: int, others: Sequence[int]) -> None:
+        """Tables of what each id below ``size`` is."""
+        self._numbers = np.full(size, STATIC)
+        skins, foreign = np.zeros(size), np.zeros(size, dtype=bool)
+        foreign[others] = True
+        for body, name in self._connection.bodies.items():
+            self._numbers[body] = self._ranks.get(name, STATIC)
+            skins[body] = self._bodies.skins.get(body, 0.0)
+        self._known = Known(self._numbers.copy(), skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:
         low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
@@ -110,3 +132,7 @@ class Population:
         low, high = np.minimum(low, low + way), np.maximum(high, high + way)
         found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()
         return {body for body, _ in found}
+
+
+def _integers(values: Any) -> np.ndarray:
+    return np.array([*values], dtype=np.int64)

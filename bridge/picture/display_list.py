@@ -11,11 +11,11 @@ from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.visuals import SCENERY, Visual, checkered, tile_size, visuals
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
-from bridge.orientations import quaternions
 from bridge.picture import strangers
 from bridge.picture.camera import Camera
 from bridge.picture.renderer import BEHIND, Renderer, towards_light
 from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import shapes
 
 
@@ -110,7 +110,7 @@ class DisplayList:
             if self._standing:
                 X = np.array([self._pose(frame, poses, target) for frame in self._standing])
                 places = scale * (X[:, :3, 3] - target) + middle
-                renderer.place(places.tolist(), quaternions(X).tolist())
+                renderer.place(places.tolist(), matrix_to_quaternion(X[:, :3, :3]).tolist())
         return renderer.picture(camera.moved(tuple(middle.tolist()), scale), width, height, samples)
 
     def leave(self) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bridge.planes.lowest_points import MOST, POINTS, lowest_points
+from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, lowest_points
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
 from scene import shapes
@@ -52,7 +52,7 @@ class HalfSpaces:
         self._points: list[np.ndarray] = []
         self._axes: list[np.ndarray] = []
         self._sizes: list[tuple[float, ...]] = []  # the fourth: how far the support reaches
-        self._table: tuple[np.ndarray, ...] | None = None
+        self._table: tuple[Supports, Planes, Lowest] | None = None
 
     @classmethod
     def of(cls, scenery: Iterable[shapes.Shape]) -> HalfSpaces:
@@ -85,27 +85,32 @@ class HalfSpaces:
         Of a shape with corners it is the lowest and up to four around it, of a rim or tube the lowest and three more
         around, of an end of a capsule and of an ellipsoid the lowest one.
         """
-        if self._table is None:
-            self._table = self._compiled()
-        rows, points, axes, sizes, middles, tangents, whole, real = self._table
-        X = np.ascontiguousarray(poses, dtype=float)
-        planes = self.points, self.normals, tangents
-        count = lowest_points(rows, points, axes, sizes, middles, *planes, X, margin, whole, real)
-        found, values = whole[:count].copy(), real[:count].copy()
-        return Touch(found[:, 0], found[:, 1], found[:, 2], found[:, 3], values[:, :3], values[:, 3])
+        supports, planes, found = self.tables()
+        count = lowest_points(supports, planes, np.ascontiguousarray(poses, dtype=float), margin, found)
+        whole, real = found.whole[:count].copy(), found.real[:count].copy()
+        return Touch(whole[:, 0], whole[:, 1], whole[:, 2], whole[:, 3], real[:, :3], real[:, 3])
 
-    def _compiled(self) -> tuple[np.ndarray, ...]:
+    def tables(self) -> tuple[Supports, Planes, Lowest]:
+        """What ``lowest_points`` reads, and the memory that it fills, which holds all that can be found at once."""
+        if self._table is None:
+            self._table = self._tabled()
+        return self._table
+
+    def _tabled(self) -> tuple[Supports, Planes, Lowest]:
         rows = np.array(self._rows, dtype=np.int64).reshape(-1, 6)
         points = np.concatenate([np.zeros((0, 3)), *self._points])
-        most = len(self.points) * int(
-            np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4).sum()
-        )
+        each = np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4)
+        most = len(self.points) * int(each.sum())
         axes, sizes = np.array(self._axes).reshape(-1, 3, 3), np.array(self._sizes).reshape(-1, 4)
         middles = np.array([part.mean(axis=0) for part in self._points]).reshape(-1, 3)
         sides = np.cross(self.normals, np.eye(3)[np.abs(self.normals).argmin(axis=1)])
         sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
         tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
-        return rows, points, axes, sizes, middles, tangents, np.empty((most, 4), np.int64), np.empty((most, 4))
+        return (
+            Supports(rows, points, middles, axes, sizes),
+            Planes(self.points, self.normals, tangents),
+            Lowest(np.empty((most, 4), np.int64), np.empty((most, 4))),
+        )
 
 
 def facing(normal: np.ndarray) -> np.ndarray:

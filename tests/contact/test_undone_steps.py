@@ -29,16 +29,16 @@ def everything(shown, client: int, balls: list[int]) -> np.ndarray:
 
 def fail_at_third(surroundings, error: BaseException):
     """Let the third detection from now on raise; returns what undoes that."""
-    detect, looked = surroundings.detect, []
+    detect, looked = surroundings.detect_into, []
 
-    def failing(sim):
+    def failing(sim, buffer):
         looked.append(sim.step_size)
         if len(looked) == 3:
             raise error
-        return detect(sim)
+        detect(sim, buffer)
 
-    surroundings.detect = failing
-    return lambda: setattr(surroundings, "detect", detect)
+    surroundings.detect_into = failing
+    return lambda: setattr(surroundings, "detect_into", detect)
 
 
 @pytest.mark.parametrize("error", [rd.StateError("out of reach"), KeyboardInterrupt()], ids=["error", "interrupt"])

@@ -1,0 +1,140 @@
+"""Bullet's own C functions, called by address from compiled loops: as PyBullet calls them, without an object a contact.
+
+What a handle, a command, a status is, is Bullet's (examples/SharedMemory/PhysicsClientC_API.h, SharedMemoryPublic.h).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bridge.collision.contact_points import RawPoints
+from bridge.collision.placing import Placing
+from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.loops.library import floats_at, foreign, foreign_int, int32s_at, integers_at
+
+INT = 0xFFFFFFFF  # what counts of a register with a C int
+_INTS, _FLOATS = 44, 22  # numbers of either kind in a contact's 176 bytes
+_BODIES, _POINT = 1, 3  # where they stand in it: ids of bodies and links, points, normal and distance
+
+GONE, FAILED = -1, -2  # what is said instead of a handle, or of a number of points
+
+
+class Functions(NamedTuple):
+    """Addresses of Bullet's functions, and handles: of a table of all clients', and how many it has room for.
+
+    completed: the type of the status that comes with contact points.
+    """
+
+    handles: int
+    clients: int
+    completed: int
+    b3CanSubmitCommand: int
+    b3SubmitClientCommandAndWaitStatus: int
+    b3GetStatusType: int
+    b3GetNumBodies: int
+    b3GetBodyUniqueId: int
+    b3GetUserData: int
+    b3CreatePoseCommandInit: int
+    b3CreatePoseCommandSetBasePosition: int
+    b3CreatePoseCommandSetBaseOrientation: int
+    b3CreatePoseCommandSetBaseLinearVelocity: int
+    b3CreatePoseCommandSetBaseAngularVelocity: int
+    b3InitPerformCollisionDetectionCommand: int
+    b3InitRequestContactPointInformation: int
+    b3GetContactPointInformation: int
+
+
+class Census(NamedTuple):
+    """Who is in a connection: ids (n,), in Bullet's order; marks (m,): of user data of the mirror's bodies, which all
+    say ``text`` (k,), 8 bytes in each."""
+
+    ids: Integers
+    marks: Integers
+    text: Integers
+
+
+@compiled
+def handle_of(bullet: Functions, client: int) -> int:
+    """The handle of a client that takes commands, or GONE."""
+    handles = integers_at(bullet.handles, bullet.clients)
+    handle = handles[client]
+    if handle == 0 or foreign_int(bullet.b3CanSubmitCommand, handle) & INT == 0:
+        return GONE
+    return handle
+
+
+@compiled
+def is_unchanged(bullet: Functions, handle: int, census: Census) -> bool:
+    """Whether the bodies are those of the census, in number, order and mark: what Bullet tells without a command."""
+    if foreign_int(bullet.b3GetNumBodies, handle) & INT != len(census.ids):
+        return False
+    for k in range(len(census.ids)):
+        if foreign_int(bullet.b3GetBodyUniqueId, handle, k) & INT != census.ids[k]:
+            return False
+    value = np.zeros(2, dtype=np.int64)  # type and length, address
+    for k in range(len(census.marks)):
+        if foreign_int(bullet.b3GetUserData, handle, census.marks[k], value) & INT == 0:
+            return False
+        if value[0] >> 32 != 8 * len(census.text):
+            return False
+        text = integers_at(value[1], len(census.text))
+        for i in range(len(census.text)):
+            if text[i] != census.text[i]:
+                return False
+    return True
+
+
+@compiled
+def place(bullet: Functions, handle: int, placing: Placing, count: int) -> None:
+    """Put the first ``count`` bodies that are due where they are to be, with their velocities."""
+    for n in range(count):
+        k = placing.due[n]
+        X, q, twist = placing.poses[k], placing.quaternions[k], placing.twists[k]
+        command = foreign_int(bullet.b3CreatePoseCommandInit, handle, placing.ids[k])
+        if command != 0:
+            foreign(bullet.b3CreatePoseCommandSetBasePosition, command, X[0, 3], X[1, 3], X[2, 3])
+            foreign(bullet.b3CreatePoseCommandSetBaseOrientation, command, q[0], q[1], q[2], q[3])
+            foreign(bullet.b3CreatePoseCommandSetBaseLinearVelocity, command, twist[3:6])
+            foreign(bullet.b3CreatePoseCommandSetBaseAngularVelocity, command, twist[:3])
+            foreign(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+
+
+@compiled
+def detect(bullet: Functions, handle: int) -> None:
+    """Let Bullet find contacts where its bodies are."""
+    command = foreign_int(bullet.b3InitPerformCollisionDetectionCommand, handle)
+    if command != 0:
+        foreign(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+
+
+@compiled
+def tell(bullet: Functions, handle: int, raw: RawPoints) -> int:
+    """How many points Bullet has found, and as many of them as there is room for; FAILED without an answer."""
+    command = foreign_int(bullet.b3InitRequestContactPointInformation, handle)
+    if command == 0:
+        return FAILED
+    status = foreign_int(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+    if status == 0 or foreign_int(bullet.b3GetStatusType, status) & INT != bullet.completed:
+        return FAILED
+    found = np.zeros(2, dtype=np.int64)  # how many, where
+    foreign(bullet.b3GetContactPointInformation, handle, found)
+    count = found[0] & INT
+    ints, floats = int32s_at(found[1], _INTS * count), floats_at(found[1], _FLOATS * count)
+    for k in range(min(count, len(raw.ids))):
+        for i in range(4):
+            raw.ids[k, i] = ints[_INTS * k + _BODIES + i]
+        for i in range(10):
+            raw.values[k, i] = floats[_FLOATS * k + _POINT + i]
+    return count
+
+
+@compiled
+def status_of_points(bullet: Functions, handle: int) -> int:
+    """The type of the status that comes with contact points; 0 if there was none."""
+    command = foreign_int(bullet.b3InitRequestContactPointInformation, handle)
+    status = foreign_int(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+    if status == 0:
+        return 0
+    return foreign_int(bullet.b3GetStatusType, status) & INT

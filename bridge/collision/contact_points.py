@@ -1,0 +1,190 @@
+"""Bullet's contact points as contacts that a solve takes: bodies by number, no skins, materials; compiled.
+
+Wherever the points come from, from Bullet's memory or through PyBullet, the same lines make contacts of them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.contacts import STATIC
+
+_DIGITS = 1e14  # in a metre: Bullet's last ones differ from run to run
+_SAME = 1e-6  # m, and of normals, up to which points are one
+BITS = 24  # Bullet's ids fit into as many
+NOBODY = -1  # Bullet's id of what is no body: a free place of a table, the ground of a plane in closed form
+
+NO_ROOM, NEW_PAIRS = -1, -2  # what ``gathered`` says instead of a number
+
+
+class RawPoints(NamedTuple):
+    """Points as Bullet tells them: ids (n, 4) of A, of B, and of their links; values (n, 10): the points on A and on B,
+    the normal from B to A, the distance; m, world axes."""
+
+    ids: Annotated[np.ndarray, int, 4]
+    values: Annotated[np.ndarray, float, 10]
+
+
+class Known(NamedTuple):
+    """What each of Bullet's ids is: numbers (n,): of a body of the scene, of one of the free ones behind these, or
+    STATIC; skins (n,), m: by how much it is larger than its shapes; foreign (n,): whether it is not the mirror's.
+    scene, free (1,): how many bodies there are of both kinds."""
+
+    numbers: Integers
+    skins: Floats
+    foreign: Flags
+    scene: Integers
+    free: Integers
+
+
+class PairFrictions(NamedTuple):
+    """Materials by pair of Bullet's ids, in a table with free places: keys (2^k,), rows (2^k, 5)."""
+
+    keys: Integers
+    rows: Annotated[np.ndarray, float, 5]
+
+
+class Aside(NamedTuple):
+    """What contacts do not tell: others (n,): Bullet's id of each contact's B; wanted (n,): pairs whose materials are
+    not known; drifting (n, 2): contacts with a STATIC B that is not the mirror's, and its link.
+    sizes (3,): of contacts found, of pairs wanted, of those that drift."""
+
+    others: Integers
+    wanted: Integers
+    drifting: Annotated[np.ndarray, int, 2]
+    sizes: Integers
+
+
+@compiled
+def place_of(keys: Integers, key: int) -> int:
+    """Where a pair stands in a table, or would; the table must have free places."""
+    last = len(keys) - 1
+    place = ((key >> BITS) * 7919 + key * 31) & last
+    while keys[place] != key and keys[place] != NOBODY:
+        place = (place + 1) & last
+    return place
+
+
+@compiled
+def insert(keys: Integers, rows: Annotated[np.ndarray, float, 5], pairs: PairFrictions) -> None:
+    """Put materials (n, 5) of pairs (n,) into a table."""
+    for k in range(len(keys)):
+        place = place_of(pairs.keys, keys[k])
+        pairs.keys[place] = keys[k]
+        pairs.rows[place] = rows[k]
+
+
+@compiled
+def gathered(count: int, raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactTable, aside: Aside) -> int:
+    """Make contacts of the first ``count`` points, as the first rows of a table; how many are in ``aside.drifting``.
+
+    NEW_PAIRS if materials are wanting, NO_ROOM if the table is too small: then nothing counts but what is aside.
+    """
+    scene = known.scene[0]
+    reached = _reached(count, raw.ids, known)
+    row, wanted, drifting, pair, place = 0, 0, 0, NOBODY, 0
+    for i in range(count):
+        _rounded(raw.values[i])
+        if _is_repeated(raw, i):
+            continue
+        first, second = raw.ids[i, 0], raw.ids[i, 1]
+        a, b = known.numbers[first], known.numbers[second]
+        if a == b:
+            continue
+        flip = a == STATIC or STATIC < b < a
+        if flip:
+            first, second, a, b = second, first, b, a
+        if not _takes_part(a, scene, reached):
+            continue
+        if pair != (first << BITS) + second:
+            pair = (first << BITS) + second
+            place = place_of(pairs.keys, pair)
+            if pairs.keys[place] == NOBODY and wanted < len(aside.wanted):
+                aside.wanted[wanted] = pair
+                wanted += 1
+        if row < len(table.gaps) and row < len(aside.others):
+            _write(row, raw.values[i], flip, known.skins[first], known.skins[second], table)
+            table.a[row], table.b[row], table.keys[row] = a, b, pair
+            table.frictions[row] = pairs.rows[place]
+            aside.others[row] = second
+            if b == STATIC and known.foreign[second]:
+                aside.drifting[drifting, 0] = row
+                aside.drifting[drifting, 1] = raw.ids[i, 2] if flip else raw.ids[i, 3]
+                drifting += 1
+        row += 1
+    aside.sizes[0], aside.sizes[1], aside.sizes[2] = row, wanted, drifting
+    if wanted > 0:
+        return NEW_PAIRS
+    if row > len(table.gaps) or row > len(aside.others):
+        return NO_ROOM
+    table.size[0] = row
+    return drifting
+
+
+@compiled
+def _reached(count: int, ids: Annotated[np.ndarray, int, 4], known: Known) -> Flags:
+    """Which free bodies (n,) touch one of the scene's, or one that does."""
+    scene = known.scene[0]
+    reached = np.zeros(known.free[0], dtype=np.bool_)
+    more = known.free[0] > 0
+    while more:
+        more = False
+        for i in range(count):
+            a, b = known.numbers[ids[i, 0]], known.numbers[ids[i, 1]]
+            if _takes_part(a, scene, reached) or _takes_part(b, scene, reached):
+                more = _brought(a - scene, reached) or more
+                more = _brought(b - scene, reached) or more
+    return reached
+
+
+@compiled
+def _takes_part(number: int, scene: int, reached: Flags) -> bool:
+    return number != STATIC and (number < scene or reached[number - scene])
+
+
+@compiled
+def _brought(k: int, reached: Flags) -> bool:
+    """Let a free body take part; whether it did not before."""
+    if k < 0 or reached[k]:
+        return False
+    reached[k] = True
+    return True
+
+
+@compiled
+def _rounded(values: Floats) -> None:
+    for k in range(10):
+        values[k] = np.rint(values[k] * _DIGITS) / _DIGITS
+
+
+@compiled
+def _is_repeated(raw: RawPoints, i: int) -> bool:
+    """Whether a point is the same as one before: a capsule and the ball at its end report some twice."""
+    for j in range(i - 1, -1, -1):
+        if raw.ids[j, 0] != raw.ids[i, 0] or raw.ids[j, 1] != raw.ids[i, 1]:
+            return False
+        apart = 0.0
+        for k in range(9):
+            apart = max(apart, abs(raw.values[i, k] - raw.values[j, k]))
+        if apart < _SAME:
+            return True
+    return False
+
+
+@compiled
+def _write(row: int, values: Floats, flip: bool, skin_a: float, skin_b: float, table: ContactTable) -> None:
+    """A point as a row of the table, on the surfaces under the skins."""
+    sign, on_a, on_b = 1.0, 0, 3
+    if flip:
+        sign, on_a, on_b = -1.0, 3, 0
+    for k in range(3):
+        normal = sign * values[6 + k]
+        table.normals[row, k] = normal
+        table.points[row, 0, k] = values[on_a + k] + normal * skin_a
+        table.points[row, 1, k] = values[on_b + k] - normal * skin_b
+        table.drift[row, k] = table.impulses[row, k] = table.moments[row, k] = 0.0
+    table.gaps[row] = values[9] + skin_a + skin_b

@@ -72,6 +72,14 @@ class Space(ABC):
     def rate(self, point: Any, tangent: Any) -> np.ndarray:
         """The derivative (..., size) of a point's numbers along a tangent."""
 
+    def basis(self, point: Any) -> np.ndarray:
+        """Independent tangents (tangent_size, dimension) at a point (size,), orthonormal."""
+        return array(np.eye(self.dimension))
+
+    def normals(self, point: Any) -> list[np.ndarray]:
+        """Tangents (..., tangent_size) of length 1 that lead nowhere from points (..., size)."""
+        return []
+
     def restored(self, point: Any) -> np.ndarray:
         """The point, rid of what rounding did to unit lengths."""
         result = np.array(point)
@@ -134,6 +142,20 @@ class UnitSphere(Space):
 
     def rate(self, point: Any, tangent: Any) -> np.ndarray:
         return cross(tangent, point)
+
+    def basis(self, point: Any) -> np.ndarray:
+        """As above, q x b1 = b2 everywhere on the sphere; it jumps where q_z changes its sign. Not finite for q = 0.
+
+        Duff et al. 2017, Building an Orthonormal Basis, Revisited, Journal of Computer Graphics Techniques 6.
+        """
+        x, y, z = point
+        sign = select(less(z, 0.0), -1.0, 1.0)
+        scale = reciprocal(sign * dot(point, point) + z)
+        xx, xy, yy = x * x * scale, x * y * scale, y * y * scale
+        return array([[1.0 - sign * xx, -xy], [-(sign * xy), sign - yy], [-(sign * x), -y]])
+
+    def normals(self, point: Any) -> list[np.ndarray]:
+        return [point]
 
 
 class Rotation(Space):

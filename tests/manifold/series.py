@@ -5,7 +5,7 @@ from math import factorial
 
 import numpy as np
 
-from recursive_dyn.manifold.comparison.exact_points import point
+from recursive_dyn.manifold.comparison.equality import point
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 

@@ -16,7 +16,6 @@ from recursive_dyn.manifold.comparison.same_equations import difference, same_eq
 from recursive_dyn.manifold.derivation.steps import collect, substitute_constraints, variation
 from recursive_dyn.manifold.formula.calculus import replace, symbols_of
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.motion.legendre import energy
 from recursive_dyn.manifold.normal.forms import formula
 
 EVERYTHING = (s, u, x, f, y, q, p, R, S)
@@ -124,7 +123,7 @@ def test_energy_changes_by_the_power_of_applied_forces(name):
     for multiplier, c in zip(found.multipliers, found.constraints, strict=True):
         still = replace(c, lambda s: 0 * s if s.order or s in rates.values() else s)
         power = power + dot(multiplier, c - still)  # zero where the constraint holds and nothing drives it
-    change = dt(energy(found.lagrangian, found.configuration))
+    change = dt(found.energy)
     assert equal(change, working + power, 2)
     assert not equal(change, working, 2) or not found.virtual_work.varied
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from series import coefficients, motion
 
 from recursive_dyn.errors import ModelError, OperandError
-from recursive_dyn.manifold.comparison.equality import equal
-from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
+from recursive_dyn.manifold.comparison.equality import equal, exact, independent, point
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.formula.declare import (
     define,

@@ -30,8 +30,7 @@ from hypothesis import strategies as st
 from series import coefficients, motion, series
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.comparison.equality import equal
-from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
+from recursive_dyn.manifold.comparison.equality import equal, exact, independent, point
 from recursive_dyn.manifold.derivation.adjoint import isolate
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.formula.evaluation import Evaluation

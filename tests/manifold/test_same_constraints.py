@@ -5,7 +5,7 @@ import pytest
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold import derive
-from recursive_dyn.manifold.comparison.exact_points import exact
+from recursive_dyn.manifold.comparison.equality import exact
 from recursive_dyn.manifold.comparison.same_equations import difference, same_equations
 from recursive_dyn.manifold.formula.calculus import dt
 from recursive_dyn.manifold.formula.declare import scalars

@@ -9,7 +9,7 @@ from slips import slips
 
 from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold import derive
-from recursive_dyn.manifold.comparison.exact_points import exact
+from recursive_dyn.manifold.comparison.equality import exact
 from recursive_dyn.manifold.comparison.same_equations import difference, same_equations
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.formula.declare import rotations, scalars, vectors

@@ -24,7 +24,6 @@ from scipy.spatial.transform import Rotation
 from recursive_dyn.manifold import cross, delta, derive, dt, scalars
 from recursive_dyn.manifold.derivation.equations_of_motion import Equation
 from recursive_dyn.manifold.motion.motion import Motion
-from recursive_dyn.manifold.motion.variable import variables
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 
@@ -39,7 +38,7 @@ BUILDERS = {name: build for name, build in SYSTEMS.items() if "3D" not in name} 
 def test_the_basis_is_orthonormal_and_right_handed(direction):
     own = np.array(direction, dtype=float)
     own /= np.linalg.norm(own)
-    B = variables([q])[0].basis(own).astype(float)
+    B = q.base.space.basis(own).astype(float)
     assert pytest.approx(np.eye(2), abs=4e-16) == B.T @ B
     assert np.cross(own, B[:, 0]) == pytest.approx(B[:, 1], abs=4e-16)
     assert np.cross(own, B[:, 1]) == pytest.approx(-B[:, 0], abs=4e-16)

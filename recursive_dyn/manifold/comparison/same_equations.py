@@ -16,13 +16,12 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold.comparison.elimination import Row, pivot, reduced, remainder
-from recursive_dyn.manifold.comparison.exact_points import exact, independent, point
+from recursive_dyn.manifold.comparison.equality import exact, independent, point
 from recursive_dyn.manifold.derivation.equations_of_motion import Equations
-from recursive_dyn.manifold.formula.calculus import dt, symbols_of
+from recursive_dyn.manifold.formula.calculus import conserved, dt, symbols_of
 from recursive_dyn.manifold.formula.evaluation import Evaluation, Value
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.formula.variations import acceleration, conserved, velocity
 
 Values = dict[Symbol, Value]
 EquationSet: TypeAlias = Equations | Mapping[Symbol, Formula]
@@ -90,7 +89,7 @@ def _read(equations: EquationSet) -> _Rows:
         residuals = {row.symbol: row.residual for row in equations.rows}
         rows = _Rows(residuals, tuple(equations.constraints), tuple(equations.multipliers))
     configuration = tuple(rows.residuals)
-    highest = {s.base: s.order for s in map(acceleration, configuration)}
+    highest = {s.base: s.order for s in (q.acceleration for q in configuration)}
     for symbol, residual in rows.residuals.items():
         if not isinstance(residual, Formula):
             raise OperandError(f"the row of {symbol.base.name} must be a formula that is zero, not {residual!r}")
@@ -109,7 +108,8 @@ def _unshared(a: Mapping[Symbol, Any], b: Mapping[Symbol, Any]) -> list[tuple[st
 def _difference_at(first: _Rows, second: _Rows, seed: int) -> Difference | None:
     configuration, sides = tuple(first.residuals), (first, second)
     multipliers = tuple(dict.fromkeys((*first.multipliers, *second.multipliers)))
-    velocities, unknowns = tuple(map(velocity, configuration)), (*multipliers, *map(acceleration, configuration))
+    velocities = tuple(q.velocity for q in configuration)
+    unknowns = (*multipliers, *(q.acceleration for q in configuration))
     tangent = [c for q in configuration for c in conserved(q)]
     constraints = [(*side.constraints, *tangent) for side in sides]
     formulas = [f for side in sides for f in (*side.residuals.values(), *side.constraints, *map(dt, side.constraints))]

@@ -9,7 +9,6 @@ from recursive_dyn.manifold.derivation.derivation_check import inputs_of
 from recursive_dyn.manifold.formula.calculus import symbols_of
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula, Printed
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
-from recursive_dyn.manifold.formula.variations import companions
 from recursive_dyn.manifold.normal.forms import Form
 from recursive_dyn.manifold.normal.normal_form import normal
 from recursive_dyn.manifold.writing.compact import compact, paired
@@ -39,7 +38,7 @@ class VariationalProblem:
         """Order of declaration of every symbol that is given."""
         given = (self.lagrangian, self.virtual_work, self.reaction, *self.configuration, *self.constraints)
         bases = {s.base: s.base.rank for f in given for s in symbols_of(f, True)}
-        return bases | {s.base: s.base.rank for q in self.configuration for s in companions(q)}
+        return bases | {s.base: s.base.rank for q in self.configuration for s in q.base.companions}
 
     def roles(self, variation: Symbol | None = None) -> Roles:
         """How the cofactor of a variation is to be written."""

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.formula.calculus import leaves, symbols_of
+from recursive_dyn.manifold.formula.calculus import leaves, rates, symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.operations import kind, number
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
-from recursive_dyn.manifold.formula.variations import companions, rates, velocity
 
 
 def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
@@ -26,7 +25,7 @@ def check_configuration(configuration: Any) -> tuple[Symbol, ...]:
         if len(q.shape) == 2 and not q.base.is_rotation:
             raise ModelError(f"'{q}' is a {kind(q)}; of matrices only rotations can be in the configuration")
     names = [q.base.name for q in variables]
-    names += [s.base.name for q in variables for s in companions(q)]
+    names += [s.base.name for q in variables for s in q.base.companions]
     for name in names:
         if names.count(name) > 1:
             raise ModelError(f"two of the configuration's symbols are called '{name}': give them names of their own")
@@ -52,13 +51,16 @@ def check_prescribed(prescribed: Any, variables: Sequence[Symbol]) -> tuple[Symb
             raise ModelError(f"{s!r} cannot be prescribed: list symbols that move, not their derivatives")
         if s.base in known_bases(variables):
             raise ModelError(f"'{s}' is prescribed and in the configuration: it can be one of them only")
-    return tuple(dict.fromkeys((*symbols, *(velocity(s) for s in symbols if s.base.is_rotation))))
+    return tuple(dict.fromkeys((*symbols, *(s.velocity for s in symbols if s.base.is_rotation))))
 
 
 def check_names(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> set[str]:
     """The names of all symbols; ModelError names two that differ and have one name."""
     found: dict[str, Base] = {}
-    for s in (*(s for q in symbols for s in (q, *companions(q))), *(s for f in formulas for s in symbols_of(f, True))):
+    for s in (
+        *(s for q in symbols for s in (q, *q.base.companions)),
+        *(s for f in formulas for s in symbols_of(f, True)),
+    ):
         if found.setdefault(s.base.name, s.base) != s.base:
             raise ModelError(f"two different symbols are called '{s.base.name}': give each a name of its own")
     return set(found)

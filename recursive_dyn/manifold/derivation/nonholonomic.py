@@ -11,12 +11,11 @@ from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.derivation.derivation_check import known_bases
-from recursive_dyn.manifold.formula.calculus import derivation, dt, leaves
+from recursive_dyn.manifold.formula.calculus import derivation, dt, leaves, rates, virtual_rate
 from recursive_dyn.manifold.formula.declare import declare
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.operations import dot, is_zero, kind, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.formula.variations import rates, virtual_rate
 
 
 def multiplier_work(

@@ -23,12 +23,11 @@ from recursive_dyn.manifold.derivation.derivation_check import (
 )
 from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
 from recursive_dyn.manifold.derivation.nonholonomic import multiplier_work
-from recursive_dyn.manifold.formula.calculus import delta
+from recursive_dyn.manifold.formula.calculus import delta, effective, in_displacements, rates
 from recursive_dyn.manifold.formula.calculus import replace as replaced
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.operations import dot, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.formula.variations import effective, in_displacements, rates
 from recursive_dyn.manifold.normal.forms import Form, formula, gathered, negative
 from recursive_dyn.manifold.normal.normal_form import form_rate, normal
 

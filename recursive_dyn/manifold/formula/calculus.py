@@ -1,16 +1,19 @@
-"""One Leibniz map over formulas: time derivative, variation and replacement of symbols are three uses of it.
+"""One Leibniz map over formulas, time derivative and variation as uses of it, and how the symbols of each space move.
 
-The variation of the n-th derivative is the n-th derivative of the variation: both are a symbol with two marks.
+The variation of the n-th derivative is the n-th derivative of the variation: both are a symbol with two marks. A flat
+variable has the rate x' and the variation delta x; a unit vector q' and delta q = xi x q; a rotation the rate Omega,
+R' = R hat(Omega), and delta R = R hat(eta), from which delta Omega = eta' + Omega x eta follows (Bittner & Sreenath
+2016, section 4.1). What a space does to symbols stands here, what it does to numbers in ``motion.variable``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula, Number, Power, Sum
-from recursive_dyn.manifold.formula.operations import hat, is_zero, multiply, power, remade, total, zero
-from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.manifold.formula.operations import cross, dot, hat, is_zero, multiply, power, remade, total, zero
+from recursive_dyn.manifold.formula.symbol import Base, Symbol
 
 Rule = Callable[[Symbol], Formula]
 
@@ -100,3 +103,39 @@ def symbols_of(f: Formula, definitions: bool = False) -> Iterator[Symbol]:
             yield from symbols_of(f.base.definition, True)
     for child in f.children:
         yield from symbols_of(child, definitions)
+
+
+def rates(symbols: Iterable[Symbol]) -> dict[Base, Symbol]:
+    """Each rotation among the symbols by its Omega."""
+    return {q.base.rate.base: q for q in symbols if q.base.rate is not None}
+
+
+def in_displacements(s: Symbol, spinning: Mapping[Base, Symbol]) -> Formula:
+    """A symbol, in xi and eta if it is the variation of a unit vector, a rotation or an Omega of ``spinning``."""
+    base = s.base
+    if not s.is_variation:
+        return s
+    if base in spinning:
+        eta = spinning[base].virtual
+        return dt(dt(eta) + cross(Symbol(base), eta), s.order)
+    return s if base.virtual is None else dt(displacement(Symbol(base)), s.order)
+
+
+def displacement(q: Symbol) -> Formula:
+    """The variation of a variable in its virtual displacement: delta x, xi x q, R hat(eta)."""
+    return virtual_rate(q) if q.base.rate is None else multiply(q, hat(q.virtual))
+
+
+def virtual_rate(q: Symbol) -> Formula:
+    """What stands for a variable's rate in virtual displacements: delta x, xi x q, eta."""
+    return cross(q.virtual, q) if q.base.is_unit else q.virtual
+
+
+def effective(q: Symbol) -> Formula:
+    """A virtual displacement without what displaces nothing: xi without its part along q, as q x (xi x q)."""
+    return cross(q, cross(q.virtual, q)) if q.base.is_unit else q.virtual
+
+
+def conserved(q: Symbol) -> list[Formula]:
+    """What the space keeps zero of a variable and its rate: q . q' of a unit vector."""
+    return [dot(q, dt(q))] if q.base.is_unit else []

@@ -11,24 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 Shape = tuple[int, ...]
-Made = TypeVar("Made", bound=Callable[..., Any])
-
-
 PROVIDED: dict[str, Callable[..., Any]] = {}  # the operators of ``operations``, which make formulas of formulas
 STYLES: dict[str, Any] = {}  # the styles of ``writing``, by name
-
-
-def provides(name: str) -> Callable[[Made], Made]:
-    """Makes a function what formulas do under a name."""
-
-    def provide(function: Made) -> Made:
-        PROVIDED[name] = function
-        return function
-
-    return provide
 
 
 def _operator(name: str) -> tuple[Callable[[Any, Any], Formula], Callable[[Any, Any], Formula]]:
@@ -195,18 +182,18 @@ class Apply(_Pair):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Single(Formula):
-    of: Formula
-
-
-class Hat(_Single):
+class Hat(Formula):
     """The matrix with hat(a) b = a x b."""
 
+    of: Formula
     shape = (3, 3)
 
 
-class Transpose(_Single):
+@dataclass(frozen=True, eq=False, repr=False)
+class Transpose(Formula):
     """The transpose of a matrix."""
+
+    of: Formula
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]

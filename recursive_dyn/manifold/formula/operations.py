@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from numbers import Rational
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from recursive_dyn.errors import OperandError
 from recursive_dyn.manifold.formula import nodes
-from recursive_dyn.manifold.formula.nodes import ONE, ZERO, Formula, Number, Product, Shape, Sum, provides
+from recursive_dyn.manifold.formula.nodes import ONE, ZERO, Formula, Number, Product, Shape, Sum
 from recursive_dyn.manifold.formula.symbol import Symbol
+from recursive_dyn.spatial.spaces import UnitSphere
 
 
 def kind(f: Formula) -> str:
@@ -22,7 +23,7 @@ def kind(f: Formula) -> str:
         return "scalar"
     if len(f.shape) == 2:
         return f"{f.shape[0]} x {f.shape[1]} matrix"
-    unit = isinstance(f, Symbol) and f.base.is_unit and f.order == 0 and not f.is_variation
+    unit = isinstance(f, Symbol) and isinstance(f.space, UnitSphere)
     return "unit vector" if unit else f"vector of R^{f.shape[0]}"
 
 
@@ -77,24 +78,12 @@ def is_zero(f: Formula) -> bool:
     return f == ZERO or (isinstance(f, Sum) and not f.terms)
 
 
-@provides("+")
-def add(a: Any, b: Any) -> Formula:
-    """a + b of equal shapes."""
-    return total(_summands("+", a, b))
-
-
-@provides("-")
-def subtract(a: Any, b: Any) -> Formula:
-    """a - b of equal shapes."""
-    a, b = _summands("-", a, b)
-    return total([a, -b], a.shape)
-
-
-def _summands(operation: str, a: Any, b: Any) -> tuple[Formula, Formula]:
+def add(a: Any, b: Any, operation: str = "+") -> Formula:
+    """a + b, or a - b, of equal shapes."""
     a, b = _operands(operation, a, b)
     if a.shape != b.shape:
         raise _refuse(operation, a, b, "both must be scalars, or vectors or matrices of one size")
-    return a, b
+    return total([a, -b if operation == "-" else b], a.shape)
 
 
 def total(terms: Iterable[Formula], shape: Shape = ()) -> Formula:
@@ -141,39 +130,29 @@ def parted(f: Formula) -> tuple[Fraction | int, tuple[Formula, ...]]:
     return (head.value, factors[1:]) if isinstance(head, Number) else (1, factors)
 
 
-nodes.PROVIDED.update({"*": multiply, "@": partial(multiply, operation="@")})
-
-
 def _applied(a: Formula, b: Formula) -> Formula:
     """a b with scalars moved to the front."""
-    if is_zero(a) or is_zero(b):
-        return zero((a.shape[0], *b.shape[1:]))
-    front: list[Formula] = []
-    bodies = []
-    for f in (a, b):
-        if isinstance(f, Product):
-            front.extend(f.factors[:-1])
-            f = f.factors[-1]
-        bodies.append(f)
-    return product([*front, nodes.Apply(*bodies)])
+    (*front, a), (*behind, b) = (f.factors if isinstance(f, Product) else (f,) for f in (a, b))
+    return product([*front, *behind, _made(nodes.Apply, a, b)])
+
+
+def _made(node: Callable[..., Formula], *operands: Formula) -> Formula:
+    """An operation that is linear in each operand: zero where one is."""
+    result = node(*operands)
+    return zero(result.shape) if any(map(is_zero, operands)) else result
 
 
 def product(factors: Sequence[Formula]) -> Formula:
     """Scalars times the last factor, of any shape."""
-    result = factors[-1]
-    for f in reversed(factors[:-1]):
-        result = multiply(f, result)
-    return result
+    return reduce(lambda result, f: multiply(f, result), reversed(factors))
 
 
-@provides("/")
 def divide(a: Any, b: Any) -> Formula:
     """a / b by a number or a constant symbol."""
     a, b = _operands("/", a, b)
     return multiply(power(b, -1), a)
 
 
-@provides("**")
 def power(a: Any, exponent: Any) -> Formula:
     """An integer power of a scalar."""
     if isinstance(exponent, bool) or not isinstance(exponent, int) or not isinstance(a, Formula):
@@ -185,10 +164,7 @@ def power(a: Any, exponent: Any) -> Formula:
             raise OperandError("division by zero in a formula")
         return Number(a.value**exponent)
     if isinstance(a, Product):
-        result: Formula = ONE
-        for f in a.factors:
-            result = multiply(result, power(f, exponent))
-        return result
+        return product([power(f, exponent) for f in a.factors])
     if isinstance(a, nodes.Power):
         return power(a.scalar, a.exponent * exponent)
     if exponent < 0 and not (isinstance(a, Symbol) and a.constant):
@@ -196,41 +172,36 @@ def power(a: Any, exponent: Any) -> Formula:
     return ONE if exponent == 0 else a if exponent == 1 else nodes.Power(a, exponent)
 
 
-@provides("dot")
 def dot(a: Any, b: Any) -> Formula:
     """a . b of two vectors of one size."""
     a, b = _operands("dot", a, b)
     if len(a.shape) != 1 or a.shape != b.shape:
         raise _refuse("dot", a, b, "both must be vectors of one size")
-    return ZERO if is_zero(a) or is_zero(b) else nodes.Dot(a, b)
+    return _made(nodes.Dot, a, b)
 
 
-@provides("cross")
 def cross(a: Any, b: Any) -> Formula:
     """a x b of two vectors of R^3."""
     a, b = _operands("cross", a, b)
     if a.shape != (3,) or b.shape != (3,):
         raise _refuse("cross", a, b, "both must be vectors of R^3")
-    return zero((3,)) if is_zero(a) or is_zero(b) else nodes.Cross(a, b)
+    return _made(nodes.Cross, a, b)
 
 
 def hat(a: Formula) -> Formula:
     """The matrix with hat(a) b = a x b."""
     if not isinstance(a, Formula) or a.shape != (3,):
         raise OperandError(f"hat of {described(a)} is not defined: it takes a vector of R^3")
-    return zero((3, 3)) if is_zero(a) else nodes.Hat(a)
+    return _made(nodes.Hat, a)
 
 
-@provides("transpose")
 def transpose(a: Formula) -> Formula:
     """The transpose of a matrix."""
     if not isinstance(a, Formula) or len(a.shape) != 2:
         raise OperandError(f"the transpose of {described(a)} is not defined: it takes a matrix")
     if isinstance(a, nodes.Transpose):
         return a.of
-    if is_zero(a):
-        return zero(a.shape[::-1])
-    return a if isinstance(a, Symbol) and a.base.symmetric else nodes.Transpose(a)
+    return a if isinstance(a, Symbol) and a.base.symmetric else _made(nodes.Transpose, a)
 
 
 def remade(f: Formula, children: Sequence[Formula]) -> Formula:
@@ -250,3 +221,7 @@ def remade(f: Formula, children: Sequence[Formula]) -> Formula:
 _MAKERS: dict[type[Formula], Callable[..., Formula]] = {
     nodes.Dot: dot, nodes.Cross: cross, nodes.Apply: multiply, nodes.Hat: hat, nodes.Transpose: transpose,
 }  # fmt: skip
+nodes.PROVIDED.update({
+    "+": add, "-": partial(add, operation="-"), "*": multiply, "@": partial(multiply, operation="@"), "/": divide,
+    "**": power, "dot": dot, "cross": cross, "transpose": transpose,
+})  # fmt: skip

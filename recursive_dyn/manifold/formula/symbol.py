@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from recursive_dyn.errors import OperandError
@@ -13,13 +14,13 @@ from recursive_dyn.spatial.spaces import Flat, Rotation, Space, UnitSphere
 _SCALARS = Flat(1)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class Base:
     """What was declared under a name; ``Symbol`` adds the order of time derivative and whether it is varied.
 
     space: what its values are points of, R^n, S^2 or SO(3); rate, virtual: Omega and eta of a rotation, None and xi of
-    a unit vector; definition: the formula that the name abbreviates; rank: order of
-    declaration, for printing.
+    a unit vector; definition: the formula that the name abbreviates; rank: order of declaration, for printing, which
+    makes no difference.
     """
 
     name: str
@@ -31,10 +32,7 @@ class Base:
     rate: Symbol | None = None
     virtual: Symbol | None = None
     definition: Formula | None = None
-    rank: int = 0
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Base) and self._identity == other._identity)
+    rank: int = field(default=0, compare=False)
 
     def __hash__(self) -> int:
         return self._hash
@@ -52,16 +50,14 @@ class Base:
         """Whether it is a rotation."""
         return isinstance(self.space, Rotation)
 
-    @cached_property
-    def _identity(self) -> tuple[Any, ...]:
-        """All that makes two declarations the same."""
-        names = tuple(s and s.base.name for s in (self.rate, self.virtual))
-        kind = (self.name, self.shape, self.constant, self.space.name, self.symmetric, self.is_virtual)
-        return *kind, names, self.definition
+    @property
+    def companions(self) -> list[Symbol]:
+        """What was declared with it, and has names of its own: Omega and eta, or xi."""
+        return [s for s in (self.rate, self.virtual) if s is not None]
 
     @cached_property
     def _hash(self) -> int:
-        return hash(self._identity)
+        return hash((self.name, self.shape, self.constant, self.space.name, self.symmetric, self.is_virtual))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,6 +76,11 @@ class Symbol(Formula):
         return self.is_variation or self.base.is_virtual
 
     @property
+    def space(self) -> Space:
+        """What its values are points of; those of derivatives and variations are any numbers."""
+        return Flat(prod(self.shape)) if self.order or self.is_variation else self.base.space
+
+    @property
     def constant(self) -> bool:
         """Whether it does not depend on time."""
         return self.base.constant
@@ -90,6 +91,16 @@ class Symbol(Formula):
         if self.base.rate is None:
             raise OperandError(f"{self} is no rotation and has no angular velocity; its derivative is dt({self})")
         return self.base.rate
+
+    @property
+    def velocity(self) -> Symbol:
+        """The symbol of its rate: Omega of a rotation, else its time derivative."""
+        return self.base.rate or Symbol(self.base, self.order + 1)
+
+    @property
+    def acceleration(self) -> Symbol:
+        """The symbol of its acceleration: q'', Omega', x''."""
+        return self.velocity.velocity
 
     @property
     def virtual(self) -> Symbol:

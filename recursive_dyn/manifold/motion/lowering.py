@@ -22,12 +22,9 @@ from recursive_dyn.manifold.formula.calculus import dt, leaves
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.formula.variations import acceleration, velocity
-from recursive_dyn.manifold.motion.legendre import energy
 from recursive_dyn.manifold.motion.motion_rows import MotionRows
-from recursive_dyn.manifold.motion.prescribed import carried, moves
 from recursive_dyn.manifold.motion.quantities import Table, label
-from recursive_dyn.manifold.motion.soundness import Sample, reaction_sign, refuse_singular, refuse_unsound
+from recursive_dyn.manifold.motion.soundness import Sample, present, reaction_sign, refuse_unsound
 from recursive_dyn.manifold.motion.variable import variables
 from recursive_dyn.recursion.lagrangian import FactoredMatrix
 from recursive_dyn.recursion.multipliers import ConstrainedSystem, constrained
@@ -51,19 +48,17 @@ class Lowered:
         self.variables = variables(equations.configuration)
         last = self.variables[-1]
         self.nq, self.nv, self.unknowns = last.q.stop, last.v.stop, last.y.stop
-        self._forms, self._rows = [r.form for r in equations.rows], [r.residual for r in equations.rows]
-        self.constraints = list(equations.constraints)
-        self.lagrangian = equations.lagrangian
+        self.equations, self.constraints = equations, equations.constraints
         if [row.symbol for row in equations.rows] != [p.symbol for p in self.variables]:
             raise ModelError("the equations need one row for each configuration variable, in the same order")
         self.multipliers = Table(equations.multipliers)
         self.parameters, self.forces = self._tables(equations)
-        self.moves = moves(self.forces)
+        self.moves = self.forces.moves
         self.graph = Graph()
         sizes = {"q": self.nq, "v": self.nv, "forces": self.forces.size, "parameters": self.parameters.size}
         self.inputs = {name: self.graph.inputs(name, size) for name, size in sizes.items()}
         self.q, self.v = self.inputs["q"], self.inputs["v"]
-        self.bases = [p.basis(self.q) for p in self.variables]
+        self.bases = [p.space.basis(self.q[p.q]) for p in self.variables]
         self.embedding = array(np.zeros((self.nv, self.unknowns)))
         for p, B in zip(self.variables, self.bases, strict=True):
             self.embedding[p.v, p.y] = B
@@ -74,34 +69,20 @@ class Lowered:
 
     def _tables(self, equations: MotionRows) -> tuple[Table, Table]:
         """Tables of the constants and of the applied forces that the equations depend on."""
+        highest = {s.base: s.order for q in equations.configuration for s in (q, q.acceleration)}
         constants: dict[Symbol, None] = {}
         applied = dict.fromkeys(s for s in equations.inputs if s not in equations.multipliers)
-        for name, f in self._formulas():
+        for name, f in _named(equations):
             for s in leaves(f):
                 if s.varied:
                     raise ModelError(f"{name} holds the variation {label(s)}: equations of motion have none")
+                if s.order > highest.get(s.base, s.order):
+                    raise ModelError(f"{name} holds {label(s)}: equations of motion have second derivatives at most")
                 if s.constant:
                     constants[s] = None
-                elif s not in self.multipliers.slices and not self._is_motion(name, s):
+                elif s not in self.multipliers.slices and s.base not in highest:
                     applied[s] = None
         return Table(constants), Table(applied)
-
-    def _formulas(self) -> Iterator[tuple[str, Formula]]:
-        for p, residual in zip(self.variables, self._rows, strict=True):
-            yield f"the row of '{p.name}'", residual
-        for c in self.constraints:
-            yield f"the constraint {c}", c
-            yield f"the rate of the constraint {c}", dt(c)
-        yield "the energy", energy(self.lagrangian, [p.symbol for p in self.variables])
-
-    def _is_motion(self, name: str, s: Symbol) -> bool:
-        """Whether a symbol is a variable's position, velocity or acceleration."""
-        for p in self.variables:
-            if s.base in (p.symbol.base, velocity(p.symbol).base):
-                if s.base == acceleration(p.symbol).base and s.order > acceleration(p.symbol).order:
-                    raise ModelError(f"{name} holds {label(s)}: equations of motion have second derivatives at most")
-                return True
-        return False
 
     def _at(self, y: np.ndarray, multipliers: np.ndarray, rate: np.ndarray | None = None) -> Evaluation:
         """Values of formulas at the input q and given y and multipliers; velocities are E rate, or the input v."""
@@ -112,70 +93,46 @@ class Lowered:
         values |= self.parameters.values(self.inputs["parameters"]) | self.forces.values(self.inputs["forces"])
         return Evaluation(values | self.multipliers.values(multipliers))
 
-    def _flat(self, evaluate: Evaluation, formulas: Sequence[Formula]) -> list[Scalar]:
-        return [x for f in formulas for x in array(evaluate(f)).reshape(-1)]
-
     def _assemble_rows(self) -> None:
         count = self.unknowns
         unknown = [*self.graph.inputs("y", count), *self.graph.inputs("multipliers", self.multipliers.size)]
         self.residuals, self.off_tangent = self._row_values(array(unknown[:count]), array(unknown[count:]))
-        jacobian = self._jacobian(self.residuals, unknown)
-        self._refuse_dependence(jacobian)
-        self.force = -array(self._row_values(self._resting, self._unloaded)[0])
-        self.mass, self._reactions = jacobian[:, :count], jacobian[:, count:]
-        self.sample = self._sample()
-        self._refuse_massless()
-
-    def _sample(self) -> Sample:
-        tables = {"forces": self.forces, "parameters": self.parameters, "multipliers": self.multipliers}
-        return Sample(self.variables, {"v": self.nv, "y": self.unknowns}, tables)
-
-    def _row_values(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[list[Scalar], list[np.ndarray]]:
-        """(what the rows say in the directions of y, what of each is not written as q x (...))."""
-        evaluate, values, off_tangent = self._at(y, multipliers), [], []
-        for p, B, row, residual in zip(self.variables, self.bases, self._forms, self._rows, strict=True):
-            if residual.shape != p.symbol.virtual.shape:
-                raise ModelError(f"the row of '{p.name}' has shape {residual.shape}, not its variable's")
-            own, rest = p.row(row, evaluate, y, B)
-            values += list(own)
-            off_tangent.append(rest)
-        return values, off_tangent
-
-    def _jacobian(self, outputs: Iterable[Scalar], inputs: Sequence[Expression]) -> np.ndarray:
-        flat = list(outputs)
-        columns = [directional_derivative(flat, {x: 1.0}) for x in inputs]
-        return array(columns).reshape(len(inputs), len(flat)).T
-
-    def _refuse_dependence(self, jacobian: np.ndarray) -> None:
+        jacobian = _jacobian(self.residuals, unknown)
         for p in self.variables:
             if _inputs(jacobian[p.y].flat) & {"y", "multipliers"}:
                 raise ModelError(
                     f"the row of '{p.name}' is not linear in accelerations and multipliers: write forces in the virtual"
                     " work as functions of positions and velocities"
                 )
-
-    def _refuse_massless(self) -> None:
+        self.force = -array(self._row_values(self._resting, self._unloaded)[0])
+        self.mass, self._reactions = jacobian[:, :count], jacobian[:, count:]
+        tables = {"forces": self.forces, "parameters": self.parameters, "multipliers": self.multipliers}
+        self.sample = Sample(self.variables, {"v": self.nv, "y": self.unknowns}, tables)
         refuse_unsound(self.sample, self.variables, self.mass, self.residuals, self.off_tangent)
-        for p in self.variables:
-            dead = [not any(map(_present, row)) for row in self.mass[p.y]]
-            if any(dead) if p.space.flat else all(dead):
-                raise ModelError(
-                    f"'{p.name}' has no inertia: give it a mass in the Lagrangian, or take it out of the configuration"
-                )
-        refuse_singular(self.variables, self.sample.matrix(self.mass))
+
+    def _row_values(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[list[Scalar], list[np.ndarray]]:
+        """(what the rows say in the directions of y, what of each is not written as q x (...))."""
+        evaluate, values, off_tangent = self._at(y, multipliers), [], []
+        for p, B, row in zip(self.variables, self.bases, self.equations.rows, strict=True):
+            if row.residual.shape != p.symbol.virtual.shape:
+                raise ModelError(f"the row of '{p.name}' has shape {row.residual.shape}, not its variable's")
+            own, rest = p.row(row.form, evaluate, y, B)
+            values += list(own)
+            off_tangent.append(rest)
+        return values, off_tangent
 
     def _assemble_constraints(self) -> None:
-        self.violation = array(self._flat(self._unaccelerated, self.constraints))
-        self.bias = array(self._flat(self._unaccelerated, [dt(c) for c in self.constraints]))
+        self.violation = _flat(self._unaccelerated, self.constraints)
+        self.bias = _flat(self._unaccelerated, [dt(c) for c in self.constraints])
         rate = self.graph.inputs("y", self.unknowns)
         virtual = self._at(self._resting, self._unloaded, rate)
-        self.jacobian = self._jacobian(self._flat(virtual, self.constraints), list(rate))
+        self.jacobian = _jacobian(_flat(virtual, self.constraints), list(rate))
         names = self.constraint_names
         for c in self.constraints:
             rows = self.jacobian[[i for i, name in enumerate(names) if name == str(c)]]
             if "y" in _inputs(rows.flat):
                 raise ModelError(f"the constraint {c} is not linear in velocities")
-            if not any(map(_present, rows.flat)):
+            if not any(map(present, rows.flat)):
                 raise ModelError(f"the constraint {c} holds no velocity: pass its time derivative, dt(...)")
         self.reaction_sign = reaction_sign(self.sample, self._reactions, self.jacobian)
 
@@ -189,7 +146,7 @@ class Lowered:
         """M (nv, nv) of velocities: s n n^T is added for what moves nothing, s the mean of its block's diagonal."""
         M = mirrored((self.embedding @ mirrored(self.mass.T) @ self.embedding.T).T)
         for p in self.variables:
-            for n in p.normals(self.q):
+            for n in p.space.normals(self.q[p.q]):
                 share = np.trace(self.mass[p.y, p.y]) * (1.0 / p.space.dimension)
                 M[p.v, p.v] = M[p.v, p.v] + np.outer(n, n) * share
         return M
@@ -221,42 +178,56 @@ class Lowered:
     @cached_property
     def energy(self) -> Scalar:
         """Total energy of the state."""
-        return self._unaccelerated(energy(self.lagrangian, [p.symbol for p in self.variables]))
-
-    def moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray, clock: Scalar) -> np.ndarray:
-        """Outputs with other scalars in place of the inputs q and v, prescribed motions carried on by a time."""
-        moved = self.inputs | {"q": q, "v": v, "forces": self.carried(clock)}
-        inputs = {(name, i): x for name, xs in moved.items() for i, x in enumerate(xs)}
-        return array(substitute(list(outputs), inputs))
+        return self._unaccelerated(self.equations.energy)
 
     def carried(self, clock: Scalar) -> np.ndarray:
-        """The forces a time ``clock`` after they were given, see ``prescribed``."""
-        return carried(self.forces, self.inputs["forces"], clock)
+        """The forces a time ``clock`` after they were given: prescribed motions go on."""
+        return self.forces.carried(self.inputs["forces"], clock)
 
     def slope(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
         """(u', v') of a step from q, displaced by u (nv,)."""
         rates = np.concatenate([p.displacement_rate(u, self.v) for p in self.variables])
-        return rates, self.moved_to(self.motion[0], self.displaced(u), self.v, clock)
-
-    def displaced(self, u: np.ndarray) -> np.ndarray:
-        """The configuration (nq,) that the displacement u (nv,) leads to."""
-        return np.concatenate([p.displaced(self.q, u) for p in self.variables])
+        return rates, self._moved_to(self.motion[0], self._displaced(u), self.v, clock)
 
     def landing(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
         """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints of that time.
 
         Rid of rounding: unit vectors and quaternions of length 1, omega at right angles to its unit vector.
         """
-        q, v = self.displaced(u), self.v.copy()
+        q, v = self._displaced(u), self.v.copy()
         for p in self.variables:
             q[p.q] = p.space.restored(q[p.q])
-            for n in p.normals(q):
+            for n in p.space.normals(q[p.q]):
                 v[p.v] = v[p.v] - n * dot(n, v[p.v])
-        return self.moved_to(self.admitted, q, v, clock) if self.constraints else v, q
+        return self._moved_to(self.admitted, q, v, clock) if self.constraints else v, q
+
+    def _displaced(self, u: np.ndarray) -> np.ndarray:
+        return np.concatenate([p.displaced(self.q, u) for p in self.variables])
+
+    def _moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray, clock: Scalar) -> np.ndarray:
+        """Outputs with other scalars in place of the inputs q and v, prescribed motions carried on by a time."""
+        moved = self.inputs | {"q": q, "v": v, "forces": self.carried(clock)}
+        inputs = {(name, i): x for name, xs in moved.items() for i, x in enumerate(xs)}
+        return array(substitute(list(outputs), inputs))
 
 
-def _present(value: Scalar) -> bool:
-    return not (isinstance(value, float) and value == 0.0)
+def _named(equations: MotionRows) -> Iterator[tuple[str, Formula]]:
+    """All that is lowered, with what it is called."""
+    yield from ((f"the row of '{row.symbol}'", row.residual) for row in equations.rows)
+    for c in equations.constraints:
+        yield f"the constraint {c}", c
+        yield f"the rate of the constraint {c}", dt(c)
+    yield "the energy", equations.energy
+
+
+def _flat(evaluate: Evaluation, formulas: Iterable[Formula]) -> np.ndarray:
+    return array([x for f in formulas for x in array(evaluate(f)).reshape(-1)])
+
+
+def _jacobian(outputs: Iterable[Scalar], inputs: Sequence[Expression]) -> np.ndarray:
+    flat = list(outputs)
+    columns = [directional_derivative(flat, {x: 1.0}) for x in inputs]
+    return array(columns).reshape(len(inputs), len(flat)).T
 
 
 def _inputs(outputs: Iterable[Scalar]) -> set[str]:

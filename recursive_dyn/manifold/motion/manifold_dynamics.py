@@ -15,10 +15,8 @@ from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import reachable
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.formula.variations import velocity
 from recursive_dyn.manifold.motion.equation_functions import EquationFunctions
 from recursive_dyn.manifold.motion.motion_rows import MotionRows
-from recursive_dyn.manifold.motion.prescribed import carried
 from recursive_dyn.manifold.motion.quantities import Quantities, by_symbol
 from recursive_dyn.manifold.motion.shown_bodies import ShownBody, shown_bodies
 from recursive_dyn.manifold.motion.soundness import weakest_variable
@@ -86,7 +84,7 @@ class ManifoldDynamics(Evaluator):
     def carried(self, forces: Array, s: float) -> Array:
         """Forces (n,) a time s after they were given: prescribed motions go on by their derivatives."""
         lowered = self.functions.lowered
-        return carried(lowered.forces, forces, s).astype(float) if lowered.moves else forces
+        return lowered.forces.carried(forces, s).astype(float) if lowered.moves else forces
 
     @property
     def constraint_names(self) -> list[str]:
@@ -190,7 +188,7 @@ class ManifoldDynamics(Evaluator):
         """Values by symbol of positions, rates, constants and forces."""
         values: dict[Symbol, Any] = {}
         for p in self.variables:
-            values |= {p.symbol: p.value(q), velocity(p.symbol): p.rate(q, v)}
+            values |= {p.symbol: p.value(q), p.symbol.velocity: p.rate(q, v)}
         lowered = self.functions.lowered
         return values | lowered.parameters.values(self._values.numbers) | lowered.forces.values(forces)
 
@@ -204,7 +202,7 @@ class ManifoldDynamics(Evaluator):
     def _refuse_lengths(self, q: Array) -> None:
         """Unit vectors are taken as given; of another length they are a mistake."""
         for p in self._directions:
-            for normal in p.normals(q):
+            for normal in p.space.normals(q[..., p.q]):
                 squares = normal @ normal if normal.ndim == 1 else np.einsum("...i,...i", normal, normal)
                 if (abs(squares - 1.0) > 2.0 * _LENGTH).any():
                     lengths = np.sqrt(np.ravel(squares))
@@ -223,7 +221,7 @@ class ManifoldDynamics(Evaluator):
         single = q.ndim == v.ndim == forces.ndim == 1
         if single:
             for p in self.variables:
-                if not all(0.5 < length < 2.0 for length in p.lengths(q)):
+                if not p.errors(q, v)[0] < 0.5:
                     return f"the position of '{p.name}' is not of unit length; use place() or pack()"
             weakest = self._weakest(q, v, forces)
             if weakest is not None:

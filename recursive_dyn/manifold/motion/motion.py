@@ -10,10 +10,10 @@ import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.quantities import Quantities
 from recursive_dyn.manifold.motion.start_check import refuse_bad_start, refuse_jump, violated
-from recursive_dyn.manifold.motion.step_loop import StepLoop
 from recursive_dyn.simulation.state import State, whole
 from recursive_dyn.simulation.stepped import Stepped
 
@@ -31,6 +31,27 @@ class MotionSnapshot:
     time: float
 
 
+class _Loop:
+    """The compiled loop of steps of one motion, in memory of its own; q and v: the state that it has led to."""
+
+    def __init__(self, dynamics: ManifoldDynamics) -> None:
+        slope, landing = dynamics.kernel("slope"), dynamics.kernel("landing")
+        self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
+        self.q, self.v = self._loop.inputs["q"], self._loop.inputs["v"]
+        self._buffers = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
+        self._landing = landing.native.address(landing.entry), *(b.ctypes.data for b in self._buffers)
+        self._native = landing.native  # keeps the address alive
+
+    def load(self, **state: Array) -> None:
+        """Start from q, v, forces of its time, and parameters."""
+        for name, own in self._loop.inputs.items():
+            own[:] = state.get(name, 0.0)  # u and the clock start at zero
+
+    def run(self, h: float, count: int) -> tuple[int, int]:
+        """Go on by at most ``count`` steps of length h, some 20 ms of them; (steps done, code of ``drivers``)."""
+        return self._loop.run(h, count, *self._landing)
+
+
 class Motion(Stepped[ManifoldDynamics]):
     """Motion of compiled equations from a state, by a Runge-Kutta-Munthe-Kaas method of order 4.
 
@@ -39,7 +60,7 @@ class Motion(Stepped[ManifoldDynamics]):
     ``motion.rate(q)``, ``motion.acceleration(q)`` read one. ``forces[name] = ...`` act until changed; a prescribed
     motion p is a force as well, by the numbers of p, p', p'' that the equations hold. Between two assignments, and
     within a step, it goes on by them: p'' stands still, p' and p follow it, and are read so from ``forces`` after a
-    step (see ``prescribed``). All other forces stand still. ``parameters`` are the motion's own, at first those of the
+    step (see ``quantities``). All other forces stand still. ``parameters`` are the motion's own, at first those of the
     dynamics; ``dynamics`` is a view with them. ``control``, if not None, is called with the motion before every step,
     to set forces.
 
@@ -68,7 +89,7 @@ class Motion(Stepped[ManifoldDynamics]):
             self.dynamics.show(bodies)
         self.control: Callable[[Motion], None] | None = None
         self._forces = dynamics.no_forces()
-        self._loop: StepLoop | None = None
+        self._loop: _Loop | None = None
         self._known = b""
         self._carried = self._forces.numbers.copy()  # the forces at the end of the last step
 
@@ -137,7 +158,7 @@ class Motion(Stepped[ManifoldDynamics]):
     def drift(self) -> float:
         """Largest violation of a constraint, each in its own unit: | |q| - 1 | of unit vectors and quaternions,
         |q . omega|, and the values of the nonholonomic constraints."""
-        found = [max(p.length_error(self.q), p.tangent_error(self.q, self.v)) for p in self.dynamics.variables]
+        found = [max(p.errors(self.q, self.v)) for p in self.dynamics.variables]
         if self.dynamics.constrained:
             found += np.abs(self.dynamics.violation(self.q, self.v, self._forces)).tolist()
         return max(found)
@@ -169,9 +190,9 @@ class Motion(Stepped[ManifoldDynamics]):
     def _step(self, count: int) -> None:
         self._refuse_bad_start()
         if self._loop is None:
-            self._loop = StepLoop(self.dynamics)
+            self._loop = _Loop(self.dynamics)
         loop, state, given, start, done = self._loop, self._state, self._forces.numbers.copy(), self._state.time, 0
-        loop.load(state.q, state.v, given, self._dynamics.parameters.numbers)
+        loop.load(q=state.q, v=state.v, forces=given, parameters=self._dynamics.parameters.numbers)
         while done < count:
             more, code = loop.run(self._timestep, count - done)
             done += more
@@ -184,12 +205,10 @@ class Motion(Stepped[ManifoldDynamics]):
             self._forces.numbers[:] = self._carried = forces
             state.time, self._known = time, known
             if code != drivers.OK:
-                raise StateError(f"motion at t = {time:.6g} s: {self._failure(code)}. The last good state is kept")
-
-    def _failure(self, code: int) -> str:
-        if code == drivers.BAD_INPUT:
-            return "a force is not finite; pass finite numbers only"
-        return self.dynamics.diagnosis(self.q, self.v, self._forces.numbers, self._timestep)
+                why = "a force is not finite; pass finite numbers only"
+                if code != drivers.BAD_INPUT:
+                    why = self.dynamics.diagnosis(self.q, self.v, forces, self._timestep)
+                raise StateError(f"motion at t = {time:.6g} s: {why}. The last good state is kept")
 
     def snapshot(self) -> MotionSnapshot:
         """A copy of the whole state."""

@@ -1,18 +1,31 @@
-"""Numbers of symbols by name: the constants and applied forces that stay inputs of the compiled equations."""
+"""Numbers of symbols by name: the constants and applied forces that stay inputs of the compiled equations.
+
+They are checked as they are given; what is unit, symmetric or a rotation up to rounding is made exactly so.
+
+Prescribed motions are known among the applied forces by their time derivatives, and go on by them: a time s after p,
+p', p'' were given, p is at p + s p' + s^2 / 2 p'', its rate at p' + s p''; a unit vector is divided by its length, and
+a rotation R is at R exp(hat(s Omega + s^2 / 2 Omega')). The highest derivative given stands still.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import prod
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.manifold.formula.nodes import Shape
 from recursive_dyn.manifold.formula.operations import kind
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.motion.given import as_declared, has_zero, numbers
 from recursive_dyn.spatial.algebra import mirrored
+from recursive_dyn.spatial.rotations import nearest_rotation, normalized, quaternion_to_matrix, rotation_exp
+from recursive_dyn.spatial.spaces import Rotation, UnitSphere
+
+_TOLERANCE = 1e-9  # how far from symmetric, unit or orthonormal given numbers may be
 
 
 def label(symbol: Symbol) -> str:
@@ -21,7 +34,10 @@ def label(symbol: Symbol) -> str:
 
 
 class Table:
-    """Symbols whose numbers lie one after the other in an array of ``size`` numbers, found by symbol or name."""
+    """Symbols whose numbers lie one after the other in an array of ``size`` numbers, found by symbol or name.
+
+    moves: whether a motion is among them, with its rate.
+    """
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self.slices: dict[Symbol, slice] = {}
@@ -35,6 +51,25 @@ class Table:
             self.slices[symbol] = slice(self.size, self.size + count)
             self.names[name] = symbol
             self.size += count
+        self.moves = any(symbol.velocity in self.slices for symbol in self.slices)
+
+    def carried(self, numbers: np.ndarray, s: Scalar) -> np.ndarray:
+        """The numbers (size,), of any scalars, a time s after they were given; what holds no motion is unchanged."""
+        result = array(numbers)
+        for symbol, place in self.slices.items():
+            way: Any = 0.0
+            power, order, rate = s, 1, symbol.velocity
+            while rate in self.slices:
+                way = way + array(numbers[self.slices[rate]]) * (power * (1.0 / factorial(order)))
+                power, order, rate = power * s, order + 1, rate.velocity
+            if order == 1:
+                continue
+            if isinstance(symbol.space, Rotation):
+                result[place] = (array(numbers[place]).reshape(3, 3) @ rotation_exp(way)).reshape(-1)
+            else:
+                moved = array(numbers[place]) + way
+                result[place] = normalized(moved) if isinstance(symbol.space, UnitSphere) else moved
+        return result
 
     def find(self, key: Any) -> Symbol | None:
         """The symbol of a name or symbol; None for what is not here."""
@@ -68,7 +103,7 @@ class Quantities(Mapping[Any, Any]):
         self._table, self._what, self._default = table, what, default
         self.numbers = self.values_array = np.full(table.size, default)  # nan where none was given
         for symbol, place in table.slices.items():
-            if not has_zero(symbol):
+            if not symbol.space.flat:  # which has no zero
                 self.numbers[place] = np.nan
 
     def __getitem__(self, key: Any) -> Any:
@@ -177,3 +212,64 @@ def by_symbol(
             raise StateError(f"'{label(symbol)}' is given twice in the {what}: give it by name or by symbol")
         result[symbol] = value
     return result
+
+
+def numbers(name: str, value: Any, shape: Shape, of: Symbol | None = None, batched: bool = False) -> np.ndarray:
+    """An array of finite numbers of a shape (batched: with leading axes); StateError says what is wrong.
+
+    of: the symbol whose numbers they are, if any, whose kind is told.
+    """
+    array, rank = real_array(value), len(shape)
+    if array is None:
+        wanted = f"the numbers of a {kind(of)}" if of else f"numbers of shape {shape}"
+        raise StateError(f"{name} needs {wanted}, not {value!r}")
+    if array.shape[array.ndim - rank :] != shape or (array.ndim > rank and not batched):
+        raise StateError(f"{name} {f'is a {kind(of)} and ' if of else ''}needs shape {shape}, not {array.shape}")
+    if not np.isfinite(array).all():
+        raise StateError(f"{name} needs finite numbers, not {value!r}")
+    return array
+
+
+def unit(name: str, array: np.ndarray, what: str = "unit vector") -> np.ndarray:
+    """A vector (..., n) divided by its length, 1 up to rounding; StateError names the length that is most off."""
+    length = np.linalg.norm(array, axis=-1, keepdims=True)
+    off = np.abs(length - 1.0)
+    if off.max(initial=0.0) > _TOLERANCE:
+        worst = float(length.flat[off.argmax()])
+        raise StateError(f"{name} is a {what}, but the length given is {worst:.9g}: divide by it")
+    return np.asarray(array / length)
+
+
+def rotation(name: str, array: np.ndarray) -> np.ndarray:
+    """The rotations (..., 3, 3) nearest to matrices that are rotations up to rounding.
+
+    StateError for any other matrix says how far the worst one is from orthonormal.
+    """
+    error = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(initial=0.0)
+    if error > _TOLERANCE or np.linalg.det(array).min(initial=1.0) < 0.0:
+        raise StateError(
+            f"{name} is a rotation matrix, but R^T R of the one given is {error:.2g} from 1, or it mirrors: its columns"
+            " must be orthonormal and right-handed"
+        )
+    return nearest_rotation(array)
+
+
+def as_declared(symbol: Symbol, name: str, array: np.ndarray) -> np.ndarray:
+    """What a symbol was declared as (symmetric, of unit length, a rotation); StateError for what is not that."""
+    if symbol.base.symmetric:
+        transposed = np.swapaxes(array, -1, -2)
+        if np.abs(array - transposed).max(initial=0.0) > _TOLERANCE * np.abs(array).max(initial=0.0):
+            raise StateError(f"{name} was declared symmetric, but the matrix given is not")
+        return np.asarray((array + transposed) / 2)
+    if isinstance(symbol.space, UnitSphere):
+        return unit(name, array)
+    return rotation(name, array) if isinstance(symbol.space, Rotation) else array
+
+
+def random_value(symbol: Symbol, rng: np.random.Generator) -> np.ndarray:
+    """Numbers between 1/2 and 3/2, made what the symbol was declared as; symmetric ones positive definite."""
+    if not symbol.space.flat:
+        point = symbol.space.random(rng)
+        return quaternion_to_matrix(point) if isinstance(symbol.space, Rotation) else point
+    x = np.asarray(rng.uniform(0.5, 1.5, size=symbol.shape))
+    return np.asarray(x @ x.T + np.eye(len(x))) if symbol.base.symmetric else x

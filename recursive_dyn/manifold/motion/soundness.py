@@ -12,8 +12,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, evaluate
-from recursive_dyn.manifold.motion.given import random_value
-from recursive_dyn.manifold.motion.quantities import Table
+from recursive_dyn.manifold.motion.quantities import Table, random_value
 from recursive_dyn.manifold.motion.variable import Variable
 
 _ROUNDING = 1e-9  # relative to the largest entry
@@ -50,12 +49,12 @@ def refuse_unsound(
     residuals: Sequence[Scalar],
     off_tangent: Sequence[np.ndarray],
 ) -> None:
-    """ModelError for rows of unit vectors that are not at right angles to them, and for an unsymmetric matrix M."""
+    """ModelError for rows of unit vectors not at right angles to them, and for a matrix M unsymmetric or singular."""
     values = sample(residuals)
     for p, rest in zip(variables, off_tangent, strict=True):
         row = sample(rest)
         size = max(np.abs(row).max(initial=0.0), np.abs(values[p.y]).max())
-        if any(abs(n @ row) > _ROUNDING * size for n in p.normals(sample.q)):
+        if any(abs(n @ row) > _ROUNDING * size for n in p.space.normals(sample.q[p.q])):
             raise ModelError(
                 f"the row of the unit vector '{p.name}' is not at right angles to it: it must read {p.name} x (...)"
             )
@@ -68,16 +67,23 @@ def refuse_unsound(
                     " the mass matrix of a Lagrangian is symmetric; rows may not be scaled, and forces may not depend"
                     " on accelerations"
                 )
-
-
-def refuse_singular(variables: Sequence[Variable], M: np.ndarray) -> None:
-    """ModelError names the variable that moves where no inertia is."""
+    for p in variables:
+        dead = [not any(map(present, row)) for row in mass[p.y]]
+        if any(dead) if p.space.flat else all(dead):
+            raise ModelError(
+                f"'{p.name}' has no inertia: give it a mass in the Lagrangian, or take it out of the configuration"
+            )
     weakest = weakest_variable([(p, p.y) for p in variables], M)
     if weakest is not None:
         raise ModelError(
             f"the mass matrix is singular everywhere: '{weakest.name}' can move, with others or alone, without"
             " kinetic energy. Give it a mass in the Lagrangian, or take it out of the configuration"
         )
+
+
+def present(value: Scalar) -> bool:
+    """Whether a scalar is not zero whatever the inputs are."""
+    return not (isinstance(value, float) and value == 0.0)
 
 
 def weakest_variable(

@@ -23,9 +23,10 @@ def refuse_bad_start(dynamics: ManifoldDynamics, q: Array, v: Array, forces: Map
             label = dynamics.label(name, int(bad[0]))
             raise StateError(f"motion at t = {time:.6g} s: '{name}' is not finite at {label}; pass finite numbers only")
     for p in dynamics.variables:
-        if p.length_error(q) > _INCONSISTENT:
+        off, along = p.errors(q, v)
+        if off > _INCONSISTENT:
             raise StateError(f"the position of '{p.name}' in q is not of unit length: divide by it, or use place()")
-        if p.tangent_error(q, v) > _INCONSISTENT * max(1.0, float(np.linalg.norm(v[p.v]))):
+        if along > _INCONSISTENT * max(1.0, float(np.linalg.norm(v[p.v]))):
             raise StateError(f"omega of '{p.name}' in v has a part along the unit vector: take it away, or use place()")
     _refuse_violation(dynamics, q, v, forces)
 

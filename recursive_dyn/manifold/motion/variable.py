@@ -2,7 +2,7 @@
 
 q: 3 numbers of a unit vector, a quaternion x, y, z, w of a rotation, the numbers themselves of a flat variable.
 v: omega (q' = omega x q, world axes) of a unit vector, Omega (R' = R hat(Omega), body axes) of a rotation, x' of a flat
-variable. What a space does to symbols stands in ``formula.variations``. Arrays hold floats or scalars of the graph.
+variable. What a space does to symbols stands in ``formula.calculus``. Arrays hold floats or scalars of the graph.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.integrators.munthe_kaas import displacement_rate, turn
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.nodes import Cross, Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.formula.variations import acceleration, velocity
-from recursive_dyn.manifold.motion.given import numbers, rotation, unit
+from recursive_dyn.manifold.motion.quantities import numbers, rotation, unit
 from recursive_dyn.manifold.normal.forms import Factors, Form, common, divided
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import (
@@ -90,30 +89,17 @@ class Variable:
     def _what(self) -> str:
         return f"the position of '{self.name}'"
 
-    def basis(self, q: Array) -> Array:
-        """Velocities (tangent size, dimension) that the unknowns are multiplied with."""
-        return array(np.eye(self.space.dimension))
-
-    def normals(self, q: Array) -> list[Array]:
-        """Unit velocities that move nothing at coordinates (..., nq)."""
-        return []
-
-    def lengths(self, q: Array) -> list[float]:
-        """What is 1 on the manifold: lengths of a unit vector or quaternion at coordinates (nq,)."""
-        return [float(np.linalg.norm(q[self.q][first:end])) for first, end in self.space.units]
-
-    def length_error(self, q: Array) -> float:
-        """How far from 1 they are at most."""
-        return max((abs(length - 1.0) for length in self.lengths(q)), default=0.0)
-
-    def tangent_error(self, q: Array, v: Array) -> float:
-        """How large the part of the velocities (nv,) is that moves nothing, with its absolute value."""
-        return max((abs(float(n @ v[self.v])) for n in self.normals(q)), default=0.0)
+    def errors(self, q: Array, v: Array) -> tuple[float, float]:
+        """How far from 1 its length is (of a unit vector or quaternion); how large the velocity that moves nothing."""
+        point = q[self.q]
+        lengths = [np.linalg.norm(point[first:end]) for first, end in self.space.units]
+        along = [float(n @ v[self.v]) for n in self.space.normals(point)]
+        return max((abs(float(x) - 1.0) for x in lengths), default=0.0), max(map(abs, along), default=0.0)
 
     def symbols(self, q: Array, v: Array, y: Array, B: Array) -> dict[Symbol, Any]:
         """Value, rate and acceleration by symbol at v (nv,), for unknowns y (n,) and the basis B."""
         own = self.symbol
-        return {own: self.value(q), velocity(own): self.rate(q, v), acceleration(own): self._shaped(y[self.y])}
+        return {own: self.value(q), own.velocity: self.rate(q, v), own.acceleration: self._shaped(y[self.y])}
 
     def row(self, form: Form, evaluate: Evaluation, y: Array, B: Array) -> tuple[Array, Array]:
         """(what a row says in the directions of the unknowns, what of it is not written as q x (...))."""
@@ -134,9 +120,9 @@ class Variable:
 class UnitVector(Variable):
     """A point of S^2, with two unknowns: omega' = B y, the columns of B (3, 2) at right angles to q.
 
-    B is orthonormal and right-handed, q x b1 = b2 and q x b2 = -b1, so that no product with q is left in the equations:
-    omega' x q = y2 b1 - y1 b2, and a row q x w says B^T (q x w) = (-b2 . w, b1 . w). B jumps where q_z changes its
-    sign, which nothing that is solved for depends on.
+    B is the basis of the space, q x b1 = b2 and q x b2 = -b1, so that no product with q is left in the equations:
+    omega' x q = y2 b1 - y1 b2, and a row q x w says B^T (q x w) = (-b2 . w, b1 . w). Nothing that is solved for depends
+    on where B jumps.
     """
 
     @property
@@ -164,26 +150,11 @@ class UnitVector(Variable):
         given = given - own * along
         return given if angular else np.cross(own, given)
 
-    def basis(self, q: Array) -> Array:
-        """B (3, 2), everywhere on the sphere; not finite for q = 0.
-
-        Duff et al. 2017, Building an Orthonormal Basis, Revisited, Journal of Computer Graphics Techniques 6.
-        """
-        x, y, z = own = q[self.q]
-        sign = select(less(z, 0.0), -1.0, 1.0)
-        scale = reciprocal(sign * dot(own, own) + z)
-        xx, xy, yy = x * x * scale, x * y * scale, y * y * scale
-        return array([[1.0 - sign * xx, -xy], [-(sign * xy), sign - yy], [-(sign * x), -y]])
-
-    def normals(self, q: Array) -> list[Array]:
-        return [q[..., self.q]]
-
     def symbols(self, q: Array, v: Array, y: Array, B: Array) -> dict[Symbol, Any]:
         """As above; omega x (omega x q) = -|omega|^2 q."""
-        own, omega = q[self.q], v[self.v]
+        known, own, omega = super().symbols(q, v, y, B), q[self.q], v[self.v]
         turned = B[:, 0] * y[self.y][1] - B[:, 1] * y[self.y][0]
-        base = self.symbol.base
-        return {self.symbol: own, Symbol(base, 1): cross(omega, own), Symbol(base, 2): turned - own * dot(omega, omega)}
+        return known | {self.symbol.acceleration: turned - own * dot(omega, omega)}
 
     def row(self, form: Form, evaluate: Evaluation, y: Array, B: Array) -> tuple[Array, Array]:
         rest, lever, inertia = array(np.zeros(3)), array(np.zeros(3)), 0.0
@@ -191,7 +162,7 @@ class UnitVector(Variable):
             other, sign = self._across(atom)
             if other is None:
                 rest = rest + weight * _flat(atom, evaluate)
-            elif other == acceleration(self.symbol):  # q x q'' = omega'
+            elif other == self.symbol.acceleration:  # q x q'' = omega'
                 inertia = inertia + sign * weight
             else:
                 lever = lever + sign * weight * evaluate(other)
@@ -200,11 +171,9 @@ class UnitVector(Variable):
 
     def _across(self, atom: Formula | None) -> tuple[Formula | None, float]:
         """(w, 1) of an atom q x w, (w, -1) of w x q, (None, 1) of any other."""
-        if isinstance(atom, Cross):
-            for one, other, sign in ((atom.left, atom.right, 1.0), (atom.right, atom.left, -1.0)):
-                if one == self.symbol:
-                    return other, sign
-        return None, 1.0
+        if not isinstance(atom, Cross) or self.symbol not in atom.children:
+            return None, 1.0
+        return (atom.right, 1.0) if atom.left == self.symbol else (atom.left, -1.0)
 
     def displaced(self, q: Array, u: Array) -> Array:
         return rotated(turn(u[self.v]), q[self.q])
@@ -253,19 +222,19 @@ def variables(configuration: Sequence[Symbol]) -> tuple[Variable, ...]:
 
 def _terms(form: Form, evaluate: Evaluation) -> Iterable[tuple[Formula | None, Scalar]]:
     """Atoms of a form with their weights; what all terms of a coefficient share is taken out of them."""
+
+    def value(factors: Factors, result: Scalar = 1.0) -> Scalar:
+        for f, exponent in factors:
+            result = result * evaluate(f**exponent)
+        return result
+
     for (factors, atom), coefficient in form.items():
         shared = common(coefficient)
         weight: Scalar = 0.0
-        for constants, value in divided(coefficient, shared).items():
-            weight = weight + _value(constants, evaluate) * float(value)
-        yield atom, _value(factors, evaluate, _value(shared, evaluate) * weight)
+        for constants, number in divided(coefficient, shared).items():
+            weight = weight + value(constants) * float(number)
+        yield atom, value(factors, value(shared) * weight)
 
 
 def _flat(atom: Formula | None, evaluate: Evaluation) -> Any:
     return np.reshape(evaluate(atom), -1) if atom is not None else 1.0
-
-
-def _value(factors: Factors, evaluate: Evaluation, result: Scalar = 1.0) -> Scalar:
-    for f, exponent in factors:
-        result = result * evaluate(f**exponent)
-    return result

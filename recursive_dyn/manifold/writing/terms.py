@@ -12,10 +12,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from recursive_dyn.manifold.formula.calculus import symbols_of
+from recursive_dyn.manifold.formula.calculus import rates, symbols_of
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Base, Symbol
-from recursive_dyn.manifold.formula.variations import rates
 from recursive_dyn.manifold.normal.forms import Coefficient, Factors, divided
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows, add, add_scalar, moving
-from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, SEPARATION_SWEEPS, SETTLED
+from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
 
 
 class Gaps(NamedTuple):
@@ -37,32 +37,49 @@ class _Pushes(NamedTuple):
 
 
 @compiled
-def separate(rows: ContactRows, lines: ScalarRows, these: Gaps, slop: float) -> bool:
+def separate(rows: ContactRows, lines: ScalarRows, these: Gaps, share: float, way: float, slop: float) -> bool:
     """Move z so that gaps + A z are as wanted where pressed, and nowhere below -slop; whether anything was moved.
 
-    What is overlapping is pushed to half the slop, the least way in the metric of M; that comes first where not all can
-    be had. gaps become what is left.
+    What is overlapping is pushed to half the slop, the least way in the metric of M, but by ``way`` at most; that comes
+    first where not all can be had. share: of the step, for which positions z follow impulses.
     """
-    left, least = np.empty(len(these.gaps)), _immobile(rows)
-    moves = _left(rows, lines, these, left, least, slop)
+    least = _immobile(rows)
+    moves = _amiss(rows, lines, these, least, slop)
     if moves:
-        _push_apart(rows, lines, these, least, slop)
-        _left(rows, lines, these, left, least, slop)
-    these.gaps[:] = left
+        most = np.empty(len(these.gaps))
+        _reachable(rows, lines, these, share, way, most)
+        _push_apart(rows, lines, these, most, least, slop)
     return moves
 
 
 @compiled
-def _left(rows: ContactRows, lines: ScalarRows, these: Gaps, left: Floats, least: float, slop: float) -> bool:
-    """left (n + m,) = gaps + A z; whether one is not as it should be."""
-    moves = False
-    for c in range(len(left)):
-        left[c] = these.gaps[c]
+def remain(rows: ContactRows, lines: ScalarRows, these: Gaps) -> None:
+    """gaps of what is bounded become what is left of them."""
+    for c in range(len(these.gaps)):
         if these.bounded[c]:
-            left[c] += _moved(rows, lines, c, these.z)
-            aims = (these.pressed[c] and not np.isnan(these.wanted[c])) or left[c] < -slop * BEYOND_SLOP
-            moves = moves or (aims and _mobility(rows, lines, c) > least)
-    return moves
+            these.gaps[c] += moved(rows, lines, c, these.z)
+
+
+@compiled
+def _amiss(rows: ContactRows, lines: ScalarRows, these: Gaps, least: float, slop: float) -> bool:
+    """Whether a gap that can be moved is not as it should be."""
+    for c in range(len(these.gaps)):
+        if these.bounded[c] and _mobility(rows, lines, c) > least:
+            left = these.gaps[c] + moved(rows, lines, c, these.z)
+            if (these.pressed[c] and not np.isnan(these.wanted[c])) or left < -slop * BEYOND_SLOP:
+                return True
+    return False
+
+
+@compiled
+def _reachable(rows: ContactRows, lines: ScalarRows, these: Gaps, share: float, way: float, most: Floats) -> None:
+    """most (n + m,): how far gaps may be opened, by ``way`` beyond where impulses bring them in a whole step.
+
+    Impacts end where the true path does, which is within that.
+    """
+    for c in range(len(most)):
+        by = moved(rows, lines, c, these.z) if these.bounded[c] else 0.0
+        most[c] = these.gaps[c] + max(by, by / share) + (way if c < len(rows.kind) else way / PUSH_ARM)
 
 
 @compiled
@@ -81,7 +98,7 @@ def _mobility(rows: ContactRows, lines: ScalarRows, c: int) -> float:
 
 
 @compiled
-def _push_apart(rows: ContactRows, lines: ScalarRows, these: Gaps, least: float, slop: float) -> None:
+def _push_apart(rows: ContactRows, lines: ScalarRows, these: Gaps, most: Floats, least: float, slop: float) -> None:
     count, pushed, half = len(these.gaps), False, SEPARATION_SWEEPS // 2
     by = _Pushes(np.zeros(count), np.zeros(count), np.zeros(count, dtype=np.bool_))
     for k in range(SEPARATION_SWEEPS):
@@ -93,7 +110,7 @@ def _push_apart(rows: ContactRows, lines: ScalarRows, these: Gaps, least: float,
         change = 0.0
         for c in range(count):
             if these.bounded[c] and _mobility(rows, lines, c) > least:
-                change = max(change, _push_one(rows, lines, these, by, c, k < half, slop))
+                change = max(change, _push_one(rows, lines, these, by, most[c], c, k < half, slop))
         pushed = pushed or change > 0.0
         if pushed:
             change = max(change, _hold(rows, lines, these.holds, these.z))
@@ -103,15 +120,15 @@ def _push_apart(rows: ContactRows, lines: ScalarRows, these: Gaps, least: float,
 
 @compiled
 def _push_one(
-    rows: ContactRows, lines: ScalarRows, these: Gaps, by: _Pushes, c: int, wanting: bool, slop: float
+    rows: ContactRows, lines: ScalarRows, these: Gaps, by: _Pushes, most: float, c: int, wanting: bool, slop: float
 ) -> float:
-    """Push one gap to where it should be; how far it was. wanting: what is wanted counts too."""
-    gap, mobility = these.gaps[c] + _moved(rows, lines, c, these.z), _mobility(rows, lines, c)
+    """Push one gap to where it should be, ``most`` at most; how far it was. wanting: what is wanted counts too."""
+    gap, mobility = these.gaps[c] + moved(rows, lines, c, these.z), _mobility(rows, lines, c)
     two_sided = wanting and these.pressed[c] and not np.isnan(these.wanted[c])
     if not (two_sided or by.active[c] or gap < -slop * BEYOND_SLOP):
         return 0.0
     by.active[c] = True
-    target = by.push[c] + ((these.wanted[c] if two_sided else -0.5 * slop) - gap) / mobility
+    target = by.push[c] + (min(these.wanted[c] if two_sided else -0.5 * slop, most) - gap) / mobility
     if not two_sided:
         target = max(by.floor[c], target)
     step = target - by.push[c]
@@ -134,8 +151,8 @@ def _hold(rows: ContactRows, lines: ScalarRows, holds: Flags, z: Floats) -> floa
 
 
 @compiled
-def _moved(rows: ContactRows, lines: ScalarRows, c: int, z: Floats) -> float:
-    """A z of a gap."""
+def moved(rows: ContactRows, lines: ScalarRows, c: int, z: Floats) -> float:
+    """A z of a gap: what positions z move it by."""
     n = len(rows.kind)
     if c >= n:
         return moving(lines, c - n, z)

@@ -80,6 +80,7 @@ class Options(NamedTuple):
     rest_speed: float
     restitution_threshold: float
     slop: float
+    push_speed: float
     tolerance: float
     iterations: int
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from recursive_dyn.contact.tuning import PUSH_SPEED
 from recursive_dyn.errors import StateError
 
 
@@ -13,15 +14,17 @@ class Settings:
 
     iterations: most sweeps a step; tolerance: change of velocity in a sweep, m/s, at which it has converged;
     restitution_threshold: approach speed, m/s, below which nothing bounces; slop: overlap, m, that positions keep, so
-    that resting contacts stay found; detect: "step" finds contacts anew in every timestep, "frame" once a call of
-    ``step`` or ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may
-    be cut into where something moves so fast that it would pass through another body (1: never).
+    that resting contacts stay found; push_speed: speed, m/s, at which what overlaps is pushed apart at most, and what
+    lies beyond a limit back; detect: "step" finds contacts anew in every timestep, "frame" once a call of ``step`` or
+    ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may be cut into
+    where something moves so fast that it would pass through another body (1: never).
     """
 
     iterations: int = 200
     tolerance: float = 1e-6
     restitution_threshold: float = 0.2
     slop: float = 2e-5
+    push_speed: float = PUSH_SPEED
     detect: str = "step"
     substeps: int = 16
 

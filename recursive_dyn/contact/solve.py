@@ -8,9 +8,10 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
-from recursive_dyn.contact.islands import partition, solve_islands
-from recursive_dyn.contact.positions import Gaps, separate
+from recursive_dyn.contact.islands import Partition, partition, solve_islands
+from recursive_dyn.contact.positions import Gaps, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
+from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.responses import expand, inverses, twists
 from recursive_dyn.contact.rows import contact_rows
 from recursive_dyn.contact.scalar_rows import scalar_rows
@@ -40,7 +41,7 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     sweeps, residual = solve_islands(whole, these, options.iterations, options.tolerance)
     expand(layout, factors, root, y, V, changes.v)
     _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
-    _positions(problem, whole, wanted, root, V)
+    _positions(problem, whole, these, wanted, root, V)
     to_world_axes(rows, P, problem.contacts)
     height = m
     for c in range(n):
@@ -50,24 +51,29 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
 
 @compiled
 def _positions(
-    problem: ImpulseProblem, whole: Island, wanted: Floats, root: Floats, V: Annotated[np.ndarray, float, 6]
+    problem: ImpulseProblem,
+    whole: Island,
+    these: Partition,
+    wanted: Floats,
+    root: Floats,
+    V: Annotated[np.ndarray, float, 6],
 ) -> None:
     """The ways by which to move, and the gaps that are left."""
-    n, m, given, share = (
-        len(whole.targets),
-        len(whole.Q),
-        problem.rows,
-        problem.options.position_share * problem.options.h,
-    )
-    gaps, z = np.empty(n + m), np.empty(len(whole.y))
+    n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
+    gaps, z, before = np.empty(n + m), np.empty(len(whole.y)), np.empty(len(whole.y))
     bounded, pressed = np.empty(n + m, dtype=np.bool_), np.empty(n + m, dtype=np.bool_)
     for c in range(n):
         gaps[c], bounded[c], pressed[c] = problem.contacts.gaps[c], True, whole.P[c, 0] > 0.0
     for s in range(m):
         gaps[n + s], bounded[n + s], pressed[n + s] = given.gaps[s], given.stops[s], whole.Q[s] > 0.0
     for k in range(len(z)):
-        z[k] = share * whole.y[k]
-    separate(whole.rows, whole.lines, Gaps(gaps, wanted, bounded, pressed, given.holds, z), problem.options.slop)
+        z[k] = options.position_share * options.h * whole.y[k]
+    before[:] = z
+    states = Gaps(gaps, wanted, bounded, pressed, given.holds, z)
+    way = options.push_speed * options.h
+    if separate(whole.rows, whole.lines, states, options.position_share, way, options.slop):
+        restrain(problem, these, root, whole.y, before, z)
+    remain(whole.rows, whole.lines, states)
     problem.contacts.gaps[0:n] = gaps[0:n]
     expand(problem.layout, problem.factors, root, z, V, problem.changes.q)
     _free_twists(problem.free, z[problem.layout.nv : len(z)], problem.changes.free_ways)

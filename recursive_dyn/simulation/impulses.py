@@ -62,7 +62,7 @@ class Impulses:
         factors = self._dynamics.call("impulse_factors", state.q, np.array([self._implicit * h]))
         options = Options(
             h, self._share, max(REST_SPEED, REST_SHARE * self._gravity * h), float(settings.restitution_threshold),
-            float(settings.slop), float(settings.tolerance), int(settings.iterations),
+            float(settings.slop), float(settings.push_speed), float(settings.tolerance), int(settings.iterations),
         )  # fmt: skip
         self.buffer.fill(contacts)
         bodies = BodyFrames(self._links[:-1], np.ascontiguousarray(poses), np.ascontiguousarray(start_twists))

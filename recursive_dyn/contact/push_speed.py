@@ -1,0 +1,114 @@
+"""How fast overlaps are pushed apart: in a step, no body gets further by it than the push speed allows."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.islands import Partition
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.responses import expand
+from recursive_dyn.contact.tuning import PUSH_ARM
+
+
+@compiled
+def restrain(problem: ImpulseProblem, these: Partition, root: Floats, y: Floats, before: Floats, z: Floats) -> None:
+    """Shorten the whitened way from ``before`` to z, where it is too far, for all of an island alike.
+
+    A body's origin (a free one's centre) may be pushed by push_speed h, and it may turn as a wheel of radius PUSH_ARM
+    would that rolls so far; besides, by what the impulses' change of velocity, whitened y, moves it in a whole step.
+    """
+    layout, nv, links = problem.layout, problem.layout.nv, len(problem.layout.parent)
+    homes, shares, way = np.full(len(z), -1), np.full(these.total[0], 1.0), np.empty(len(z))
+    for i in range(these.total[0]):
+        for k in range(these.slot_first[i], these.slot_first[i + 1]):
+            homes[these.slots[k]] = i
+    for k in range(len(z)):
+        way[k] = z[k] - before[k]
+    V, U, x = np.empty((links, 6)), np.empty((links, 6)), np.empty(nv)
+    expand(layout, problem.factors, root, way, V, x)
+    expand(layout, problem.factors, root, y, U, x)
+    _of_bodies(problem, homes, V, U, shares)
+    _of_free_bodies(problem, homes, way, y, shares)
+    for i in range(these.total[0]):
+        if shares[i] < 1.0:
+            for k in range(these.slot_first[i], these.slot_first[i + 1]):
+                z[these.slots[k]] = before[these.slots[k]] + shares[i] * way[these.slots[k]]
+
+
+@compiled
+def _of_bodies(
+    problem: ImpulseProblem,
+    homes: Integers,
+    V: Annotated[np.ndarray, float, 6],
+    U: Annotated[np.ndarray, float, 6],
+    shares: Floats,
+) -> None:
+    """Lower each island's share to what its bodies' twists V of the way, and U of what impulses changed, allow."""
+    layout, bodies, factors, h = problem.layout, problem.bodies, problem.factors, problem.options.h
+    far = problem.options.push_speed * h
+    for k in range(len(bodies.links)):
+        link = bodies.links[k]
+        group = layout.link_groups[link] if link >= 0 else -1
+        home = homes[layout.group_slots[layout.group_first[group]]] if group >= 0 else -1
+        if home >= 0:
+            turn, turned = _turn(V, link), _turn(U, link)
+            shares[home] = min(shares[home], _share(turn, far / PUSH_ARM + h * turned))
+            x, y, z = 0.0, 0.0, 0.0  # where it is does not matter to what does not turn
+            placed = k < len(bodies.poses)  # nobody asked for poses where nothing but limits is about
+            if placed:
+                at = layout.refs + 3 * link
+                x = bodies.poses[k, 0, 3] - factors[at]
+                y = bodies.poses[k, 1, 3] - factors[at + 1]
+                z = bodies.poses[k, 2, 3] - factors[at + 2]
+            if placed or turn == 0.0:
+                shares[home] = min(shares[home], _share(_step(V, link, x, y, z), far + h * _step(U, link, x, y, z)))
+
+
+@compiled
+def _of_free_bodies(problem: ImpulseProblem, homes: Integers, way: Floats, y: Floats, shares: Floats) -> None:
+    """The same of free bodies, by whitened ``way`` and y."""
+    nv, free, h = problem.layout.nv, problem.free, problem.options.h
+    far = problem.options.push_speed * h
+    for k in range(len(free.masses)):
+        at, mass = nv + 6 * k, free.masses[k]
+        home = homes[at]
+        if home >= 0:
+            turn, step = _free_turn(free.spins, k, way, at), mass * _length(way[at + 3], way[at + 4], way[at + 5])
+            turned, stepped = _free_turn(free.spins, k, y, at), mass * _length(y[at + 3], y[at + 4], y[at + 5])
+            share = min(_share(turn, far / PUSH_ARM + h * turned), _share(step, far + h * stepped))
+            shares[home] = min(shares[home], share)
+
+
+@compiled
+def _share(way: float, most: float) -> float:
+    return 1.0 if way <= most else most / way
+
+
+@compiled
+def _length(x: float, y: float, z: float) -> float:
+    return np.sqrt(x * x + y * y + z * z)
+
+
+@compiled
+def _turn(V: Annotated[np.ndarray, float, 6], i: int) -> float:
+    return _length(V[i, 0], V[i, 1], V[i, 2])
+
+
+@compiled
+def _step(V: Annotated[np.ndarray, float, 6], i: int, x: float, y: float, z: float) -> float:
+    """Length of what the twist V[i] moves the point at (x, y, z) by."""
+    return _length(
+        V[i, 3] + V[i, 1] * z - V[i, 2] * y, V[i, 4] + V[i, 2] * x - V[i, 0] * z, V[i, 5] + V[i, 0] * y - V[i, 1] * x
+    )
+
+
+@compiled
+def _free_turn(spins: Annotated[np.ndarray, float, 3, 3], k: int, x: Floats, at: int) -> float:
+    """Angle by which whitened x from ``at`` turn a free body."""
+    a = spins[k, 0, 0] * x[at] + spins[k, 0, 1] * x[at + 1] + spins[k, 0, 2] * x[at + 2]
+    b = spins[k, 1, 0] * x[at] + spins[k, 1, 1] * x[at + 1] + spins[k, 1, 2] * x[at + 2]
+    c = spins[k, 2, 0] * x[at] + spins[k, 2, 1] * x[at + 1] + spins[k, 2, 2] * x[at + 2]
+    return _length(a, b, c)

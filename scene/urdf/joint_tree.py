@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recursive_dyn.errors import SceneFileError
+from scene.urdf.elements import UrdfJoint, UrdfRobot
 
 LEADERS = ("revolute", "continuous", "prismatic")  # joints of one coordinate
 
 
 @dataclass(frozen=True)
 class Follower:
-    """The follower's coordinate is multiplier times its leader's plus offset; both are yourdfpy joints."""
+    """The follower's coordinate is multiplier times its leader's plus offset."""
 
-    follower: Any
-    leader: Any
+    follower: UrdfJoint
+    leader: UrdfJoint
     multiplier: float
     offset: float
 
 
-def root_of(path: object, robot: Any) -> str:
+def root_of(path: object, robot: UrdfRobot) -> str:
     """Name of the one link that is no joint's child. SceneFileError for unknown links, two parents or several roots."""
     parents: dict[str, str] = {}
     links = {link.name for link in robot.links}
@@ -43,10 +43,10 @@ def root_of(path: object, robot: Any) -> str:
         raise _loop(path, [link.name for link in robot.links])
     if len(roots) > 1:
         raise SceneFileError(f"{path}: several links have no parent: {', '.join(roots)}; join all but one to another")
-    return str(roots[0])
+    return roots[0]
 
 
-def couplings_of(path: object, robot: Any) -> dict[str, Follower]:
+def couplings_of(path: object, robot: UrdfRobot) -> dict[str, Follower]:
     """Couplings by the follower's name, led along a chain of followers to the joint that follows nothing."""
     named = {joint.name: joint for joint in robot.joints}
     result = {}
@@ -77,7 +77,7 @@ def couplings_of(path: object, robot: Any) -> dict[str, Follower]:
     return result
 
 
-def order_of(path: object, robot: Any, root: str, couplings: Mapping[str, Follower]) -> list[Any]:
+def order_of(path: object, robot: UrdfRobot, root: str, couplings: Mapping[str, Follower]) -> list[UrdfJoint]:
     """The joints in the file's order, but each after its parent and its leader. SceneFileError where there is none.
 
     Read over and over in the file's order, each joint comes in the first round in which what it needs is there.
@@ -107,7 +107,7 @@ def order_of(path: object, robot: Any, root: str, couplings: Mapping[str, Follow
 
 
 def _stuck(
-    path: object, robot: Any, placed: set[str], late: list[Any], couplings: Mapping[str, Follower]
+    path: object, robot: UrdfRobot, placed: set[str], late: list[UrdfJoint], couplings: Mapping[str, Follower]
 ) -> SceneFileError:
     for joint in late:
         if joint.parent in placed:

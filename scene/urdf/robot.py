@@ -18,6 +18,7 @@ from scene.content import SceneContent
 from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties
 from scene.number_checks import rigid_pose
+from scene.urdf.elements import UrdfJoint, UrdfLink
 from scene.urdf.geometry import Geometry
 from scene.urdf.joint_tree import Follower, couplings_of, order_of, root_of
 from scene.urdf.xml_text import blame, read
@@ -102,8 +103,7 @@ def _tree(
     joint_names = {}
     for joint in order_of(path, robot, root, couplings):
         with blame(path, f"joint '{joint.name}'"):
-            place = np.eye(4) if joint.origin is None else joint.origin
-            place = at @ place if nodes[joint.parent] is world else place
+            place = at @ joint.origin if nodes[joint.parent] is world else joint.origin
             child = body_of(joint.child)
             nodes[joint.child] = nodes[joint.parent].attach(child, _joint(joint, couplings, prefix), at=place)
         joint_names[prefix + joint.name] = prefix + joint.child
@@ -112,20 +112,19 @@ def _tree(
     return world, nodes[root], joint_names
 
 
-def _body(path: object, link: Any, geometry: Geometry, name: str) -> Body:
+def _body(path: object, link: UrdfLink, geometry: Geometry, name: str) -> Body:
     shapes, inertial = geometry.shapes(link), link.inertial
     if inertial is None:
         return Body.of_properties(name, shapes, MassProperties(0.0, np.zeros(3), np.zeros((3, 3))))
     if inertial.mass < 0.0:
         raise SceneFileError(f"{path}: link '{link.name}': its mass {inertial.mass} is negative; correct it")
-    placement = np.eye(4) if inertial.origin is None else inertial.origin
     own = MassProperties(inertial.mass, np.zeros(3), inertial.inertia)
-    return Body.of_properties(name, shapes, own.moved(placement))
+    return Body.of_properties(name, shapes, own.moved(inertial.origin))
 
 
-def _joint(joint: Any, couplings: dict[str, Follower], prefix: str) -> Joint:
+def _joint(joint: UrdfJoint, couplings: dict[str, Follower], prefix: str) -> Joint:
     own = couplings.get(joint.name)
-    dynamics = _dynamics(joint)
+    dynamics = joint.dynamics
     match joint.type:
         case "revolute":
             motion = joints.revolute(joint.axis, limits=_limits(joint), **dynamics)
@@ -144,17 +143,9 @@ def _joint(joint: Any, couplings: dict[str, Follower], prefix: str) -> Joint:
     return motion if own is None else motion.follow(prefix + own.leader.child, own.multiplier, own.offset)
 
 
-def _dynamics(joint: Any) -> dict[str, float]:
-    given = {name: getattr(joint.dynamics, name, None) for name in ("damping", "friction")}
-    return {name: float(value) for name, value in given.items() if value is not None}
-
-
-def _limits(joint: Any) -> tuple[float, float] | None:
+def _limits(joint: UrdfJoint) -> tuple[float, float] | None:
     """(lower, upper); None where the file gives none, or the empty range that stands for none (lower = upper = 0)."""
-    if joint.limit is None:
-        return None
-    lower, upper = (0.0 if x is None else x for x in (joint.limit.lower, joint.limit.upper))
-    return (lower, upper) if lower < upper else None
+    return joint.limits if joint.limits is not None and joint.limits[0] < joint.limits[1] else None
 
 
 def _warn_if_massless(path: object, root: Node) -> None:

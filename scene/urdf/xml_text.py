@@ -1,11 +1,10 @@
-"""Reading a URDF file: text to XML without entities, checked element by element, then parsed by yourdfpy.
+"""Reading a URDF file: text to XML without entities, checked element by element.
 
 Every SceneFileError names the file, the element and what to do; what a file says is data and never runs.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import re
@@ -13,15 +12,13 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError, SceneFileError
 from scene.urdf import surface_materials as contact
+from scene.urdf.elements import SIZES, UrdfRobot, robot_of
 
 JOINT_TYPES = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar", "spherical")
-SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh", "plane")
-FOREIGN_SHAPES = ("capsule", "plane")  # PyBullet's additions; see `_disguise_foreign_shapes`
 
 _NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {  # element: attribute: how many numbers it may hold
     "origin": {"xyz": (3,), "rpy": (3,)},
@@ -82,11 +79,8 @@ def blame(path: object, element: str) -> Iterator[None]:
         raise SceneFileError(f"{path}: {element}: {error}") from error
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Material]]:
-    """The file's yourdfpy.Robot: links, joints and materials with every number present and finite; links' surfaces.
-
-    Capsules and planes come as meshes, see ``foreign_shape``. Raises SceneFileError.
-    """
+def read(path: str | os.PathLike[str]) -> tuple[UrdfRobot, dict[str, Material]]:
+    """What the file holds, with every number present and finite, and its links' surfaces. Raises SceneFileError."""
     robot = _parse(path)
     robot[:] = [element for element in robot if element.tag in _READ]
     for element in robot:
@@ -96,21 +90,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Material]]:
     for element in robot.findall("link"):
         with blame(path, f"link '{element.get('name')}'"):
             surfaces |= contact.taken(element)
-    _disguise_foreign_shapes(robot)
-    robot.set("name", robot.get("name") or "robot")
-    import yourdfpy
-
-    try:
-        text = io.BytesIO(ET.tostring(robot))
-        return yourdfpy.URDF.load(text, build_scene_graph=False, load_meshes=False).robot, surfaces
-    except Exception as error:  # yourdfpy lets through whatever its own parsing meets
-        raise SceneFileError(f"{path}: yourdfpy cannot read it ({error}); check it with check_urdf") from error
-
-
-def foreign_shape(filename: str) -> tuple[str, str] | None:
-    """(kind, its numbers) for a mesh that stands for one of FOREIGN_SHAPES, else None."""
-    kind, colon, numbers = filename.partition(":")
-    return (kind, numbers) if colon and kind in FOREIGN_SHAPES else None
+    return robot_of(robot), surfaces
 
 
 def _parse(path: str | os.PathLike[str]) -> ET.Element:
@@ -160,13 +140,11 @@ def _check(path: object, robot: ET.Element, element: ET.Element) -> None:
             if item.find(tag) is None:
                 raise SceneFileError(f"{where}: its <{item.tag}> has no <{tag}>; add one")
     for geometry in element.iter("geometry"):
-        known = [shape for shape in geometry if shape.tag in SHAPES]
+        known = [shape for shape in geometry if shape.tag in SIZES]
         if len(known) != 1:
             tags = ", ".join(f"<{shape.tag}>" for shape in geometry) or "nothing"
-            raise SceneFileError(f"{where}: its <geometry> holds {tags}; it needs one of {', '.join(SHAPES)}")
+            raise SceneFileError(f"{where}: its <geometry> holds {tags}; it needs one of {', '.join(SIZES)}")
         geometry[:] = known
-        if foreign_shape(known[0].get("filename", "")):
-            raise SceneFileError(f"{where}: '{known[0].get('filename')}' is not a mesh file; correct the filename")
 
 
 def _check_attributes(where: str, item: ET.Element) -> None:
@@ -212,12 +190,3 @@ def _check_names(path: object, robot: ET.Element) -> None:
             if name in seen:
                 raise SceneFileError(f"{path}: two {tag}s are named '{name}'; give each its own name")
             seen.add(name)
-
-
-def _disguise_foreign_shapes(robot: ET.Element) -> None:
-    """yourdfpy refuses capsules and planes: they pass it as meshes whose file name holds their kind and numbers."""
-    for geometry in robot.iter("geometry"):
-        shape = geometry[0]
-        if shape.tag in FOREIGN_SHAPES:
-            numbers = [shape.get(attribute, "") for attribute in _NUMBERS[shape.tag]]
-            geometry[:] = [ET.Element("mesh", filename=f"{shape.tag}:{' '.join(numbers)}")]

@@ -211,7 +211,7 @@ from scene import Scene
 scene = Scene.load({str(tmp_path / "scene.json")!r})
 scene.save({str(tmp_path / "again.json")!r})
 assert len(scene.bodies) == 6
-print(sorted({{"sympy", "trimesh", "yourdfpy"}} & set(sys.modules)))
+print(sorted({{"sympy", "trimesh"}} & set(sys.modules)))
 """
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pybullet_data
 import pytest
 import sympy as sp
 import trimesh
@@ -497,3 +498,10 @@ def test_primitives_do_not_import_trimesh():
         "assert 'trimesh' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_collada_files_are_read():
+    """Robots' pictures are often such files; what reads them is not a part of trimesh."""
+    cone = Path(pybullet_data.getDataPath()) / "racecar" / "meshes" / "cone.dae"
+    mesh = shapes.Mesh(cone).geometry
+    assert len(mesh.faces) == 38 and np.isfinite(mesh.vertices).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pybullet
@@ -12,6 +12,7 @@ from bridge.collision.bullet_calls import FAILED, Census, Functions
 from bridge.collision.contact_points import RawPoints
 from bridge.collision.placing import Placing
 from bridge.connection import Connection
+from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.errors import StateError
 
 
@@ -42,23 +43,23 @@ class DirectRoute:
         self.bullet, self._connection = bullet, connection
 
     def is_unchanged(self, census: Census, thorough: bool) -> bool:
-        return calls.is_unchanged(self.bullet, self._handle(), census)
+        return bool(_held(calls.is_unchanged, self.bullet, self._handle(), census))
 
     def place(self, placing: Placing, count: int) -> None:
-        calls.place(self.bullet, self._handle(), placing, count)
+        _held(calls.place, self.bullet, self._handle(), placing, count)
 
     def detect(self) -> None:
-        calls.detect(self.bullet, self._handle())
+        _held(calls.detect, self.bullet, self._handle())
 
     def tell(self, raw: RawPoints) -> int:
-        count = calls.tell(self.bullet, self._handle(), raw)
+        count = int(_held(calls.tell, self.bullet, self._handle(), raw))
         if count == FAILED:
             raise silent()
         return count
 
     def _handle(self) -> int:
         self._connection.check()
-        handle = calls.handle_of(self.bullet, self._connection.id)
+        handle = int(_held(calls.handle_of, self.bullet, self._connection.id))
         if handle == calls.GONE:
             raise silent()
         return handle
@@ -93,6 +94,11 @@ class OrdinaryRoute:
             raw.ids[: len(room)] = [point[1:5] for point in room]
             raw.values[: len(room)] = [(*point[5], *point[6], *point[7], point[8]) for point in room]
         return len(points)
+
+
+def _held(function: Compiled[..., Any], *arguments: Any) -> Any:
+    """Call Bullet as PyBullet does: one thread of Python's at a time."""
+    return function.bind(*arguments).holding()()
 
 
 def silent() -> StateError:

@@ -106,5 +106,5 @@ class Shortcut:
     def __call__(self, made_for: tuple[Any, ...], arguments: Callable[[], tuple[Any, ...]]) -> int:
         """Run it; ``arguments`` are asked for where ``made_for`` is not what it was."""
         if self._call is None or made_for != self._made_for:
-            self._call, self._made_for = self._function.bind(*arguments()), made_for
+            self._call, self._made_for = self._function.bind(*arguments()).holding(), made_for
         return self._call()

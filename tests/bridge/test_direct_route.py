@@ -2,6 +2,10 @@
 
 import ctypes
 import math
+import shutil
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -368,3 +372,65 @@ def test_points_become_contacts(seed, count):
     if n > 1:
         assert gathered(count, raw, known, frictions, ContactBuffer(n - 1).table, aside) == NO_ROOM
         assert aside.sizes[0] == n
+
+
+@direct
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="a window needs a display; xvfb-run makes one")
+def test_a_window_is_spoken_to_by_address_and_may_be_closed():
+    """Its contacts are those without one."""
+    code = """
+import numpy as np, pybullet, recursive_dyn as rd
+from bridge import PyBulletMirror
+from bridge.collision.routes import DirectRoute
+from scene import Body, Scene, joints, shapes
+scene = Scene()
+scene.world.shapes.append(shapes.Box((2, 2, 0.2), at=rd.pose((0, 0, -0.1))))
+tilt = rd.pose((0, 0, 0.2), rpy=(0.3, 0.2, 0.1))
+scene.world.attach(Body("box", [shapes.Box((0.3, 0.2, 0.1))], mass=1.0), joints.free(), at=tilt)
+dynamics = scene.compile()
+told = []
+for gui in (True, False):
+    sim = rd.Simulation(dynamics)
+    mirror = PyBulletMirror(scene, sim, gui=gui, ground=False)
+    assert isinstance(mirror._surroundings._route, DirectRoute)
+    for _ in range(60):
+        mirror.step()
+    told.append((sim.q.tobytes(), sim.contacts.point_a.tobytes(), len(sim.contacts)))
+    place = pybullet.getBasePositionAndOrientation(mirror.bullet_bodies["box"][0], mirror.client)[0]
+    assert place == tuple(sim.frames()[0][0, :3, 3])
+    pybullet.disconnect(mirror.client)
+    try:
+        sim.step()
+    except rd.StateError as error:
+        assert "create a new PyBulletMirror" in str(error)
+    else:
+        raise AssertionError("the window is gone")
+assert told[0] == told[1] and told[0][2] > 0, told
+print("done")
+"""
+    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert result.returncode == 0 and "done" in result.stdout, result.stdout + result.stderr
+
+
+@direct
+def test_threads_take_turns():
+    """One draws rays while the other steps, in one connection: Bullet is never in two calls at once."""
+    scene = ball_over_ground()
+    sim = rd.Simulation(scene.compile(), H)
+    with PyBulletMirror(scene, sim, gui=False, ground=False) as shown:
+        stop, hits = threading.Event(), []
+
+        def look() -> None:
+            while not stop.is_set():
+                hits.append(pybullet.rayTest((0, 0, 3), (0, 0, -3), physicsClientId=shown.client)[0][0])
+
+        other = threading.Thread(target=look)
+        other.start()
+        try:
+            for _ in range(400):
+                shown.step()
+        finally:
+            stop.set()
+            other.join()
+        assert set(hits) == {shown.bullet_bodies["ball"][0]}

@@ -62,6 +62,12 @@ class Bound:
             self._arena.grow(missing)
         return result
 
+    def holding(self) -> Bound:
+        """The same, but no other thread of Python's runs meanwhile: for what calls code that must not meet itself."""
+        _, native = self._keep
+        self._call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(native.address(ENTRY))
+        return self
+
     def _results(self) -> Any:
         return _value(self._result, iter(self._block[self._given :].tolist()))
 

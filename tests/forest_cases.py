@@ -26,8 +26,11 @@ class Grove:
         return np.hstack(q), rng.normal(size=(count, dynamics.nv))
 
 
-def _plan(seed: int, bodies: int, kinds: tuple[str, ...], scale) -> list:
-    """(parent's number, -1 for the world; case; what the body is; place) of each body of a tree, parents first."""
+def _plan(seed: int, bodies: int, kinds: tuple[str, ...], scale, numbers: np.random.Generator | None) -> list:
+    """(parent's number, -1 for the world; case; what the body is; place; leader) of each body of a tree, parents first.
+
+    numbers: what masses and the place in the world are drawn from, if not from the same seed.
+    """
     rng = np.random.default_rng(seed)
     plan: list = []
     tied = False
@@ -36,14 +39,16 @@ def _plan(seed: int, bodies: int, kinds: tuple[str, ...], scale) -> list:
         springs = name not in ("fixed", "free", "ball") and rng.random() < 0.5
         settings = {"stiffness": rng.uniform(1.0, 9.0), "damping": rng.uniform(0.1, 2.0)} if springs else {}
         case = KINDS[name](rng, settings)
-        given = random_body(rng, "x")
-        mass = scale * given.mass if i == 0 else given.mass
+        given, place = random_body(rng, "x"), random_pose(rng)
+        if numbers is not None:
+            given, place = random_body(numbers, "x"), place if i else random_pose(numbers)
+        mass = scale * given.mass if i == 0 and numbers is None else given.mass
         body = {"mass": mass, "center_of_mass": given.center_of_mass, "inertia": given.inertia}
         parent = int(rng.integers(0, i)) if i else -1
         leaders = [k for k, other in enumerate(plan) if other[1].nv == 1 and other[4] is None]
         leader = int(rng.choice(leaders)) if case.nv == 1 and leaders and not tied and rng.random() < 0.5 else None
         tied = tied or leader is not None
-        plan.append((parent, case, body, random_pose(rng), leader))
+        plan.append((parent, case, body, place, leader))
     return plan
 
 
@@ -55,10 +60,12 @@ def grove(
     kinds: tuple[str, ...] = MOVING,
     scenery: int = 0,
     tied: bool = False,
+    varied: bool = False,
 ) -> Grove:
     """``copies`` of each of some random trees; a parameter scales masses.
 
-    scenery: bodies that do not move; tied: two more trees that share a coordinate.
+    scenery: bodies that do not move; tied: two more trees that share a coordinate; varied: each tree has masses, which
+    no parameter scales, and a place of its own.
     """
     rng = np.random.default_rng(seed)
     scene = Scene(gravity=GRAVITY)
@@ -66,7 +73,8 @@ def grove(
     waiting = []
     for t in range(trees):
         tree, size = int(rng.integers(1 << 30)), int(rng.integers(1, bodies + 1))
-        waiting += [(f"t{t}c{c}", iter(_plan(tree, size, kinds, scale)), []) for c in range(copies)]
+        numbers = rng if varied else None
+        waiting += [(f"t{t}c{c}", iter(_plan(tree, size, kinds, scale, numbers)), []) for c in range(copies)]
     cases = []
     for k in range(scenery):
         box = Body(f"scenery {k}", shapes=[shapes.Box((1, 1, 0.1))])

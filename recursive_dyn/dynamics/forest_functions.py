@@ -63,7 +63,7 @@ class Forest:
         groups = []
         for done, k in enumerate(chosen):
             kernel = self.tree(self.kinds[k]).kernel(name, jit.vector_width())
-            groups.append(Lanes(kernel, inputs[k], np.zeros((len(inputs[k]), 0)), outputs[k]))
+            groups.append(Lanes(kernel, inputs[k], self.kinds[k].constants, outputs[k]))
             if report is not None:
                 report((done + 1) / len(chosen))
         return ForestKernel(self._whole(name, function, outputs), groups)

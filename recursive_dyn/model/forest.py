@@ -1,4 +1,4 @@
-"""A model as a forest: its trees, which know nothing of each other, and which of them are equal but for their names."""
+"""A model as a forest: its trees, which know nothing of each other, and which are equal but for names and numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Expression
+from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 
 Array = np.ndarray
@@ -19,7 +19,8 @@ Array = np.ndarray
 class Kind:
     """T equal trees: the model of one, and what its parts are in the whole.
 
-    links (T, ...), bodies, slots of v, places in q, parameters: numbers in the whole, in the tree's own order.
+    links (T, ...), bodies, slots of v, places in q, parameters: numbers in the whole, in the tree's own order. The
+    model's last parameters are the trees' own numbers, ``constants`` (T, n).
     """
 
     model: Model
@@ -28,6 +29,7 @@ class Kind:
     slots: Array
     places: Array
     parameters: Array
+    constants: Array
 
     def __len__(self) -> int:
         return len(self.links)
@@ -47,14 +49,15 @@ class _Tree:
 def kinds_of(model: Model) -> list[Kind]:
     """The kinds of a model's trees, in the order of their first ones; a body that does not move is a tree of its own.
 
-    Trees that share coordinates are one. Constraints are not looked at.
+    Trees that share coordinates are one. Constraints are not looked at. Numbers in which trees of a kind differ are
+    inputs of their model; of single bodies, and of where trees stand, all are, so that one more is of the same kind.
     """
-    trees = _trees(model)
     content = _Content(model)
-    members: dict[Any, list[_Tree]] = defaultdict(list)
-    for tree in trees:
-        members[content.of(tree)].append(tree)
-    return [_kind(model, content, same) for same in members.values()]
+    members: dict[Any, list[tuple[_Tree, list[float]]]] = defaultdict(list)
+    for tree in _trees(model):
+        structure, numbers = content.of(tree)
+        members[structure].append((tree, numbers))
+    return [_kind(content, *zip(*same, strict=True)) for same in members.values()]
 
 
 def _trees(model: Model) -> list[_Tree]:
@@ -96,43 +99,32 @@ def _components(links: Sequence[Link]) -> list[int]:
 
 
 class _Content:
-    """What trees are by themselves: hashable, with numbers counted within the tree and without names."""
+    """What trees are by themselves: hashable, counted within the tree and without names."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.plain = dict(model.plain_slots)
         self.units = dict(model.units)
 
-    def of(self, tree: _Tree) -> Any:
-        """Equal for trees of which one model is that of both."""
-        model = self.model
-        link_at = {i: k for k, i in enumerate(tree.links)} | {WORLD: WORLD}
-        body_at = {i: k for k, i in enumerate(tree.bodies)}
-        slot_at = {s: k for k, s in enumerate(tree.slots)}
-        place_at = {p: k for k, p in enumerate(tree.places)}
-        links = []
+    def of(self, tree: _Tree) -> tuple[Any, list[float]]:
+        """(structure, numbers): of equal structure are trees of which one model, but for numbers, is that of both."""
+        model, at = self.model, _Own(tree)
+        read = Reader()
+        links, bodies = [], []
         for i in tree.links:
             link = model.links[i]
-            assert link.moments is not None
-            own = link.moments
-            scalars = [link.placement, link.center, link.inertia, own.first, own.second]
-            links.append(
-                (
-                    link_at[link.parent], link.joint.key, tuple(place_at[p] for p in link.places),
-                    tuple(slot_at[s] for s in link.slots), link.offset, link.drive.key if link.drive else None,
-                    link.chart is not None, _plain(link.mass), _plain(own.mass), *map(_scalars, scalars),
-                )
-            )  # fmt: skip
-        bodies = []
+            exchanged_link(link, read)
+            drive = link.drive.key if link.drive else None
+            own = (at.link[link.parent], link.joint.key, at.places(link.places), at.slots(link.slots))
+            links.append((*own, drive, link.chart is not None))
         for i in tree.bodies:
             body = model.bodies[i]
-            bodies.append(
-                (body_at.get(body.parent, WORLD), link_at[body.link], body.jointed, _scalars(body.pose),
-                 _scalars(body.center))
-            )  # fmt: skip
+            exchanged_body(body, read)
+            bodies.append((at.body.get(body.parent, WORLD), at.link[body.link], body.jointed))
         coordinates = [model.coordinates[s] for s in tree.slots]
         forces = tuple((c.damping, c.stiffness, c.rest, c.armature) for c in coordinates)
-        return tuple(links), tuple(bodies), forces, self.plain_slots(tree), self.units_of(tree)
+        own_slots, units = self.plain_slots(tree), self.units_of(tree)
+        return (tuple(links), tuple(bodies), forces, own_slots, units, tuple(read.structure)), read.numbers
 
     def plain_slots(self, tree: _Tree) -> tuple[tuple[int, int], ...]:
         """(place, slot) of the tree's plain coordinates."""
@@ -143,64 +135,90 @@ class _Content:
         """(first, end) of what has length 1 in the tree's configuration."""
         return tuple((k, k + self.units[p] - p) for k, p in enumerate(tree.places) if p in self.units)
 
+    def model_of(self, tree: _Tree) -> Model:
+        """The model of one tree alone, with names that are its own numbers."""
+        model, at = self.model, _Own(tree)
+        links, charts = [], []
+        for k, i in enumerate(tree.links):
+            link = model.links[i]
+            chart = None if link.chart is None else f"{k}.chart"
+            charts += [] if chart is None else [(chart, 0.0)]
+            places, slots = at.places(link.places), at.slots(link.slots)
+            links.append(
+                replace(link, name=str(k), parent=at.link[link.parent], chart=chart, places=places, slots=slots)
+            )
+        bodies = [
+            BodyFrame(str(k), at.body.get(b.parent, WORLD), at.link[b.link], b.pose, b.center, b.jointed)
+            for k, b in enumerate(model.bodies[i] for i in tree.bodies)
+        ]
+        shared = len(model.parameters) - len(model.charted)
+        return Model(
+            graph=model.graph,
+            links=tuple(links),
+            bodies=tuple(bodies),
+            coordinates=tuple(replace(model.coordinates[s], name=str(k)) for k, s in enumerate(tree.slots)),
+            coordinate_names=tuple(map(str, range(len(tree.places)))),
+            gravity=model.gravity,
+            parameters=(*model.parameters[:shared], *charts),
+            nq=len(tree.places),
+            nv=len(tree.slots),
+            plain_slots=self.plain_slots(tree),
+            units=self.units_of(tree),
+        )
 
-def _plain(x: Any) -> Any:
-    """A scalar by what it is in its graph."""
-    return ("node", x.index) if type(x) is Expression else float(x)
+
+class _Own:
+    """A tree's own numbers of its parts, by those in the whole."""
+
+    def __init__(self, tree: _Tree) -> None:
+        self.link = {i: k for k, i in enumerate(tree.links)} | {WORLD: WORLD}
+        self.body = {i: k for k, i in enumerate(tree.bodies)}
+        self._slot = {s: k for k, s in enumerate(tree.slots)}
+        self._place = {p: k for k, p in enumerate(tree.places)}
+
+    def slots(self, slots: Sequence[int]) -> tuple[int, ...]:
+        return tuple([self._slot[s] for s in slots])
+
+    def places(self, places: Sequence[int]) -> tuple[int, ...]:
+        return tuple([self._place[p] for p in places])
 
 
-def _scalars(values: Array) -> tuple[Any, ...]:
-    return tuple([("node", x.index) if type(x) is Expression else x for x in values.ravel().tolist()])
-
-
-def _kind(model: Model, content: _Content, trees: Sequence[_Tree]) -> Kind:
+def _kind(content: _Content, trees: Sequence[_Tree], numbers: Sequence[Sequence[float]]) -> Kind:
+    model = content.model
     shared = len(model.parameters) - len(model.charted)
-    parameters = [(*range(shared), *tree.charts) for tree in trees]
+    values = np.array(numbers, dtype=float).reshape(len(trees), -1)
+    first = content.model_of(trees[0])
 
     def table(rows: Sequence[Sequence[int]]) -> Array:
         return np.array(rows, dtype=np.int64).reshape(len(trees), -1)
 
+    lifted = _lifted(first, values)
     return Kind(
-        _one(model, content, trees[0], shared),
+        _lift(first, lifted),
         table([tree.links for tree in trees]),
         table([tree.bodies for tree in trees]),
         table([tree.slots for tree in trees]),
         table([tree.places for tree in trees]),
-        table(parameters),
+        table([(*range(shared), *tree.charts) for tree in trees]),
+        values[:, lifted],
     )
 
 
-def _one(model: Model, content: _Content, tree: _Tree, shared: int) -> Model:
-    """The model of one tree alone, with names that are its own numbers."""
-    link_at = {i: k for k, i in enumerate(tree.links)} | {WORLD: WORLD}
-    body_at = {i: k for k, i in enumerate(tree.bodies)}
-    slot_at = {s: k for k, s in enumerate(tree.slots)}
-    place_at = {p: k for k, p in enumerate(tree.places)}
-    links, charts = [], []
-    for k, i in enumerate(tree.links):
-        link = model.links[i]
-        chart = None if link.chart is None else f"{k}.chart"
-        charts += [] if chart is None else [(chart, 0.0)]
-        links.append(
-            replace(
-                link, name=str(k), parent=link_at[link.parent], places=tuple(place_at[p] for p in link.places),
-                slots=tuple(slot_at[s] for s in link.slots), chart=chart,
-            )
-        )  # fmt: skip
-    bodies = [
-        BodyFrame(str(k), body_at.get(b.parent, WORLD), link_at[b.link], b.pose, b.center, b.jointed)
-        for k, b in enumerate(model.bodies[i] for i in tree.bodies)
-    ]
-    return Model(
-        graph=model.graph,
-        links=tuple(links),
-        bodies=tuple(bodies),
-        coordinates=tuple(replace(model.coordinates[s], name=str(k)) for k, s in enumerate(tree.slots)),
-        coordinate_names=tuple(map(str, range(len(tree.places)))),
-        gravity=model.gravity,
-        parameters=(*model.parameters[:shared], *charts),
-        nq=len(tree.places),
-        nv=len(tree.slots),
-        plain_slots=content.plain_slots(tree),
-        units=content.units_of(tree),
-    )
+def _lifted(tree: Model, values: Array) -> list[int]:
+    """Which of a tree's numbers are inputs."""
+    always = values.shape[1]
+    if len(tree.links) > 1:
+        where = Reader()
+        exchanged_pose(tree.links[0].placement, where)
+        always = len(where.numbers)
+    differs = (values != values[0]).any(axis=0)
+    return [k for k in range(values.shape[1]) if k < always or differs[k]]
+
+
+def _lift(tree: Model, lifted: Sequence[int]) -> Model:
+    """The tree with parameters, after its own, in place of some of its numbers."""
+    names = [f"#{k}" for k in lifted]
+    write = Writer({k: tree.graph.input(("parameter", name)) for k, name in zip(lifted, names, strict=True)})
+    links = tuple(exchanged_link(link, write) for link in tree.links)
+    bodies = tuple(exchanged_body(body, write) for body in tree.bodies)
+    return replace(tree, links=links, bodies=bodies, parameters=(*tree.parameters, *((name, 0.0) for name in names)))

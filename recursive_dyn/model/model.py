@@ -50,7 +50,7 @@ class Link:
     inertia: np.ndarray
     drive: Drive | None = None  # the joint's coordinates as functions of those at ``places``
     chart: str | None = None  # the parameter that says which chart of the joint is in force
-    offset: float = 0.0  # added to the coordinate of a one-coordinate joint
+    offset: Scalar = 0.0  # added to the coordinate of a one-coordinate joint
     moments: MassMoments | None = None  # what the recursions carry: see reframe.mass_moments
 
 
@@ -94,9 +94,11 @@ class Model:
         shape += [(c.damping, c.stiffness, c.rest, c.armature) for c in self.coordinates]
         scalars: list[Scalar] = []
         for link in self.links:
-            shape.append((link.parent, link.joint.key, link.places, link.slots, link.offset))
+            shape.append((link.parent, link.joint.key, link.places, link.slots))
             shape.append((link.drive.key if link.drive else None, link.chart))
-            scalars += [*link.placement[:3].flat, link.mass, *link.center, *link.inertia.flat]
+            scalars += [*link.placement[:3].flat, link.mass, *link.center, *link.inertia.flat, link.offset]
+            if link.moments is not None:
+                scalars += [link.moments.mass, *link.moments.first, *link.moments.second.flat]
         for body in self.bodies:
             shape.append((body.parent, body.link, body.jointed))
             scalars += [*body.pose[:3].flat, *body.center]

@@ -66,8 +66,8 @@ class Tree:
         driven = link.drive.instantiate(inputs) if link.drive else None
         if driven is not None:
             q, v = list(driven.values), driven.phi @ v
-        if link.offset:
-            q = [q[0] + link.offset]
+        if not is_constant(link.offset) or link.offset:
+            q = [q[0] + self.scalar(link.offset)]
         inputs = self._inputs(q, v)
         if link.chart is not None:
             inputs[CHART] = self.parameters["parameter", link.chart]

@@ -45,7 +45,7 @@ def whole(dynamics, function, given):
 
 @cache
 def forest(seed):
-    trees = grove(seed, trees=2, bodies=3, copies=5 - seed % 3, kinds=PLAIN, scenery=seed % 3)
+    trees = grove(seed, trees=2, bodies=3, copies=3 * seed, kinds=PLAIN, scenery=seed % 3, varied=seed == 2)
     return trees, trees.scene.compile()
 
 
@@ -65,17 +65,19 @@ def test_trees_in_lanes_give_what_one_program_of_the_whole_gives(seed, function)
     assert_close(d.call(function, *given.values()).reshape(-1), expected[0], tolerance)
 
 
-@given(seed=st.integers(0, 10**6), tied=st.booleans(), scenery=st.integers(0, 2))
+@given(seed=st.integers(0, 10**6), tied=st.booleans(), scenery=st.integers(0, 2), varied=st.booleans())
 @settings(max_examples=8)
-def test_every_part_is_of_one_tree_and_every_result_of_one_place(seed, tied, scenery):
+def test_every_part_is_of_one_tree_and_every_result_of_one_place(seed, tied, scenery, varied):
     """On random forests without compiling: the interpreter runs the trees' programs on gathered inputs."""
-    trees = grove(seed, trees=2, bodies=4, copies=2, kinds=tuple(KINDS), scenery=scenery, tied=tied)
+    trees = grove(seed, trees=2, bodies=4, copies=2, kinds=tuple(KINDS), scenery=scenery, tied=tied, varied=varied)
     d = trees.scene.compile("recursive")
     model, planned = d.model, d.functions.forest
     for part, count in (("links", len(model.links)), ("bodies", len(model.bodies)), ("slots", model.nv)):
         found = np.concatenate([getattr(kind, part).ravel() for kind in planned.kinds])
         assert sorted(found) == list(range(count))
     assert sum(map(len, planned.kinds)) <= 4 + tied + scenery
+    if not varied:  # random frames are moved by angles of their own, which are no inputs
+        assert len(planned.kinds) <= 2 + tied + scenery
     for function in (
         "poses",
         "velocities",
@@ -94,7 +96,7 @@ def test_every_part_is_of_one_tree_and_every_result_of_one_place(seed, tied, sce
         for kind, at, to in zip(planned.kinds, planned.inputs(known), known.rows(model, planned.kinds), strict=True):
             program = planned.tree(kind).program(function)
             sizes = np.cumsum([0, *(size for _, size in program.inputs)])
-            own = flat[at]
+            own = np.concatenate([flat[at], kind.constants], axis=1)
             named = {n: own[:, a:b] for (n, _), a, b in zip(program.inputs, sizes[:-1], sizes[1:], strict=True)}
             if not program.output_size or (known.sums and not kind.model.nv):
                 continue
@@ -134,6 +136,23 @@ def test_trees_in_lanes_move_as_each_does_alone(integrator):
             single.step(200)
             assert_close(sim.q[2 * i : 2 * i + 2], single.q, 1e-10, scale=1.0)
             assert_close(sim.v[2 * i : 2 * i + 2], single.v, 1e-10, scale=1.0)
+
+
+def test_bodies_of_other_sizes_and_places_are_of_one_kind():
+    """A pit of mixed boxes and balls is one program."""
+    scene = Scene()
+    rng = np.random.default_rng(6)
+    for i in range(12):
+        shape = shapes.Box(rng.uniform(0.1, 0.3, 3)) if i % 3 else shapes.Sphere(rng.uniform(0.1, 0.3))
+        at = rd.pose(xyz=rng.normal(size=3) * (i > 0), rpy=rng.normal(size=3))
+        scene.world.attach(Body(f"body {i}", shapes=[shape]), joints.free(), at=at)
+    d = scene.compile()
+    assert len(d.functions.forest.kinds) == 1
+    q, v = d.random(1), rng.normal(size=d.nv)
+    tau = rng.normal(size=d.nv)
+    given = {"q": q[None], "v": v[None], "tau": tau[None]}
+    assert_close(d.forward_dynamics(q, v, tau), whole(d, "forward_dynamics", given)[0], SOLVED)
+    assert_close(d.poses(q).ravel(), whole(d, "poses", {"q": q[None]})[0], ROUNDING)
 
 
 def test_each_tree_has_its_own_chart():

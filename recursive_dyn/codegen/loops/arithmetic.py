@@ -26,6 +26,7 @@ class Arithmetic:
     def __init__(self, known: dict[str, Any], where: str, symbol: str) -> None:
         self.emitter, self.symbol = Emitter(), symbol
         self.variables: dict[str, tuple[Type, tuple[str, ...]]] = {}
+        self.named: dict[str, Value] = {}
         self.known, self.where = known, where
         self.called: list[Any] = []  # compiled functions, as they are met
         self.constants: list[str] = []  # arrays of constants, as IR text

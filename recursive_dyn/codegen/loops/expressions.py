@@ -15,7 +15,8 @@ from recursive_dyn.codegen.loops.types import BOOL, FLOAT, INT, Array, Record, S
 
 
 class Expressions(Arithmetic):
-    """Translates expressions of one function; ``variables`` are typed memory."""
+    """Translates expressions of one function; ``variables`` are typed memory, ``named`` values that
+    never change."""
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""
@@ -45,6 +46,8 @@ class Expressions(Arithmetic):
         return self.constant(node.value, node)
 
     def _name(self, node: ast.Name) -> Value:
+        if node.id in self.named:
+            return self.named[node.id]
         if node.id in self.variables:
             return self.emitter.read(*self.variables[node.id])
         if node.id in self.known:
@@ -53,7 +56,7 @@ class Expressions(Arithmetic):
 
     def meaning(self, node: ast.expr) -> Any:
         """What a name, or a name in a module, stands for outside of the function; None for anything else."""
-        if isinstance(node, ast.Name) and node.id not in self.variables:
+        if isinstance(node, ast.Name) and node.id not in self.variables and node.id not in self.named:
             builtins = self.known.get("__builtins__", {})
             space = builtins if isinstance(builtins, dict) else vars(builtins)
             return self.known.get(node.id, space.get(node.id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from recursive_dyn.codegen.loops import library
 from recursive_dyn.codegen.loops.emitter import RESTORE, Value
@@ -17,14 +18,32 @@ class Statements(Expressions):
         super().__init__(known, where, symbol)
         self.result = result
         self._loops: list[tuple[str, str]] = []  # labels of what continue and break lead to
+        self._depth, self._settling = (
+            0,
+            False,
+        )  # of blocks in blocks; whether what is assigned is so wherever it is used
+        self._written: Counter[str] = Counter()
+
+    def begin(self, body: list[ast.stmt], parameters: dict[str, Value]) -> None:
+        """The whole body of a function with these parameters. Names that are written once need no memory."""
+        names = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)]
+        self._written.update(n.id for n in names if isinstance(n.ctx, ast.Store))
+        for name, value in parameters.items():
+            if name in self._written:
+                self.assign(ast.Name(name), value)
+            else:
+                self.named[name] = value
+        self.block(body)
 
     def block(self, body: list[ast.stmt]) -> None:
         """Statement after statement."""
+        self._depth += 1
         for statement in body:
             method = getattr(self, "_" + type(statement).__name__.lower(), None)
             if method is None:
                 raise self.fail(statement, f"compiled loops have no {type(statement).__name__}")
             method(statement)
+        self._depth -= 1
 
     def _pass(self, node: ast.Pass) -> None:
         pass
@@ -35,8 +54,10 @@ class Statements(Expressions):
 
     def _assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
+        self._settling = self._depth == 1
         for target in node.targets:
             self.assign(target, value)
+        self._settling = False
 
     def _annassign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -57,6 +78,9 @@ class Statements(Expressions):
             raise self.fail(target, f"nothing is assigned to {ast.unparse(target)}")
 
     def _name_it(self, target: ast.Name, value: Value) -> None:
+        if self._settling and self._written[target.id] == 1:
+            self.named[target.id] = value
+            return
         if target.id not in self.variables:
             self.variables[target.id] = value.type, self.emitter.slots(value.type, target.id)
         type_, slots = self.variables[target.id]

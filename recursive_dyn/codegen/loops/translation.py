@@ -111,12 +111,12 @@ def _definition(loops: Loops) -> tuple[str, list[Any]]:
     node, path = _tree(loops.function)
     it = Statements(loops.function.__globals__, path, loops.symbol, loops.result)
     it.keeps = has_array(loops.result)
-    parameters = []
+    parameters, values = [], {}
     for name, type_ in loops.parameters.items():
         given = [(word, f"%arg.{name}.{k}") for k, word in enumerate(words(type_))]
         parameters += [f"{word} {operand}" for word, operand in given]
-        it.assign(ast.Name(name), Value(type_, tuple(operand for _, operand in given)))
-    it.block(node.body)
+        values[name] = Value(type_, tuple(operand for _, operand in given))
+    it.begin(node.body, values)
     if it.emitter.open:
         if loops.result != NOTHING:
             it.emitter.add("unreachable")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import trimesh
 
 import recursive_dyn as rd
 from bridge import Camera
@@ -36,11 +37,16 @@ def upright(x: float, z: float, y: float = 0.0) -> np.ndarray:
     return rd.pose((x, y, z), (np.pi / 2, 0, 0))
 
 
+def hollow(solid: trimesh.Trimesh, color: tuple[float, ...], at: np.ndarray | None = None) -> shapes.Shape:
+    """A ring or a wheel with teeth, only to be seen: nothing collides here, and convex parts take long to find."""
+    return shapes.Mesh(solid, color=color, at=at, collision=False)
+
+
 def painted_ring(inner: float, outer: float, parts: int, width: float) -> list[shapes.Shape]:
     """A ring in sectors of two colours."""
     edges = np.linspace(0, 2 * np.pi, parts + 1)
     return [
-        shapes.Mesh(sector(inner, outer, a, b, width, 12), color=GREEN if i % 2 else YELLOW)
+        hollow(sector(inner, outer, a, b, width, 12), GREEN if i % 2 else YELLOW)
         for i, (a, b) in enumerate(pairwise(edges))
     ]
 
@@ -64,14 +70,14 @@ def attach_rollers(scene: Scene, damping: float) -> None:
     """Figure 5c: a wheel in a half circle, a smaller wheel in the wheel."""
     big = Body("wheel", painted_ring(HOLE, WHEEL, 12, WIDTH), density=WOOD)
     scene.world.attach(big, joints.wheel(WHEEL, TRACK, inside=True, damping=8 * damping), at=upright(*CENTRE))
-    rim = shapes.Mesh(sector(0.75 * SMALL, SMALL, 0, 2 * np.pi, WIDTH), color=RED)
+    rim = hollow(sector(0.75 * SMALL, SMALL, 0, 2 * np.pi, WIDTH), RED)
     small = Body("small_wheel", [rim, *spokes(0.8 * SMALL, 3, RED), disc(0.03, WIDTH, STEEL)], density=4 * WOOD)
     big.attach(small, joints.wheel(SMALL, HOLE, inside=True, damping=damping))
 
 
 def attach_rack(scene: Scene, damping: float) -> None:
     """A pinion rolls on the rack and carries a pendulum in front of it."""
-    wheel = shapes.Mesh(gear(PINION_TEETH, PINION, 0.7 * PINION, WIDTH), at=rd.pose(rpy=(0, 0, -np.pi / 2)), color=BLUE)
+    wheel = hollow(gear(PINION_TEETH, PINION, 0.7 * PINION, WIDTH), BLUE, rd.pose(rpy=(0, 0, -np.pi / 2)))
     parts = [wheel, *spokes(0.75 * PINION, 5, BLUE), disc(0.04, 1.6 * WIDTH, STEEL, z=0.3 * WIDTH)]
     pinion = Body("pinion", parts, density=WOOD)
     scene.world.attach(pinion, joints.rack(PINION, damping=6 * damping), at=upright(*RACK))
@@ -85,7 +91,7 @@ def attach_gears(scene: Scene, damping: float) -> None:
     """Two gears: the smaller one has a heavy spot, the larger one follows."""
     first, second = TEETH
     small = Body("gear", [
-        shapes.Mesh(gear(first, GEAR, 0.6 * GEAR, WIDTH), color=YELLOW), *spokes(0.65 * GEAR, 4, YELLOW),
+        hollow(gear(first, GEAR, 0.6 * GEAR, WIDTH), YELLOW), *spokes(0.65 * GEAR, 4, YELLOW),
         disc(0.03, 1.4 * WIDTH, STEEL),
     ], density=WOOD)  # fmt: skip
     scene.world.attach(small, joints.revolute("z", damping=0.4 * damping), at=upright(*PAIR))
@@ -93,7 +99,7 @@ def attach_gears(scene: Scene, damping: float) -> None:
     small.attach(Body("weight", [weight], density=IRON), joints.fixed())
     radius = GEAR * second / first
     large = Body("large_gear", [
-        shapes.Mesh(gear(second, radius, 0.78 * radius, WIDTH), color=GREEN), *spokes(0.82 * radius, 6, GREEN),
+        hollow(gear(second, radius, 0.78 * radius, WIDTH), GREEN), *spokes(0.82 * radius, 6, GREEN),
         disc(0.05, 1.4 * WIDTH, STEEL),
     ], density=WOOD)  # fmt: skip
     # a gap of the larger one, between two teeth, meets the tooth on the smaller one's x axis

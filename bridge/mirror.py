@@ -40,10 +40,11 @@ class PyBulletMirror:
     stepped along, and felt. They fall with the scene's gravity in a connection of the mirror's own, with what Bullet
     was told in the caller's.
 
-    Scenery meets all bodies, also those hung on the world; parent and child never touch, nor scenery and scenery. Mesh
-    scenery is hollow, a moving mesh is cut into convex parts, once. A mirror that nobody holds any more goes by itself,
-    but for Bullet's world: that stays as long as a simulation feels it. Raises ModelError for shapes that Bullet cannot
-    take, StateError once the connection is gone.
+    Scenery meets all bodies, also those hung on the world, but no scenery. Neighbours never touch unless ``scene.pair``
+    says so: a body and the next one towards the world that has shapes to collide with. Mesh scenery is hollow, a moving
+    mesh is cut into convex parts, once. A mirror that nobody holds any more goes by itself, but for Bullet's world:
+    that stays as long as a simulation feels it. Raises ModelError for shapes that Bullet cannot take, StateError once
+    the connection is gone.
     """
 
     def __init__(
@@ -131,12 +132,12 @@ class PyBulletMirror:
         """Rays, boxes and distances among the bodies by name, where Bullet has them: ``queries.ray(start, end)``."""
         return Queries(self._connection, self._mirrored.bodies.of)
 
-    def pair(self, a: Any, b: Any, collide: bool = True, material: Material | None = None) -> None:
+    def pair(self, a: Any, b: Any, collide: bool | None = None, material: Material | None = None) -> None:
         """Let two bodies collide or not from now on, with a material of their own; see :meth:`Scene.pair`."""
         self.scene.pair(a, b, collide, material)
         self._surroundings.forget_pairs()
         with self._connection.guard():
-            self._mirrored.collide(getattr(a, "name", a), getattr(b, "name", b), collide)
+            self._mirrored.pair_again(getattr(a, "name", a), getattr(b, "name", b))
 
     def image(self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1) -> np.ndarray:
         """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.

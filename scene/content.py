@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ class SceneContent:
     """Plain content of a scene.
 
     gravity (3,), m/s^2; joint_names: in a scene from a robot file, the name of the body that each joint moves, by the
-    joint's name there; pairs: what was said of two bodies by ``pair``, by the set of their names.
+    joint's name there; pairs: what was said of two bodies by ``pair``, by the set of their names; passing: names of
+    bodies of which no two collide, as a robot's without self-collision.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -30,6 +32,7 @@ class SceneContent:
         self.coordinates: dict[str, Coordinate] = {}
         self.constraints: list[ConstraintGroup] = []
         self.pairs: dict[frozenset[str], Pair] = {}
+        self.passing: list[tuple[str, ...]] = []
         self.joint_names: dict[str, str] = {}
 
     @property
@@ -70,14 +73,19 @@ class SceneContent:
         self.constraints.append(group)
 
     def pair(
-        self, a: Body | World | str, b: Body | World | str, collide: bool = True, material: Material | None = None
+        self,
+        a: Body | World | str,
+        b: Body | World | str,
+        collide: bool | None = None,
+        material: Material | None = None,
     ) -> None:
         """Say whether two bodies collide, and of what material their contact is whatever their shapes are of.
 
-        a, b: bodies or their names; scene.world or "world" is the scenery. A later call for the same two replaces an
-        earlier one. Raises ModelError naming the pair.
+        a, b: bodies or their names; scene.world or "world" is the scenery. collide: True also lets neighbours collide,
+        and bodies that pass each other otherwise; None leaves it as it would be, which for all others is that they do.
+        A later call for the same two replaces an earlier one. Raises ModelError naming the pair.
         """
-        names = [self._named(node) for node in (a, b)]
+        names = [self._named("pair", node) for node in (a, b)]
         what = f"pair of '{names[0]}' and '{names[1]}'"
         if names[0] == names[1]:
             raise ModelError(f"{what}: a pair is of two bodies of this scene{self._known()}")
@@ -86,13 +94,23 @@ class SceneContent:
         except ModelError as error:
             raise ModelError(f"{what}: {error}") from None
 
-    def _named(self, node: Node | str) -> str:
+    def let_pass(self, bodies: Iterable[Body | str]) -> None:
+        """Let no two of these bodies, or names of bodies, collide with each other, unless ``pair`` says of two that
+        they do. Raises ModelError naming what is no body of this scene."""
+        names = tuple(dict.fromkeys(self._named("let_pass", body) for body in bodies))
+        if self.world.name in names:
+            raise ModelError(
+                "let_pass takes bodies, not the world; scene.pair(body, 'world', collide=False) is for that"
+            )
+        self.passing.append(names)
+
+    def _named(self, what: str, node: Node | str) -> str:
         """The name of a body of this scene or of its world. ModelError lists the known ones."""
         name = node.name if isinstance(node, Node) else node
         known = self.world.find(name)
         if known is not None and (known is node or name is node):
             return known.name
-        raise ModelError(f"pair: {name!r} is no body of this scene{self._known()}")
+        raise ModelError(f"{what}: {name!r} is no body of this scene{self._known()}")
 
     def _known(self) -> str:
         return f", which has {', '.join(['world', *(b.name for b in self.bodies)])}"

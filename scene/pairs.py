@@ -10,13 +10,13 @@ from recursive_dyn.errors import ModelError
 
 @dataclass(frozen=True)
 class Pair:
-    """Whether two bodies collide, and the material that replaces what their shapes' materials combine to."""
+    """Whether two bodies collide, None: as they would anyhow, and the material that replaces what theirs combine to."""
 
-    collide: bool = True
+    collide: bool | None = None
     material: Material | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.collide, bool):
+        if self.collide is not None and not isinstance(self.collide, bool):
             raise ModelError(f"collide is True or False, not {self.collide!r}")
         if self.material is not None and not isinstance(self.material, Material):
             raise ModelError(f"material is a rd.Material or None, not {self.material!r}")

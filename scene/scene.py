@@ -24,7 +24,8 @@ class Scene(SceneContent):
     """Bodies on parametric joints under ``gravity`` (3,), m/s^2.
 
     joint_names: in a scene from a robot file, the name of the body that each joint moves, by the joint's name there.
-    pairs: what was said of two bodies by ``pair``, by the set of their names.
+    pairs: what was said of two bodies by ``pair``, by the set of their names; passing: names of bodies of which no two
+    collide.
     """
 
     def parameter(self, name: str, value: float) -> Any:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, product
-
 import pybullet
 
+from bridge.bodies.apart import apart, neighbours, ordered
 from bridge.bodies.colliders import colliders, placed
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.bodies.visuals import PALETTE, Visual, visuals
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
 from bridge.planes.plane_contacts import PlaneContacts
-from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.simulation import moving
 from recursive_dyn.spatial.algebra import pose
 from scene import Scene, shapes
@@ -33,7 +29,7 @@ class MirroredScene:
         self.names = tuple(dynamics.bodies)
         if sorted(self.names) != sorted(body.name for body in scene.bodies):
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
-        self._scene = scene
+        self._scene, self._neighbours = scene, tuple(neighbours(scene, dynamics))
         self.connection = connection
         self.scenery = _scenery(scene, ground)
         self.files = MeshFiles()
@@ -43,19 +39,19 @@ class MirroredScene:
         self.planes = PlaneContacts(self.scenery, scene.pairs)
         self.pairs = scene.pairs
         with connection.guard(hold=False), connection.paused():
-            self._create(dynamics)
+            self._create()
             if connection.owned:
                 pybullet.setGravity(*scene.gravity.tolist(), physicsClientId=connection.id)
 
-    def collide(self, a: str, b: str, wanted: bool) -> None:
-        """Let Bullet report contacts of two bodies, or of one and all scenery, or not."""
-        if wanted:
-            self.bodies.restore(a, b)
-            for name in (a, b):
-                if name in self.planes.on:
-                    self.bodies.leave_planes(name)
-        else:
+    def pair_again(self, a: str, b: str) -> None:
+        """The scene now says something else of two bodies, or of one and all scenery."""
+        if ordered(a, b) in apart(self._scene, self._neighbours):
             self.bodies.ignore(a, b)
+            return
+        self.bodies.restore(a, b)
+        for name in (a, b):
+            if name in self.planes.on:
+                self.bodies.leave_planes(name)
 
     def looks(self, index: int) -> list[Visual]:
         """What is drawn of a body, by its number, in its frame."""
@@ -63,7 +59,7 @@ class MirroredScene:
         own = self._scene[self.names[index]].shapes
         return [visual for shape in own for visual in visuals(shape, color, self.files)]
 
-    def _create(self, dynamics: moving.Bodies) -> None:
+    def _create(self) -> None:
         for k, name in enumerate(self.names):
             own = self._scene[name].shapes
             seen = self.looks(k) if self.shown else []
@@ -80,33 +76,8 @@ class MirroredScene:
                 self.bodies.add_scenery(part, shape.at @ part.at, shape.material, plane)
         for name in self.planes.on:
             self.bodies.leave_planes(name)
-        for pair in self._neighbours(dynamics):
+        for pair in apart(self._scene, self._neighbours):
             self.bodies.ignore(*pair)
-        for names, rule in self.pairs.items():
-            if not rule.collide:
-                a, b = sorted(names)
-                self.collide(a, b, False)
-
-    def _neighbours(self, dynamics: moving.Bodies) -> Iterator[tuple[str, str]]:
-        """Pairs of bodies that overlap at their joints: parent and child, and what is one rigid piece with them."""
-        for name in self.names:
-            parent = self._scene[name].parent
-            if parent is not None and parent is not self._scene.world:
-                yield parent.name, name
-        if isinstance(dynamics, Dynamics):
-            yield from _tied(dynamics.model)
-
-
-def _tied(model: Model) -> Iterator[tuple[str, str]]:
-    """Bodies of one link, and of a link and the one that it hangs on."""
-    on: list[list[str]] = [[] for _ in model.links]
-    for body in model.bodies:
-        if body.link != WORLD:
-            on[body.link].append(body.name)
-    for link, names in zip(model.links, on, strict=True):
-        yield from combinations(names, 2)
-        if link.parent != WORLD:
-            yield from product(on[link.parent], names)
 
 
 def _scenery(scene: Scene, ground: bool | float) -> list[shapes.Shape]:

@@ -78,7 +78,7 @@ class PlaneContacts:
         allowed = np.ones(len(spaces.materials), dtype=bool)
         for i, (name, own) in enumerate(zip(self._names, spaces.materials, strict=False)):
             pair = self._pairs.get(frozenset((name, WORLD)))
-            allowed[i] = name in self.on and (pair is None or pair.collide)
+            allowed[i] = name in self.on and (pair is None or pair.collide is not False)
             for k, other in enumerate(spaces.plane_materials):
                 both = pair.material if pair and pair.material else combined(own or _PLAIN, other or _PLAIN)
                 frictions[i, k] = both.row

@@ -3,7 +3,8 @@
 format, version: what the file is; gravity: three numbers, m/s^2; parameters: values by name; coordinates: those that
 joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its joints move; bodies: in
 order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes and joint; constraints:
-name and rows; pairs: bodies that do not collide or whose contact is of a material of its own.
+name and rows; passing: names of bodies of which no two collide; pairs: bodies of which it is said whether they collide
+or that their contact is of a material of its own.
 
 Numbers keep every bit. A number of a placement or of mass properties may be a text instead, a formula of parameters;
 drives, constraints, curves, surfaces and transforms are formulas too (formula_reader.py). A joint is the constructor
@@ -32,7 +33,7 @@ from scene.urdf.xml_text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 2
 _REQUIRED = ("format", "version", "gravity", "bodies")
-_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "pairs")
+_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "passing", "pairs")
 
 
 def save(scene: SceneContent, path: str | os.PathLike[str]) -> None:
@@ -90,6 +91,8 @@ def _fields_of(scene: SceneContent, path: Path) -> dict[str, Any]:
     for constraint in scene.constraints:
         with blame(path, f"constraint '{constraint.name}'"):
             result["constraints"].append(_constraint_fields(constraint))
+    if scene.passing:
+        result["passing"] = [[name for name in names if name in scene] for names in scene.passing]
     if scene.pairs:
         result["pairs"] = []
     for names, pair in scene.pairs.items():
@@ -127,13 +130,16 @@ def _fill(scene: SceneContent, content: Any, path: Path) -> None:
                 raise ModelError("two constraints have this name; give each its own")
             constrained.add(name)
             scene.constraints.append(_constraint(name, value, names))
+    for i, value in enumerate(content.get("passing", [])):
+        with blame(path, f"passing {i + 1}"):
+            scene.let_pass(text("each of its bodies", name) for name in items("it", value))
     for i, value in enumerate(content.get("pairs", [])):
         with blame(path, f"pair {i + 1}"):
             _read_pair(value, scene)
 
 
 def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> None:
-    """All that is no body, no constraint and no pair."""
+    """All that is no body, no constraint, and says nothing of several bodies."""
     scene.gravity = table("gravity", content["gravity"], (3,)).astype(float)
     for name, value in mapping("parameters", content.get("parameters", {})).items():
         _check_identifier("parameter", name)
@@ -167,6 +173,7 @@ def _checked(content: Any) -> dict[str, Any]:
     fields("it", content, _REQUIRED, _OPTIONAL)
     items("bodies", content["bodies"])
     items("constraints", content.get("constraints", []))
+    items("passing", content.get("passing", []))
     items("pairs", content.get("pairs", []))
     return content
 
@@ -213,8 +220,8 @@ def _constraint(name: str, value: dict[str, Any], names: Names) -> ConstraintGro
 def _pair_fields(names: frozenset[str], pair: Pair) -> dict[str, Any]:
     """The fields of a pair of bodies. ModelError for what no field can hold."""
     result: dict[str, Any] = {"bodies": sorted(names)}
-    if not pair.collide:
-        result["collide"] = False
+    if pair.collide is not None:
+        result["collide"] = pair.collide
     if pair.material is not None:
         result["material"] = body_fields.write_material(pair.material)
     return result
@@ -229,4 +236,4 @@ def _read_pair(value: Any, scene: SceneContent) -> None:
     if frozenset(names) in scene.pairs:
         raise ModelError(f"'{names[0]}' and '{names[1]}' are a pair already; keep one")
     material = body_fields.read_material("its material", given["material"]) if "material" in given else None
-    scene.pair(names[0], names[1], flag("collide", given.get("collide", True)), material)
+    scene.pair(names[0], names[1], flag("collide", given["collide"]) if "collide" in given else None, material)

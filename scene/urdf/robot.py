@@ -33,6 +33,7 @@ def add(
     *,
     package_paths: str | Path | Sequence[str | Path] = (),
     skip_missing_meshes: bool = False,
+    self_collision: bool = True,
 ) -> Node:
     """The bodies of one more robot in ``scene``; returns its root body, or the world where the root link is that.
 
@@ -41,6 +42,11 @@ def add(
     fixed_base: the root link is welded to the world, else it floats; a root link named "world" is the world itself.
     package_paths: folders to look for package:// meshes in, besides the file's own folder and its parents.
     skip_missing_meshes: leave out meshes whose files are not found instead of raising.
+    self_collision: True lets the robot's bodies collide with each other, but for neighbours: a body and the next one
+    towards its root that has collision geometry, past fixed joints and links without any. False lets none collide, as
+    ``scene.let_pass``. ``scene.pair`` overrides both for two bodies. True is what MuJoCo and Drake do, and the default
+    as limbs then stop at the trunk; where the geometry of a file overlaps, as coarse hulls do, the mirror says so by
+    name and the bodies are pushed apart, slowly. False is what PyBullet and Isaac do unless they are asked.
 
     ``scene.joint_names`` leads from the file's joint names to the bodies they move; coordinates are named after bodies.
     Joint types: those of URDF and PyBullet's spherical. Shapes: those of URDF and PyBullet's capsule and plane.
@@ -56,6 +62,8 @@ def add(
     """
     if not isinstance(prefix, str):
         raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
+    if not isinstance(self_collision, bool):
+        raise SceneFileError(f"{path}: self_collision is True or False, not {self_collision!r}")
     folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
     place = rigid_pose(str(path), "at", np.eye(4) if at is None else at)
     world, root, joint_names = _tree(path, prefix, place, fixed_base, folders, skip_missing_meshes)
@@ -63,7 +71,10 @@ def add(
     for what, clashes in (("body", taken), ("joint", [name for name in joint_names if name in scene.joint_names])):
         if clashes:
             raise SceneFileError(f"{path}: the scene has a {what} named '{clashes[0]}' already; pass another prefix")
+    names = [node.name for node in world.walk() if node is not world]
     _move(world, scene.world)
+    if not self_collision:
+        scene.let_pass(names)
     scene.joint_names |= joint_names
     return scene.world if root is world else root
 

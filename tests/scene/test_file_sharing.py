@@ -241,7 +241,7 @@ def test_a_loaded_scene_can_be_built_on(tmp_path):
 
 def test_all_that_a_scene_holds_is_known_to_files():
     """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here."""
-    known = {"_gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs"}
+    known = {"_gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs", "passing"}
     assert vars(Scene()).keys() == known
     node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order"}
     assert vars(Body("a")).keys() == node

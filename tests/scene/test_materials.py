@@ -83,8 +83,8 @@ def test_a_pair_is_named_in_any_way_and_order():
     scene.pair("world", "leg", material=RUBBER)
     scene.pair(scene["arm"], scene.world)
     assert scene.pairs == {
-        frozenset(("world", "leg")): Pair(True, RUBBER),
-        frozenset(("world", "arm")): Pair(True, None),
+        frozenset(("world", "leg")): Pair(None, RUBBER),
+        frozenset(("world", "arm")): Pair(None, None),
     }
 
 
@@ -92,7 +92,7 @@ def test_the_last_word_on_a_pair_counts():
     scene = duo()
     scene.pair("arm", "leg", collide=False, material=ICE)
     scene.pair("leg", "arm", material=RUBBER)
-    assert scene.pairs == {frozenset(("arm", "leg")): Pair(True, RUBBER)}
+    assert scene.pairs == {frozenset(("arm", "leg")): Pair(None, RUBBER)}
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,17 @@ def test_a_detached_body_is_no_longer_known():
 # Scene files
 
 
-@given(st.lists(st.none() | materials(), min_size=1, max_size=4), st.none() | materials(), st.booleans())
+@given(
+    st.lists(st.none() | materials(), min_size=1, max_size=4),
+    st.none() | materials(),
+    st.sampled_from([None, True, False]),
+)
 def test_files_keep_materials_and_pairs(tmp_path_factory, given_, replaced, collide):
     scene = duo()
     scene["arm"].shapes[:] = [shapes.Sphere(0.1, material=m) for m in given_]
     scene.world.shapes.append(shapes.Plane(material=given_[0]))
     scene.pair("leg", "arm", collide, replaced)
-    scene.pair("arm", "world", not collide)
+    scene.pair("arm", "world", None if collide is None else not collide)
     loaded = round_trip(scene, tmp_path_factory.getbasetemp())
     found = [s.material for s in loaded["arm"].shapes]
     assert list(map(repr, found)) == list(map(repr, given_))  # the sign of zero as well

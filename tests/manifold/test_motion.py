@@ -33,12 +33,13 @@ def test_the_compiled_loop_takes_the_definitions_steps(name):
     """The same compiled functions in the same order of operations: bit for bit, over many steps."""
     motion = moving(name, seed=3, timestep=1e-2, forced=True)
     d, q, v, forces = motion.dynamics, motion.q.copy(), motion.v.copy(), motion.forces.numbers.copy()
+    still = np.zeros(0)  # no motion is prescribed: no clock
 
     def slope(x, q):
-        return d.call("slope", *np.split(x, 2), q, forces)
+        return d.call("slope", *np.split(x, 2), still, q, forces)
 
     def landing(x, q):
-        u, v, q = np.split(d.call("landing", *np.split(x, 2), q, forces), [d.nv, 2 * d.nv])
+        u, v, q = np.split(d.call("landing", *np.split(x, 2), still, q, forces), [d.nv, 2 * d.nv])
         assert not u.any()
         return q, v
 

@@ -6,51 +6,46 @@ virtual displacements) is added to the virtual work.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.derivation.derivation_check import known_bases
-from recursive_dyn.manifold.formula.calculus import derivation, dt, leaves, rates, virtual_rate
+from recursive_dyn.manifold.derivation.variational_problem import VariationalProblem
+from recursive_dyn.manifold.formula.calculus import derivation, dt, leaves, virtual_rate
 from recursive_dyn.manifold.formula.declare import declare
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.operations import dot, is_zero, kind, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 
-def multiplier_work(
-    constraints: Sequence[Any], variables: Sequence[Symbol], prescribed: Sequence[Symbol], taken: Collection[str]
-) -> tuple[tuple[Symbol, ...], Formula]:
+def multiplier_work(problem: VariationalProblem, taken: Collection[str]) -> tuple[tuple[Symbol, ...], Formula]:
     """(multipliers lambda, the virtual work of the constraints' reactions); ModelError for what is not linear.
 
     taken: names that multipliers may not have.
     """
     work: Formula = ZERO
     multipliers: list[Symbol] = []
-    for i, c in enumerate(constraints):
+    for i, c in enumerate(problem.constraints):
         if not isinstance(c, Formula) or len(c.shape) > 1:
             raise ModelError(f"constraint {i} must be a scalar or vector formula that is zero, not {c!r}")
-        number = "" if len(constraints) == 1 else str(i + 1)
+        number = "" if len(problem.constraints) == 1 else str(i + 1)
         free = (stem + number for stem in ("lambda", "mu", "nu") if stem + number not in taken)
         multiplier = declare(next(free, f"multiplier{number}"), c.shape)
-        virtual = virtual_form(c, variables, prescribed)
+        virtual = virtual_form(c, problem)
         work = work + (dot(multiplier, virtual) if c.shape else multiplier * virtual)
         multipliers.append(multiplier)
     return tuple(multipliers), work
 
 
-def virtual_form(c: Formula, variables: Sequence[Symbol], prescribed: Sequence[Symbol] = ()) -> Formula:
+def virtual_form(c: Formula, problem: VariationalProblem) -> Formula:
     """A constraint linear in velocity, of virtual displacements in place of velocities; terms without any drop out."""
-    spins = rates(variables)
-    owners = {q.base: q for q in variables} | spins
-    given = {s.base for s in prescribed}
-    known = known_bases(variables) | given
+    spins = problem.spinning
+    owners = {q.base: q for q in problem.configuration} | spins
 
     def is_velocity(s: Symbol) -> bool:
-        return not s.varied and s.base not in given and s.order + (s.base in spins) > 0
+        return not s.varied and s.base not in problem.given and s.order + (s.base in spins) > 0
 
     for s in leaves(c):
-        if not s.constant and s.base not in known:
+        if not s.constant and s.base not in problem.known:
             raise ModelError(f"'{Symbol(s.base)}' in the constraint {c} is neither constant nor in the configuration")
         if s.varied or (is_velocity(s) and s.order + (s.base in spins) > 1):
             raise ModelError(f"the constraint {c} holds {s}: constraints are linear in velocity")
@@ -66,7 +61,6 @@ def virtual_form(c: Formula, variables: Sequence[Symbol], prescribed: Sequence[S
     virtual = derivation(c, rule)
     if is_zero(virtual):
         raise ModelError(f"the {kind(c)} {c} holds no velocity: constraints are linear in velocity")
-    for s in leaves(virtual):
-        if is_velocity(s):
-            raise ModelError(f"the constraint {c} is not linear in velocity: {s} is multiplied with another one")
+    for s in filter(is_velocity, leaves(virtual)):
+        raise ModelError(f"the constraint {c} is not linear in velocity: {s} is multiplied with another one")
     return virtual

@@ -8,22 +8,15 @@ they were free; their variations are replaced once no derivative is left on any,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.manifold.derivation.action import Action, Collection, Step, Variation, VariationalProblem
+from recursive_dyn.manifold.derivation.action import Action, Collection, Step, Variation
 from recursive_dyn.manifold.derivation.adjoint import isolate
-from recursive_dyn.manifold.derivation.derivation_check import (
-    as_scalar,
-    check_configuration,
-    check_lagrangian,
-    check_names,
-    check_prescribed,
-    check_virtual_work,
-    listed,
-)
 from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
 from recursive_dyn.manifold.derivation.nonholonomic import multiplier_work
-from recursive_dyn.manifold.formula.calculus import delta, effective, in_displacements, rates
+from recursive_dyn.manifold.derivation.variational_problem import VariationalProblem, as_scalar, listed
+from recursive_dyn.manifold.formula.calculus import delta, effective, in_displacements
 from recursive_dyn.manifold.formula.calculus import replace as replaced
 from recursive_dyn.manifold.formula.nodes import ZERO, Formula
 from recursive_dyn.manifold.formula.operations import dot, zero
@@ -40,20 +33,19 @@ def action(
     prescribed: Sequence[Symbol] | Symbol = (),
 ) -> Action:
     """Step 1: check and put together what is given; see :func:`derive` for the arguments and errors."""
-    lagrangian = as_scalar(lagrangian, "Lagrangian")
-    work = as_scalar(ZERO if virtual_work is None else virtual_work, "virtual work")
-    variables = check_configuration(configuration)
-    moving = check_prescribed(prescribed, variables)
-    rows = listed(constraints, "constraints")
-    formulas = (lagrangian, work, *(c for c in rows if isinstance(c, Formula)))
-    taken = check_names(formulas, (*variables, *moving))
-    lagrangian = check_lagrangian(lagrangian, variables, moving)
-    work = check_virtual_work(work, variables, moving)
-    turning = {q.virtual: effective(q) for q in variables}  # moments on q act at right angles to it
-    work = replaced(work, lambda s: turning.get(s, s))
-    multipliers, reaction = multiplier_work(rows, variables, moving, taken)
-    problem = VariationalProblem(lagrangian, work, variables, moving, rows, multipliers, reaction)
-    return Action(problem, "action", lagrangian)
+    moving = listed(prescribed, "prescribed motion")
+    problem = VariationalProblem(
+        as_scalar(lagrangian, "Lagrangian"), as_scalar(ZERO if virtual_work is None else virtual_work, "virtual work"),
+        listed(configuration, "configuration"),
+        (*moving, *(s.velocity for s in moving if isinstance(s, Symbol) and s.base.is_rotation)),
+        listed(constraints, "constraints"),
+    )  # fmt: skip
+    taken = problem.check()
+    turning = {q.virtual: effective(q) for q in problem.configuration}  # moments on q act at right angles to it
+    work = replaced(problem.virtual_work, lambda s: turning.get(s, s))
+    multipliers, reaction = multiplier_work(problem, taken)
+    problem = replace(problem, virtual_work=work, multipliers=multipliers, reaction=reaction)
+    return Action(problem, "action", problem.lagrangian)
 
 
 def _expect(step: object, kinds: type | tuple[type, ...], function: str) -> None:
@@ -68,8 +60,8 @@ def variation(step: Action) -> Variation:
     """Step 2: delta S, by Leibniz's rule; the variation of a derivative is the derivative of the variation."""
     _expect(step, Action, "variation")
     problem = step.problem
-    given = {s.base for s in problem.prescribed}
-    work = replaced(problem.virtual_work, lambda s: zero(s.shape) if s.is_variation and s.base in given else s)
+    still = problem.given
+    work = replaced(problem.virtual_work, lambda s: zero(s.shape) if s.is_variation and s.base in still else s)
     varied = delta(problem.lagrangian, problem.prescribed)
     return Variation(problem, "variation", varied + work + problem.reaction)
 
@@ -81,8 +73,7 @@ def substitute_constraints(step: Variation) -> Variation:
 
 
 def _on_manifold(f: Formula, problem: VariationalProblem) -> Formula:
-    spinning = rates(problem.configuration)
-    return replaced(f, lambda s: in_displacements(s, spinning))
+    return replaced(f, lambda s: in_displacements(s, problem.spinning))
 
 
 def collect(step: Variation | Collection) -> Collection:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from math import prod
 from numbers import Integral
@@ -71,8 +70,7 @@ def define(name: str, formula: Formula) -> Symbol:
         raise OperandError(f"'{name}' cannot stand for {described(formula)}: only for a scalar or vector formula")
     if formula.varied:
         raise OperandError(f"'{name}' cannot stand for {formula}: it holds a variation")
-    symbol = _declare_one(name, formula.shape)
-    return Symbol(replace(symbol.base, definition=formula))
+    return _declare_one(name, formula.shape, definition=formula)
 
 
 def _companion(name: str, stem: str, greek: str) -> str:
@@ -104,11 +102,12 @@ def declare(
         raise OperandError(f"constant is True or False, not {constant!r}")
     symbols = []
     for name in _separated(names):
-        Omega = _declare_one(rate(name), (3,)) if rate and not constant else None
-        base = Base(name, shape, constant, space or Flat(prod(shape)), rank=next(_ranks), **properties)
+        if rate and not constant:
+            properties["rate"] = _declare_one(rate(name), (3,))
+        rank = next(_ranks)
         if virtual and not constant:
-            base = replace(base, rate=Omega, virtual=_declare_one(virtual(name), (3,), is_virtual=True))
-        symbols.append(Symbol(base))
+            properties["virtual"] = _declare_one(virtual(name), (3,), is_virtual=True)
+        symbols.append(Symbol(Base(name, shape, constant, space or Flat(prod(shape)), rank=rank, **properties)))
     return symbols[0] if len(symbols) == 1 else tuple(symbols)
 
 

@@ -16,6 +16,7 @@ from recursive_dyn.manifold.formula.calculus import dt
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 
+_ZERO = Fraction(0)
 Value = Any  # a scalar, or an array of scalars of the formula's shape
 
 
@@ -45,7 +46,7 @@ class Evaluation:
             case nodes.Number(value):
                 return self._number(value)
             case nodes.Sum(terms, shape):
-                return reduce(operator.add, map(self, terms)) if terms else self._zero(shape)
+                return reduce(operator.add, map(self, terms)) if terms else np.full(shape, self._number(_ZERO))[()]
             case nodes.Product(factors):
                 return reduce(operator.mul, map(self, factors))
             case nodes.Power(scalar, exponent):
@@ -53,14 +54,9 @@ class Evaluation:
                 return result if exponent > 0 else 1 / result
             case nodes.Hat(a):
                 x, y, z = self(a)
-                zero = self._number(Fraction(0))
+                zero = self._number(_ZERO)
                 return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]], dtype=object)
         return _VALUES[type(f)](*map(self, f.children))
-
-    def _zero(self, shape: tuple[int, ...]) -> Value:
-        result = np.empty(shape, dtype=object)
-        result[...] = self._number(Fraction(0))
-        return result if shape else result.item()
 
 
 def dot_values(a: Value, b: Value) -> Any:

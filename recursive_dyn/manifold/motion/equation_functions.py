@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from recursive_dyn.codegen.evaluator import Driver, Signature
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.graph.program import Program, content_hash, schedule
 from recursive_dyn.integrators import munthe_kaas
-from recursive_dyn.manifold.motion.lowering import Lowered
+from recursive_dyn.manifold.motion.lowering import Lowered, Segments
 from recursive_dyn.manifold.motion.motion_rows import MotionRows
 
-Segments = dict[str, Iterable[Scalar]]
 _STEPPING = ("slope", "landing")  # as ``munthe_kaas.loop`` takes them: [u, v, clock, q, ...]
-
-
-def _slope(s: Lowered) -> Segments:
-    du, dv = s.slope(*_step_so_far(s))
-    return {"u": du, "v": dv, **_clock(s, 1.0)}
-
-
-def _landing(s: Lowered) -> Segments:
-    u, clock = _step_so_far(s)
-    v, q = s.landing(u, clock)
-    return {"u": np.zeros(s.nv), "v": v, **_clock(s, clock), "q": q}
-
-
-def _step_so_far(s: Lowered) -> tuple[np.ndarray, Scalar]:
-    """Displacement u (nv,) from the start of the step, and the time since motions were prescribed."""
-    return s.graph.inputs("u", s.nv), s.graph.inputs("clock", 1)[0] if s.moves else 0.0
-
-
-def _clock(s: Lowered, value: Scalar) -> Segments:
-    return {"clock": [value]} if s.moves else {}
 
 
 FUNCTIONS: dict[str, tuple[Callable[[Lowered], tuple[int, ...]], Callable[[Lowered], Segments]]] = {
@@ -50,8 +26,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Lowered], tuple[int, ...]], Callable[[Lower
     "violation": (lambda s: (len(s.jacobian),), lambda s: {"violation": s.violation}),
     "admitted": (lambda s: (s.nv,), lambda s: {"v": s.admitted}),
     "bias": (lambda s: (len(s.jacobian),), lambda s: {"bias": s.bias}),
-    "slope": (lambda s: (2 * s.nv + s.moves,), _slope),
-    "landing": (lambda s: (2 * s.nv + s.moves + s.nq,), _landing),
+    "slope": (lambda s: (2 * s.nv + s.moves,), lambda s: s.slope),
+    "landing": (lambda s: (2 * s.nv + s.moves + s.nq,), lambda s: s.landing),
 }
 
 
@@ -72,8 +48,8 @@ class EquationFunctions:
         if function not in FUNCTIONS:
             raise ModelError(f"unknown function '{function}'; there are {', '.join(FUNCTIONS)}")
         s = self.lowered
-        sizes = {"u": s.nv, "v": s.nv, "clock": 1, "q": s.nq, "forces": s.forces.size}
-        state = ["u", "v", *_clock(s, 1.0), "q"] if function in _STEPPING else ["q", "v"]
+        sizes = {"u": s.nv, "v": s.nv, "clock": int(s.moves), "q": s.nq, "forces": s.forces.size}
+        state = ["u", "v", "clock", "q"] if function in _STEPPING else ["q", "v"]
         return Signature(tuple((name, sizes[name]) for name in (*state, "forces")), FUNCTIONS[function][0](s))
 
     def key(self, function: str) -> str:
@@ -108,6 +84,5 @@ class EquationFunctions:
     def _content(self) -> str:
         s = self.lowered
         layout = [(p.space.name, p.q, p.v) for p in s.variables], [len(x) for x in s.inputs.values()], s.reaction_sign
-        carried = s.carried(_step_so_far(s)[1])
-        scalars = [*s.mass.flat, *s.force, *s.jacobian.flat, *s.bias, *s.violation, s.energy, *array(carried)]
+        scalars = [*s.mass.flat, *s.force, *s.jacobian.flat, *s.bias, *s.violation, s.energy, *s.carried]
         return content_hash(str(layout), scalars)

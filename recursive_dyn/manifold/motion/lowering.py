@@ -8,7 +8,7 @@ exact. M is factored as L^T D L, multipliers are eliminated with C M^-1 C^T (Lag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -31,6 +31,9 @@ from recursive_dyn.recursion.multipliers import ConstrainedSystem, constrained
 from recursive_dyn.spatial.algebra import dot, mirrored
 
 _SINGULAR = 1e-13  # pivots below this share of their diagonal entry are rounding: the matrix is singular
+
+
+Segments = Mapping[str, Iterable[Scalar]]
 
 
 class Lowered:
@@ -99,7 +102,7 @@ class Lowered:
         self.residuals, self.off_tangent = self._row_values(array(unknown[:count]), array(unknown[count:]))
         jacobian = _jacobian(self.residuals, unknown)
         for p in self.variables:
-            if _inputs(jacobian[p.y].flat) & {"y", "multipliers"}:
+            if input_names(jacobian[p.y].flat) & {"y", "multipliers"}:
                 raise ModelError(
                     f"the row of '{p.name}' is not linear in accelerations and multipliers: write forces in the virtual"
                     " work as functions of positions and velocities"
@@ -130,7 +133,7 @@ class Lowered:
         names = self.constraint_names
         for c in self.constraints:
             rows = self.jacobian[[i for i, name in enumerate(names) if name == str(c)]]
-            if "y" in _inputs(rows.flat):
+            if "y" in input_names(rows.flat):
                 raise ModelError(f"the constraint {c} is not linear in velocities")
             if not any(map(present, rows.flat)):
                 raise ModelError(f"the constraint {c} holds no velocity: pass its time derivative, dt(...)")
@@ -180,33 +183,45 @@ class Lowered:
         """Total energy of the state."""
         return self._unaccelerated(self.equations.energy)
 
-    def carried(self, clock: Scalar) -> np.ndarray:
-        """The forces a time ``clock`` after they were given: prescribed motions go on."""
-        return self.forces.carried(self.inputs["forces"], clock)
+    @cached_property
+    def _clock(self) -> np.ndarray:
+        """The time since motions were prescribed, if any were."""
+        return self.graph.inputs("clock", int(self.moves))
 
-    def slope(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
-        """(u', v') of a step from q, displaced by u (nv,)."""
+    @cached_property
+    def carried(self) -> np.ndarray:
+        """The forces at the time of the clock: prescribed motions go on."""
+        return self.forces.carried(self.inputs["forces"], self._clock[0]) if self.moves else self.inputs["forces"]
+
+    @property
+    def slope(self) -> Segments:
+        """Rates of all that changes within a step from q, displaced by u (nv,)."""
+        u = self.graph.inputs("u", self.nv)
         rates = np.concatenate([p.displacement_rate(u, self.v) for p in self.variables])
-        return rates, self._moved_to(self.motion[0], self._displaced(u), self.v, clock)
+        v = self._moved_to(self.motion[0], self._displaced(u), self.v)
+        return {"u": rates, "v": v, "clock": [1.0] * self.moves}
 
-    def landing(self, u: np.ndarray, clock: Scalar) -> tuple[np.ndarray, np.ndarray]:
-        """(v, q) at the end of a step from q, displaced by u; v is brought back onto the constraints of that time.
+    @property
+    def landing(self) -> Segments:
+        """The state at the end of a step from q, displaced by u; v is brought back onto the constraints of that time.
 
         Rid of rounding: unit vectors and quaternions of length 1, omega at right angles to its unit vector.
         """
-        q, v = self._displaced(u), self.v.copy()
+        q, v = self._displaced(self.graph.inputs("u", self.nv)), self.v.copy()
         for p in self.variables:
             q[p.q] = p.space.restored(q[p.q])
             for n in p.space.normals(q[p.q]):
                 v[p.v] = v[p.v] - n * dot(n, v[p.v])
-        return self._moved_to(self.admitted, q, v, clock) if self.constraints else v, q
+        if self.constraints:
+            v = self._moved_to(self.admitted, q, v)
+        return {"u": np.zeros(self.nv), "v": v, "clock": self._clock, "q": q}
 
     def _displaced(self, u: np.ndarray) -> np.ndarray:
         return np.concatenate([p.displaced(self.q, u) for p in self.variables])
 
-    def _moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray, clock: Scalar) -> np.ndarray:
-        """Outputs with other scalars in place of the inputs q and v, prescribed motions carried on by a time."""
-        moved = self.inputs | {"q": q, "v": v, "forces": self.carried(clock)}
+    def _moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Outputs with other scalars in place of the inputs q and v, at the time of the clock."""
+        moved = self.inputs | {"q": q, "v": v, "forces": self.carried}
         inputs = {(name, i): x for name, xs in moved.items() for i, x in enumerate(xs)}
         return array(substitute(list(outputs), inputs))
 
@@ -230,6 +245,6 @@ def _jacobian(outputs: Iterable[Scalar], inputs: Sequence[Expression]) -> np.nda
     return array(columns).reshape(len(inputs), len(flat)).T
 
 
-def _inputs(outputs: Iterable[Scalar]) -> set[str]:
+def input_names(outputs: Iterable[Scalar]) -> set[str]:
     """Names of the input segments that outputs depend on."""
     return {n.args[0][0] for n in reachable(list(outputs)) if n.op == "input"}

@@ -12,10 +12,10 @@ import numpy as np
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.codegen.kernel import NotFinite
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.graph.expression import reachable
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.equation_functions import EquationFunctions
+from recursive_dyn.manifold.motion.lowering import input_names
 from recursive_dyn.manifold.motion.motion_rows import MotionRows
 from recursive_dyn.manifold.motion.quantities import Quantities, by_symbol
 from recursive_dyn.manifold.motion.shown_bodies import ShownBody, shown_bodies
@@ -78,8 +78,7 @@ class ManifoldDynamics(Evaluator):
     @cached_property
     def driven(self) -> bool:
         """Whether constraints hold prescribed motions."""
-        outputs = list(self.functions.lowered.violation)
-        return any(n.op == "input" and n.args[0][0] == "forces" for n in reachable(outputs))
+        return "forces" in input_names(self.functions.lowered.violation)
 
     def carried(self, forces: Array, s: float) -> Array:
         """Forces (n,) a time s after they were given: prescribed motions go on by their derivatives."""
@@ -223,7 +222,10 @@ class ManifoldDynamics(Evaluator):
             for p in self.variables:
                 if not p.errors(q, v)[0] < 0.5:
                     return f"the position of '{p.name}' is not of unit length; use place() or pack()"
-            weakest = self._weakest(q, v, forces)
+            M = np.eye(self.nv)
+            with suppress(NotFinite):
+                M = self._at("mass_matrix", q, v, forces).reshape(self.nv, self.nv)
+            weakest = weakest_variable([(p, p.v) for p in self.variables], M, definite=True)
             if weakest is not None:
                 return (
                     f"the mass matrix is not positive definite: '{weakest.name}' has no inertia, or a negative one, at"
@@ -243,13 +245,6 @@ class ManifoldDynamics(Evaluator):
         sizes = {p.name: max(np.abs(q[..., p.q]).max(), velocities[..., p.v].max()) for p in self.variables}
         name = max(sizes, key=lambda key: sizes[key])
         return name, float(sizes[name])
-
-    def _weakest(self, q: Array, v: Array, forces: Array) -> Variable | None:
-        try:
-            M = self._at("mass_matrix", q, v, forces)
-        except NotFinite:
-            return None
-        return weakest_variable([(p, p.v) for p in self.variables], M.reshape(self.nv, self.nv), definite=True)
 
     def _at(self, function: str, q: Array, v: Array, forces: Array) -> Array:
         return self._single(function)([q, v, forces, self._values.numbers])

@@ -238,7 +238,7 @@ class Motion(Stepped[ManifoldDynamics]):
         self._forces.refuse_missing()
         if not known:
             self.dynamics.parameters.refuse_missing()
-            refuse_bad_start(self.dynamics, self.q, self.v, self._forces, self.time)
+            refuse_bad_start(self.dynamics, self.q, self.v, self._forces)
         elif self.dynamics.driven:
             change = self._forces.numbers, self._carried
             refuse_jump(self.dynamics, self.q, self.v, self._forces, change, self._timestep)

@@ -34,12 +34,11 @@ class ShownBody:
     turn: Formula | None
 
     def __post_init__(self) -> None:
-        turns = self.turn is None or (isinstance(self.turn, Formula) and self.turn.shape in ((3,), (3, 3)))
         if np.shape(self.position) != (3,) and getattr(self.position, "shape", None) != (3,):
             raise ModelError(
                 f"the position of body '{self.name}' must be a vector of R^3, not {described(self.position)}"
             )
-        if not turns:
+        if self.turn is not None and not (isinstance(self.turn, Formula) and self.turn.shape in ((3,), (3, 3))):
             raise ModelError(
                 f"the turn of body '{self.name}' must be a rotation matrix, a unit vector along its z axis, or None,"
                 f" not {described(self.turn)}"
@@ -59,13 +58,11 @@ class ShownBody:
             pose[:3, 3] = self.position
         if self.turn is not None:
             own, rate = (np.asarray(value(f), dtype=float) for f in (self.turn, dt(self.turn)))
-            pose[:3, :3], twist[:3] = _along(own, rate) if own.ndim == 1 else _turned(own, rate)
+            if own.ndim == 1:
+                pose[:3, :3], twist[:3] = _along(own, rate)
+            else:
+                pose[:3, :3], twist[:3] = own, vee_difference(rate @ own.T) / 2  # R' R^T = hat(omega)
         return pose, twist
-
-
-def _turned(R: Array, rate: Array) -> tuple[Array, Array]:
-    """(R, omega): R' R^T = hat(omega)."""
-    return R, vee_difference(rate @ R.T).astype(float) / 2
 
 
 def _along(d: Array, rate: Array) -> tuple[Array, Array]:

@@ -9,19 +9,17 @@ import numpy as np
 
 from recursive_dyn.errors import StateError
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
+from recursive_dyn.simulation.state import numbers
 
 Array = np.ndarray
 _INCONSISTENT = 1e-6  # a start whose constraints are violated by more, relative to its velocities, is a mistake
 _HIGHER_ORDER = 0.05  # (w h)^2 / 12 of an oscillation, at whose turns p'' is as large before a step as after it
 
 
-def refuse_bad_start(dynamics: ManifoldDynamics, q: Array, v: Array, forces: Mapping[Any, Any], time: float) -> None:
+def refuse_bad_start(dynamics: ManifoldDynamics, q: Array, v: Array, forces: Mapping[Any, Any]) -> None:
     """StateError names the variable that is not finite, unit or tangent, or the constraint that velocities violate."""
     for name, array in (("q", q), ("v", v)):
-        bad = np.flatnonzero(~np.isfinite(array))
-        if len(bad):
-            label = dynamics.label(name, int(bad[0]))
-            raise StateError(f"motion at t = {time:.6g} s: '{name}' is not finite at {label}; pass finite numbers only")
+        numbers(dynamics, name, array, len(array))
     for p in dynamics.variables:
         off, along = p.errors(q, v)
         if off > _INCONSISTENT:

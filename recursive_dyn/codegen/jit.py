@@ -91,8 +91,8 @@ def compile_optimized(text: str) -> bytes:
     machine = _new_machine(2)
     module = llvm.parse_assembly(text)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
-    # loops here are short, and code in vectors or copies for long ones only makes them longer to compile
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    # most loops here are short: vectors are for those that say nothing against it, and copies only take compiling
+    options.slp_vectorization = options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))

@@ -6,7 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
-from recursive_dyn.contact.mixing import mixing, read, write
+from recursive_dyn.contact.mixing import mixing, read, unknowns, write
 from recursive_dyn.contact.subspace import refine
 from recursive_dyn.contact.sweep import sweep
 from recursive_dyn.contact.tuning import (
@@ -33,7 +33,7 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
         done += 1
         if change <= tolerance:
             return done, change
-    kept = np.empty(6 * len(it.contacts) + len(it.scalars))
+    kept = np.empty(unknowns(it))
     read(it, kept)
     for attempt in range(len(DIRECT_SOFTNESS)):
         done, change = _direct(it, kept, attempt, done, change, iterations, tolerance)

@@ -11,13 +11,22 @@ from recursive_dyn.contact.tuning import DEPENDENT, MIXED, MIXING_TRUST, UNMIXED
 
 
 @compiled
+def unknowns(it: Island) -> int:
+    """How many impulses an island has: those of its contacts' rows, and of its scalar rows."""
+    total = len(it.scalars)
+    for c in it.contacts:
+        total += it.rows.height[c]
+    return total
+
+
+@compiled
 def read(it: Island, x: Floats) -> None:
-    """x = the island's impulses, six a contact, then those of its scalar rows."""
+    """x = the island's impulses, row by row of its contacts, then those of its scalar rows."""
     k = 0
     for c in it.contacts:
-        for i in range(6):
-            x[k + i] = it.P[c, i]
-        k += 6
+        for i in range(it.rows.height[c]):
+            x[k] = it.P[c, component(it.rows.kind[c], i)]
+            k += 1
     for s in it.scalars:
         x[k] = it.Q[s]
         k += 1
@@ -28,9 +37,9 @@ def write(it: Island, x: Floats) -> None:
     """The island's impulses = x, as ``read`` has them, and y what they do."""
     k = 0
     for c in it.contacts:
-        for i in range(6):
-            it.P[c, i] = x[k + i]
-        k += 6
+        for i in range(it.rows.height[c]):
+            it.P[c, component(it.rows.kind[c], i)] = x[k]
+            k += 1
     for s in it.scalars:
         it.Q[s] = x[k]
         k += 1
@@ -40,8 +49,8 @@ def write(it: Island, x: Floats) -> None:
 @compiled
 def mixing(it: Island, done: int, change: float, iterations: int, tolerance: float) -> tuple[int, float]:
     """Sweeps whose last iterates are mixed, after ``done`` ones; as ``solve_island`` returns them."""
-    size = 6 * len(it.contacts) + len(it.scalars)
-    x, scale = np.empty(size), np.zeros(size)
+    size = unknowns(it)
+    x, scale = np.empty(size), np.empty(size)
     end, r, last_end, last_r = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     dF, dR = np.empty(MIXED * size), np.empty(MIXED * size)  # row by row, newest first from ``newest`` on
     order = np.empty(MIXED, dtype=np.int64)  # rows, newest first
@@ -91,13 +100,13 @@ def _newest(order: Integers) -> int:
 
 @compiled
 def _scales(it: Island, scale: Floats) -> None:
-    """Square roots of the mobilities: in these units an impulse's square is an energy. scale: zero before."""
+    """Square roots of the mobilities: in these units an impulse's square is an energy."""
     at, G = 0, it.rows.mobility
     for c in it.contacts:
         for i in range(it.rows.height[c]):
             k = component(it.rows.kind[c], i)
-            scale[at + k] = np.sqrt(max(G[c, k * (k + 1) // 2 + k], 0.0))
-        at += 6
+            scale[at] = np.sqrt(max(G[c, k * (k + 1) // 2 + k], 0.0))
+            at += 1
     for s in it.scalars:
         scale[at] = np.sqrt(max(it.lines.mobility[s], 0.0))
         at += 1
@@ -151,10 +160,16 @@ def least_squares(dR: Floats, order: Integers, used: int, r: Floats, gamma: Floa
 
 @compiled
 def _dot(a: Floats, b: Floats) -> float:
-    total = 0.0
-    for k in range(len(a)):
-        total += a[k] * b[k]
-    return total
+    n, t0, t1, t2, t3 = len(a), 0.0, 0.0, 0.0, 0.0  # four sums: none waits for another
+    for i in range(n // 4):
+        k = 4 * i
+        t0 += a[k] * b[k]
+        t1 += a[k + 1] * b[k + 1]
+        t2 += a[k + 2] * b[k + 2]
+        t3 += a[k + 3] * b[k + 3]
+    for k in range(n - n % 4, n):
+        t0 += a[k] * b[k]
+    return (t0 + t1) + (t2 + t3)
 
 
 @compiled

@@ -10,8 +10,10 @@ ALIGN = 64  # bytes, of arrays from the arena
 RESTORE = "  ; what this function made is forgotten"
 KINDS = ("float", "int", "bool", "int32")  # numbers of different kinds never share memory
 
+NO_VECTORS = ", !llvm.loop !100"  # of a loop that is too short or wild to be run in vectors
+
 METADATA = "\n".join(
-    ['!0 = !{!"numbers"}']
+    ['!0 = !{!"numbers"}', "!100 = distinct !{!100, !101}", '!101 = !{!"llvm.loop.vectorize.enable", i1 false}']
     + [
         f'!{2 * k + 1} = !{{!"{kind}", !0, i64 0}}\n!{2 * k + 2} = !{{!{2 * k + 1}, !{2 * k + 1}, i64 0}}'
         for k, kind in enumerate(KINDS)

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from recursive_dyn.codegen.loops import library
-from recursive_dyn.codegen.loops.emitter import RESTORE, Value
+from recursive_dyn.codegen.loops.emitter import NO_VECTORS, RESTORE, Value
 from recursive_dyn.codegen.loops.expressions import Expressions
 from recursive_dyn.codegen.loops.types import INT, NOTHING, Array, Record, Scalar, Several, Type, words
 
@@ -241,7 +241,8 @@ class Statements(Expressions):
         self._inside(node.body, again, end)
         emit.start(again)
         emit.write(counter, Value(INT, (emit.value(f"add nsw i64 {emit.read(INT, counter).only}, {step}"),)))
-        emit.jump(head)
+        emit.add(f"br label {head}{'' if _entry_by_entry(node) else NO_VECTORS}")
+        emit.open = False
         emit.start(end)
 
     def _break(self, node: ast.Break) -> None:
@@ -266,3 +267,12 @@ class Statements(Expressions):
             emit.lines.append(RESTORE)
         emit.add(text)
         emit.open = False
+
+
+def _entry_by_entry(node: ast.For) -> bool:
+    """Whether a loop does x[i] += ..., or the like, for one i after the other, and nothing else."""
+    (only, *more), target = node.body, node.target
+    if more or not isinstance(only, ast.AugAssign) or not isinstance(only.target, ast.Subscript):
+        return False
+    index = only.target.slice
+    return isinstance(index, ast.Name) and isinstance(target, ast.Name) and index.id == target.id

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contacts import Contacts, FreeBodies
 
 
@@ -18,17 +19,33 @@ class ContactTable(NamedTuple):
     impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end.
     """
 
-    size: Annotated[np.ndarray, int]
-    a: Annotated[np.ndarray, int]
-    b: Annotated[np.ndarray, int]
-    keys: Annotated[np.ndarray, int]
+    size: Integers
+    a: Integers
+    b: Integers
+    keys: Integers
     points: Annotated[np.ndarray, float, 2, 3]
     normals: Annotated[np.ndarray, float, 3]
-    gaps: Annotated[np.ndarray, float]
+    gaps: Floats
     frictions: Annotated[np.ndarray, float, 5]
     drift: Annotated[np.ndarray, float, 3]
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
+
+
+@compiled
+def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
+    """Target, which has room for them, becomes a copy of the first n contacts."""
+    target.size[0] = n
+    target.a[:n] = source.a[:n]
+    target.b[:n] = source.b[:n]
+    target.keys[:n] = source.keys[:n]
+    target.points[:n] = source.points[:n]
+    target.normals[:n] = source.normals[:n]
+    target.gaps[:n] = source.gaps[:n]
+    target.frictions[:n] = source.frictions[:n]
+    target.drift[:n] = source.drift[:n]
+    target.impulses[:n] = source.impulses[:n]
+    target.moments[:n] = source.moments[:n]
 
 
 def _table(capacity: int) -> ContactTable:
@@ -92,6 +109,22 @@ class ContactBuffer:
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
         table.frictions[:n], table.drift[:n] = contacts.friction, contacts.drift
         table.impulses[:n], table.moments[:n] = 0.0, 0.0
+
+    def copy(self) -> ContactBuffer:
+        """The same contacts in other arrays."""
+        result = ContactBuffer(0)
+        result.become(self)
+        return result
+
+    def become(self, other: ContactBuffer) -> None:
+        """Hold what ``other`` does."""
+        n = other.count
+        self.table.size[0] = 0
+        self.grow(n)
+        self.table.size[0] = n
+        for source, target in zip(other.table[1:], self.table[1:], strict=True):
+            target[:n] = source[:n]
+        self.free, self.free_names = other.free, other.free_names
 
     def contacts(self) -> Contacts:
         """A copy of them, with their impulses."""

@@ -14,11 +14,13 @@ from recursive_dyn.codegen.kernel import Kernel
 
 _HEAD = 8  # doubles before the states in the loop's own memory; the first is the length of a step
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
-_CODE = (1 << CODE_BITS) - 1
+CODE = (1 << CODE_BITS) - 1
 
 
 class CompiledLoop:
     """``inputs``: the kernel's input segments by name, which hold the state; ``output``: what it last gave.
+
+    address, memory: of the loop, and what it takes first (input, output, scratch, work), for other machine code.
 
     state: how many numbers are integrated; arguments: how many more than the count of steps ``run`` takes, integers or
     addresses.
@@ -33,8 +35,9 @@ class CompiledLoop:
             self.inputs[name] = self._input[start : start + size]
             start += size
         self.output = output[: kernel.output_size]
-        self._buffers = [self._input, output, scratch, self._work]
-        self._addresses = [ctypes.c_void_p(buffer.ctypes.data) for buffer in self._buffers]
+        self.memory = self._input, output, scratch, self._work
+        self.address = kernel.native.address(f"{kernel.entry}_run")
+        self._addresses = [ctypes.c_void_p(buffer.ctypes.data) for buffer in self.memory]
         self._native = jit.function(kernel.native, f"{kernel.entry}_run", 5 + arguments, hold_gil=False)
         self._spell = 1  # steps that machine code may take at a time
 
@@ -46,9 +49,9 @@ class CompiledLoop:
         self._work[0] = h
         if count == 1:
             told = self._native(*self._addresses, 1, *arguments)
-            return told >> CODE_BITS, told & _CODE
+            return told >> CODE_BITS, told & CODE
         begin = perf_counter()
         told = self._native(*self._addresses, min(count, self._spell), *arguments)
         if told >> CODE_BITS:
             self._spell = max(1, int((told >> CODE_BITS) * _SPELL / (perf_counter() - begin)))
-        return told >> CODE_BITS, told & _CODE
+        return told >> CODE_BITS, told & CODE

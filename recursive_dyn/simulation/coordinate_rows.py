@@ -2,76 +2,182 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.contact.tuning import LIMIT_REACH
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import Model
-from recursive_dyn.simulation.motors import MotorArrays
+from recursive_dyn.simulation.motors import MotorArrays, Motors
+from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 
 
-class CoordinateRows:
-    """All that a model's coordinates and constraints may ask of a solve; ``has_friction`` if any has dry friction."""
+class RowSources(NamedTuple):
+    """What may ask for rows.
 
-    def __init__(self, model: Model) -> None:
-        places = {slot: place for place, slot in model.plain_slots}
-        limited = [s for s, c in enumerate(model.coordinates) if np.isfinite(c.limits).any() and s in places]
-        self._slots = np.array(limited, dtype=int)
-        self._places = np.array([places[s] for s in limited], dtype=int)
-        self._limits = np.array([model.coordinates[s].limits for s in limited]).reshape(-1, 2)
-        self._limit_names = [
-            [f"{side} limit of {model.coordinates[s].name}" for s in limited] for side in ("low", "high")
-        ]
-        rubbing = [s for s, c in enumerate(model.coordinates) if c.friction > 0.0]
-        self._rubbing = np.array(rubbing, dtype=int)
-        self._friction = np.array([model.coordinates[s].friction for s in rubbing])
-        self._friction_names = [f"friction of {model.coordinates[s].name}" for s in rubbing]
-        self.has_friction = bool(rubbing)
-        self._constraint_names = [f"constraint {c.name}" for c in model.constraints]
+    slots, places, low, high (l,): of the limited coordinates in v and in q, and their limits; rubbing, friction (r,):
+    slots and dry frictions; motors; jacobian, rates: programs of C and C v of the constraints, of which there are
+    ``constraints``.
+    """
 
-    def active(
-        self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, motors: MotorArrays, h: float, earlier: dict[str, float]
-    ) -> tuple[list[str], GeneralizedRows]:
-        """Names and rows of a step of length h that would end at q, v without impulses.
+    slots: Integers
+    places: Integers
+    low: Floats
+    high: Floats
+    rubbing: Integers
+    friction: Floats
+    motors: MotorArrays
+    jacobian: ProgramCall
+    rates: ProgramCall
+    constraints: int
 
-        earlier: impulses of the last step by name, to start from.
-        """
-        names, slots, signs, gaps = self._near(q, v, h)
-        stops, rubbing, driven, m = len(names), len(self._rubbing), len(motors.names), len(self._constraint_names)
-        count = stops + rubbing + driven
-        coefficients, offsets = np.ones(count), np.zeros(count + m)
-        coefficients[:stops] = signs
-        slots, first = np.concatenate([slots, self._rubbing, motors.slots]), np.arange(count + 1)
-        targets = np.zeros(count + m)
-        targets[stops + rubbing : count] = motors.velocities(q, h)
-        bounds = np.full(count + m, np.inf)
-        bounds[stops:count] = h * np.concatenate([self._friction, motors.forces])
-        low = -bounds
-        low[:stops] = 0.0
-        if m:
-            C = dynamics.call("constraint_jacobian", q)
-            offsets[count:] = dynamics.call("constraint_velocities", q, v) - C @ v
-            slots, coefficients = np.append(slots, np.tile(np.arange(len(v)), m)), np.append(coefficients, C)
-            first = np.append(first, count + len(v) * np.arange(1, m + 1))
-        gaps = np.concatenate([gaps, np.zeros(rubbing + driven + m)])
-        softness = np.zeros(count + m)
-        softness[stops + rubbing : count] = motors.softness
-        names = names + self._friction_names + motors.names + self._constraint_names
-        start = np.array([earlier.get(name, 0.0) for name in names])
-        row = np.arange(count + m)
-        return names, GeneralizedRows(
-            first, slots, coefficients, offsets, gaps, row < stops, row >= count, targets, low, bounds, softness, start
-        )
 
-    def _near(self, q: np.ndarray, v: np.ndarray, h: float) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
-        """Names, slots, directions and gaps of the limits that a step might reach."""
-        if not len(self._slots):
-            return [], self._slots, np.zeros(0), np.zeros(0)
-        q, reach = q[self._places], LIMIT_REACH + h * np.abs(v[self._slots])
-        low, high = q - self._limits[:, 0], self._limits[:, 1] - q
-        at_low, at_high = np.flatnonzero(low <= reach), np.flatnonzero(high <= reach)
-        names = [self._limit_names[0][k] for k in at_low] + [self._limit_names[1][k] for k in at_high]
-        slots = np.concatenate([self._slots[at_low], self._slots[at_high]])
-        signs = np.concatenate([np.ones(len(at_low)), -np.ones(len(at_high))])
-        return names, slots, signs, np.concatenate([low[at_low], high[at_high]])
+def limited_slots(model: Model) -> list[int]:
+    """Slots in v of the coordinates that have limits."""
+    places = {slot for _, slot in model.plain_slots}
+    return [s for s, c in enumerate(model.coordinates) if np.isfinite(c.limits).any() and s in places]
+
+
+def rubbing_slots(model: Model) -> list[int]:
+    """Slots in v of the coordinates that have dry friction."""
+    return [s for s, c in enumerate(model.coordinates) if c.friction > 0.0]
+
+
+def row_sources(dynamics: Dynamics, motors: Motors) -> RowSources:
+    """Those of a model."""
+    model = dynamics.model
+    places = {slot: place for place, slot in model.plain_slots}
+    limited, rubbing = limited_slots(model), rubbing_slots(model)
+    limits = np.array([model.coordinates[s].limits for s in limited], dtype=float).reshape(-1, 2)
+    names = ("constraint_jacobian", "constraint_velocities") if model.constraints else ()
+    jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
+    return RowSources(
+        np.array(limited, dtype=np.int64), np.array([places[s] for s in limited], dtype=np.int64),
+        limits[:, 0].copy(), limits[:, 1].copy(), np.array(rubbing, dtype=np.int64),
+        np.array([model.coordinates[s].friction for s in rubbing], dtype=float), motors.arrays, jacobian, rates,
+        len(model.constraints),
+    )  # fmt: skip
+
+
+def row_names(model: Model) -> list[str]:
+    """What rows are called, by number: low limits, high limits, dry frictions, motors by slot, constraints."""
+    names = [c.name for c in model.coordinates]
+    limited = [names[s] for s in limited_slots(model)]
+    return [
+        *(f"low limit of {name}" for name in limited), *(f"high limit of {name}" for name in limited),
+        *(f"friction of {names[s]}" for s in rubbing_slots(model)), *(f"motor of {name}" for name in names),
+        *(f"constraint {c.name}" for c in model.constraints),
+    ]  # fmt: skip
+
+
+def room_for_rows(model: Model, m: int) -> GeneralizedRows:
+    """Arrays for m rows, as many as there can be at once."""
+    values = m + len(model.constraints) * model.nv
+    offsets, gaps, targets, low, high, softness, impulses = np.zeros((7, m))
+    first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
+    stops, holds = np.zeros((2, m), dtype=bool)
+    return GeneralizedRows(
+        first, slots, np.zeros(values), offsets, gaps, stops, holds, targets, low, high, softness, impulses
+    )
+
+
+@compiled
+def first_rows(rows: GeneralizedRows, m: int) -> GeneralizedRows:
+    """The first m of them."""
+    return GeneralizedRows(
+        rows.first[: m + 1], rows.slots, rows.values, rows.offsets[:m], rows.gaps[:m], rows.stops[:m], rows.holds[:m],
+        rows.targets[:m], rows.low[:m], rows.high[:m], rows.softness[:m], rows.impulses[:m],
+    )  # fmt: skip
+
+
+@compiled
+def active_rows(
+    sources: RowSources,
+    rows: GeneralizedRows,
+    numbers: Integers,
+    earlier: Floats,
+    q: Floats,
+    v: Floats,
+    h: float,
+    parameters: Floats,
+) -> int:
+    """Write the rows of a step of length h that would end at q, v without impulses; how many there are.
+
+    numbers (m,): which rows they are, see ``row_names``; earlier: impulses of the last step by number, to start from.
+    """
+    limited, rubbing, count = len(sources.slots), len(sources.rubbing), 0
+    for side in range(2):
+        for k in range(limited):
+            slot, x = sources.slots[k], q[sources.places[k]]
+            gap = x - sources.low[k] if side == 0 else sources.high[k] - x
+            if gap <= LIMIT_REACH + h * abs(v[slot]):
+                _row(rows, numbers, earlier, count, side * limited + k, slot, 1.0 - 2.0 * side)
+                rows.gaps[count], rows.stops[count] = gap, True
+                rows.low[count], rows.high[count] = 0.0, np.inf
+                count += 1
+    for k in range(rubbing):
+        _row(rows, numbers, earlier, count, 2 * limited + k, sources.rubbing[k], 1.0)
+        rows.high[count] = h * sources.friction[k]
+        rows.low[count] = -rows.high[count]
+        count += 1
+    motors, base = sources.motors, 2 * limited + rubbing
+    for k in range(motors.size[0]):
+        _row(rows, numbers, earlier, count, base + motors.slots[k], motors.slots[k], 1.0)
+        way = motors.positions[k] - q[motors.places[k]]
+        rows.targets[count] = motors.velocity[k] + motors.gains[k] * way / h
+        rows.high[count] = h * motors.forces[k]
+        rows.low[count], rows.softness[count] = -rows.high[count], motors.softness[k]
+        count += 1
+    if sources.constraints:
+        _constraint_rows(sources, rows, numbers, earlier, count, base + len(v), q, v, parameters)
+    return count + sources.constraints
+
+
+@compiled
+def _row(
+    rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int, number: int, slot: int, sign: float
+) -> None:
+    """Row i acts on one coordinate; its bounds, and what differs from 0 otherwise, are still to be set."""
+    _plain(rows, numbers, earlier, i, number)
+    rows.first[i + 1] = i + 1
+    rows.slots[i], rows.values[i] = slot, sign
+
+
+@compiled
+def _plain(rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int, number: int) -> None:
+    numbers[i], rows.impulses[i] = number, earlier[number]
+    rows.offsets[i], rows.gaps[i], rows.targets[i], rows.softness[i] = 0.0, 0.0, 0.0, 0.0
+    rows.stops[i], rows.holds[i] = False, False
+
+
+@compiled
+def _constraint_rows(
+    sources: RowSources,
+    rows: GeneralizedRows,
+    numbers: Integers,
+    earlier: Floats,
+    start: int,
+    number: int,
+    q: Floats,
+    v: Floats,
+    parameters: Floats,
+) -> None:
+    """The constraints, numbered from ``number`` on, as rows from ``start`` on."""
+    nv, at = len(v), start
+    evaluated(sources.jacobian, q, q[:0], q[:0], parameters)
+    evaluated(sources.rates, q, v, q[:0], parameters)
+    for k in range(sources.constraints):
+        i = start + k
+        _plain(rows, numbers, earlier, i, number + k)
+        offset = sources.rates.outputs[k]
+        for j in range(nv):
+            coefficient = sources.jacobian.outputs[k * nv + j]
+            rows.slots[at], rows.values[at] = j, coefficient
+            offset -= coefficient * v[j]
+            at += 1
+        rows.first[i + 1] = at
+        rows.offsets[i], rows.holds[i] = offset, True
+        rows.low[i], rows.high[i] = -np.inf, np.inf

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.contacts import STATIC, Contacts
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
+from recursive_dyn.contact.contacts import STATIC
 
 BEGIN, STAY, END = "begin", "stay", "end"
 
@@ -27,71 +30,183 @@ class ContactEvent:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-@dataclass(eq=False)
-class _Touch:
-    impulse: float = 0.0
-    strongest: float = 0.0
-    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+class Touches(NamedTuple):
+    """Pairs of bodies that touched when a call began, or touched in it, the first size[0] of each array.
+
+    a, b: as in Contacts, but free bodies keep a number; now, before: whether they touch, and did in the step before;
+    began, ended: whether they did that during the call; order: in which they touched in it, -1 if they did not.
+    impulses: sums of normal impulses; strongest, points (n, 3): the greatest, and where. places: of each pair by the
+    hash of its bodies, -1 for none. free: numbers of the free bodies, less the number of all others.
+    """
+
+    size: Integers
+    a: Integers
+    b: Integers
+    now: Flags
+    before: Flags
+    began: Flags
+    ended: Flags
+    order: Integers
+    impulses: Floats
+    strongest: Floats
+    points: Annotated[np.ndarray, float, 3]
+    places: Integers
+    free: Integers
 
 
 class Events:
-    """Pairs in touch after the last step, and what happened since ``begin``."""
+    """Pairs of bodies in touch after the last step, and what happened since ``begin``; names: of the bodies."""
 
-    def __init__(self) -> None:
-        self._before = Contacts.none()  # of the last step before this call
-        self._steps: list[Contacts] = []
-        self._names: Sequence[str] = ()
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names, self._bodies = list(names), len(names)
+        self._touches = _room(16, 0)
+        self._noted = False  # whether there was a step since ``begin``
+        self._bound: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_bound": None}
 
     def begin(self) -> None:
         """Forget the last call's events, keep who is in touch."""
-        if self._steps:
-            self._before, self._steps = self._steps[-1], []
+        if self._noted:
+            self._noted = False
+            call_begins(self._touches)
 
-    def note(self, contacts: Contacts, names: Sequence[str]) -> None:
-        """Remember a step's contacts, impulses included; events are made of them when asked for."""
-        self._steps.append(contacts)
-        self._names = names
+    def note(self, contacts: ContactBuffer) -> None:
+        """Count a step's contacts, impulses included; events are made of them when asked for."""
+        bound = self._bound
+        if bound is None or bound[0] is not contacts.table or bound[1] is not self._touches:
+            bound = self._bind(contacts)
+        if len(contacts.free) or contacts.count:
+            bound = self._ready(contacts, bound)
+        bound[2]()
+        self._noted = True
 
     def told(self) -> tuple[ContactEvent, ...]:
         """Events since ``begin``."""
-        if not self._steps:
+        if not self._noted:
             return ()
-        began: dict[tuple[str, str], None] = {}
-        ended: dict[tuple[str, str], None] = {}
-        touches: dict[tuple[str, str], _Touch] = {}
-        now = self._touching(self._before, {})
-        for contacts in self._steps:
-            touching = self._touching(contacts, touches)
-            for pair in touching - now:
-                began[pair] = None
-            for pair in now - touching:
-                ended[pair] = None
-            now = touching
-        result = [_event(BEGIN, pair, touches) for pair in began]
-        result += [_event(STAY, pair, touches) for pair in touches if pair not in began and pair not in ended]
-        return tuple(result + [_event(END, pair, touches) for pair in ended])
+        t = self._touches
+        n = int(t.size[0])
+        order = sorted(range(n), key=lambda p: (t.order[p] < 0, t.order[p]))
+        result = [self._event(BEGIN, p) for p in order if t.began[p]]
+        result += [self._event(STAY, p) for p in order if t.order[p] >= 0 and not t.began[p] and not t.ended[p]]
+        return tuple(result + [self._event(END, p) for p in order if t.ended[p]])
 
-    def _touching(self, contacts: Contacts, touches: dict[tuple[str, str], _Touch]) -> set[tuple[str, str]]:
-        normal = np.einsum("ij,ij->i", contacts.impulse, contacts.normal)
-        found = set()
-        for c in np.flatnonzero((normal > 0.0) | (contacts.distance <= 0.0)):
-            pair = (self._name(int(contacts.a[c]), contacts), self._name(int(contacts.b[c]), contacts))
-            found.add(pair)
-            touch = touches.setdefault(pair, _Touch())
-            touch.impulse += float(normal[c])
-            if normal[c] >= touch.strongest:
-                x, y, z = contacts.point_b[c].tolist()
-                touch.strongest, touch.point = float(normal[c]), (x, y, z)
-        return found
+    def _event(self, kind: str, p: int) -> ContactEvent:
+        t = self._touches
+        a, b = ("world" if k == STATIC else self._names[k] for k in (int(t.a[p]), int(t.b[p])))
+        x, y, z = t.points[p].tolist()
+        return ContactEvent(kind, a, b, float(t.impulses[p]), (x, y, z))
 
-    def _name(self, index: int, contacts: Contacts) -> str:
-        if index == STATIC:
-            return "world"
-        if index < len(self._names):
-            return self._names[index]
-        return contacts.free_names[index - len(self._names)]
+    def _bind(self, contacts: ContactBuffer) -> Any:
+        self._bound = contacts.table, self._touches, noted.bind(contacts.table, self._touches, self._bodies)
+        return self._bound
+
+    def _ready(self, contacts: ContactBuffer, bound: Any) -> Any:
+        """Room for all pairs there may be, and numbers of the free bodies."""
+        t, names = self._touches, contacts.free_names
+        most = int(t.size[0]) + contacts.count
+        if most > len(t.a) or len(names) > len(t.free):
+            self._touches = _room(2 * most, 2 * len(names))
+            copied(t, self._touches)
+            t, bound = self._touches, self._bind(contacts)
+        for k, name in enumerate(names):
+            if name not in self._names[self._bodies :]:
+                self._names.append(name)
+            t.free[k] = self._names.index(name, self._bodies) - self._bodies
+        return bound
 
 
-def _event(kind: str, pair: tuple[str, str], touches: dict[tuple[str, str], _Touch]) -> ContactEvent:
-    touch = touches.get(pair, _Touch())
-    return ContactEvent(kind, *pair, touch.impulse, touch.point)
+def _room(pairs: int, free: int) -> Touches:
+    """Room for so many pairs, and numbers of free bodies."""
+    a, b, order = np.zeros((3, pairs), dtype=np.int64)
+    now, before, began, ended = np.zeros((4, pairs), dtype=bool)
+    impulses, strongest = np.zeros((2, pairs))
+    places = np.full(1 << (2 * pairs).bit_length(), -1)
+    return Touches(
+        np.zeros(1, dtype=np.int64), a, b, now, before, began, ended, order, impulses, strongest, np.zeros((pairs, 3)),
+        places, np.zeros(free, dtype=np.int64),
+    )  # fmt: skip
+
+
+@compiled
+def noted(contacts: ContactTable, t: Touches, bodies: int) -> None:
+    """Count what touches after a step: what pushes, or overlaps. Free bodies are numbered from ``bodies`` on."""
+    count = 0
+    for p in range(t.size[0]):
+        t.now[p] = False
+        count = max(count, t.order[p] + 1)
+    for c in range(contacts.size[0]):
+        normal = 0.0
+        for k in range(3):
+            normal += contacts.impulses[c, k] * contacts.normals[c, k]
+        if not (normal > 0.0 or contacts.gaps[c] <= 0.0):
+            continue
+        a, b = contacts.a[c], contacts.b[c]
+        p = _place(
+            t, a if a < bodies else bodies + t.free[a - bodies], b if b < bodies else bodies + t.free[b - bodies]
+        )
+        t.now[p] = True
+        if t.order[p] < 0:
+            t.order[p] = count
+            count += 1
+        t.impulses[p] += normal
+        if normal >= t.strongest[p]:
+            t.strongest[p], t.points[p] = normal, contacts.points[c, 1]
+    for p in range(t.size[0]):
+        if t.now[p] != t.before[p]:
+            if t.now[p]:
+                t.began[p] = True
+            else:
+                t.ended[p] = True
+            t.before[p] = t.now[p]
+
+
+@compiled
+def _place(t: Touches, a: int, b: int) -> int:
+    """Where a pair is, which is entered if it was not there."""
+    mask = len(t.places) - 1
+    at = ((a + 1) * 1000003 + (b + 1) * 8191) & mask
+    while t.places[at] >= 0:
+        p = t.places[at]
+        if t.a[p] == a and t.b[p] == b:
+            return p
+        at = (at + 1) & mask
+    p = t.size[0]
+    t.places[at], t.size[0] = p, p + 1
+    _fresh(t, p, a, b, False)
+    return p
+
+
+@compiled
+def _fresh(t: Touches, p: int, a: int, b: int, before: bool) -> None:
+    """A pair of which nothing is known but whether it touched before."""
+    t.a[p], t.b[p], t.order[p] = a, b, -1
+    t.now[p], t.before[p], t.began[p], t.ended[p] = before, before, False, False
+    t.impulses[p], t.strongest[p] = 0.0, 0.0
+    t.points[p] = 0.0
+
+
+@compiled
+def call_begins(t: Touches) -> None:
+    """Keep the pairs that touch, without what happened."""
+    n = t.size[0]
+    t.size[0] = 0
+    t.places[:] = -1
+    for p in range(n):
+        if t.before[p]:
+            at = _place(t, t.a[p], t.b[p])
+            _fresh(t, at, t.a[p], t.b[p], True)
+
+
+@compiled
+def copied(source: Touches, target: Touches) -> None:
+    """The same pairs with more room."""
+    target.free[: len(source.free)] = source.free
+    for p in range(source.size[0]):
+        at = _place(target, source.a[p], source.b[p])
+        target.now[at], target.before[at] = source.now[p], source.before[p]
+        target.began[at], target.ended[at] = source.began[p], source.ended[p]
+        target.order[at], target.points[at] = source.order[p], source.points[p]
+        target.impulses[at], target.strongest[at] = source.impulses[p], source.strongest[p]

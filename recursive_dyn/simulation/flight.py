@@ -3,19 +3,58 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.drivers import CODE_BITS, OK
+from recursive_dyn.codegen.loops.library import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.integrators.compiled_loop import CompiledLoop
+from recursive_dyn.integrators.compiled_loop import CODE, CompiledLoop
 from recursive_dyn.simulation.diagnosis import culprit
 
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
+
+
+class FlightArrays(NamedTuple):
+    """An integrator's compiled loop: its address and memory, of which q to parameters are parts of inputs, empty where
+    it has no such one; limits: of q, unused."""
+
+    address: int
+    inputs: Floats
+    output: Floats
+    scratch: Floats
+    work: Floats
+    limits: Floats
+    q: Floats
+    v: Floats
+    tau: Floats
+    dt: Floats
+    middle: Floats
+    parameters: Floats
+
+
+@compiled
+def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats, h: float) -> int:
+    """One step of length h from q, v, in place, whatever the limits: OK, or the code why not; nothing changes then."""
+    it.q[:] = q
+    it.v[:] = v
+    it.tau[:] = tau
+    it.parameters[:] = parameters
+    it.dt[:] = h
+    it.middle[:] = v
+    it.work[0] = h
+    told = foreign_int(it.address, it.inputs, it.output, it.scratch, it.work, 1, it.limits, 0, 0)
+    if told >> CODE_BITS == 0:
+        return told & CODE
+    q[:] = it.q
+    v[:] = it.v
+    return OK
 
 
 class Flight:
@@ -39,6 +78,15 @@ class Flight:
 
     def __reduce__(self) -> Any:
         return Flight, (self._dynamics, self._integrator)
+
+    @property
+    def arrays(self) -> FlightArrays:
+        """Its loop, for compiled loops."""
+        loop, none = self._loop, np.zeros(0)
+        dt, middle = none if self._dt is None else self._dt, none if self._middle is None else self._middle
+        return FlightArrays(
+            loop.address, *loop.memory, self._limits, self._q, self._v, self._tau, dt, middle, self._parameters
+        )
 
     def advance(
         self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float, limits: bool

@@ -41,6 +41,12 @@ class Held:
         self._handler(number, frame)
         self._open = True  # it raised nothing
 
+    def serve(self) -> None:
+        """Where an interrupt that waits is taken now."""
+        if self._noted is not None and self._handler is not None:
+            noted, self._noted = self._noted, None
+            self._handler(*noted)
+
     def opened(self) -> Opened:
         """A context within this one in which Ctrl-C waits for the contexts within it only.
 

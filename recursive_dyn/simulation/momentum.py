@@ -6,145 +6,196 @@ base's velocity is corrected to the momentum that is owed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.numba_loops import compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion import impulse
+from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
+
+_CENTER, _LINEAR, _SPIN, _INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
+_NUMBERS = impulse.FLOATING
 
 
-@dataclass(frozen=True, eq=False)
-class Momentum:
-    """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v."""
+class FloatingTrees(NamedTuple):
+    """The floating trees (k of them) of a model.
 
-    q: np.ndarray
-    v: np.ndarray
-    linear: np.ndarray
-    spin: np.ndarray
+    momenta: the program of their FLOATING numbers. bodies (nb,): of every body the number of its floating tree, -1 for
+    none; bases (k,): the body whose frame is the tree's first link's; slots (k, 6): of that link; gravity (3,).
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class Pushes:
-    """Contacts that push (n of them): links (n, 2), -1 for none; arms (n, 2, 3), see ``Momenta.arms``; impulses (n, 3)
-    and moments (n, 3) on the first."""
-
-    links: np.ndarray
-    arms: np.ndarray
-    impulses: np.ndarray
-    moments: np.ndarray
-
-    @classmethod
-    def none(cls) -> Pushes:
-        """Nothing pushes."""
-        return cls(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 3)))
+    momenta: ProgramCall
+    bodies: Integers
+    bases: Integers
+    slots: Annotated[np.ndarray, int, 6]
+    gravity: Floats
 
 
-class Momenta:
-    """The momenta that the floating trees of a model should have."""
+class Momentum(NamedTuple):
+    """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v, and
+    centers (k, 3) of mass; known (1,): 0 where nothing is known."""
 
-    def __init__(self, model: Model) -> None:
-        firsts = impulse.floating(model)
-        bodies = {body.link: k for k, body in reversed(list(enumerate(model.bodies))) if body.link != WORLD}
-        numbers = {first: k for k, first in enumerate(firsts)}
-        # of every link, the number of its floating tree, -1 for none; the world, -1, comes last
-        self._trees = np.array([*(numbers.get(i, -1) for i in impulse.roots(model)), -1], dtype=np.int64)
-        self._slots = np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6)
-        self._bases = [bodies[i] for i in firsts]
-        self._gravity = np.array(model.gravity)
-
-    def __len__(self) -> int:
-        return len(self._bases)
-
-    def at(self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, carried: Momentum | None) -> Momentum:
-        """What there is at a step's start: what is carried, or what is measured if someone changed the state."""
-        if carried is not None and np.array_equal(carried.q, q) and np.array_equal(carried.v, v):
-            return carried
-        measured = _measured(dynamics, q, v)
-        return Momentum(q.copy(), v.copy(), measured[:, 4:7], measured[:, 7:10])
-
-    def arms(
-        self, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, links: np.ndarray, points: np.ndarray
-    ) -> np.ndarray:
-        """Where the points (n, 2, 3) of contacts of links (n, 2) are from the centres of mass of their trees at q."""
-        return points - _measured(dynamics, q, v)[:, 1:4][self._trees[links]]
-
-    def settle(
-        self,
-        dynamics: Dynamics,
-        q: np.ndarray,
-        v: np.ndarray,
-        tau: np.ndarray,
-        h: float,
-        start: Momentum,
-        pushes: Pushes | None,
-    ) -> Momentum:
-        """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes."""
-        by = Pushes.none() if pushes is None else pushes
-        measured = _measured(dynamics, q, v)
-        poses = np.ascontiguousarray(dynamics.call("poses", q)[self._bases])
-        pushed = np.asarray(tau[self._slots] != 0.0).any(axis=1).reshape(-1)
-        linear, spin = start.linear.copy(), start.spin.copy()
-        fall = h * self._gravity
-        _owe(linear, spin, measured, self._trees, fall, by.links, by.arms, by.impulses, by.moments, pushed)
-        _correct(linear, spin, measured, poses, self._slots, v)
-        return Momentum(q.copy(), v.copy(), linear, spin)
+    known: Integers
+    q: Floats
+    v: Floats
+    linear: Annotated[np.ndarray, float, 3]
+    spin: Annotated[np.ndarray, float, 3]
+    centers: Annotated[np.ndarray, float, 3]
 
 
-def _measured(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return dynamics.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
+def floating_trees(dynamics: Dynamics) -> FloatingTrees:
+    """Those of a model."""
+    model = dynamics.model
+    firsts, roots = impulse.floating(model), impulse.roots(model)
+    numbers = {first: k for k, first in enumerate(firsts)}
+    bodies = {body.link: k for k, body in reversed(list(enumerate(model.bodies))) if body.link != WORLD}
+    trees = [-1 if body.link == WORLD else numbers.get(roots[body.link], -1) for body in model.bodies]
+    return FloatingTrees(
+        program_call(dynamics, "floating_momenta") if firsts else NO_PROGRAM,
+        np.array(trees, dtype=np.int64),
+        np.array([bodies[i] for i in firsts], dtype=np.int64),
+        np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6),
+        np.array(model.gravity, dtype=float),
+    )
+
+
+def no_momentum(dynamics: Dynamics) -> Momentum:
+    """Room for the momenta of a model's floating trees, of which nothing is known yet."""
+    count = len(impulse.floating(dynamics.model))
+    linear, spin, centers = (np.zeros((count, 3)) for _ in range(3))
+    return Momentum(np.zeros(1, dtype=np.int64), np.zeros(dynamics.nq), np.zeros(dynamics.nv), linear, spin, centers)
 
 
 @compiled
-def _owe(
-    linear: np.ndarray,
-    spin: np.ndarray,
-    measured: np.ndarray,
-    trees: np.ndarray,
-    fall: np.ndarray,
-    links: np.ndarray,
-    arms: np.ndarray,
-    impulses: np.ndarray,
-    moments: np.ndarray,
-    pushed: np.ndarray,
-) -> None:
-    for k in range(len(linear)):
+def remembered(target: Momentum, source: Momentum) -> None:
+    """Target becomes a copy."""
+    target.known[:] = source.known
+    target.q[:] = source.q
+    target.v[:] = source.v
+    target.linear[:] = source.linear
+    target.spin[:] = source.spin
+
+
+@compiled
+def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, q: Floats, v: Floats, parameters: Floats) -> bool:
+    """Momenta at a step's start: what is kept, or what is measured if someone changed the state; whether finite."""
+    if len(trees.bases) == 0:
+        return True
+    if kept.known[0] and equal(kept.q, q) and equal(kept.v, v):
+        remembered(owed, kept)
+        return True
+    finite = evaluated(trees.momenta, q, v, q[:0], parameters)
+    for k in range(len(trees.bases)):
+        at = _NUMBERS * k
+        owed.linear[k] = trees.momenta.outputs[at + _LINEAR : at + _SPIN]
+        owed.spin[k] = trees.momenta.outputs[at + _SPIN : at + _INERTIA]
+    return finite
+
+
+@compiled
+def located(trees: FloatingTrees, owed: Momentum, q: Floats, v: Floats, parameters: Floats) -> bool:
+    """Centres of mass where contacts are found; whether finite."""
+    if len(trees.bases) == 0:
+        return True
+    finite = evaluated(trees.momenta, q, v, q[:0], parameters)
+    for k in range(len(trees.bases)):
+        at = _NUMBERS * k
+        owed.centers[k] = trees.momenta.outputs[at + _CENTER : at + _LINEAR]
+    return finite
+
+
+@compiled
+def settled(
+    trees: FloatingTrees,
+    owed: Momentum,
+    q: Floats,
+    v: Floats,
+    tau: Floats,
+    h: float,
+    contacts: ContactTable,
+    count: int,
+    poses: Floats,
+    parameters: Floats,
+) -> bool:
+    """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
+
+    contacts: the first ``count``, whose points are where ``located`` was asked; poses (16 nb,): at q. Whether finite.
+    """
+    if len(trees.bases) == 0:
+        return True
+    finite = evaluated(trees.momenta, q, v, q[:0], parameters)
+    measured = trees.momenta.outputs
+    for k in range(len(trees.bases)):
         for i in range(3):
-            linear[k, i] += measured[k, 0] * fall[i]
-    for c in range(len(links)):
+            owed.linear[k, i] += measured[_NUMBERS * k] * (h * trees.gravity[i])
+    _push(trees, owed, contacts, count)
+    for k in range(len(trees.bases)):
+        at, pushed = _NUMBERS * k, False
+        for i in range(6):
+            pushed = pushed or tau[trees.slots[k, i]] != 0.0
+        if pushed:  # a force of the user's on the base: what the integrator made of it stands
+            owed.linear[k] = measured[at + _LINEAR : at + _SPIN]
+            owed.spin[k] = measured[at + _SPIN : at + _INERTIA]
+        pose = 16 * trees.bases[k]
+        _correct(owed.linear[k], owed.spin[k], measured[at : at + _NUMBERS], poses[pose : pose + 16], trees.slots[k], v)
+    owed.known[0] = 1
+    owed.q[:] = q
+    owed.v[:] = v
+    return finite
+
+
+@compiled
+def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int) -> None:
+    """Add what contacts did to momenta."""
+    bodies = len(trees.bodies)
+    for c in range(count):
         for side in range(2):
-            k = trees[links[c, side]]
-            if k >= 0:
-                sign = 1.0 - 2.0 * side
-                for i in range(3):
-                    a, b = (i + 1) % 3, (i + 2) % 3
-                    moment = arms[c, side, a] * impulses[c, b] - arms[c, side, b] * impulses[c, a]
-                    linear[k, i] += sign * impulses[c, i]
-                    spin[k, i] += sign * (moment + moments[c, i])
-    for k in range(len(linear)):
-        if pushed[k]:  # a force of the user's on the base: what the integrator made of it stands
-            linear[k], spin[k] = measured[k, 4:7], measured[k, 7:10]
+            body = contacts.a[c] if side == 0 else contacts.b[c]
+            k = trees.bodies[body] if 0 <= body < bodies else -1
+            if k < 0:
+                continue
+            sign = 1.0 - 2.0 * side
+            for i in range(3):
+                a, b = (i + 1) % 3, (i + 2) % 3
+                arm_a = contacts.points[c, side, a] - owed.centers[k, a]
+                arm_b = contacts.points[c, side, b] - owed.centers[k, b]
+                moment = arm_a * contacts.impulses[c, b] - arm_b * contacts.impulses[c, a]
+                owed.linear[k, i] += sign * contacts.impulses[c, i]
+                owed.spin[k, i] += sign * (moment + contacts.moments[c, i])
 
 
 @compiled
-def _correct(
-    linear: np.ndarray, spin: np.ndarray, measured: np.ndarray, poses: np.ndarray, slots: np.ndarray, v: np.ndarray
-) -> None:
-    inertia = np.zeros((3, 3))
-    for k in range(len(linear)):
-        at = 10
-        for i in range(3):
-            for j in range(i, 3):
-                inertia[i, j] = inertia[j, i] = measured[k, at]
-                at += 1
-        turn = np.linalg.solve(inertia, spin[k] - measured[k, 7:10])
-        arm = poses[k, :3, 3] - measured[k, 1:4]
-        push = (linear[k] - measured[k, 4:7]) / measured[k, 0]
-        for i in range(3):
-            push[i] += turn[(i + 1) % 3] * arm[(i + 2) % 3] - turn[(i + 2) % 3] * arm[(i + 1) % 3]
-        for i in range(3):
-            for j in range(3):
-                v[slots[k, i]] += poses[k, j, i] * turn[j]
-                v[slots[k, 3 + i]] += poses[k, j, i] * push[j]
+def _correct(linear: Floats, spin: Floats, measured: Floats, pose: Floats, slots: Integers, v: Floats) -> None:
+    """One tree's base."""
+    turn, push = np.zeros(3), np.zeros(3)
+    _turn(measured[_INERTIA:_NUMBERS], spin, measured[_SPIN:_INERTIA], turn)
+    for i in range(3):
+        push[i] = (linear[i] - measured[_LINEAR + i]) / measured[0]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        arm_j, arm_k = pose[4 * j + 3] - measured[_CENTER + j], pose[4 * k + 3] - measured[_CENTER + k]
+        push[i] += turn[j] * arm_k - turn[k] * arm_j
+    for i in range(3):
+        for j in range(3):
+            v[slots[i]] += pose[4 * j + i] * turn[j]
+            v[slots[3 + i]] += pose[4 * j + i] * push[j]
+
+
+@compiled
+def _turn(inertia: Floats, spin: Floats, had: Floats, turn: Floats) -> None:
+    """turn (3,) with I turn = spin - had; inertia (6,): the upper half of I, row by row."""
+    xx, xy, xz, yy, yz, zz = inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]
+    a, b, c = spin[0] - had[0], spin[1] - had[1], spin[2] - had[2]
+    l, m = xy / xx, xz / xx  # I = L D L^T
+    p, r = yy - l * xy, yz - l * xz
+    n = r / p
+    q = zz - m * xz - n * r
+    b -= l * a
+    c -= m * a + n * b
+    turn[2] = c / q
+    turn[1] = b / p - n * turn[2]
+    turn[0] = a / xx - l * turn[1] - m * turn[2]

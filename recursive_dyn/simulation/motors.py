@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from math import inf, isfinite
+from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model.model import Model
 
@@ -39,22 +41,18 @@ class Motor:
             raise StateError(f"a motor's gain is above 0 and at most 1, not {self.gain!r}")
 
 
-@dataclass(frozen=True, eq=False)
-class MotorArrays:
-    """The motors of a solve: names of their rows, slots in v, then as in Motor; places in q."""
+class MotorArrays(NamedTuple):
+    """The motors of a solve, the first size[0] of each array (nv,): slots in v, then as in Motor; places in q; gains 0
+    for a motor without a position."""
 
-    names: list[str]
-    slots: np.ndarray
-    velocity: np.ndarray
-    forces: np.ndarray
-    places: np.ndarray
-    positions: np.ndarray
-    gains: np.ndarray  # 0 for a motor without a position
-    softness: np.ndarray
-
-    def velocities(self, q: np.ndarray, h: float) -> np.ndarray:
-        """What they aim at in a step of length h that would end at q (nq,)."""
-        return self.velocity + self.gains * (self.positions - q[self.places]) / h
+    size: Integers
+    slots: Integers
+    velocity: Floats
+    forces: Floats
+    places: Integers
+    positions: Floats
+    gains: Floats
+    softness: Floats
 
 
 class Motors(MutableMapping[str, Motor]):
@@ -64,7 +62,12 @@ class Motors(MutableMapping[str, Motor]):
         self._slots = {c.name: slot for slot, c in enumerate(model.coordinates)}
         self._places = {slot: place for place, slot in model.plain_slots}
         self._motors: dict[str, Motor] = {}
-        self._arrays: MotorArrays | None = None
+        self._written = False
+        whole, numbers = np.zeros((2, model.nv), dtype=np.int64), np.zeros((5, model.nv))
+        velocity, forces, positions, gains, softness = numbers
+        self._arrays = MotorArrays(
+            np.zeros(1, dtype=np.int64), whole[0], velocity, forces, whole[1], positions, gains, softness
+        )
 
     def __setitem__(self, name: str, motor: Motor) -> None:
         if not isinstance(motor, Motor):
@@ -73,7 +76,7 @@ class Motors(MutableMapping[str, Motor]):
         if motor.position is not None and slot not in self._places:
             raise ModelError(f"coordinate '{name}' has no position that a motor could drive to, only a velocity")
         self._motors[name] = motor
-        self._arrays = None
+        self._written = False
 
     def __getitem__(self, name: str) -> Motor:
         self.slot(name)
@@ -81,7 +84,7 @@ class Motors(MutableMapping[str, Motor]):
 
     def __delitem__(self, name: str) -> None:
         del self._motors[name]
-        self._arrays = None
+        self._written = False
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._motors)
@@ -95,18 +98,20 @@ class Motors(MutableMapping[str, Motor]):
             raise ModelError(f"unknown coordinate '{name}'; the scene has {', '.join(self._slots)}")
         return self._slots[name]
 
+    @property
     def arrays(self) -> MotorArrays:
-        """All motors, for a solve."""
-        if self._arrays is None:
-            motors, slots = list(self._motors.values()), [self._slots[name] for name in self._motors]
-            self._arrays = MotorArrays(
-                [f"motor of {name}" for name in self._motors],
-                np.array(slots, dtype=int),
-                np.array([m.velocity for m in motors], dtype=float),
-                np.array([m.max_force for m in motors], dtype=float),
-                np.array([self._places.get(slot, 0) for slot in slots], dtype=int),
-                np.array([m.position or 0.0 for m in motors], dtype=float),
-                np.array([0.0 if m.position is None else m.gain for m in motors], dtype=float),
-                np.array([m.softness for m in motors], dtype=float),
-            )
+        """All motors as ``write`` left them, in arrays that stay where they are."""
         return self._arrays
+
+    def write(self) -> None:
+        """Write what was changed since into the arrays."""
+        if self._written:
+            return
+        a = self._arrays
+        a.size[0] = len(self._motors)
+        for k, (name, motor) in enumerate(self._motors.items()):
+            slot, driven = self._slots[name], motor.position is not None
+            a.slots[k], a.places[k] = slot, self._places.get(slot, 0)
+            a.velocity[k], a.forces[k], a.softness[k] = motor.velocity, motor.max_force, motor.softness
+            a.positions[k], a.gains[k] = motor.position or 0.0, motor.gain if driven else 0.0
+        self._written = True

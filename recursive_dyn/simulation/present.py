@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
+
+
+class FrameArrays(NamedTuple):
+    """Programs of poses and twists, whose outputs are those at the state q, v with these parameters, if known (1,) is
+    1; start_twists (6 nb,): at the start of the step."""
+
+    poses: ProgramCall
+    twists: ProgramCall
+    start_twists: Floats
+    q: Floats
+    v: Floats
+    parameters: Floats
+    known: Integers
 
 
 class Present:
@@ -15,22 +30,55 @@ class Present:
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
-        count = len(dynamics.bodies)
-        self.poses, self.twists, self.start_twists = np.zeros((count, 4, 4)), np.zeros((count, 6)), np.zeros((count, 6))
+        count, nq, nv = len(dynamics.bodies), dynamics.nq, dynamics.nv
+        poses, twists = program_call(dynamics, "poses"), program_call(dynamics, "velocities")
+        parameters = np.zeros(len(dynamics.parameters.values_array))
+        self.arrays = FrameArrays(
+            poses, twists, np.zeros(6 * count), np.zeros(nq), np.zeros(nv), parameters, np.zeros(1, dtype=np.int64)
+        )
+        self.poses, self.twists = poses.outputs.reshape(count, 4, 4), twists.outputs.reshape(count, 6)
+        self.start_twists = self.arrays.start_twists.reshape(count, 6)
         self._dynamics = dynamics
-        self._state: bytes | None = None
+        self._bound: tuple[Any, Any, Any] = (None, None, None)
 
     def __reduce__(self) -> Any:
         return Present, (self._dynamics,)
 
     def update(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Be at q (nq,), v (nv,) and the dynamics' present parameters."""
-        state = q.tobytes() + v.tobytes() + self._dynamics.parameters.values_array.tobytes()
-        if state != self._state:
-            self.poses[:], self.twists[:] = self._dynamics.poses(q), self._dynamics.velocities(q, v)
-            self._state = state
+        """Be at q (nq,), v (nv,) and the dynamics' present parameters; StateError where that has no numbers."""
+        at_q, at_v, look = self._bound
+        if at_q is not q or at_v is not v:
+            look = seen.bind(self.arrays, q, v, self._dynamics.parameters.values_array)
+            self._bound = q, v, look
+        if not look():
+            self._dynamics.poses(q), self._dynamics.velocities(q, v)
 
-    def begin(self, q: np.ndarray, v: np.ndarray) -> None:
-        """A step starts at q, v."""
-        self.update(q, v)
-        self.start_twists[:] = self.twists
+
+_EMPTY = np.zeros(0)
+NOWHERE = FrameArrays(NO_PROGRAM, NO_PROGRAM, _EMPTY, _EMPTY, _EMPTY, _EMPTY, np.zeros(1, dtype=np.int64))
+
+
+@compiled
+def seen(present: FrameArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
+    """Poses and twists at a state, unless they are those; whether they are finite."""
+    if present.known[0] and equal(present.q, q) and equal(present.v, v) and equal(present.parameters, parameters):
+        return True
+    return placed(present, q, parameters) and turned(present, q, v, parameters)
+
+
+@compiled
+def placed(present: FrameArrays, q: Floats, parameters: Floats) -> bool:
+    """Poses at a configuration, twists being left for ``turned``; whether they are finite."""
+    present.known[0] = 0
+    present.q[:] = q
+    present.parameters[:] = parameters
+    return evaluated(present.poses, q, q[:0], q[:0], parameters)
+
+
+@compiled
+def turned(present: FrameArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
+    """Twists at a state where poses are already; whether they are finite."""
+    present.v[:] = v
+    finite = evaluated(present.twists, q, v, q[:0], parameters)
+    present.known[0] = 1 if finite else 0
+    return finite

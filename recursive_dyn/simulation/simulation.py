@@ -17,7 +17,6 @@ from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.outcome import NOTHING_KEPT
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
 from recursive_dyn.simulation.stepped import Stepped
@@ -142,12 +141,12 @@ class Simulation(Stepped[Dynamics]):
     @property
     def solution(self) -> Solution:
         """What the solve of the last step did."""
-        return self._timesteps.found.solution
+        return self._timesteps.solution()
 
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step, with their impulses."""
-        return self._timesteps.found.contacts
+        return self._timesteps.memory.contacts.contacts()
 
     @property
     def contact_events(self) -> tuple[ContactEvent, ...]:
@@ -157,12 +156,12 @@ class Simulation(Stepped[Dynamics]):
     @property
     def coordinate_impulses(self) -> dict[str, float]:
         """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
-        return self._timesteps.found.coordinates
+        return self._timesteps.coordinates()
 
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
         index = self._dynamics.model.body_index(body)
-        return self._timesteps.found.wrench(index, self.present.poses[index, :3, 3], self._timestep)
+        return self._timesteps.memory.wrench(index, self.present.poses[index, :3, 3], self._timestep)
 
     @property
     def present(self) -> Present:
@@ -210,7 +209,7 @@ class Simulation(Stepped[Dynamics]):
         state, values = self._state, self.parameters.values_array
         return Snapshot(
             state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
-            tuple(self._forces), self._timesteps.memory,
+            tuple(self._forces), self._timesteps.memory.copy(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -227,7 +226,7 @@ class Simulation(Stepped[Dynamics]):
                 target[:] = source
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
-            self._timesteps.recall(NOTHING_KEPT if snapshot.impulses is None else snapshot.impulses)
+            self._timesteps.recall(snapshot.memory)
 
     def _applied(self) -> np.ndarray:
         """tau (nv,) with the forces that act during this call."""

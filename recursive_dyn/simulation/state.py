@@ -36,7 +36,7 @@ class Snapshot:
     remainder: float
     parameters: np.ndarray
     forces: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
-    impulses: Any = None
+    memory: Any
 
 
 def numbers(dynamics: Evaluator, name: str, value: Any, size: int) -> np.ndarray:

@@ -1,0 +1,116 @@
+"""What a timestep leaves behind: numbers that the next one starts from, and that are told when someone asks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.settings import Solution
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.coordinate_rows import row_names
+from recursive_dyn.simulation.momentum import Momentum, no_momentum
+
+_STAGES = ("flight", "detection", "solve")
+
+
+class KeptArrays(NamedTuple):
+    """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none. counts (2,): how
+    many contacts and rows were solved for; numbers: of those rows, in order; facts (5,): as in ImpulseFacts. momentum:
+    that is carried."""
+
+    rows: Floats
+    counts: Integers
+    numbers: Integers
+    facts: Floats
+    momentum: Momentum
+
+
+class Memory:
+    """The last step's end. ``contacts``: with their impulses; ``arrays``: the rest; both stay where they are.
+
+    times: when its flight, its detection and its solve began, and when all ended, s; parts: how many it was cut into;
+    totals: impulses by row over all of them, where they are several.
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        count = len(row_names(dynamics.model))
+        self.contacts = ContactBuffer()
+        self.arrays = KeptArrays(
+            np.zeros(count), np.zeros(2, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5),
+            no_momentum(dynamics),
+        )  # fmt: skip
+        self.times: tuple[float, ...] = ()
+        self.parts = 1
+        self.totals: dict[str, float] | None = None
+        self._tolerance, self._empty = 0.0, True
+
+    def note(self, times: tuple[float, ...], tolerance: float) -> None:
+        """A step ended, whose numbers are in the arrays."""
+        self.times, self.parts, self.totals, self._tolerance, self._empty = times, 1, None, tolerance, False
+
+    def copy(self) -> Memory:
+        """The same numbers in other arrays."""
+        result = copy.copy(self)
+        result.contacts = self.contacts.copy()
+        result.arrays = copy.deepcopy(self.arrays)
+        return result
+
+    def become(self, other: Memory) -> None:
+        """Hold what ``other`` does, in these arrays."""
+        self.contacts.become(other.contacts)
+        _become(self.arrays, other.arrays)
+        self.times, self.parts, self.totals = other.times, other.parts, other.totals
+        self._tolerance, self._empty = other._tolerance, other._empty
+
+    def forget(self) -> None:
+        """Nothing touched, nothing is known."""
+        if not self._empty:
+            self.contacts.clear()
+            a = self.arrays
+            a.rows[:], a.counts[:], a.momentum.known[:] = 0.0, 0, 0
+            self.times, self.parts, self.totals, self._empty = (), 1, None, True
+
+    def coordinates(self, names: Sequence[str]) -> dict[str, float]:
+        """Impulses by row."""
+        if self.totals is not None:
+            return dict(self.totals)
+        a = self.arrays
+        return {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[1]].tolist()}
+
+    def solution(self) -> Solution:
+        """What the solve did."""
+        times = {
+            stage: end - begin for stage, begin, end in zip(_STAGES, self.times[:-1], self.times[1:], strict=False)
+        }
+        contacts, rows = self.arrays.counts.tolist()
+        if not contacts and not rows:
+            return Solution(times=times, substeps=self.parts)
+        rows, islands, sweeps, residual, deepest = self.arrays.facts.tolist()
+        return Solution(
+            contacts=contacts, rows=int(rows), islands=int(islands), iterations=int(sweeps), residual=residual,
+            converged=residual <= self._tolerance, penetration=max(0.0, -deepest), substeps=self.parts, times=times,
+        )  # fmt: skip
+
+    def wrench(self, index: int, origin: np.ndarray, timestep: float) -> np.ndarray:
+        """Mean wrench (6,) of all contacts on a body, over the last part of a step, world axes about ``origin``."""
+        table, n, result = self.contacts.table, self.contacts.count, np.zeros(6)
+        for side, sign, owners in ((0, 1.0, table.a), (1, -1.0, table.b)):
+            own = np.flatnonzero(owners[:n] == index)
+            forces = sign * table.impulses[own]
+            moments = np.cross(table.points[own, side] - origin, forces) + sign * table.moments[own]
+            result[:3] += moments.sum(axis=0)
+            result[3:] += forces.sum(axis=0)
+        return result * (self.parts / timestep)
+
+
+def _become(target: tuple[object, ...], source: tuple[object, ...]) -> None:
+    for a, b in zip(target, source, strict=True):
+        if isinstance(a, np.ndarray):
+            a[:] = b
+        elif isinstance(a, tuple) and isinstance(b, tuple):
+            _become(a, b)

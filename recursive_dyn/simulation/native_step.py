@@ -1,0 +1,154 @@
+"""A timestep in machine code: what is flown before surroundings are asked, and what is solved and settled after."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
+from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.problem import (
+    BodyFrames,
+    Changes,
+    EarlierContacts,
+    FreeInertias,
+    GeneralizedRows,
+    ImpulseProblem,
+    Options,
+)
+from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_rows
+from recursive_dyn.simulation.flight import FlightArrays, flown
+from recursive_dyn.simulation.impulses import ImpulseArrays, moved
+from recursive_dyn.simulation.memory import KeptArrays
+from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
+from recursive_dyn.simulation.present import FrameArrays, placed, seen, turned
+from recursive_dyn.simulation.program_calls import all_finite, evaluated
+
+DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
+
+
+class StepArrays(NamedTuple):
+    """All that a step reads and writes but contacts, in memory that stays where it is.
+
+    q, v, tau, parameters: the simulation's own; start_q, start_v: at the step's start. settings (8,): as in Options,
+    then the time for which damping and springs enter the mass matrix; surrounded (1,): whether frames are needed.
+    flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; rows: room for
+    them. numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one.
+    """
+
+    q: Floats
+    v: Floats
+    tau: Floats
+    parameters: Floats
+    start_q: Floats
+    start_v: Floats
+    settings: Floats
+    surrounded: Integers
+    flight: FlightArrays
+    present: FrameArrays
+    frames: BodyFrames
+    trees: FloatingTrees
+    owed: Momentum
+    sources: RowSources
+    rows: GeneralizedRows
+    impulses: ImpulseArrays
+    numbers: Integers
+    counts: Integers
+    facts: Floats
+    kept: KeptArrays
+
+
+class FreeRoom(NamedTuple):
+    """Room for free bodies, of which there are size[0], and for what a solve does to them, as in Changes."""
+
+    size: Integers
+    given: FreeInertias
+    twists: Annotated[np.ndarray, float, 6]
+    ways: Annotated[np.ndarray, float, 6]
+
+
+@compiled
+def fly(s: StepArrays) -> int:
+    """A step's start, and on as if nothing touched: DONE, LOST, or the code of ``drivers`` why that cannot be flown.
+
+    Unless it is DONE, or the state where it leads has frames that are not finite, the state stays as it was.
+    """
+    s.start_q[:] = s.q
+    s.start_v[:] = s.v
+    if not started(s.trees, s.kept.momentum, s.owed, s.q, s.v, s.parameters):
+        return LOST
+    if s.surrounded[0]:
+        if not seen(s.present, s.q, s.v, s.parameters):
+            return LOST
+        s.present.start_twists[:] = s.present.twists.outputs
+    code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    if code == DONE and s.surrounded[0] and not seen(s.present, s.q, s.v, s.parameters):
+        return LOST
+    return code
+
+
+@compiled
+def posed(s: StepArrays, contacts: ContactTable) -> int:
+    """Rows of a solve, and factors: how many rows there are, -1 where numbers are not finite.
+
+    counts say what is to be solved for: nothing where there are constraints only, which the flight meets.
+    """
+    rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, s.settings[0], s.parameters)
+    s.counts[0], s.counts[1] = contacts.size[0], rows
+    if contacts.size[0] == 0 and rows == s.sources.constraints:
+        s.counts[1] = 0
+        return 0
+    finite = located(s.trees, s.owed, s.q, s.v, s.parameters)
+    finite = evaluated(s.impulses.factors, s.q, s.settings[7:8], s.q[:0], s.parameters) and finite
+    return rows if finite else LOST
+
+
+def problem(
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
+) -> ImpulseProblem:
+    """What is to be solved."""
+    it, given, changed = s.impulses, free.given, s.impulses.changes
+    k, m, x = free.size[0], s.counts[1], s.settings
+    return ImpulseProblem(
+        layout, it.factors.outputs, s.v, s.start_v, s.frames, contacts,
+        FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
+        first_rows.python(s.rows, m),
+        EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.impulses, earlier.moments),
+        Options(x[0], x[1], x[2], x[3], x[4], x[5], int(x[6])),
+        Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
+    )  # fmt: skip
+
+
+@compiled
+def settle(s: StepArrays, contacts: ContactTable) -> int:
+    """Move the state by what was solved, give it the momentum that it is owed: DONE, or LOST if it is not finite."""
+    finite, n = True, 0
+    if s.counts[0] + s.counts[1] > 0:
+        finite, n = moved(s.impulses, s.q, s.v, s.parameters), contacts.size[0]
+    trees = len(s.trees.bases) > 0
+    if s.surrounded[0] or trees:
+        finite = placed(s.present, s.q, s.parameters) and finite
+    if trees:
+        poses = s.present.poses.outputs
+        finite = settled(s.trees, s.owed, s.q, s.v, s.tau, s.settings[0], contacts, n, poses, s.parameters) and finite
+    if s.surrounded[0]:
+        finite = turned(s.present, s.q, s.v, s.parameters) and finite
+    return DONE if finite and all_finite(s.q) and all_finite(s.v) else LOST
+
+
+@compiled
+def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable) -> None:
+    """What the next step starts from: contacts and rows as they were solved, momenta as they were settled."""
+    n, rows = s.counts[0], s.counts[1]
+    copy_contacts(contacts, kept, n)
+    s.kept.counts[:] = s.counts
+    s.kept.facts[:] = s.facts
+    s.kept.numbers[:rows] = s.numbers[:rows]
+    s.kept.rows[:] = 0.0
+    for i in range(rows):
+        s.kept.rows[s.numbers[i]] = s.impulses.changes.row_impulses[i]
+    if len(s.trees.bases) > 0:
+        remembered(s.kept.momentum, s.owed)

@@ -1,0 +1,134 @@
+"""The machine code of a simulation's timesteps, bound to the simulation's arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contacts import FreeBodies
+from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.problem import BodyFrames, FreeInertias, free_inertias
+from recursive_dyn.contact.settings import Settings
+from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators import registry
+from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
+from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.impulses import impulse_arrays
+from recursive_dyn.simulation.memory import Memory
+from recursive_dyn.simulation.momentum import floating_trees, no_momentum
+from recursive_dyn.simulation.motors import Motors
+from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, keep, posed, problem, settle
+from recursive_dyn.simulation.present import NOWHERE, Present
+from recursive_dyn.simulation.state import State
+
+
+class StepMachine:
+    """Steps of one state. ``buffer``: where contacts of the step are written and solved; the parts of a step return
+    DONE, LOST or a code as ``native_step`` says.
+
+    present: frames to keep up to date, or None where no surroundings need them.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
+        present: Present | None,
+    ) -> None:  # fmt: skip
+        rule, model = registry.find(integrator), dynamics.model
+        self._dynamics, self._state, self._memory = dynamics, state, memory
+        self._share, self._implicit = rule.share, rule.implicit
+        self._gravity = float(np.linalg.norm(model.gravity))
+        self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
+        trees = floating_trees(dynamics)
+        if present is None and len(trees.bases):
+            present = Present(dynamics)
+        at, poses, start = (NOWHERE, np.zeros((0, 4, 4)), np.zeros((0, 6)))
+        if present is not None:
+            at, poses, start = present.arrays, present.poses, present.start_twists
+        sources, kept = row_sources(dynamics, motors), memory.arrays
+        self.arrays = StepArrays(
+            state.q, state.v, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq), np.zeros(dynamics.nv),
+            np.zeros(8), np.array([self.present is not None], dtype=np.int64), flight.arrays, at,
+            BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
+            room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
+            np.zeros(2, dtype=np.int64), np.zeros(5), kept,
+        )  # fmt: skip
+        self.buffer, self._layout = ContactBuffer(), layout(model)
+        self._free = _room(0)
+        self._options: tuple[float, ...] = ()
+        self._bound = -1, -1
+        self.fly = fly.bind(self.arrays)
+
+    def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
+        """Before a step, or part of one, of length h: what may have changed since the last one."""
+        self.tau[:] = tau
+        self._motors.write()
+        s = settings
+        options = h, s.restitution_threshold, s.slop, s.tolerance, s.iterations
+        if options != self._options:
+            rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
+            self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
+            self._options = options
+
+    def solve(self) -> int:
+        """Solve for what the buffer holds, move and settle."""
+        buffer = self.buffer
+        if self._bound != (buffer.version, self._memory.contacts.version):
+            self._bind()
+        rows = self._posed()
+        if rows < 0:
+            return rows
+        counts = self.arrays.counts
+        if counts[0] or counts[1]:
+            self._take(buffer.free)
+            given = problem(self.arrays, self._layout, buffer.table, self._memory.contacts.table, self._free)
+            self.arrays.facts[:] = solve(given)
+            if len(buffer.free):
+                buffer.free.twist += self._free.twists[: len(buffer.free)]
+                buffer.free.shift += self._free.ways[: len(buffer.free)]
+        code: int = self._settle()
+        return code
+
+    def keep(self) -> None:
+        """Remember this step: the next one starts from it."""
+        kept = self._memory.contacts
+        if kept.capacity < self.buffer.count:
+            kept.grow(self.buffer.capacity)
+            self._bind()
+        self._keep()
+        kept.free, kept.free_names = self.buffer.free, self.buffer.free_names
+
+    def explain(self) -> None:
+        """Raise StateError for numbers that are not finite: for the first function of the state that has none."""
+        state, call, h = self._state, self._dynamics.call, self.arrays.settings[7:8]
+        if self.present is not None:
+            self.present.update(state.q, state.v)
+        if len(self.arrays.trees.bases):
+            call("floating_momenta", state.q, state.v)
+        call("impulse_factors", state.q, h)
+
+    def _bind(self) -> None:
+        table, kept = self.buffer.table, self._memory.contacts
+        if kept.capacity < len(table.gaps):
+            kept.grow(len(table.gaps))
+        self._posed, self._settle = posed.bind(self.arrays, table), settle.bind(self.arrays, table)
+        self._keep = keep.bind(self.arrays, table, kept.table)
+        self._bound = self.buffer.version, kept.version
+
+    def _take(self, free: FreeBodies) -> None:
+        """Free bodies as a solve reads them."""
+        m = len(free)
+        if m > len(self._free.ways):
+            self._free = _room(2 * m)
+        self._free.size[0] = m
+        if m:
+            for target, source in zip(self._free.given, free_inertias(free), strict=True):
+                target[:m] = source
+
+
+def _room(m: int) -> FreeRoom:
+    """Room for m free bodies."""
+    start, twists, changes, ways = np.zeros((4, m, 6))
+    given = FreeInertias(np.zeros((m, 3)), start, twists, np.zeros(m), np.zeros((m, 3, 3)))
+    return FreeRoom(np.zeros(1, dtype=np.int64), given, changes, ways)

@@ -19,6 +19,7 @@ from recursive_dyn.contact.problem import (
     ImpulseProblem,
     Options,
 )
+from recursive_dyn.contact.solve import solve
 from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_rows
 from recursive_dyn.simulation.flight import FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
@@ -91,22 +92,32 @@ def fly(s: StepArrays) -> int:
 
 
 @compiled
-def posed(s: StepArrays, contacts: ContactTable) -> int:
-    """Rows of a solve, and factors: how many rows there are, -1 where numbers are not finite.
+def solve_and_settle(
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
+) -> int:
+    """What impulses make of where the flight led, with the momentum that is owed: DONE, or LOST if it is not finite.
 
-    counts say what is to be solved for: nothing where there are constraints only, which the flight meets.
+    counts say what was solved for: nothing where there are constraints only, which the flight meets.
     """
+    n = contacts.size[0]
     rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, s.settings[0], s.parameters)
-    s.counts[0], s.counts[1] = contacts.size[0], rows
-    if contacts.size[0] == 0 and rows == s.sources.constraints:
-        s.counts[1] = 0
-        return 0
-    finite = located(s.trees, s.owed, s.q, s.v, s.parameters)
-    finite = evaluated(s.impulses.factors, s.q, s.settings[7:8], s.q[:0], s.parameters) and finite
-    return rows if finite else LOST
+    if n == 0 and rows == s.sources.constraints:
+        rows = 0
+    s.counts[0], s.counts[1] = n, rows
+    if n + rows > 0:
+        finite = located(s.trees, s.owed, s.q, s.v, s.parameters)
+        if not (evaluated(s.impulses.factors, s.q, s.settings[7:8], s.q[:0], s.parameters) and finite):
+            return LOST
+        facts = solve(_problem(s, layout, contacts, earlier, free))
+        s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
+        s.facts[3], s.facts[4] = facts.residual, facts.deepest
+        if not moved(s.impulses, s.q, s.v, s.parameters):
+            return LOST
+    return DONE if _settled(s, contacts) and all_finite(s.q) and all_finite(s.v) else LOST
 
 
-def problem(
+@compiled
+def _problem(
     s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
 ) -> ImpulseProblem:
     """What is to be solved."""
@@ -115,7 +126,7 @@ def problem(
     return ImpulseProblem(
         layout, it.factors.outputs, s.v, s.start_v, s.frames, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
-        first_rows.python(s.rows, m),
+        first_rows(s.rows, m),
         EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.impulses, earlier.moments),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], int(x[6])),
         Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
@@ -123,20 +134,17 @@ def problem(
 
 
 @compiled
-def settle(s: StepArrays, contacts: ContactTable) -> int:
-    """Move the state by what was solved, give it the momentum that it is owed: DONE, or LOST if it is not finite."""
-    finite, n = True, 0
-    if s.counts[0] + s.counts[1] > 0:
-        finite, n = moved(s.impulses, s.q, s.v, s.parameters), contacts.size[0]
-    trees = len(s.trees.bases) > 0
+def _settled(s: StepArrays, contacts: ContactTable) -> bool:
+    """Give the state the momentum that it is owed, and frames; whether they are finite."""
+    trees, finite = len(s.trees.bases) > 0, True
     if s.surrounded[0] or trees:
-        finite = placed(s.present, s.q, s.parameters) and finite
+        finite = placed(s.present, s.q, s.parameters)
     if trees:
-        poses = s.present.poses.outputs
+        n, poses = s.counts[0], s.present.poses.outputs
         finite = settled(s.trees, s.owed, s.q, s.v, s.tau, s.settings[0], contacts, n, poses, s.parameters) and finite
     if s.surrounded[0]:
         finite = turned(s.present, s.q, s.v, s.parameters) and finite
-    return DONE if finite and all_finite(s.q) and all_finite(s.v) else LOST
+    return finite
 
 
 @compiled

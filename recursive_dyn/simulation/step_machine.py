@@ -9,7 +9,6 @@ from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import body_links, layout
 from recursive_dyn.contact.problem import BodyFrames, FreeInertias, free_inertias
 from recursive_dyn.contact.settings import Settings
-from recursive_dyn.contact.solve import solve
 from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators import registry
@@ -19,7 +18,7 @@ from recursive_dyn.simulation.impulses import impulse_arrays
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.momentum import floating_trees, no_momentum
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, keep, posed, problem, settle
+from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
 
@@ -57,7 +56,7 @@ class StepMachine:
         self.buffer, self._layout = ContactBuffer(), layout(model)
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
-        self._bound = -1, -1
+        self._bound = -1, -1  # versions of the buffers
         self.fly = fly.bind(self.arrays)
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
@@ -76,18 +75,12 @@ class StepMachine:
         buffer = self.buffer
         if self._bound != (buffer.version, self._memory.contacts.version):
             self._bind()
-        rows = self._posed()
-        if rows < 0:
-            return rows
-        counts = self.arrays.counts
-        if counts[0] or counts[1]:
+        if len(buffer.free) or self._free.size[0]:
             self._take(buffer.free)
-            given = problem(self.arrays, self._layout, buffer.table, self._memory.contacts.table, self._free)
-            self.arrays.facts[:] = solve(given)
-            if len(buffer.free):
-                buffer.free.twist += self._free.twists[: len(buffer.free)]
-                buffer.free.shift += self._free.ways[: len(buffer.free)]
-        code: int = self._settle()
+        code: int = self._solve()
+        if len(buffer.free) and self.arrays.counts.any():
+            buffer.free.twist += self._free.twists[: len(buffer.free)]
+            buffer.free.shift += self._free.ways[: len(buffer.free)]
         return code
 
     def keep(self) -> None:
@@ -112,7 +105,7 @@ class StepMachine:
         table, kept = self.buffer.table, self._memory.contacts
         if kept.capacity < len(table.gaps):
             kept.grow(len(table.gaps))
-        self._posed, self._settle = posed.bind(self.arrays, table), settle.bind(self.arrays, table)
+        self._solve = solve_and_settle.bind(self.arrays, self._layout, table, kept.table, self._free)
         self._keep = keep.bind(self.arrays, table, kept.table)
         self._bound = self.buffer.version, kept.version
 
@@ -121,6 +114,7 @@ class StepMachine:
         m = len(free)
         if m > len(self._free.ways):
             self._free = _room(2 * m)
+            self._bind()
         self._free.size[0] = m
         if m:
             for target, source in zip(self._free.given, free_inertias(free), strict=True):

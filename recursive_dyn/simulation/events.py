@@ -36,7 +36,8 @@ class Touches(NamedTuple):
     a, b: as in Contacts, but free bodies keep a number; now, before: whether they touch, and did in the step before;
     began, ended: whether they did that during the call; order: in which they touched in it, -1 if they did not.
     impulses: sums of normal impulses; strongest, points (n, 3): the greatest, and where. places: of each pair by the
-    hash of its bodies, -1 for none. free: numbers of the free bodies, less the number of all others.
+    hash of its bodies, -1 for none. free: numbers of the free bodies, less the number of all others. fresh (1,): 1
+    where a new call begins, before whose first step what happened in the last one is to be forgotten.
     """
 
     size: Integers
@@ -52,6 +53,7 @@ class Touches(NamedTuple):
     points: Annotated[np.ndarray, float, 3]
     places: Integers
     free: Integers
+    fresh: Integers
 
 
 class Events:
@@ -70,7 +72,7 @@ class Events:
         """Forget the last call's events, keep who is in touch."""
         if self._noted:
             self._noted = False
-            call_begins(self._touches)
+            self._touches.fresh[0] = 1
 
     def note(self, contacts: ContactBuffer) -> None:
         """Count a step's contacts, impulses included; events are made of them when asked for."""
@@ -126,13 +128,15 @@ def _room(pairs: int, free: int) -> Touches:
     places = np.full(1 << (2 * pairs).bit_length(), -1)
     return Touches(
         np.zeros(1, dtype=np.int64), a, b, now, before, began, ended, order, impulses, strongest, np.zeros((pairs, 3)),
-        places, np.zeros(free, dtype=np.int64),
+        places, np.zeros(free, dtype=np.int64), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 
 @compiled
 def noted(contacts: ContactTable, t: Touches, bodies: int) -> None:
     """Count what touches after a step: what pushes, or overlaps. Free bodies are numbered from ``bodies`` on."""
+    if t.fresh[0]:
+        _begun(t)
     count = 0
     for p in range(t.size[0]):
         t.now[p] = False
@@ -189,10 +193,10 @@ def _fresh(t: Touches, p: int, a: int, b: int, before: bool) -> None:
 
 
 @compiled
-def call_begins(t: Touches) -> None:
+def _begun(t: Touches) -> None:
     """Keep the pairs that touch, without what happened."""
     n = t.size[0]
-    t.size[0] = 0
+    t.size[0], t.fresh[0] = 0, 0
     t.places[:] = -1
     for p in range(n):
         if t.before[p]:
@@ -204,6 +208,7 @@ def call_begins(t: Touches) -> None:
 def copied(source: Touches, target: Touches) -> None:
     """The same pairs with more room."""
     target.free[: len(source.free)] = source.free
+    target.fresh[:] = source.fresh
     for p in range(source.size[0]):
         at = _place(target, source.a[p], source.b[p])
         target.now[at], target.before[at] = source.now[p], source.before[p]

@@ -34,7 +34,7 @@ DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on n
 class StepArrays(NamedTuple):
     """All that a step reads and writes but contacts, in memory that stays where it is.
 
-    q, v, tau, parameters: the simulation's own; start_q, start_v: at the step's start. settings (8,): as in Options,
+    q, v, tau, parameters: the simulation's own; start_q, start_v: at the step's start. settings (9,): as in Options,
     then the time for which damping and springs enter the mass matrix; surrounded (1,): whether frames are needed.
     flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; rows: room for
     them. numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one.
@@ -106,7 +106,7 @@ def solve_and_settle(
     s.counts[0], s.counts[1] = n, rows
     if n + rows > 0:
         finite = located(s.trees, s.owed, s.q, s.v, s.parameters)
-        if not (evaluated(s.impulses.factors, s.q, s.settings[7:8], s.q[:0], s.parameters) and finite):
+        if not (evaluated(s.impulses.factors, s.q, s.settings[8:9], s.q[:0], s.parameters) and finite):
             return LOST
         facts = solve(_problem(s, layout, contacts, earlier, free))
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
@@ -128,7 +128,7 @@ def _problem(
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.impulses, earlier.moments),
-        Options(x[0], x[1], x[2], x[3], x[4], x[5], int(x[6])),
+        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7])),
         Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
     )  # fmt: skip
 

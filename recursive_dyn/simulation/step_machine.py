@@ -48,7 +48,7 @@ class StepMachine:
         sources, kept = row_sources(dynamics, motors), memory.arrays
         self.arrays = StepArrays(
             state.q, state.v, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq), np.zeros(dynamics.nv),
-            np.zeros(8), np.array([self.present is not None], dtype=np.int64), flight.arrays, at,
+            np.zeros(9), np.array([self.present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(2, dtype=np.int64), np.zeros(5), kept,
@@ -64,7 +64,7 @@ class StepMachine:
         self.tau[:] = tau
         self._motors.write()
         s = settings
-        options = h, s.restitution_threshold, s.slop, s.tolerance, s.iterations
+        options = h, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
             self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
@@ -94,7 +94,7 @@ class StepMachine:
 
     def explain(self) -> None:
         """Raise StateError for numbers that are not finite: for the first function of the state that has none."""
-        state, call, h = self._state, self._dynamics.call, self.arrays.settings[7:8]
+        state, call, h = self._state, self._dynamics.call, self.arrays.settings[8:9]
         if self.present is not None:
             self.present.update(state.q, state.v)
         if len(self.arrays.trees.bases):

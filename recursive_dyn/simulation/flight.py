@@ -9,7 +9,7 @@ import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.codegen.drivers import CODE_BITS, OK
+from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.loops.library import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
@@ -18,6 +18,7 @@ from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CODE, CompiledLoop
 from recursive_dyn.simulation.diagnosis import culprit
 
+DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
 
 
@@ -41,7 +42,7 @@ class FlightArrays(NamedTuple):
 
 @compiled
 def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats, h: float) -> int:
-    """One step of length h from q, v, in place, whatever the limits: OK, or the code why not; nothing changes then."""
+    """One step of length h from q, v, in place, whatever the limits: DONE, or the code why not; nothing changes then."""
     it.q[:] = q
     it.v[:] = v
     it.tau[:] = tau
@@ -54,7 +55,7 @@ def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Float
         return told & CODE
     q[:] = it.q
     v[:] = it.v
-    return OK
+    return DONE
 
 
 class Flight:

@@ -6,7 +6,6 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
 from recursive_dyn.contact.layout import Layout
@@ -21,14 +20,12 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_rows
-from recursive_dyn.simulation.flight import FlightArrays, flown
+from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
 from recursive_dyn.simulation.memory import KeptArrays
 from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
 from recursive_dyn.simulation.present import FrameArrays, placed, seen, turned
 from recursive_dyn.simulation.program_calls import all_finite, evaluated
-
-DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
 
 
 class StepArrays(NamedTuple):

@@ -24,11 +24,10 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.coordinate_rows import row_names, rubbing_slots
 from recursive_dyn.simulation.events import Events
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.native_step import DONE, LOST
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.surroundings import DirectSurroundings, PlainDetector, Surrounded, Surroundings

@@ -42,7 +42,7 @@ class FlightArrays(NamedTuple):
 
 @compiled
 def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats, h: float) -> int:
-    """One step of length h from q, v, in place, whatever the limits: DONE, or the code why not; nothing changes then."""
+    """One step of length h from q, v, in place, whatever the limits: DONE, or the code why nothing was changed."""
     it.q[:] = q
     it.v[:] = v
     it.tau[:] = tau

@@ -98,7 +98,7 @@ def _turn(it: Island, c: int, normal: float, d0: float, d1: float, d2: float) ->
             v[ROLL] += G[c, 10 + j] * step[j]
             v[ROLL + 1] += G[c, 15 + j] * step[j]
         n4, n5 = 0.0, 0.0
-        if a * d - b * b > ROLLING_SINGULAR * (a + d) ** 2:
+        if a * d - b * b > ROLLING_SINGULAR * (a + d) * (a + d):
             _, n4, n5 = bounded(
                 a, b, d, v[ROLL] - (a * p4 + b * p5), v[ROLL + 1] - (b * p4 + d * p5), it.frictions[c, 2] * normal
             )

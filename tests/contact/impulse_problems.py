@@ -1,0 +1,93 @@
+"""Problems of one solve, made up: any tree, contacts of links with links, the world and free bodies, and rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import recursive_dyn as rd
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
+from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.problem import (
+    BodyFrames,
+    EarlierContacts,
+    GeneralizedRows,
+    ImpulseProblem,
+    Options,
+    changes,
+    earlier_contacts,
+    free_inertias,
+)
+
+
+def free_bodies(rng: np.random.Generator, count: int) -> FreeBodies:
+    twists, centers = rng.normal(size=(count, 6)), rng.normal(size=(count, 3))
+    inertias = [np.diag(rng.uniform(1.0, 9.0, 3)) for _ in range(count)]
+    return FreeBodies(centers, rng.uniform(0.5, 2.0, count), np.array(inertias).reshape(-1, 3, 3), twists, 1.1 * twists)
+
+
+def contacts(
+    rng: np.random.Generator, poses: np.ndarray, twists: np.ndarray, links: np.ndarray, count: int, free: FreeBodies
+) -> Contacts:
+    """Random ones, that A mostly runs into, for random pairs of bodies; some stick, roll, spin or bounce."""
+    movable = np.flatnonzero(links >= 0)
+    others = [STATIC, *movable, *(len(links) + np.arange(len(free)))]
+    pairs = [(a, b) for a in movable for b in others if a != b]
+    chosen = np.sort(rng.integers(0, len(pairs), count))
+    a, b = np.array([pairs[k] for k in chosen], dtype=np.int64).reshape(-1, 2).T.copy()
+    arms = rng.uniform(-0.3, 0.3, (count, 3))
+    points = poses[a, :3, 3] + arms
+    speeds = twists[a, 3:] + np.cross(twists[a, :3], arms)
+    normals = 0.3 * rng.normal(size=(count, 3)) - speeds / np.linalg.norm(speeds, axis=1, keepdims=True)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    slide = rng.uniform(0.0, 0.8, count)
+    friction = np.stack(
+        [slide * rng.choice([1.0, 1.3], count), slide, *rng.choice([0.0, 0.0, 0.02], (2, count)),
+         rng.choice([0.0, 0.6], count)], axis=1,
+    )  # fmt: skip
+    gaps = rng.uniform(-2e-5, 1e-5, count)
+    return Contacts(
+        a, b, points, points - gaps[:, None] * normals, normals, gaps, friction, chosen.astype(np.int64), free,
+        rng.choice([0.0, 0.1], (count, 3)),
+    )  # fmt: skip
+
+
+def rows(rng: np.random.Generator, nv: int, limits: int, motors: int, constraints: int) -> GeneralizedRows:
+    """Limits and motors of random coordinates, constraints on random combinations of all."""
+    plain, m = limits + motors, limits + motors + constraints
+    number = np.arange(m)
+    lengths = np.where(number < plain, 1, nv)
+    slots = np.concatenate([rng.integers(0, nv, plain), np.tile(np.arange(nv), constraints)])
+    values = np.concatenate([rng.choice([-1.0, 1.0], plain), rng.normal(size=constraints * nv)])
+    bounds = np.where((number >= limits) & (number < plain), 0.02, np.inf)
+    return GeneralizedRows(
+        np.concatenate([[0], np.cumsum(lengths)]), slots, values, 0.01 * rng.normal(size=m),
+        rng.uniform(-1e-4, 1e-3, m), number < limits, number >= plain, 0.1 * rng.normal(size=m),
+        np.where(number < limits, 0.0, -bounds), bounds, np.where(bounds < np.inf, 0.01, 0.0), np.zeros(m),
+    )  # fmt: skip
+
+
+def problem(
+    d: rd.Dynamics,
+    state: tuple[np.ndarray, np.ndarray],
+    found: Contacts,
+    given: GeneralizedRows,
+    earlier: EarlierContacts | None = None,
+    iterations: int = 20,
+    h: float = 1 / 240,
+) -> ImpulseProblem:
+    """What found contacts and given rows ask for at the state q, v, where the step ends without impulses."""
+    q, v = state
+    start_v = 0.9 * v
+    buffer = ContactBuffer()
+    buffer.fill(found)
+    bodies = BodyFrames(body_links(d.model), d.poses(q), d.velocities(q, start_v))
+    options = Options(
+        h, position_share=0.5, rest_speed=1e-3, restitution_threshold=0.2, slop=2e-5, push_speed=1.0, tolerance=1e-6,
+        iterations=iterations,
+    )  # fmt: skip
+    return ImpulseProblem(
+        layout(d.model), d.call("impulse_factors", q, np.zeros(1)), v, start_v, bodies, buffer.table,
+        free_inertias(found.free), given, earlier or earlier_contacts(ContactBuffer(0).table), options,
+        changes(d.nv, len(found.free), len(given.offsets)),
+    )  # fmt: skip

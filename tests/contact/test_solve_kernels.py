@@ -1,0 +1,226 @@
+"""The solve's compiled loops: what plain Python makes of them, bit for bit, and slow definitions of their parts."""
+
+import copy
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from impulse_problems import contacts, free_bodies, problem, rows
+from test_cone import mobility, solved
+from trees import mechanism
+
+from recursive_dyn.codegen.compiled import Compiled
+from recursive_dyn.contact import cone, mixing, subspace, warm_start
+from recursive_dyn.contact.blocks import ContactRows
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contacts import FreeBodies
+from recursive_dyn.contact.islands import Partition, partition
+from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.problem import ImpulseProblem, earlier_contacts
+from recursive_dyn.contact.responses import inverses, twists
+from recursive_dyn.contact.rows import contact_rows
+from recursive_dyn.contact.scalar_rows import scalar_rows
+from recursive_dyn.contact.solve import solve
+
+seeds = st.integers(0, 2**32 - 1)
+NOBODY = FreeBodies.none()
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """Mechanisms of several roots, one with a coordinate that two joints share."""
+    return [
+        mechanism(3, 4, root="revolute"),
+        mechanism(5, 3, root="free"),
+        mechanism(3, 9, couplings=True),
+        mechanism(2, 3, root="fixed"),
+    ]
+
+
+@pytest.fixture
+def plainly(monkeypatch):
+    """call(compiled function, ...): all of it in plain Python."""
+
+    def call(function, *arguments):
+        with monkeypatch.context() as patch, np.errstate(all="ignore"):
+            patch.setattr(Compiled, "__call__", lambda self, *given: self.python(*given))
+            return function.python(*arguments)
+
+    return call
+
+
+def made_up(
+    tree, seed: int, count: int = 5, free: int = 0, given=(1, 1, 0), earlier=None, iterations: int = 20
+) -> ImpulseProblem:
+    """A problem of a tree with so many contacts, free bodies, and (limits, motors, constraints)."""
+    rng, d = np.random.default_rng(seed), tree.dynamics()
+    (q,), (v,) = tree.states(1, seed)
+    others = free_bodies(rng, free) if free else NOBODY
+    found = contacts(rng, d.poses(q), d.velocities(q, v), body_links(d.model), count, others)
+    return problem(d, (q, v), found, rows(rng, d.nv, *given), earlier, iterations)
+
+
+CASES = {
+    "contacts": {},
+    "free bodies": {"free": 2, "count": 7},
+    "nothing": {"count": 0, "given": (0, 0, 0)},
+    "rows only": {"count": 0, "given": (2, 2, 1)},
+    "closed loops": {"given": (1, 0, 2)},
+    "until it yields": {"iterations": 70, "count": 6},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("which", range(4))
+def test_a_solve_is_what_plain_python_makes_of_it(trees, plainly, which, case):
+    """The second starts from the impulses of the first, in another order."""
+    first = made_up(trees[which], which, **CASES[case])
+    table, n, gaps = first.contacts, int(first.contacts.size[0]), first.contacts.gaps.copy()
+    facts = solve(first)
+    table.gaps[:] = gaps
+    order = np.random.default_rng(1).permutation(n)
+    for array in table[1:]:
+        array[:n] = array[:n][order]
+    one = first._replace(earlier=earlier_contacts(table))
+    two = copy.deepcopy(one)
+    found, expected = solve(one), plainly(solve, two)
+    assert found == expected
+    for mine, python in zip([*one.contacts, *one.changes], [*two.contacts, *two.changes], strict=True):
+        np.testing.assert_array_equal(mine, python)
+    assert facts.rows >= 3 * (n > 0)
+    assert np.isfinite(one.changes.v).all() and (n == 0 or np.abs(one.contacts.impulses[:n]).max() > 0.0)
+
+
+@given(seeds, st.floats(0.0, 3.0), st.floats(0.0, 1.0), st.floats(-2.0, 2.0))
+def test_the_cone_is_what_plain_python_makes_of_it(seed, sliding, more, target):
+    rng = np.random.default_rng(seed)
+    G, c = mobility(rng), rng.normal(size=3) * 10.0 ** rng.uniform(-3, 3)
+    G[rng.integers(0, 3)] *= rng.choice([1.0, 1.0, 0.0])
+    given = G, c, target, sliding + more, sliding
+    with pytest.MonkeyPatch.context() as patch:
+        mine = solved(*given)
+        patch.setattr(Compiled, "__call__", lambda self, *given: self.python(*given))
+        with np.errstate(all="ignore"):
+            python = solved(*given, law=lambda *numbers: cone.coulomb.python(*map(np.float64, numbers)))
+    np.testing.assert_array_equal(mine, python)
+
+
+# Parts
+
+
+def slow_start(table, earlier) -> np.ndarray:
+    """Impulses (n, 3) of the nearest earlier contact of the same key that no contact before has taken."""
+    n, count = int(table.size[0]), int(earlier.size[0])
+    result, used = np.zeros((n, 3)), set()
+    for c in range(n):
+        own = [k for k in range(count) if earlier.keys[k] == table.keys[c] and k not in used]
+        if own:
+            nearest = min(own, key=lambda k: ((table.points[c, 1] - earlier.points[k, 1]) ** 2).sum())
+            used.add(nearest)
+            result[c] = earlier.impulses[nearest]
+    return result
+
+
+@settings(max_examples=60)
+@given(seeds, st.integers(0, 12), st.integers(0, 12), st.integers(1, 6))
+def test_contacts_start_from_the_nearest_of_their_key(seed, n, count, most):
+    """Whatever the order of keys, in runs or not, and however large they are."""
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(-(2**62), 2**62, most) if seed % 2 else rng.integers(0, 9, most)
+    before, now = ContactBuffer(count), ContactBuffer(n)
+    for buffer, size in ((before, count), (now, n)):
+        table = buffer.table
+        table.size[0] = size
+        table.keys[:size] = rng.choice(keys, size)
+        table.points[:size] = rng.normal(size=(size, 2, 3))
+        table.impulses[:size] = rng.normal(size=(size, 3))
+    P, axes = np.zeros((n, 6)), np.tile(np.eye(3), (n, 1, 1))
+    warm_start.started(now.table, block_rows(axes), earlier_contacts(before.table), P)
+    np.testing.assert_array_equal(P[:, :3], slow_start(now.table, before.table))
+
+
+def block_rows(axes: np.ndarray) -> ContactRows:
+    """Rows of contacts of which only the axes (n, 3, 3) are told."""
+    n = len(axes)
+    whole, links = np.zeros(n + 1, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
+    return ContactRows(
+        links, axes, whole, whole[:0], whole, np.zeros(0), whole[:n], whole[:n], np.zeros((n, 6)), np.zeros((n, 21))
+    )
+
+
+def components(sets: list[set[int]]) -> int:
+    """How many groups of sets there are that no element joins."""
+    left = [s for s in sets if s]
+    found = 0
+    while left:
+        island, found = left.pop(), found + 1
+        while joined := [s for s in left if s & island]:
+            left = [s for s in left if not s & island]
+            island = island.union(*joined)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_islands_are_rows_that_no_coordinate_joins(trees, seed):
+    """Each row is in one; those of an island reach its coordinates only, and other islands none of them."""
+    it = made_up(trees[seed % 4], seed, count=2 + seed, free=5, given=(1, 1, 0))
+    lay, root, V = it.layout, np.ones(it.layout.nv + 30), np.zeros((len(it.layout.parent), 6))
+    inverses(lay, it.factors, root)
+    twists(lay, it.factors, it.v, V)
+    blocks, lines = contact_rows(it, root, V), scalar_rows(lay, it.factors, root, it.v, it.rows)
+    found: Partition = partition(lay, blocks, lines, 5)
+    groups = [
+        {int(lay.group[s]) if s < lay.nv else -1 - (int(s) - lay.nv) // 6 for s in part.slots[a:b]}
+        for part in (blocks, lines)
+        for a, b in pairwise(part.first)
+    ]
+    assert int(found.total[0]) == components(groups) > 0
+    reached = [set(part.slots[a:b]) for part in (blocks, lines) for a, b in pairwise(part.first)]
+    n, seen = len(blocks.kind), []
+    for k in range(int(found.total[0])):
+        members = [*found.contacts[found.contact_first[k] : found.contact_first[k + 1]]]
+        members += [n + s for s in found.scalars[found.scalar_first[k] : found.scalar_first[k + 1]]]
+        slots = set(found.slots[found.slot_first[k] : found.slot_first[k + 1]])
+        assert all(reached[c] <= slots for c in members)
+        seen += members
+    assert sorted(seen) == [c for c, slots in enumerate(reached) if slots]
+
+
+@given(seeds, st.integers(1, 12))
+def test_elimination_solves(seed, n):
+    rng = np.random.default_rng(seed)
+    K, b = rng.normal(size=(n, n)), rng.normal(size=n)
+    x = b.copy()
+    subspace.eliminate(K.ravel().copy(), x)
+    np.testing.assert_allclose(K @ x, b, atol=1e-12 * np.linalg.cond(K))
+
+
+@given(seeds, st.integers(1, 8), st.integers(9, 30))
+def test_mixing_takes_the_least_squares(seed, used, size):
+    """Of independent iterates what NumPy takes; one that repeats another adds nothing."""
+    rng = np.random.default_rng(seed)
+    dR, r, order, gamma = rng.normal(size=(8, size)), rng.normal(size=size), rng.permutation(8), np.zeros(8)
+    expected = np.linalg.lstsq(dR[order[:used]].T, r, rcond=None)[0]
+    mixing.least_squares(dR.ravel(), order, used, r, gamma)
+    np.testing.assert_allclose(gamma[:used], expected, atol=1e-7)
+    if used > 1:
+        dR[order[used - 1]] = 2.0 * dR[order[0]]
+        mixing.least_squares(dR.ravel(), order, used, r, gamma)
+        assert gamma[used - 1] == 0.0
+
+
+def test_a_layout_tells_what_every_link_reaches(trees):
+    """Supports rise, and hold the slots of the links on the way to the world."""
+    for tree in trees:
+        model = tree.dynamics().model
+        lay = layout(model)
+        for i, link in enumerate(model.links):
+            support = list(lay.support[lay.support_first[i] : lay.support_first[i + 1]])
+            assert support == sorted(set(support))
+            assert set(link.slots) <= set(support)
+            if link.parent >= 0:
+                above = lay.support[lay.support_first[link.parent] : lay.support_first[link.parent + 1]]
+                assert set(above) <= set(support)
+            assert {int(lay.group[s]) for s in support} <= {int(lay.link_groups[i])}

@@ -198,7 +198,7 @@ class Evaluator:
         count = int(np.prod(lead))
         call = self._compiled.batches.get(function)
         if call is None:
-            kernel = self.kernel(function, jit.vector_width())
+            kernel = self.kernel(function, jit.batch_width())
             call = self._compiled.batches.setdefault(function, BatchCall(kernel))
         rows = [
             np.ascontiguousarray(

@@ -69,6 +69,11 @@ def vector_width() -> int:
     return 8 if "avx512f" in enabled else 4 if "avx" in enabled else 2
 
 
+def batch_width() -> int:
+    """How many states of a batch are evaluated at once: a register full, or one where programs are compiled sooner."""
+    return vector_width() if effort() else 1
+
+
 def environment() -> str:
     """Everything besides the program that machine code depends on."""
     cpu, features = _target()

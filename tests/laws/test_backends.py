@@ -40,6 +40,13 @@ def _compiled_with(bodies, kinds, effort):
     return random_scene(bodies, bodies, kinds)
 
 
+def in_vectors(d, function, rows):
+    """A batch in vectors of this machine's width, at whatever effort."""
+    call, count = BatchCall(d.kernel(function, jit.vector_width())), len(next(iter(rows.values())))
+    results = call([*map(np.ascontiguousarray, rows.values()), d.parameters.values_array.reshape(1, -1)], count)
+    return np.concatenate(results, axis=-1)
+
+
 def assert_same(function, actual, expected):
     assert_close(actual, expected, SOLVED if function in SOLVING else ROUNDING)
 
@@ -61,6 +68,7 @@ def test_every_function_on_every_backend(bodies, effort, function, monkeypatch):
     one_by_one = [single([*(r[i] for r in rows.values()), d.parameters.values_array]) for i in range(11)]
     assert_same(function, np.array(one_by_one), expected)
     assert_same(function, d.batch(function, list(rows.values()), (11,)), expected)
+    assert_same(function, in_vectors(d, function, rows), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,6 +84,7 @@ def test_every_joint_type_on_every_backend(kind):
             expected,
         )
         assert_same(function, d.call(function, *rows.values()).reshape(3, -1), expected)
+        assert_same(function, in_vectors(d, function, rows), expected)
 
 
 @pytest.mark.parametrize("width", [2, 4, 8])

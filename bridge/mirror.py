@@ -62,7 +62,8 @@ class PyBulletMirror:
         self._feeling = sim if isinstance(sim, Surrounded) else None
         self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
-        self._poses, self._twists = np.zeros((0, 4, 4)), np.zeros((0, 6))  # as they were mirrored last
+        count = len(sim.dynamics.bodies)
+        self._poses, self._twists = np.zeros((count, 4, 4)), np.zeros((count, 6))  # as they were mirrored last
         self._stepped = False  # whether contacts of the last step are those to be told
         self._connection = Connection(client, gui)
         # Bodies without shapes are put in place at every step only where someone may ask Bullet for them
@@ -124,7 +125,7 @@ class PyBulletMirror:
                 if self._stepped and self._feeling is not None:
                     self._contacts = self._surroundings.named(self._feeling.contacts)
                 else:
-                    self._contacts = self._surroundings.look(*self.sim.frames())
+                    self._contacts = self._surroundings.look(*self._frames())
         return self._contacts
 
     @cached_property
@@ -186,13 +187,16 @@ class PyBulletMirror:
 
     def _follow(self, anew: bool = False) -> None:
         """Put Bullet's bodies where the simulation's are: those that moved, or all of them ``anew``."""
-        if self._feeling is not None and not anew:
-            present = self._feeling.present
-            self._surroundings.follow(present, self._known)
-            self._poses[:], self._twists[:] = present.poses, present.twists
-        else:
-            self._poses, self._twists = (np.array(x, dtype=float) for x in self.sim.frames())
-            self._surroundings.place(self._poses, self._twists, anew=anew)
+        self._surroundings.place(*self._frames(), self._known or anew, anew)
+
+    def _frames(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the simulation's bodies are now, in arrays that stay where they are; pictures show them there."""
+        if self._feeling is None:
+            self._poses[:], self._twists[:] = self.sim.frames()
+            return self._poses, self._twists
+        present = self._feeling.present
+        self._poses[:], self._twists[:] = present.poses, present.twists
+        return present.poses, present.twists
 
     def _fill_window(self) -> None:
         """Show scenery and ground to whoever looks into the connection, and from where all of it is seen."""

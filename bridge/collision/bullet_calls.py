@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.collision.contact_points import RawPoints
-from bridge.collision.placing import Placing
+from bridge.collision.placing import Placement, Placing, note_due
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.codegen.loops.library import floats_at, foreign, foreign_int, int32s_at, integers_at
 
@@ -18,7 +18,7 @@ INT = 0xFFFFFFFF  # what counts of a register with a C int
 _INTS, _FLOATS = 44, 22  # numbers of either kind in a contact's 176 bytes
 _BODIES, _POINT = 1, 3  # where they stand in it: ids of bodies and links, points, normal and distance
 
-GONE, FAILED = -1, -2  # what is said instead of a handle, or of a number of points
+GONE = -1  # what is said instead of a handle
 
 
 class Functions(NamedTuple):
@@ -55,6 +55,11 @@ class Census(NamedTuple):
     text: Integers
 
 
+def nobody() -> Census:
+    """The census of a connection in which there is nobody."""
+    return Census(*np.zeros((3, 0), dtype=np.int64))
+
+
 @compiled
 def handle_of(bullet: Functions, client: int) -> int:
     """The handle of a client that takes commands, or GONE."""
@@ -87,9 +92,9 @@ def is_unchanged(bullet: Functions, handle: int, census: Census) -> bool:
 
 
 @compiled
-def place(bullet: Functions, handle: int, placing: Placing, count: int) -> None:
-    """Put the first ``count`` bodies that are due where they are to be, with their velocities."""
-    for n in range(count):
+def place(bullet: Functions, handle: int, placing: Placing) -> None:
+    """Put the bodies that are due where they are to be, with their velocities."""
+    for n in range(placing.waiting[0]):
         k = placing.due[n]
         X, q, twist = placing.poses[k], placing.quaternions[k], placing.twists[k]
         command = foreign_int(bullet.b3CreatePoseCommandInit, handle, placing.ids[k])
@@ -110,31 +115,45 @@ def detect(bullet: Functions, handle: int) -> None:
 
 
 @compiled
-def tell(bullet: Functions, handle: int, raw: RawPoints) -> int:
-    """How many points Bullet has found, and as many of them as there is room for; FAILED without an answer."""
-    command = foreign_int(bullet.b3InitRequestContactPointInformation, handle)
-    if command == 0:
-        return FAILED
-    status = foreign_int(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
-    if status == 0 or foreign_int(bullet.b3GetStatusType, status) & INT != bullet.completed:
-        return FAILED
+def tell(bullet: Functions, handle: int, completed: int, raw: RawPoints) -> bool:
+    """Write down the points that Bullet has found, as many as there is room for; False if it gives no answer."""
+    status = _asked_for_points(bullet, handle)
+    if status == 0 or foreign_int(bullet.b3GetStatusType, status) & INT != completed:
+        return False
     found = np.zeros(2, dtype=np.int64)  # how many, where
     foreign(bullet.b3GetContactPointInformation, handle, found)
     count = found[0] & INT
+    raw.found[0] = count
     ints, floats = int32s_at(found[1], _INTS * count), floats_at(found[1], _FLOATS * count)
     for k in range(min(count, len(raw.ids))):
         for i in range(4):
             raw.ids[k, i] = ints[_INTS * k + _BODIES + i]
         for i in range(10):
             raw.values[k, i] = floats[_FLOATS * k + _POINT + i]
-    return count
+    return True
 
 
 @compiled
-def status_of_points(bullet: Functions, handle: int) -> int:
-    """The type of the status that comes with contact points; 0 if there was none."""
+def _asked_for_points(bullet: Functions, handle: int) -> int:
+    """The status that comes with contact points; 0 for none."""
     command = foreign_int(bullet.b3InitRequestContactPointInformation, handle)
-    status = foreign_int(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
-    if status == 0:
+    if command == 0:
         return 0
-    return foreign_int(bullet.b3GetStatusType, status) & INT
+    return foreign_int(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+
+
+@compiled
+def probe(bullet: Functions, client: int, census: Census, placement: Placement, raw: RawPoints) -> int:
+    """Do all of it once; the type of the status that comes with points, or GONE."""
+    handle = handle_of(bullet, client)
+    if handle == GONE or not is_unchanged(bullet, handle, census):
+        return GONE
+    note_due(placement)
+    place(bullet, handle, placement.placing)
+    detect(bullet, handle)
+    status = _asked_for_points(bullet, handle)
+    if status == 0:
+        return GONE
+    completed = foreign_int(bullet.b3GetStatusType, status) & INT
+    tell(bullet, handle, completed, raw)
+    return completed

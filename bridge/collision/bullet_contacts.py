@@ -1,4 +1,4 @@
-"""What Bullet finds in a connection, written where a solve reads it: as ``contact_points`` makes contacts of it."""
+"""What it takes to make contacts of what Bullet finds: room for it, and materials of the pairs that touch."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ import pybullet
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.contact_points import (
     BITS,
-    NEW_PAIRS,
-    NO_ROOM,
     NOBODY,
     Aside,
-    Known,
     PairFrictions,
     RawPoints,
-    gathered,
     insert,
 )
 from bridge.collision.free_bodies import velocity_of
-from bridge.collision.routes import Route
 from bridge.connection import Connection
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.material import Material, combined
@@ -32,16 +27,13 @@ _ROOM = 64  # points, contacts and pairs at first
 
 
 class BulletContacts:
-    """Contacts among Bullet's bodies, and what is needed to make them: ``raw``, ``frictions``, ``aside``.
-
-    version counts up when these are other arrays than before.
-    """
+    """What is needed to make contacts of Bullet's points, and made larger when there are more: ``raw``, ``frictions``,
+    ``aside``."""
 
     def __init__(self, connection: Connection, bodies: MirroredBodies, pairs: Mapping[frozenset[str], Pair]) -> None:
         self._connection, self._client = connection, connection.id
         self._bodies, self._pairs = bodies, pairs
         self._known_frictions: dict[int, tuple[float, ...]] = {}
-        self.version = 0
         self.raw, self.aside = _raw(_ROOM), _aside(_ROOM)
         self.frictions = _frictions(4 * _ROOM)
 
@@ -55,27 +47,13 @@ class BulletContacts:
         self._known_frictions.clear()
         self.frictions.keys[:] = NOBODY
 
-    def find(self, route: Route, times: int, known: Known, buffer: ContactBuffer) -> None:
-        """Contacts where Bullet's bodies are, after so many detections; none are remembered from before."""
-        for _ in range(times):
-            route.detect()
-        count = route.tell(self.raw)
-        if count > len(self.raw.ids):
-            self.raw = _raw(2 * count)
-            self.version += 1
-            count = route.tell(self.raw)
-        while True:
-            drifting = gathered(count, self.raw, known, self.frictions, buffer.table, self.aside)
-            if drifting >= 0:
-                break
-            if drifting == NEW_PAIRS:
-                self._learn()
-            elif drifting == NO_ROOM:
-                buffer.grow(int(self.aside.sizes[0]))
-                if int(self.aside.sizes[0]) > len(self.aside.others):
-                    self.aside = _aside(buffer.capacity)
-                    self.version += 1
-        self.drift(drifting, buffer)
+    def make_room(self, buffer: ContactBuffer, more: int) -> None:
+        """For all points that Bullet has found, for all contacts among them, and ``more`` contacts."""
+        if int(self.raw.found[0]) > len(self.raw.ids):
+            self.raw = _raw(2 * int(self.raw.found[0]))
+        buffer.grow(int(self.aside.sizes[0]) + more)
+        if len(self.aside.others) < buffer.capacity:
+            self.aside = _aside(buffer.capacity)
 
     def drift(self, count: int, buffer: ContactBuffer) -> None:
         """Give contacts with immovable bodies that Bullet owns the velocities of their points, as of a belt's."""
@@ -83,14 +61,13 @@ class BulletContacts:
             body = int(self.aside.others[row])
             buffer.table.drift[row] = velocity_of(body, link, buffer.table.points[row, 1], self._client)
 
-    def _learn(self) -> None:
+    def learn(self) -> None:
         """Combine the materials of pairs that were not met before."""
         known, wanted = self._known_frictions, self.aside.wanted[: int(self.aside.sizes[1])].tolist()
         fresh = {pair: self._friction(pair >> BITS, pair & ((1 << BITS) - 1)) for pair in wanted}
         known |= fresh
         if 2 * len(known) > len(self.frictions.keys):
             self.frictions, fresh = _frictions(4 * len(self.frictions.keys)), known
-            self.version += 1
         insert(np.array([*fresh], dtype=np.int64), np.array([*fresh.values()]), self.frictions)
 
     def _friction(self, a: int, b: int) -> tuple[float, ...]:
@@ -108,7 +85,7 @@ class BulletContacts:
 
 
 def _raw(room: int) -> RawPoints:
-    return RawPoints(np.zeros((room, 4), dtype=np.int64), np.zeros((room, 10)))
+    return RawPoints(np.zeros((room, 4), dtype=np.int64), np.zeros((room, 10)), np.zeros(1, dtype=np.int64))
 
 
 def _aside(room: int) -> Aside:

@@ -11,19 +11,21 @@ import pybullet
 from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.collision.bullet_contacts import BulletContacts
 from bridge.collision.bullet_functions import reached
+from bridge.collision.contact_points import NEW_PAIRS, NO_ROOM
 from bridge.collision.contact_record import Contact, records
 from bridge.collision.free_bodies import Crowd
+from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
-from bridge.collision.placing import hurrying
 from bridge.collision.population import Population
 from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
-from bridge.collision.shortcuts import UNFINISHED, UNSEEN, Shortcut, follow, hurry, look
 from bridge.outsiders import WORLD, of_bullet
-from bridge.planes.plane_contacts import plane_contacts
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import Surrounded
+
+_ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before
 
 
 class BulletSurroundings:
@@ -34,43 +36,33 @@ class BulletSurroundings:
 
     def __init__(self, scene: MirroredScene) -> None:
         self._scene, self._connection, self._client = scene, scene.connection, scene.connection.id
-        self._bullet = reached(self._client)
-        ordinary = OrdinaryRoute(scene.connection)
-        self._route: Route = ordinary if self._bullet is None else DirectRoute(self._bullet, scene.connection)
+        bullet = reached(self._client)
+        self._route: Route = OrdinaryRoute(scene.connection) if bullet is None else DirectRoute(bullet, self._client)
         self._population = Population(scene.connection, scene.bodies, scene.names)
         self._contacts = BulletContacts(scene.connection, scene.bodies, scene.pairs)
         self._placed = Placed(scene.bodies)
         self._crowd = Crowd((), self._client)  # the free bodies of the last detection
-        self._look, self._follow, self._hurry = Shortcut(look), Shortcut(follow), Shortcut(hurry)
         self._buffer = ContactBuffer(1)  # of the last detection
-        self._h = np.zeros(1)
+        self._given: Look | None = None
+        self._haste: Haste | None = None
+        self._h, self._stage = np.zeros(1), np.zeros(1, dtype=np.int64)
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
         self._contacts.forget()
         self._scene.planes.forget_pairs()
+        self._given = None
 
     def place(self, poses: np.ndarray, twists: np.ndarray, bare: bool = True, anew: bool = False) -> None:
         """Put bodies at poses (nb, 4, 4) with twists (nb, 6), those that are not there yet, or all of them ``anew``.
 
-        bare: also those without shapes.
+        bare: also those without shapes, of whose poses only Bullet can tell.
         """
+        solid = self._placed.at(poses, twists)
         if anew:
             self._placed.forget()
-        self._placed.put(self._route, poses, twists)
-        if bare:
-            self._placed.put_bare(self._route, poses, twists)
-
-    def follow(self, present: Present, bare: bool) -> None:
-        """``place`` at a simulation's present state."""
-        if self._bullet is not None:
-            placed = self._follow(
-                (present, self._scene.bodies.version),
-                lambda: (self._bullet, self._client, self._placed.rows, present.poses, present.twists),
-            )
-            if placed != UNSEEN and not bare:
-                return
-        self.place(present.poses, present.twists, bare)
+        if self._route.put(solid) == UNSEEN or (bare and self._route.put(self._placed.bare) == UNSEEN):
+            self._connection.check()
 
     def detect(self, simulation: Surrounded) -> Contacts:
         """Contacts at the simulation's state, Bullet's free bodies where a step would take them."""
@@ -80,37 +72,23 @@ class BulletSurroundings:
 
     def detect_into(self, simulation: Surrounded, buffer: ContactBuffer) -> None:
         """The same, into a buffer."""
-        present, drifting = simulation.present, UNSEEN
-        if self._bullet is not None and not self._population.lively and not self._crowd:
-            drifting = self._looked_at(present, buffer)
-        self._buffer = buffer
-        if drifting >= 0:
-            if drifting:
-                self._contacts.drift(drifting, buffer)
+        present = simulation.present
+        if self._population.lively:
+            self._find_among_others(simulation, present, buffer)
             return
-        with self._connection.guard():
-            if drifting == UNFINISHED:
-                self._write(present.poses, self._crowd, 0)
-            else:
-                self._census()
-                self._detect(simulation, present, buffer)
+        if self._crowd:
+            self._crowd = Crowd((), self._client)
+            buffer.clear()
+        self._find(present.poses, present.twists, buffer)
+        if self._population.lively:  # since now
+            self._find_among_others(simulation, present, buffer)
 
     def substeps(self, simulation: Surrounded, h: float) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
-        present, population, fast = simulation.present, self._population, UNSEEN
-        self._h[0] = h
-        if self._bullet is not None:
-            versions = present, population.version
-            fast = self._hurry(
-                versions,
-                lambda: (self._bullet, self._client, population.census, present.twists, population.reach, self._h),
-            )
-        if fast == 0 and not population.free:
+        present, population = simulation.present, self._population
+        if self._hurrying(present, h) == 0 and not population.free:
             return 1
         with self._connection.guard():
-            self._census(thorough=False)
-            if not population.free and not hurrying(present.twists, population.reach, self._h):
-                return 1
             return population.parts(present.poses, present.twists, h)
 
     def advance(self, simulation: Surrounded, contacts: Contacts, h: float) -> None:
@@ -142,12 +120,13 @@ class BulletSurroundings:
 
     def look(self, poses: np.ndarray, twists: np.ndarray) -> tuple[Contact, ...]:
         """Contacts with the bodies at poses (nb, 4, 4) and twists (nb, 6); Bullet's own stay where they are."""
-        self._census()
-        self._placed.put(self._route, poses, twists)
-        self._placed.moved()
-        buffer = self._buffer = ContactBuffer()
+        self._count()
         self._crowd = Crowd(self._population.free, self._client)
-        self._write(poses, self._crowd, 2)
+        self._population.let_move(self._crowd.bodies)
+        buffer = ContactBuffer()
+        self._placed.at(poses, twists)
+        self._placed.forget_seen()
+        self._find(poses, twists, buffer)
         buffer.free_names = self._crowd.names
         return self.named(buffer.contacts())
 
@@ -159,48 +138,82 @@ class BulletSurroundings:
         found = records(contacts, self._scene.names, others)
         return tuple(c for c, a in zip(found, contacts.a.tolist(), strict=True) if a < count)
 
-    def _looked_at(self, present: Present, buffer: ContactBuffer) -> int:
-        scene, population, contacts = self._scene, self._population, self._contacts
-        versions = (
-            present, buffer, buffer.version, population.version, contacts.version, scene.planes.version,
-            scene.bodies.version,
-        )  # fmt: skip
-        return self._look(
-            versions,
-            lambda: (
-                self._bullet, self._client, population.census, self._placed.rows, present.poses, present.twists,
-                contacts.raw, population.known(), contacts.frictions, scene.planes.table(), buffer.table,
-                contacts.aside,
-            ),
-        )  # fmt: skip
+    def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
+        """Write what Bullet finds, and what the planes do."""
+        self._buffer = buffer
+        drifting = self._route.look(self._asked(poses, twists, buffer))
+        if drifting < 0:
+            drifting = self._mended(drifting, poses, twists, buffer)
+        if drifting:
+            with self._connection.guard():
+                self._contacts.drift(drifting, buffer)
 
-    def _detect(self, simulation: Surrounded, present: Present, buffer: ContactBuffer) -> None:
-        """Contacts at the simulation's state, one thing after the other."""
-        self._placed.put(self._route, present.poses, present.twists)
-        times = 2 if self._placed.moved() else 1
-        self._crowd = crowd = Crowd(self._population.near(present.twists, simulation.step_size), self._client)
-        buffer.clear()
-        if not crowd:
-            self._write(present.poses, crowd, times)
-            return
+    def _asked(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> Look:
+        """What it takes, as long as it is the same."""
+        given, placement = self._given, self._placed.at(poses, twists)
+        if given is None or given.table is not buffer.table or given.placement is not placement:
+            population, contacts = self._population, self._contacts
+            given = self._given = Look(
+                population.census, placement, contacts.raw, population.known, contacts.frictions,
+                self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
+            )  # fmt: skip
+        return given
+
+    def _mended(self, said: int, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> int:
+        """Look again until nothing is in the way; how many contacts drift."""
         try:
-            free = crowd.place(simulation.step_size, simulation.position_share)
-            self._write(present.poses, crowd, times)
+            for _ in range(_ATTEMPTS):
+                if said >= 0:
+                    return said
+                if said == UNSEEN:
+                    self._count()
+                elif said == NEW_PAIRS:
+                    self._contacts.learn()
+                elif said == NO_ROOM:
+                    self._contacts.make_room(buffer, len(self._scene.planes.table().found.whole))
+                self._given = None
+                said = self._route.look(self._asked(poses, twists, buffer))
         finally:
-            crowd.back()
-        buffer.free, buffer.free_names = free, crowd.names
+            self._stage[0] = ALL
+        raise StateError("Bullet gives no answer; close this mirror and create a new PyBulletMirror")
 
-    def _census(self, thorough: bool = True) -> None:
-        if self._population.renewed(self._route, thorough):
-            self._placed.shared = self._population.shared
+    def _find_among_others(self, simulation: Surrounded, present: Present, buffer: ContactBuffer) -> None:
+        """Write what is found with those of Bullet's free bodies as movable that a step may bring near the scene's."""
+        with self._connection.guard():
+            self._hurrying(present, simulation.step_size)
+            self._route.put(self._placed.at(present.poses, present.twists))
+            near = self._population.near(present.twists, simulation.step_size)
+            self._crowd = crowd = Crowd(near, self._client)
+            self._population.let_move(crowd.bodies)
+            buffer.clear()
+            if not crowd:
+                self._find(present.poses, present.twists, buffer)
+                return
+            try:
+                free = crowd.place(simulation.step_size, simulation.position_share)
+                self._find(present.poses, present.twists, buffer)
+            finally:
+                crowd.back()
+            buffer.free, buffer.free_names = free, crowd.names
+
+    def _hurrying(self, present: Present, h: float) -> int:
+        """How many bodies may be too fast for a step of h seconds; who came or went is seen by the way."""
+        self._h[0] = h
+        haste = self._haste
+        if haste is None or haste.twists is not present.twists:
+            haste = self._haste = Haste(self._population.census, present.twists, self._population.reach, self._h)
+        fast = self._route.hurry(haste)
+        if fast == UNSEEN:
+            self._count()
+        return fast
+
+    def _count(self) -> None:
+        """See who is there now."""
+        with self._connection.guard():
+            self._population.count()
+            self._placed.share(self._population.shared)
             self._contacts.forget()
-
-    def _write(self, poses: np.ndarray, crowd: Crowd, times: int) -> None:
-        """What Bullet finds, with ``crowd`` and no other of its own bodies as movable, and what the planes do."""
-        buffer, planes = self._buffer, self._scene.planes.table()
-        self._contacts.find(self._route, times, self._population.known(crowd.bodies), buffer)
-        buffer.grow(buffer.count + len(planes.found.whole))
-        plane_contacts(planes, poses, buffer.table)
+        self._given = self._haste = None
 
     def _step_bullet(self, h: float) -> None:
         client = self._client

@@ -23,10 +23,12 @@ NO_ROOM, NEW_PAIRS = -1, -2  # what ``gathered`` says instead of a number
 
 class RawPoints(NamedTuple):
     """Points as Bullet tells them: ids (n, 4) of A, of B, and of their links; values (n, 10): the points on A and on B,
-    the normal from B to A, the distance; m, world axes."""
+    the normal from B to A, the distance; m, world axes. found (1,): how many Bullet has, be there room for all or not.
+    """
 
     ids: Annotated[np.ndarray, int, 4]
     values: Annotated[np.ndarray, float, 10]
+    found: Integers
 
 
 class Known(NamedTuple):
@@ -79,12 +81,15 @@ def insert(keys: Integers, rows: Annotated[np.ndarray, float, 5], pairs: PairFri
 
 
 @compiled
-def gathered(count: int, raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactTable, aside: Aside) -> int:
-    """Make contacts of the first ``count`` points, as the first rows of a table; how many are in ``aside.drifting``.
+def gathered(raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactTable, aside: Aside) -> int:
+    """Make contacts of points, as the first rows of a table; how many are in ``aside.drifting``.
 
-    NEW_PAIRS if materials are wanting, NO_ROOM if the table is too small: then nothing counts but what is aside.
+    NEW_PAIRS if materials are wanting, NO_ROOM if there is too little anywhere: then nothing counts but what is aside.
     """
-    scene = known.scene[0]
+    count, scene = raw.found[0], known.scene[0]
+    aside.sizes[0] = aside.sizes[1] = aside.sizes[2] = 0
+    if count > len(raw.ids):
+        return NO_ROOM
     reached = _reached(count, raw.ids, known)
     row, wanted, drifting, pair, place = 0, 0, 0, NOBODY, 0
     for i in range(count):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
-from bridge.collision.placing import Placing, has_moved, note_due
-from bridge.collision.routes import Route
+from bridge.collision.placing import Placement, Placing, placing_of
 
 # Bullet drops a point that has drifted by this share of the smaller body's radius (its contactBreakingThreshold); a
 # detection replaces it, but not all of several at once. Two bodies may have moved towards each other.
@@ -16,59 +13,44 @@ _FORGIVEN = 0.5 * 0.02
 
 
 class Placed:
-    """rows: of all Bullet bodies with shapes; bare: of those without, which serve only who asks Bullet for their poses.
-
-    ``shared``: whether Bullet's contacts may change by what others move, so that nothing is known of them.
-    """
+    """Where Bullet's bodies belong: ``solid``, those with shapes, and ``bare``, whose poses only Bullet can tell."""
 
     def __init__(self, bodies: MirroredBodies) -> None:
         self._bodies, self._version = bodies, -1
-        self.shared = False
-        self._rows = self._bare = _placing(bodies, ())
+        self._shared = True
+        nowhere = np.zeros((0, 4, 4)), np.zeros((0, 6))
+        self.solid = self.bare = Placement(placing_of((), (), ()), *nowhere)
 
-    @property
-    def rows(self) -> Placing:
-        """As things are; other arrays once bodies came or went."""
-        if self._version != self._bodies.version:
-            bodies = self._bodies
-            all_ids = [body for ids in bodies.of.values() for body in ids]
-            self._rows = _placing(bodies, (body for body in all_ids if body not in bodies.bare))
-            self._bare = _placing(bodies, (body for body in all_ids if body in bodies.bare))
+    def at(self, poses: np.ndarray, twists: np.ndarray) -> Placement:
+        """Let bodies belong where poses (nb, 4, 4) and twists (nb, 6) say, also when these arrays change: ``solid``."""
+        bodies = self._bodies
+        if self._version != bodies.version:
+            ids = [body for own in bodies.of.values() for body in own]
+            self.solid = Placement(self._placing([k for k in ids if k not in bodies.bare]), poses, twists)
+            self.bare = Placement(self._placing([k for k in ids if k in bodies.bare]), poses, twists)
             self._version = bodies.version
-        self._rows.forgiven[0] = -1.0 if self.shared else _FORGIVEN * self._bodies.smallest
-        return self._rows
+            self.share(self._shared)
+        elif poses is not self.solid.poses or twists is not self.solid.twists:
+            self.solid = self.solid._replace(poses=poses, twists=twists)
+            self.bare = self.bare._replace(poses=poses, twists=twists)
+        return self.solid
 
     def forget(self) -> None:
-        """Bullet's bodies may be anywhere: all are put where they belong next time."""
-        for placing in (self.rows, self._bare):
-            placing.poses[:] = placing.seen[:] = np.nan
+        """Bullet's bodies may be anywhere: all are put where they belong next time, and looked at twice."""
+        for placement in (self.solid, self.bare):
+            placement.placing.poses[:] = np.nan
+        self.forget_seen()
 
-    def put(self, route: Route, poses: np.ndarray, twists: np.ndarray) -> None:
-        """Let bodies with shapes stand at poses (nb, 4, 4), with twists (nb, 6)."""
-        _put(route, self.rows, poses, twists)
+    def forget_seen(self) -> None:
+        """Bullet must look twice next time."""
+        self.solid.placing.seen[:] = np.nan
 
-    def put_bare(self, route: Route, poses: np.ndarray, twists: np.ndarray) -> None:
-        """Let bodies without shapes stand there too."""
-        _ = self.rows
-        _put(route, self._bare, poses, twists)
+    def share(self, shared: bool) -> None:
+        """Whether Bullet's contacts may change by what others move, so that it must always look twice."""
+        self._shared = shared
+        self.solid.placing.forgiven[0] = -1.0 if shared else _FORGIVEN * self._bodies.smallest
 
-    def moved(self) -> bool:
-        """Whether a body went farther since this was asked last than what Bullet remembers of it can bear."""
-        return has_moved(self.rows)
-
-
-def _put(route: Route, placing: Placing, poses: np.ndarray, twists: np.ndarray) -> None:
-    count = note_due(placing, poses, twists)
-    if count:
-        route.place(placing, count)
-
-
-def _placing(bodies: MirroredBodies, ids: Iterable[int]) -> Placing:
-    number = {body: k for k, own in enumerate(bodies.of.values()) for body in own}
-    kept = np.array([*ids], dtype=np.int64)
-    own, n = np.array([number[body] for body in kept.tolist()], dtype=np.int64), len(kept)
-    unknown, extent = np.full((n, 4, 4), np.nan), np.append(bodies.reach[:, 2], 0.0)[own]
-    return Placing(
-        kept, own, unknown, np.zeros((n, 4)), np.zeros((n, 6)), np.zeros(n, dtype=np.int64), unknown.copy(),
-        np.ascontiguousarray(extent), np.zeros(1),
-    )  # fmt: skip
+    def _placing(self, ids: list[int]) -> Placing:
+        number = {body: k for k, own in enumerate(self._bodies.of.values()) for body in own}
+        own = [number[body] for body in ids]
+        return placing_of(ids, own, self._bodies.reach[own, 2].tolist())

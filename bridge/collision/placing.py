@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -17,9 +18,9 @@ class Placing(NamedTuple):
     """Bullet's bodies that follow the scene's, a row each.
 
     ids, bodies (n,): Bullet's id, the scene's number; poses (n, 4, 4), quaternions (n, 4), twists (n, 6): where they
-    were put last, NaN where that is not known; due (n,): rows that must be put elsewhere. seen (n, 4, 4): where they
-    were when Bullet last looked twice; reach (n,), m: how far a turn of 1 rad moves their surfaces. forgiven (1,), m:
-    how far they may move until Bullet forgets points of contact that still are there.
+    were put last, NaN where that is not known; due (n,): rows that must be put elsewhere, waiting (1,) of them.
+    seen (n, 4, 4): where they were when Bullet last looked twice; reach (n,), m: how far a turn of 1 rad moves their
+    surfaces; forgiven (1,), m: how far they may move until Bullet forgets points of contact that still are there.
     """
 
     ids: Integers
@@ -28,16 +29,34 @@ class Placing(NamedTuple):
     quaternions: Annotated[np.ndarray, float, 4]
     twists: Annotated[np.ndarray, float, 6]
     due: Integers
+    waiting: Integers
     seen: Annotated[np.ndarray, float, 4, 4]
     reach: Floats
     forgiven: Floats
 
 
+def placing_of(ids: Sequence[int], bodies: Sequence[int], reach: Sequence[float]) -> Placing:
+    """Bullet's bodies of these ids, of the scene's of these numbers, of which nobody knows where they are."""
+    n, unknown = len(ids), np.full((len(ids), 4, 4), np.nan)
+    return Placing(
+        np.array(ids, dtype=np.int64), np.array(bodies, dtype=np.int64), unknown, np.zeros((n, 4)), np.zeros((n, 6)),
+        np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), unknown.copy(), np.array(reach, dtype=float),
+        np.zeros(1),
+    )  # fmt: skip
+
+
+class Placement(NamedTuple):
+    """Where bodies belong: poses (nb, 4, 4) and twists (nb, 6) of the scene's, and Bullet's bodies that follow them."""
+
+    placing: Placing
+    poses: Annotated[np.ndarray, float, 4, 4]
+    twists: Annotated[np.ndarray, float, 6]
+
+
 @compiled
-def note_due(
-    placing: Placing, poses: Annotated[np.ndarray, float, 4, 4], twists: Annotated[np.ndarray, float, 6]
-) -> int:
-    """How many rows must be put elsewhere to stand at poses (nb, 4, 4) with twists (nb, 6); where is noted."""
+def note_due(placement: Placement) -> int:
+    """How many of Bullet's bodies are not where they belong; they are noted as put there."""
+    placing, poses, twists = placement
     count = 0
     for k in range(len(placing.ids)):
         body = placing.bodies[k]
@@ -48,6 +67,7 @@ def note_due(
             q[0], q[1], q[2], q[3] = quaternion_of(poses[body])
             placing.due[count] = k
             count += 1
+    placing.waiting[0] = count
     return count
 
 
@@ -79,23 +99,3 @@ def has_moved(placing: Placing) -> bool:
     if moved:
         placing.seen[:] = placing.poses
     return moved
-
-
-@compiled
-def hurrying(twists: Annotated[np.ndarray, float, 6], reach: Annotated[np.ndarray, float, 3], h: Floats) -> int:
-    """How many bodies get further in h[0] s than half their inner radius; none if a velocity is out of all bounds.
-
-    reach (nb, 3), m: inner radius, how far a turn of 1 rad moves the surface, how far the body extends.
-    """
-    count = 0
-    for k in range(len(twists)):
-        spin, speed = 0.0, 0.0
-        for i in range(3):
-            spin += twists[k, i] * twists[k, i]
-            speed += twists[k, 3 + i] * twists[k, 3 + i]
-        way = h[0] * (math.sqrt(speed) + math.sqrt(spin) * reach[k, 1])
-        if not np.isfinite(way):
-            return 0
-        if way > HALF * reach[k, 0]:
-            count += 1
-    return count

@@ -9,11 +9,10 @@ import numpy as np
 import pybullet
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
-from bridge.collision.bullet_calls import Census
+from bridge.collision.bullet_calls import Census, nobody
 from bridge.collision.contact_points import Known
 from bridge.collision.free_bodies import FreeBody, articulated
 from bridge.collision.placing import HALF
-from bridge.collision.routes import Route, nobody
 from bridge.connection import Connection
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
@@ -25,8 +24,8 @@ _AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's
 class Population:
     """``free``: single bodies of Bullet's own with mass; ``lively``: whether Bullet has anything to move at all.
 
-    ``shared``: whether it has anything of its own; ``census`` of all, ``reach`` (nb, 3) of the scene's bodies. version
-    counts up when someone came or went.
+    ``shared``: whether it has anything of its own; ``census`` of all; ``known``: what each id is to a solve; ``reach``
+    (nb, 3) of the scene's bodies. All are those of the last ``count``.
     """
 
     def __init__(self, connection: Connection, bodies: MirroredBodies, names: Sequence[str]) -> None:
@@ -34,19 +33,14 @@ class Population:
         self._bodies, self._names = bodies, names
         self._ranks = {name: k for k, name in enumerate(names)}
         self._numbers = np.zeros(0, dtype=np.int64)
-        self._known = Known(self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]]))
-        self.version, self.census = 0, nobody()
+        self.known = Known(self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]]))
+        self.census = nobody()
         self.reach = bodies.reach
         self.free: list[FreeBody] = []
         self.lively = self.shared = False
 
-    def renewed(self, route: Route, thorough: bool = True) -> bool:
-        """Look again; True if someone came or went. Raises StateError where a body of the mirror's was removed.
-
-        thorough: also whether an id now belongs to another body, where that takes time.
-        """
-        if self.version and route.is_unchanged(self.census, thorough):
-            return False
+    def count(self) -> None:
+        """Look who is there. Raises StateError where a body of the mirror's was removed."""
         client, names = self._client, self._connection.bodies
         ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
         now = {k for k in ids if k not in names or self._connection.is_own(k)}
@@ -60,20 +54,18 @@ class Population:
         self.free = [body for body in (FreeBody.of(k, client) for k in others) if body is not None]
         self.lively = bool(self.free) or any(articulated(k, client) for k in others)
         self.shared = bool(others)
-        self.census = Census(_integers(ids), _integers(self._connection.marks.values()), self._connection.mark_words)
+        self.census = Census(
+            _integers(ids), _integers(self._connection.marks[k] for k in names), self._connection.mark_words
+        )
         self.reach = self._bodies.reach
-        self.version += 1
-        self._know(max(now, default=0) + 1, others)
-        return True
+        self._tell(max(now, default=-1) + 1, others)
 
-    def known(self, movable: Sequence[FreeBody] = ()) -> Known:
-        """What each of Bullet's ids is to a solve: a body of the scene, one of those ``movable``, or STATIC."""
-        known = self._known
-        known.numbers[:] = self._numbers
+    def let_move(self, movable: Sequence[FreeBody]) -> None:
+        """Let these, and no others of the free bodies, take part in what is ``known``."""
+        self.known.numbers[:] = self._numbers
         for k, body in enumerate(movable):
-            known.numbers[body.id] = len(self._names) + k
-        known.free[0] = len(movable)
-        return known
+            self.known.numbers[body.id] = len(self._names) + k
+        self.known.free[0] = len(movable)
 
     def near(self, twists: np.ndarray, h: float) -> list[FreeBody]:
         """Free bodies that a step of length h may bring near the scene's, or near one that it brings there.
@@ -112,7 +104,7 @@ class Population:
                 parts = max(parts, int(np.ceil(moved / (HALF * body.radius))))
         return parts
 
-    def _know(self, size: int, others: Sequence[int]) -> None:
+    def _tell(self, size: int, others: Sequence[int]) -> None:
         """Tables of what each id below ``size`` is."""
         self._numbers = np.full(size, STATIC)
         skins, foreign = np.zeros(size), np.zeros(size, dtype=bool)
@@ -120,7 +112,7 @@ class Population:
         for body, name in self._connection.bodies.items():
             self._numbers[body] = self._ranks.get(name, STATIC)
             skins[body] = self._bodies.skins.get(body, 0.0)
-        self._known = Known(self._numbers.copy(), skins, foreign, _integers([len(self._names)]), _integers([0]))
+        self.known = Known(self._numbers.copy(), skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:
         low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)

@@ -2,110 +2,104 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
 import pybullet
 
-from bridge.collision import bullet_calls as calls
-from bridge.collision.bullet_calls import FAILED, Census, Functions
+from bridge.collision.bullet_calls import Functions
 from bridge.collision.contact_points import RawPoints
-from bridge.collision.placing import Placing
+from bridge.collision.looking import ALL, UNSEEN, Haste, KeptCall, Look, hurry, hurrying, look, put, written
+from bridge.collision.placing import Placement, Placing, has_moved, note_due
 from bridge.connection import Connection
-from recursive_dyn.codegen.compiled import Compiled
-from recursive_dyn.errors import StateError
 
 
 class Route(Protocol):
-    """What is asked of Bullet in a step."""
+    """What is asked of Bullet in a step; whatever is UNSEEN was not done."""
 
-    def is_unchanged(self, census: Census, thorough: bool) -> bool:
-        """Whether the bodies are those of the census, by ids and, where that is cheap or wanted, by marks."""
+    def put(self, placement: Placement) -> int:
+        """Put bodies where they belong."""
         ...
 
-    def place(self, placing: Placing, count: int) -> None:
-        """Put the first ``count`` bodies that are due where they are to be, with their velocities."""
+    def hurry(self, haste: Haste) -> int:
+        """How many bodies are too fast for a step; UNSEEN if somebody came or went."""
         ...
 
-    def detect(self) -> None:
-        """Let Bullet find contacts where its bodies are."""
-        ...
-
-    def tell(self, raw: RawPoints) -> int:
-        """How many points Bullet has found, and as many of them as there is room for. Raises StateError."""
+    def look(self, given: Look) -> int:
+        """Write the contacts where bodies belong, as ``looking.look`` does, of which this may be a slower text."""
         ...
 
 
 class DirectRoute:
-    """By address. Raises StateError once the connection is gone."""
+    """By address, each in one call."""
 
-    def __init__(self, bullet: Functions, connection: Connection) -> None:
-        self.bullet, self._connection = bullet, connection
+    def __init__(self, bullet: Functions, client: int) -> None:
+        self._put, self._hurry, self._look = (KeptCall(f, bullet, client) for f in (put, hurry, look))
 
-    def is_unchanged(self, census: Census, thorough: bool) -> bool:
-        return bool(_held(calls.is_unchanged, self.bullet, self._handle(), census))
+    def put(self, placement: Placement) -> int:
+        return self._put(placement)
 
-    def place(self, placing: Placing, count: int) -> None:
-        _held(calls.place, self.bullet, self._handle(), placing, count)
+    def hurry(self, haste: Haste) -> int:
+        return self._hurry(haste)
 
-    def detect(self) -> None:
-        _held(calls.detect, self.bullet, self._handle())
-
-    def tell(self, raw: RawPoints) -> int:
-        count = int(_held(calls.tell, self.bullet, self._handle(), raw))
-        if count == FAILED:
-            raise silent()
-        return count
-
-    def _handle(self) -> int:
-        self._connection.check()
-        handle = int(_held(calls.handle_of, self.bullet, self._connection.id))
-        if handle == calls.GONE:
-            raise silent()
-        return handle
+    def look(self, given: Look) -> int:
+        return self._look(given)
 
 
 class OrdinaryRoute:
-    """Through PyBullet."""
+    """Through PyBullet. Raises StateError once the connection is gone."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection, self._client = connection, connection.id
+        self._note_due, self._has_moved = KeptCall(note_due), KeptCall(has_moved)
+        self._hurrying, self._written = KeptCall(hurrying), KeptCall(written)
 
-    def is_unchanged(self, census: Census, thorough: bool) -> bool:
-        client = self._client
-        ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
-        return ids == census.ids.tolist() and not (thorough and not self._connection.is_whole())
+    def put(self, placement: Placement) -> int:
+        with self._connection.guard():
+            return self._put(placement)
 
-    def place(self, placing: Placing, count: int) -> None:
-        for k in placing.due[:count].tolist():
+    def hurry(self, haste: Haste) -> int:
+        with self._connection.guard():
+            return self._hurrying(haste) if self._ids() == haste.census.ids.tolist() else UNSEEN
+
+    def look(self, given: Look) -> int:
+        with self._connection.guard():
+            if given.stage[0] == ALL:
+                if self._ids() != given.census.ids.tolist() or not self._connection.is_whole():
+                    return UNSEEN
+                self._put(given.placement)
+                if self._has_moved(given.placement.placing):
+                    self.detect()
+                self.detect()
+            self._tell(given.raw)
+            return self._written(given)
+
+    def place(self, placing: Placing) -> None:
+        """Put the bodies that are due where they are to be, with their velocities."""
+        for k in placing.due[: placing.waiting[0]].tolist():
             body, twist = int(placing.ids[k]), placing.twists[k].tolist()
             position, turn = placing.poses[k, :3, 3].tolist(), placing.quaternions[k].tolist()
             pybullet.resetBasePositionAndOrientation(body, position, turn, self._client)
             pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)  # after the pose, which zeroes it
 
     def detect(self) -> None:
+        """Let Bullet find contacts where its bodies are."""
         pybullet.performCollisionDetection(physicsClientId=self._client)
 
-    def tell(self, raw: RawPoints) -> int:
+    def _put(self, placement: Placement) -> int:
+        count = self._note_due(placement)
+        if count:
+            self.place(placement.placing)
+        return count
+
+    def _ids(self) -> list[int]:
+        client = self._client
+        return [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
+
+    def _tell(self, raw: RawPoints) -> None:
         # Asked for one body's contacts, Bullet may exchange A and B and turn the normal, not the friction directions
         points = pybullet.getContactPoints(physicsClientId=self._client)
+        raw.found[0] = len(points)
         room = points[: len(raw.ids)]
         if room:
             raw.ids[: len(room)] = [point[1:5] for point in room]
             raw.values[: len(room)] = [(*point[5], *point[6], *point[7], point[8]) for point in room]
-        return len(points)
-
-
-def _held(function: Compiled[..., Any], *arguments: Any) -> Any:
-    """Call Bullet as PyBullet does: one thread of Python's at a time."""
-    return function.bind(*arguments).holding()()
-
-
-def silent() -> StateError:
-    """Bullet gave no answer."""
-    return StateError("Bullet gives no answer; close this mirror and create a new PyBulletMirror")
-
-
-def nobody() -> Census:
-    """A census of a connection in which there is nobody."""
-    return Census(*np.zeros((3, 0), dtype=np.int64))

@@ -257,9 +257,9 @@ class Watched(OrdinaryRoute):
         self.placed: list[int] = []
         self.detections = 0
 
-    def place(self, placing, count) -> None:
-        self.placed += placing.ids[placing.due[:count]].tolist()
-        super().place(placing, count)
+    def place(self, placing) -> None:
+        self.placed += placing.ids[placing.due[: placing.waiting[0]]].tolist()
+        super().place(placing)
 
     def detect(self) -> None:
         self.detections += 1
@@ -347,16 +347,16 @@ def test_points_become_contacts(seed, count):
     values = rng.normal(size=(count, 10))
     for k in range(1, count, 5):
         values[k], ids[k] = values[k - 1], ids[k - 1]
-    raw = RawPoints(ids, values)
+    raw = RawPoints(ids, values, np.array([count]))
     numbers = np.array([STATIC, STATIC, 0, 1, 2, 3, 4, STATIC])  # 3 and 4 are free bodies of Bullet's
     known = Known(numbers, rng.random(8), np.arange(8) == 1, np.array([3]), np.array([2]))
     frictions = PairFrictions(np.full(256, -1), np.zeros((256, 5)))
     buffer, wanted = ContactBuffer(64), Aside(*np.zeros((2, 64), int), np.zeros((64, 2), int), np.zeros(3, int))
-    result = gathered(count, raw, known, frictions, buffer.table, wanted)
+    result = gathered(raw, known, frictions, buffer.table, wanted)
     if result == NEW_PAIRS:
         keys = np.unique(wanted.wanted[: wanted.sizes[1]])
         insert(keys, np.arange(5.0 * len(keys)).reshape(-1, 5), frictions)
-        result = gathered(count, raw, known, frictions, buffer.table, wanted)
+        result = gathered(raw, known, frictions, buffer.table, wanted)
     assert result == wanted.sizes[2] >= 0
     n, table = buffer.count, buffer.table
     a, b = table.a[:n], table.b[:n]
@@ -367,10 +367,10 @@ def test_points_become_contacts(seed, count):
     for pair in zip(a.tolist(), b.tolist(), strict=True):
         assert frozenset(pair) in own or min(pair) >= 3 or pair[1] == STATIC
     plain, aside = ContactBuffer(64), Aside(*(x.copy() for x in wanted))
-    assert gathered.python(count, raw, known, frictions, plain.table, aside) == result
+    assert gathered.python(raw, known, frictions, plain.table, aside) == result
     assert all((x == y).all() for x, y in zip(plain.table, table, strict=True))
     if n > 1:
-        assert gathered(count, raw, known, frictions, ContactBuffer(n - 1).table, aside) == NO_ROOM
+        assert gathered(raw, known, frictions, ContactBuffer(n - 1).table, aside) == NO_ROOM
         assert aside.sizes[0] == n
 
 

@@ -8,7 +8,7 @@ import pybullet
 import pytest
 
 import recursive_dyn as rd
-from bridge.collision.bullet_contacts import BulletContacts
+from bridge.collision.bullet_surroundings import BulletSurroundings
 from recursive_dyn.simulation.interrupts import Held
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")
@@ -118,15 +118,15 @@ def world():
 
 def failing(monkeypatch, at: int) -> None:
     """Let the detection that comes as number ``at`` fail, after Bullet's bodies were moved for it."""
-    calls, found = [], BulletContacts.found
+    calls, find = [], BulletSurroundings._find
 
     def counted(self, *arguments):
         calls.append(None)
         if len(calls) == at:
             raise rd.StateError("no contacts today")
-        return found(self, *arguments)
+        find(self, *arguments)
 
-    monkeypatch.setattr(BulletContacts, "found", counted)
+    monkeypatch.setattr(BulletSurroundings, "_find", counted)
 
 
 def test_a_failed_detection_leaves_everything_after_the_last_step(world, monkeypatch):

@@ -1,0 +1,132 @@
+"""What a step asks of Bullet, compiled: one call where Bullet's own functions are within reach, else parts of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from bridge.collision.bullet_calls import GONE, Census, Functions, detect, handle_of, is_unchanged, place, tell
+from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions, RawPoints, gathered
+from bridge.collision.placing import HALF, Placement, has_moved, note_due
+from bridge.planes.plane_contacts import PlaneTable, plane_contacts
+from recursive_dyn.codegen.compiled import Compiled, Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+
+UNSEEN = -3  # what is said instead of a number where the connection is gone, or somebody came or went
+
+ALL, THE_REST = 0, 1  # stages of a look: anew, and after a detection that has been made
+
+
+class Look(NamedTuple):
+    """What it takes to find contacts: who is there, where they belong, and where to write.
+
+    stage (1,): ALL, or THE_REST after a look that said NO_ROOM or NEW_PAIRS.
+    """
+
+    census: Census
+    placement: Placement
+    raw: RawPoints
+    known: Known
+    frictions: PairFrictions
+    planes: PlaneTable
+    table: ContactTable
+    aside: Aside
+    stage: Integers
+
+
+@compiled
+def look(bullet: Functions, client: int, given: Look) -> int:
+    """Write the contacts where bodies belong; how many of them drift, UNSEEN, NO_ROOM or NEW_PAIRS."""
+    handle = handle_of(bullet, client)
+    if handle == GONE:
+        return UNSEEN
+    if given.stage[0] == ALL:
+        if not is_unchanged(bullet, handle, given.census):
+            return UNSEEN
+        note_due(given.placement)
+        place(bullet, handle, given.placement.placing)
+        if has_moved(given.placement.placing):
+            detect(bullet, handle)
+        detect(bullet, handle)
+    if not tell(bullet, handle, bullet.completed, given.raw):
+        return UNSEEN
+    return written(given)
+
+
+@compiled
+def written(given: Look) -> int:
+    """Make contacts of the points that were told, and add those with planes; as ``look`` says."""
+    drifting = gathered(given.raw, given.known, given.frictions, given.table, given.aside)
+    if drifting >= 0:
+        if len(given.table.gaps) - given.table.size[0] < len(given.planes.found.whole):
+            drifting = NO_ROOM
+        else:
+            plane_contacts(given.planes, given.placement.poses, given.table)
+    given.stage[0] = ALL if drifting >= 0 else THE_REST
+    return drifting
+
+
+@compiled
+def put(bullet: Functions, client: int, placement: Placement) -> int:
+    """Put bodies where they belong; how many moved, or UNSEEN."""
+    handle = handle_of(bullet, client)
+    if handle == GONE:
+        return UNSEEN
+    count = note_due(placement)
+    place(bullet, handle, placement.placing)
+    return count
+
+
+class Haste(NamedTuple):
+    """What it takes to see who is too fast: a census of who is there; twists (nb, 6); h (1,): length of a step, s;
+    reach (nb, 3), m: inner radius, how far a turn of 1 rad moves the surface, how far the body extends."""
+
+    census: Census
+    twists: Annotated[np.ndarray, float, 6]
+    reach: Annotated[np.ndarray, float, 3]
+    h: Floats
+
+
+@compiled
+def hurrying(haste: Haste) -> int:
+    """How many bodies get further in a step than half their inner radius; none if a velocity is out of all bounds."""
+    twists, reach = haste.twists, haste.reach
+    count = 0
+    for k in range(len(twists)):
+        spin, speed = 0.0, 0.0
+        for i in range(3):
+            spin += twists[k, i] * twists[k, i]
+            speed += twists[k, 3 + i] * twists[k, 3 + i]
+        way = haste.h[0] * (math.sqrt(speed) + math.sqrt(spin) * reach[k, 1])
+        if not np.isfinite(way):
+            return 0
+        if way > HALF * reach[k, 0]:
+            count += 1
+    return count
+
+
+@compiled
+def hurry(bullet: Functions, client: int, haste: Haste) -> int:
+    """The same, or UNSEEN."""
+    handle = handle_of(bullet, client)
+    if handle == GONE or not is_unchanged(bullet, handle, haste.census):
+        return UNSEEN
+    return hurrying(haste)
+
+
+class KeptCall:
+    """A compiled function whose last argument is the same tuple of arrays time and again."""
+
+    def __init__(self, function: Compiled[..., Any], *fixed: Any) -> None:
+        self._function, self._fixed = function, fixed
+        self._given: Any = None
+        self._call: Callable[[], int] = int
+
+    def __call__(self, given: Any) -> int:
+        if given is not self._given:
+            self._call = self._function.bind(*self._fixed, given).holding()
+            self._given = given
+        return self._call()

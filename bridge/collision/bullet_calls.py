@@ -12,7 +12,7 @@ import numpy as np
 from bridge.collision.contact_points import RawPoints
 from bridge.collision.placing import Placement, Placing, note_due
 from recursive_dyn.codegen.compiled import Integers, compiled
-from recursive_dyn.codegen.loops.library import floats_at, foreign, foreign_int, int32s_at, integers_at
+from recursive_dyn.codegen.loops.intrinsics import floats_at, foreign, foreign_int, int32s_at, integers_at
 
 INT = 0xFFFFFFFF  # what counts of a register with a C int
 _INTS, _FLOATS = 44, 22  # numbers of either kind in a contact's 176 bytes

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.codegen import drivers
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.codegen.drivers import CODE_BITS
-from recursive_dyn.codegen.loops.library import foreign_int
+from recursive_dyn.codegen.loops.intrinsics import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError

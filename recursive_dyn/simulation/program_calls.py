@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.codegen.loops.library import run
+from recursive_dyn.codegen.loops.intrinsics import run
 from recursive_dyn.dynamics.dynamics import Dynamics
 
 

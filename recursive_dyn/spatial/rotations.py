@@ -7,7 +7,7 @@ from the left, exp(omega) R, where it is given in parent axes. q and -q are one 
 Every function takes scalars (floats or expressions) in arrays whose last axis, or last two for matrices, holds the
 components; leading axes are any. Arrays of numbers give arrays of floats, object arrays give object arrays of scalars.
 Squared angles carry 1e-300 so that sin(a) / a and its kin are right at zero without a branch. Functions named
-``*_of_entries`` are the same entry by entry, in words that Numba knows as well (``codegen.scalar_overloads``).
+``*_of_entries`` are the same entry by entry.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
-from recursive_dyn.codegen.loops.library import floats_at, foreign_int
+from recursive_dyn.codegen.loops.intrinsics import floats_at, foreign_int
 from recursive_dyn.codegen.loops.types import LoopError
 
 Matrices = Annotated[np.ndarray, float, 3, 3]

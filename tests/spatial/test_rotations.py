@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation as Reference
 
-from recursive_dyn.codegen.compiled import _said, compiled
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
 from recursive_dyn.spatial import rotations as rot
@@ -156,13 +155,3 @@ class TestSameLinesForAll:
         result = function(*map(array, many))
         assert result.dtype == object
         assert result.astype(float) == pytest.approx(function(*many), abs=ROUNDING)
-
-
-def test_loops_compile_from_the_same_lines():
-    from recursive_dyn.codegen import scalar_overloads  # noqa: F401 (what it holds is told to Numba)
-
-    R = Reference.random(20, random_state=4).as_matrix()
-    components = compiled(rot.quaternion_of_entries)
-    found = [components(*entries) for entries in R.reshape(20, 9)]
-    assert np.array(found) == pytest.approx(rot.matrix_to_quaternion(R), abs=1e-16)
-    assert not any(" at 0x" in text for text in _said(rot.quaternion_of_entries, set())), "the cache would never hit"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.loops import library
+from recursive_dyn.codegen.loops import intrinsics
 from recursive_dyn.codegen.loops.arithmetic import Arithmetic
 from recursive_dyn.codegen.loops.emitter import Value
 from recursive_dyn.codegen.loops.types import BOOL, FLOAT, INT, Array, Record, Scalar, Several, record
@@ -187,14 +187,14 @@ class Expressions(Arithmetic):
 
     def _call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and self.meaning(node.func) is None:
-            return library.copied(self, self.evaluate(node.func.value), node)
+            return intrinsics.copied(self, self.evaluate(node.func.value), node)
         callee = self.meaning(node.func)
         if hasattr(callee, "loops"):
             return self._invoked(callee, node)
         if isinstance(callee, type) and hasattr(callee, "_fields"):
             return self._made(callee, node)
         if isinstance(callee, (FunctionType, BuiltinFunctionType, type, np.ufunc)) or callee is not None:
-            found = library.FUNCTIONS.get(callee)
+            found = intrinsics.FUNCTIONS.get(callee)
             if found is not None:
                 return found(self, node)
         raise self.fail(node, f"'{ast.unparse(node.func)}' is not a function of compiled loops")
@@ -214,4 +214,4 @@ class Expressions(Arithmetic):
         if len(node.args) != len(parameters) or node.keywords:
             raise self.fail(node, f"{callee.__name__} takes {len(parameters)} arguments by position")
         values = [self.converted(self.evaluate(a), t, a) for a, t in zip(node.args, parameters.values(), strict=True)]
-        return library.invoke(self, callee.loops.symbol, values, result)
+        return intrinsics.invoke(self, callee.loops.symbol, values, result)

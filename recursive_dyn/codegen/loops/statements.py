@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from recursive_dyn.codegen.loops import library
+from recursive_dyn.codegen.loops import intrinsics
 from recursive_dyn.codegen.loops.emitter import NO_VECTORS, RESTORE, Value
 from recursive_dyn.codegen.loops.expressions import Expressions
 from recursive_dyn.codegen.loops.types import INT, NOTHING, Array, Record, Scalar, Several, Type, words
@@ -93,7 +93,7 @@ class Statements(Expressions):
         elif isinstance(value.type, Array):
             if value.type.item != place.type.item or value.type.inner != place.type.inner:  # type: ignore[union-attr]
                 raise self.fail(node, f"{value.type} where {place.type} is needed")
-            library.move(self, place, value)
+            intrinsics.move(self, place, value)
         else:
             assert isinstance(place.type, Array)
             self.fill(place, self.converted(value, place.type.item, node))
@@ -255,7 +255,7 @@ class Statements(Expressions):
         emit = self.emitter
         value = Value(NOTHING, ()) if node.value is None else self.evaluate(node.value)
         value = self.converted(value, self.result, node)
-        word, parts = library.result_word(self.result), words(self.result)
+        word, parts = intrinsics.result_word(self.result), words(self.result)
         if len(parts) > 1:
             built = "poison"
             for k, (part, operand) in enumerate(zip(parts, value.parts, strict=True)):

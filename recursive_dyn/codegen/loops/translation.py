@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from recursive_dyn.codegen.loops.emitter import METADATA, RESTORE, Value
-from recursive_dyn.codegen.loops.library import DECLARATIONS, result_word
+from recursive_dyn.codegen.loops.intrinsics import DECLARATIONS, result_word
 from recursive_dyn.codegen.loops.statements import Statements
 from recursive_dyn.codegen.loops.types import NOTHING, LoopError, Type, has_array, signature, words
 

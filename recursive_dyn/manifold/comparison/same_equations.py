@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -62,7 +62,8 @@ def same_equations(a: EquationSet, b: EquationSet, points: int = 3) -> bool:
 def difference(a: EquationSet, b: EquationSet, points: int = 3) -> Difference | None:
     """A row that one set has and the other has not, and where; None if ``same_equations``."""
     first, second = _read(a), _read(b)
-    only = [f"{s.base.name} (only in the {side})" for side, s in _unshared(first.residuals, second.residuals)]
+    sides = (("first", first.residuals, second.residuals), ("second", second.residuals, first.residuals))
+    only = [f"{s.base.name} (only in the {side})" for side, own, other in sides for s in own if s not in other]
     if only:
         raise ModelError(f"equations of different configurations cannot be compared: {', '.join(only)}")
     if isinstance(a, Mapping):
@@ -99,10 +100,6 @@ def _read(equations: EquationSet) -> _Rows:
             what = f"the derivative of order {excess[0].order} of {excess[0].base.name}" if excess else "a variation"
             raise ModelError(f"the row of {symbol.base.name} holds {what}: a row is affine in accelerations")
     return replace(rows, constraints=tuple(independent(c, configuration) for c in rows.constraints))
-
-
-def _unshared(a: Mapping[Symbol, Any], b: Mapping[Symbol, Any]) -> list[tuple[str, Symbol]]:
-    return [("first", s) for s in a if s not in b] + [("second", s) for s in b if s not in a]
 
 
 def _difference_at(first: _Rows, second: _Rows, seed: int) -> Difference | None:
@@ -145,19 +142,23 @@ def _without(space: tuple[Row, ...], multipliers: Sequence[Symbol]) -> tuple[Row
 
 def _constrained(space: tuple[Row, ...], velocities: Sequence[Symbol], state: Values) -> Values:
     """Velocities that fulfil the constraints; those of the state where they are free."""
-    solution = [x for v in velocities for x in np.ravel(state[v])]
+    solution = list(_numbers(velocities, state))
     if space and pivot(space[-1]) == len(solution):
         raise ModelError("the constraints contradict each other: no velocity fulfils them")
     for row in space:
         i = pivot(row)
         rest = row[-1] + sum(c * x for c, x in zip(row[i + 1 : -1], solution[i + 1 :], strict=True))
         solution[i] = -Fraction(rest) / row[i]
-    result: Values = {}
-    for v in velocities:
-        size = prod(v.shape)
-        result[v] = np.array(solution[:size], dtype=object).reshape(v.shape) if v.shape else solution[0]
-        del solution[:size]
-    return result
+    return _values(velocities, np.array(solution, dtype=object))
+
+
+def _numbers(symbols: Sequence[Symbol], state: Values) -> np.ndarray:
+    return np.concatenate([np.ravel(state[s]) for s in symbols])
+
+
+def _values(symbols: Sequence[Symbol], numbers: np.ndarray) -> Values:
+    ends = np.cumsum([prod(s.shape) for s in symbols])
+    return {s: x.reshape(s.shape)[()] for s, x in zip(symbols, np.split(numbers, ends[:-1]), strict=True)}
 
 
 def _matrix(formulas: Iterable[Formula], unknowns: Sequence[Symbol], state: Values) -> list[list[Fraction]]:
@@ -166,26 +167,17 @@ def _matrix(formulas: Iterable[Formula], unknowns: Sequence[Symbol], state: Valu
 
 def _affine(f: Formula, unknowns: Sequence[Symbol], state: Values, name: str) -> list[list[Fraction]]:
     """By component of f: its coefficients of the unknowns' components, and what is left when these are zero."""
-    origin = state | {s: _constant(s.shape, None) for s in unknowns}
+    origin = state | _values(unknowns, 0 * _numbers(unknowns, state))
     rest = np.ravel(Evaluation(origin, exact)(f))
     occurring = set(symbols_of(f))
     columns, drawn = [], rest
     for s in unknowns:
-        for index in np.ndindex(*s.shape):
+        for unit, x in zip(np.eye(prod(s.shape), dtype=object), np.ravel(state[s]), strict=True):
             column = 0 * rest
             if s in occurring:
-                column = np.ravel(Evaluation(origin | {s: _constant(s.shape, index)}, exact)(f)) - rest
-                drawn = drawn + column * (state[s][index] if s.shape else state[s])
+                column = np.ravel(Evaluation(origin | _values([s], unit), exact)(f)) - rest
+                drawn = drawn + column * x
             columns.append(column)
     if np.any(drawn != np.ravel(Evaluation(state, exact)(f))):
         raise ModelError(f"the {name} is not affine in {', '.join(s.base.name for s in unknowns)}")
     return [list(row) for row in zip(*columns, rest, strict=True)]
-
-
-def _constant(shape: tuple[int, ...], one: tuple[int, ...] | None) -> Value:
-    """Zeros of a shape, with a one at an index."""
-    result = np.empty(shape, dtype=object)
-    result[...] = Fraction(0)
-    if one is not None:
-        result[one] = Fraction(1)
-    return result if shape else result.item()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.formula.nodes import Apply, Cross, Dot, Formula, Hat
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.normal.atoms import apply_atoms, cross_atoms, transposed_atom
 from recursive_dyn.manifold.normal.forms import Form, add_to, combine, formula, single, times
+from recursive_dyn.manifold.normal.normal_form import apply_atoms, cross_atoms, transposed_atom
 
 
 def isolate(form: Form) -> dict[Symbol, Form]:

@@ -93,11 +93,9 @@ class VariationalProblem:
             if len(q.shape) == 2 and not q.base.is_rotation:
                 raise ModelError(f"'{q}' is a {kind(q)}; of matrices only rotations can be in the configuration")
         names = [s.base.name for q in self.configuration for s in (q, *q.base.companions)]
-        for name in names:
-            if names.count(name) > 1:
-                raise ModelError(
-                    f"two of the configuration's symbols are called '{name}': give them names of their own"
-                )
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ModelError(f"two of the configuration's symbols are called '{twice}': give them names of their own")
 
     def _check_prescribed(self) -> None:
         own = {q.base for q in self.configuration} | set(self.spinning)

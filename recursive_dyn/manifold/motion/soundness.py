@@ -5,13 +5,13 @@ Rows are rational in what they depend on: what holds at a random point holds eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, evaluate
+from recursive_dyn.graph.expression import Scalar, array, evaluate
 from recursive_dyn.manifold.motion.quantities import Table, random_value
 from recursive_dyn.manifold.motion.variable import Variable
 
@@ -33,13 +33,10 @@ class Sample:
             given[name] = np.concatenate([np.zeros(0), *(random_value(s, rng).ravel() for s in table.slices)])
         self.inputs: dict[Any, float] = {(k, i): float(x) for k, xs in given.items() for i, x in enumerate(xs)}
 
-    def __call__(self, outputs: Iterable[Scalar]) -> np.ndarray:
-        """Values of outputs at the point."""
-        return np.array(evaluate(list(outputs), self.inputs), dtype=float)
-
-    def matrix(self, M: np.ndarray) -> np.ndarray:
-        """Values of a matrix of scalars."""
-        return self(list(M.flat)).reshape(M.shape)
+    def __call__(self, outputs: Any) -> np.ndarray:
+        """Values of an array of scalars at the point."""
+        scalars = array(outputs)
+        return np.array(evaluate(list(scalars.flat), self.inputs), dtype=float).reshape(scalars.shape)
 
 
 def refuse_unsound(
@@ -58,7 +55,7 @@ def refuse_unsound(
             raise ModelError(
                 f"the row of the unit vector '{p.name}' is not at right angles to it: it must read {p.name} x (...)"
             )
-    M = sample.matrix(mass)
+    M = sample(mass)
     for p in variables:
         for o in variables:
             if np.abs(M[p.y, o.y] - M[o.y, p.y].T).max() > _ROUNDING * np.abs(M).max():
@@ -109,7 +106,7 @@ def reaction_sign(sample: Sample, reactions: np.ndarray, jacobian: np.ndarray) -
         raise ModelError(f"{len(jacobian)} scalar constraints need as many multipliers, not {reactions.shape[1]}")
     if not len(jacobian):
         return 1.0
-    D, C = -sample.matrix(reactions), sample.matrix(jacobian)
+    D, C = -sample(reactions), sample(jacobian)
     tolerance = _ROUNDING * np.abs(C).max()
     for sign in (1.0, -1.0):
         if np.abs(D.T - sign * C).max() <= tolerance:

@@ -22,7 +22,6 @@ Term = tuple[Factors, Formula | None]
 Form = dict[Term, Coefficient]
 
 UNIT: Coefficient = {(): 1}
-REMEMBERED = 2**15  # results of operations on atoms
 
 
 def exact(value: Exact) -> Exact:
@@ -144,7 +143,7 @@ def mapped(a: Form, operation: Callable[[Any], Form]) -> Form:
 
 def single(atom: Formula | None, number: Exact = 1) -> Form:
     """The form of one atom, or of a number."""
-    return {((), atom): {(): number}}
+    return {((), atom): {(): exact(number)}}
 
 
 def scalar(factor: Formula, number: Exact = 1) -> Form:

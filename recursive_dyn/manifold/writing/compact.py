@@ -19,8 +19,16 @@ from recursive_dyn.manifold.formula.operations import parted, total
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Coefficient, Factors, Form, common, exact, joint, product, raised
 from recursive_dyn.manifold.normal.normal_form import normal
-from recursive_dyn.manifold.writing.factors import coefficient, common_number, facing, joined, powers
-from recursive_dyn.manifold.writing.terms import NO_ROLES, Roles, Term
+from recursive_dyn.manifold.writing.terms import (
+    NO_ROLES,
+    Roles,
+    Term,
+    coefficient,
+    common_number,
+    facing,
+    joined,
+    powers,
+)
 
 Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its first operand
 

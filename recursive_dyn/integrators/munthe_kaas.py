@@ -21,6 +21,8 @@ from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.integrators.loop_text import classical_stages, copy, opening, stage_helpers
 from recursive_dyn.integrators.runge_kutta import classical
 from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.rotations import normalized, quaternion_product, rotated
+from recursive_dyn.spatial.spaces import Space, UnitSphere
 
 
 def turn(u: np.ndarray) -> np.ndarray:
@@ -33,13 +35,24 @@ def turn(u: np.ndarray) -> np.ndarray:
     return array([*(u * (60.0 - square)), 120.0 - square * 12.0])
 
 
-def displacement_rate(u: np.ndarray, w: np.ndarray, sign: float) -> np.ndarray:
-    """u' (3,) at the angular velocity w: the inverse of dexp, w -+ u x w / 2 + u x (u x w) / 12, in error by O(u^4).
+def displaced(space: Space, point: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """The point (size,) that the displacement u (tangent size,) leads to; a rotation is made one of length 1."""
+    if space.flat:
+        return point + u
+    return rotated(turn(u), point) if _from_left(space) else quaternion_product(point, normalized(turn(u)))
 
-    sign: 1 where w turns from the right, in body axes, -1 where it turns from the left.
-    """
+
+def displacement_rate(space: Space, u: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """u' at the velocity w; of angular ones the inverse of dexp, w -+ u x w / 2 + u x (u x w) / 12, off by O(u^4)."""
+    if space.flat:
+        return w
     once = cross(u, w)
-    return np.asarray(w + once * (0.5 * sign) + cross(u, once) * (1.0 / 12.0))
+    return np.asarray(w + once * (-0.5 if _from_left(space) else 0.5) + cross(u, once) * (1.0 / 12.0))
+
+
+def _from_left(space: Space) -> bool:
+    """Whether angular velocities turn from the left, in world axes, as unit vectors' do; rotations have body axes."""
+    return isinstance(space, UnitSphere)
 
 
 def loop(entry: str, inputs: int, state: int, nq: int) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
+from recursive_dyn.integrators.munthe_kaas import displaced, displacement_rate
 from recursive_dyn.manifold.formula.calculus import dt, leaves
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.nodes import Formula
@@ -197,7 +198,7 @@ class Lowered:
     def slope(self) -> Segments:
         """Rates of all that changes within a step from q, displaced by u (nv,)."""
         u = self.graph.inputs("u", self.nv)
-        rates = np.concatenate([p.displacement_rate(u, self.v) for p in self.variables])
+        rates = np.concatenate([displacement_rate(p.space, u[p.v], self.v[p.v]) for p in self.variables])
         v = self._moved_to(self.motion[0], self._displaced(u), self.v)
         return {"u": rates, "v": v, "clock": [1.0] * self.moves}
 
@@ -217,7 +218,7 @@ class Lowered:
         return {"u": np.zeros(self.nv), "v": v, "clock": self._clock, "q": q}
 
     def _displaced(self, u: np.ndarray) -> np.ndarray:
-        return np.concatenate([p.displaced(self.q, u) for p in self.variables])
+        return np.concatenate([displaced(p.space, self.q[p.q], u[p.v]) for p in self.variables])
 
     def _moved_to(self, outputs: Iterable[Scalar], q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Outputs with other scalars in place of the inputs q and v, at the time of the clock."""

@@ -15,21 +15,14 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import Scalar, array
-from recursive_dyn.integrators.munthe_kaas import displacement_rate, turn
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.nodes import Cross, Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.quantities import numbers, rotation, unit
 from recursive_dyn.manifold.normal.forms import Factors, Form, common, divided
 from recursive_dyn.spatial.algebra import cross, dot
-from recursive_dyn.spatial.rotations import (
-    matrix_to_quaternion,
-    normalized,
-    quaternion_product,
-    quaternion_to_matrix,
-    rotated,
-)
-from recursive_dyn.spatial.spaces import Space
+from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
+from recursive_dyn.spatial.spaces import Rotation, Space, UnitSphere
 
 _TANGENT = 1e-9  # q . q' may be this share of |q'|
 Array = np.ndarray
@@ -108,14 +101,6 @@ class Variable:
             rest = rest + weight * _flat(atom, evaluate)
         return rest, rest
 
-    def displaced(self, q: Array, u: Array) -> Array:
-        """Its coordinates after the displacement u (nv,) from q (nq,)."""
-        return q[self.q] + u[self.v]
-
-    def displacement_rate(self, u: Array, v: Array) -> Array:
-        """Its part of u' at velocities v (nv,)."""
-        return v[self.v]
-
 
 class UnitVector(Variable):
     """A point of S^2, with two unknowns: omega' = B y, the columns of B (3, 2) at right angles to q.
@@ -175,13 +160,6 @@ class UnitVector(Variable):
             return None, 1.0
         return (atom.right, 1.0) if atom.left == self.symbol else (atom.left, -1.0)
 
-    def displaced(self, q: Array, u: Array) -> Array:
-        return rotated(turn(u[self.v]), q[self.q])
-
-    def displacement_rate(self, u: Array, v: Array) -> Array:
-        """As above; omega turns from the left, in world axes."""
-        return displacement_rate(u[self.v], v[self.v], -1.0)
-
 
 class RotationMatrix(Variable):
     """A rotation of SO(3)."""
@@ -197,26 +175,18 @@ class RotationMatrix(Variable):
             return unit(self._what, numbers(self._what, value, (4,)), "unit quaternion x, y, z, w")
         return matrix_to_quaternion(rotation(self._what, numbers(self._what, value, (3, 3))))
 
-    def displaced(self, q: Array, u: Array) -> Array:
-        return quaternion_product(q[self.q], normalized(turn(u[self.v])))
-
-    def displacement_rate(self, u: Array, v: Array) -> Array:
-        """As above; R' = R hat(Omega), Omega turns from the right, in body axes."""
-        return displacement_rate(u[self.v], v[self.v], 1.0)
-
 
 def variables(configuration: Sequence[Symbol]) -> tuple[Variable, ...]:
     """The variables, their numbers one after the other."""
     result: list[Variable] = []
-    q = v = y = 0
+    ends = [0, 0, 0]
     for symbol in configuration:
-        base, space = symbol.base, symbol.base.space
-        if len(symbol.shape) == 2 and not base.is_rotation:
+        space = symbol.base.space
+        if len(symbol.shape) == 2 and space.flat:
             raise ModelError(f"'{symbol}' is a matrix; of matrices only rotations can be in the configuration")
-        kind = UnitVector if base.is_unit else RotationMatrix if base.is_rotation else Variable
-        ends = q + space.size, v + space.tangent_size, y + space.dimension
-        result.append(kind(symbol, slice(q, ends[0]), slice(v, ends[1]), slice(y, ends[2])))
-        q, v, y = ends
+        starts, ends = ends, np.add(ends, (space.size, space.tangent_size, space.dimension)).tolist()
+        kind = {UnitSphere: UnitVector, Rotation: RotationMatrix}.get(type(space), Variable)
+        result.append(kind(symbol, *map(slice, starts, ends)))
     return tuple(result)
 
 

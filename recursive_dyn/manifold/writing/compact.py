@@ -19,16 +19,7 @@ from recursive_dyn.manifold.formula.operations import parted, total
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Coefficient, Factors, Form, common, exact, joint, product, raised
 from recursive_dyn.manifold.normal.normal_form import normal
-from recursive_dyn.manifold.writing.terms import (
-    NO_ROLES,
-    Roles,
-    Term,
-    coefficient,
-    common_number,
-    facing,
-    joined,
-    powers,
-)
+from recursive_dyn.manifold.writing.terms import NO_ROLES, Roles, Term, common_number, joined
 
 Head = tuple[type, Formula]  # an outermost operation: Cross or Apply, and its first operand
 
@@ -120,7 +111,7 @@ def _behind(head: Head, terms: Sequence[Term], sharing: bool, roles: Roles) -> F
         values = [x for t in inner for x in t.coefficient.values()]
         number = common_number(values) * (-1 if all(x < 0 for x in values) else 1)
         inner = [replace(t.over(constant, number), factors=joint(t.factors, raised(moving, -1))) for t in inner]
-        front = [f for f in (Number(number), *powers(constant, roles), *powers(moving, roles)) if f != ONE]
+        front = [f for f in (Number(number), *roles.powers(constant), *roles.powers(moving)) if f != ONE]
     body = _sum(inner, _shape(inner), roles)
     if isinstance(body, Product):
         front, body = [*front, *body.factors[:-1]], body.factors[-1]
@@ -140,7 +131,7 @@ def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
         left = [other for other in left if other is not t and all(other is not f for _, f in fields)]
         parts = [t.atom, *(_product(replace(f, coefficient=r), roles) for r, f in fields)]
         inside = total([p for p in parts if p is not None], _shape([t]))
-        items.append((roles.key(t), joined([*coefficient(t.coefficient, roles), inside])))
+        items.append((roles.key(t), joined([*roles.coefficient(t.coefficient), inside])))
     return items + [(roles.key(t), _product(t, roles)) for t in left]
 
 
@@ -165,11 +156,11 @@ def _ratio(a: Coefficient, b: Coefficient) -> Coefficient | None:
 
 
 def _product(t: Term, roles: Roles) -> Formula:
-    number, *factors = [*coefficient(t.coefficient, roles), *powers(t.factors, roles)]
+    number, *factors = [*roles.coefficient(t.coefficient), *roles.powers(t.factors)]
     sign = 1
     for f, exponent in t.factors:
         if isinstance(f, Dot):
-            turned, written = facing(f, roles)
+            turned, written = roles.facing(f)
             sign *= turned**exponent
             factors.append(written if exponent == 1 else Power(written, exponent))
     factors = [sign * number, *factors]

@@ -82,12 +82,8 @@ class Style:
     def _sum(self, terms: tuple[Formula, ...]) -> str:
         if not terms:
             return "0"
-        text = ""
-        for i, t in enumerate(terms):
-            sign, body = self._signed(t)
-            text += (" + " if sign > 0 else " - ") if i else ("" if sign > 0 else "-")
-            text += body
-        return text
+        text = "".join((" + " if sign > 0 else " - ") + body for sign, body in map(self._signed, terms))
+        return text[3:] if text.startswith(" +") else "-" + text[3:]
 
     def _signed(self, f: Formula) -> tuple[int, str]:
         """(sign, the formula without it)."""

@@ -99,6 +99,38 @@ class Roles:
         point = all(s.base.space.flat and s.base not in self._rates for s in leading)
         return "field" if highest == 0 or point else "acceleration"
 
+    def coefficient(self, p: Coefficient) -> list[Formula]:
+        """Number, sum of what differs, and the symbols that all share, as factors."""
+        shared = common(p)
+        if len(p) == 1:
+            return [Number(Fraction(*p.values())), *self.powers(shared)]
+        inside = sorted(divided(p, shared).items(), key=lambda term: sorted(self.rank(s) for s, _ in term[0]))
+        number = common_number(x for _, x in inside)
+        if number < 1 and len({abs(x) for _, x in inside}) > 1:
+            number = Fraction(1)  # 5/4 m + M, not 1/4 (5 m + 4 M)
+        if inside[0][1] < 0:
+            number = -number
+        terms = [joined([Number(Fraction(x) / number), *self.powers(factors)]) for factors, x in inside]
+        return [Number(number), Sum(tuple(terms)), *self.powers(shared)]
+
+    def powers(self, factors: Factors) -> list[Formula]:
+        """Symbols with their exponents, in the order of their declaration."""
+        known = [(f, exponent) for f, exponent in factors if isinstance(f, Symbol)]
+        ordered = sorted(known, key=lambda pair: (self.rank(pair[0]), pair[0].order))
+        return [s if e == 1 else Power(s, e) for s, e in ordered]
+
+    def facing(self, dot: Dot) -> tuple[int, Formula]:
+        """(sign, the dot product written otherwise)."""
+        a, b = dot.left, dot.right
+        if b.varied:
+            a, b = b, a
+        if not a.varied:
+            return 1, _resting(a, b)
+        while isinstance(a, Apply) and a.right.varied:
+            b = Apply(transpose(a.left), b)
+            a = a.right
+        return _triple(a, b, self) if isinstance(a, Cross) else (1, Dot(a, b))
+
     def _forced(self, term: Term) -> bool:
         return any(s.base in self.inputs for s in term.symbols)
 
@@ -122,21 +154,6 @@ class Roles:
 NO_ROLES = Roles()
 
 
-def coefficient(p: Coefficient, roles: Roles) -> list[Formula]:
-    """Number, sum of what differs, and the symbols that all share, as factors."""
-    shared = common(p)
-    if len(p) == 1:
-        return [Number(Fraction(*p.values())), *powers(shared, roles)]
-    inside = sorted(divided(p, shared).items(), key=lambda term: sorted(roles.rank(s) for s, _ in term[0]))
-    number = common_number(x for _, x in inside)
-    if number < 1 and len({abs(x) for _, x in inside}) > 1:
-        number = Fraction(1)  # 5/4 m + M, not 1/4 (5 m + 4 M)
-    if inside[0][1] < 0:
-        number = -number
-    terms = [joined([Number(Fraction(x) / number), *powers(factors, roles)]) for factors, x in inside]
-    return [Number(number), Sum(tuple(terms)), *powers(shared, roles)]
-
-
 def common_number(values: Iterable[Exact]) -> Fraction:
     """The largest positive number of which all are integer multiples."""
     values = list(values)
@@ -144,31 +161,11 @@ def common_number(values: Iterable[Exact]) -> Fraction:
     return Fraction(gcd(*(int(x * bottom) for x in values)), bottom)
 
 
-def powers(factors: Factors, roles: Roles) -> list[Formula]:
-    """Symbols with their exponents, in the order of their declaration."""
-    known = [(f, exponent) for f, exponent in factors if isinstance(f, Symbol)]
-    ordered = sorted(known, key=lambda pair: (roles.rank(pair[0]), pair[0].order))
-    return [s if e == 1 else Power(s, e) for s, e in ordered]
-
-
 def joined(factors: list[Formula]) -> Formula:
     """The product of factors as they stand, without a leading 1."""
     if factors[:1] == [ONE]:
         factors = factors[1:]
     return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
-
-
-def facing(dot: Dot, roles: Roles) -> tuple[int, Formula]:
-    """(sign, the dot product written otherwise)."""
-    a, b = dot.left, dot.right
-    if b.varied:
-        a, b = b, a
-    if not a.varied:
-        return 1, _resting(a, b)
-    while isinstance(a, Apply) and a.right.varied:
-        b = Apply(transpose(a.left), b)
-        a = a.right
-    return _triple(a, b, roles) if isinstance(a, Cross) else (1, Dot(a, b))
 
 
 def _resting(a: Formula, b: Formula) -> Dot:

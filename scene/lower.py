@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, evaluate, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.assemble import build_model
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body
 from scene.constraint_group import DROP, ConstraintGroup
@@ -32,32 +33,67 @@ def lower(
     """The model of bodies given parents first; ModelError names what is wrong."""
     graph = Graph()
     known = frozenset(parameters)
-    place = {id(body): i for i, body in enumerate(bodies)}
-    specs = []
+    specs: dict[int, BodySpec] = {}
     for body in bodies:
-        joint = body.joint
-        if joint is None:
-            raise ModelError(f"body '{body.name}' has no joint; attach it")
-        what = f"body '{body.name}'"
-        spec = BodySpec(
-            name=body.name,
-            parent=place.get(id(body.parent), WORLD),
-            placement=_scalars(body.place, graph, known, f"the placement of {what}"),
-            joint=joint.program,
-            coordinates=joint.coordinates,
-            mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
-            center=_scalars(body.properties.center_of_mass, graph, known, f"the centre of mass of {what}"),
-            inertia=_scalars(body.properties.inertia, graph, known, f"the inertia of {what}"),
-            drive=joint.coupling or joint.drive,
-        )
-        if not all(map(is_constant, (spec.mass, *spec.center, *spec.inertia.flat))):
-            _check_values(spec, parameters)
-        specs.append(spec)
-        check_contact(joint, body.name, parameters)
+        parent = specs.get(id(body.parent))
+        spec = _LOWERED.known(body, parent)
+        if spec is None:
+            spec = _LOWERED.keep(body, _lowered(body, parent, graph, known, parameters))
+        specs[id(body)] = spec
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
-    model = build_model(graph, specs, gravity, list(parameters.items()), shared, rows)
+    model = build_model(graph, list(specs.values()), gravity, list(parameters.items()), shared, rows)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
+
+
+class _Lowered:
+    """Specifications of bodies that hold numbers only, for as long as the bodies live and stay what they are."""
+
+    def __init__(self) -> None:
+        self._specs: WeakKeyDictionary[Body, tuple[Any, BodySpec]] = WeakKeyDictionary()
+
+    @staticmethod
+    def _content(body: Body) -> Any:
+        return body.name, body.joint, body.properties, body.place.tolist()
+
+    def known(self, body: Body, parent: BodySpec | None) -> BodySpec | None:
+        """The specification of a body that has not changed."""
+        found = self._specs.get(body)
+        if found is None or found[1].parent is not parent or found[0] != self._content(body):
+            return None
+        return found[1]
+
+    def keep(self, body: Body, spec: BodySpec) -> BodySpec:
+        """The specification, kept if it holds numbers only."""
+        if spec.plain:
+            self._specs[body] = self._content(body), spec
+        return spec
+
+
+_LOWERED = _Lowered()
+
+
+def _lowered(
+    body: Body, parent: BodySpec | None, graph: Graph, known: frozenset[str], parameters: Mapping[str, float]
+) -> BodySpec:
+    joint, what = body.joint, f"body '{body.name}'"
+    if joint is None:
+        raise ModelError(f"{what} has no joint; attach it")
+    spec = BodySpec(
+        name=body.name,
+        parent=parent,
+        placement=_scalars(body.place, graph, known, f"the placement of {what}"),
+        joint=joint.program,
+        coordinates=joint.coordinates,
+        mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
+        center=_scalars(body.properties.center_of_mass, graph, known, f"the centre of mass of {what}"),
+        inertia=_scalars(body.properties.inertia, graph, known, f"the inertia of {what}"),
+        drive=joint.coupling or joint.drive,
+    )
+    if not all(map(is_constant, (spec.mass, *spec.center, *spec.inertia.flat))):
+        _check_values(spec, parameters)
+    check_contact(joint, body.name, parameters)
+    return spec
 
 
 def _scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> np.ndarray:

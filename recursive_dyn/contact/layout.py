@@ -46,8 +46,8 @@ class Layout(NamedTuple):
     nv: int
 
 
-def layout(model: Model) -> Layout:
-    """The arrays of a model."""
+def of_one(model: Model) -> Layout:
+    """The arrays of a model, event by event; see ``forest_layout.layout``."""
     links = [list(_events(events)) for events in model.elimination.events]
     flat = [event for events in links for event in events]
     sizes = [sum(event_size(part) for part in event) for event in flat]

@@ -37,7 +37,7 @@ class Forest:
     def __init__(self, model: Model, alone: Callable[[Model], Evaluator], known: dict[str, Evaluator]) -> None:
         self.model, self._alone, self._known = model, alone, known
 
-    @cached_property
+    @property
     def kinds(self) -> list[Kind]:
         """The kinds of its trees."""
         return kinds_of(self.model)

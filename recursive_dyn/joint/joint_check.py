@@ -51,7 +51,7 @@ def check_joint(
             f"joint of '{body}': its transform uses the symbol '{unknown[0]}', which is neither one of its"
             " coordinates nor a scene.parameter; list it in the coordinates or declare it with scene.parameter"
         )
-    leading, core, trailing = joint.split()
+    leading, core, trailing = joint.split
     problem = next(filter(None, (_constant_problem(X, parameters) for X in (*leading, *trailing))), None)
     if problem is None and core.factors:
         _check_use(core, body, coordinate_labels(core, coordinates, body))

@@ -83,6 +83,7 @@ class JointProgram:
         """Derived expressions of this joint, shared with every joint of the same content."""
         return _derive(self.key, Carried(self))
 
+    @cached_property
     def split(self) -> tuple[list[np.ndarray], JointProgram, list[np.ndarray]]:
         """(leading constant poses, the moving core, trailing constant poses)."""
         moving = [i for i, f in enumerate(self.factors) if f.nv]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_check import check_joint, check_placement
 from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.model.composition import composed
 from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
-from recursive_dyn.model.specification import BodySpec
+from recursive_dyn.model.specification import BodySpec, Coupling
 from recursive_dyn.spatial.algebra import mirrored
 
 
@@ -31,10 +33,63 @@ def build_model(
 ) -> Model:
     """The model of bodies given parents first, on joints that may depend on ``shared`` coordinates.
 
-    ``constraints``: name and expression of each row over inputs ("parameter", name).
+    ``constraints``: name and expression of each row over inputs ("parameter", name). What hangs on one body of the
+    world, and knows of nothing else, is put together once for as long as its specifications live.
 
     ModelError names the body, joint or coordinate that is wrong.
     """
+    if not (shared or constraints):
+        trees = _trees(specs)
+        if all(_independent(tree) for tree in trees.values()):
+            numbers = {root: k for k, root in enumerate(trees)}
+            order, counts = [], [0] * len(trees)
+            for spec in specs:
+                tree = numbers[_root(spec)]
+                order.append((tree, counts[tree]))
+                counts[tree] += 1
+            return composed([_known(root, tree) for root, tree in trees.items()], order, gravity, parameters)
+    return _built(graph, specs, gravity, parameters, shared, constraints)
+
+
+_KNOWN: WeakKeyDictionary[BodySpec, tuple[list[BodySpec], Model]] = WeakKeyDictionary()
+
+
+def _known(root: BodySpec, tree: list[BodySpec]) -> Model:
+    """The model of what hangs on a root; gravity is none of its own."""
+    found = _KNOWN.get(root)
+    if found is None or found[0] != tree:
+        _KNOWN[root] = found = tree, _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ())
+    return found[1]
+
+
+def _root(spec: BodySpec) -> BodySpec:
+    while spec.parent is not None:
+        spec = spec.parent
+    return spec
+
+
+def _trees(specs: Sequence[BodySpec]) -> dict[BodySpec, list[BodySpec]]:
+    """What hangs on each body of the world, in order of attachment."""
+    trees: dict[BodySpec, list[BodySpec]] = {}
+    for spec in specs:
+        trees.setdefault(_root(spec), []).append(spec)
+    return trees
+
+
+def _independent(tree: Sequence[BodySpec]) -> bool:
+    names = {spec.name for spec in tree}
+    return all(spec.plain and (not isinstance(spec.drive, Coupling) or spec.drive.leader in names) for spec in tree)
+
+
+def _built(
+    graph: Graph,
+    specs: Sequence[BodySpec],
+    gravity: Sequence[float] | np.ndarray,
+    parameters: Sequence[tuple[str, float]],
+    shared: Sequence[Coordinate],
+    constraints: Sequence[tuple[str, Scalar]],
+) -> Model:
+    """``build_model`` of what may know of each other."""
     numbering = Numbering(dict(parameters), {c.name: c for c in shared})
     assembly = _Assembly(graph, numbering)
     for spec in specs:
@@ -73,6 +128,7 @@ class _Assembly:
         self.links: list[Link] = []
         self.bodies: list[BodyFrame] = []
         self.parts: list[list[tuple[BodySpec, np.ndarray]]] = []
+        self._numbers: dict[BodySpec, int] = {}
 
     def add(self, spec: BodySpec) -> None:
         """One more body: a link of its own, or a part of the link it is fixed to."""
@@ -81,20 +137,22 @@ class _Assembly:
         own_and_borrowed = (*spec.coordinates, *(numbering.coordinate(name) for name in borrowed))
         check_joint(joint, spec.name, own_and_borrowed, numbering.parameters)
         check_placement(spec.placement, spec.name, numbering.parameters)
-        carrier = self.bodies[spec.parent] if spec.parent != WORLD else None
+        own_parent = WORLD if spec.parent is None else self._numbers[spec.parent]
+        self._numbers[spec] = len(self._numbers)
+        carrier = self.bodies[own_parent] if spec.parent is not None else None
         parent = carrier.link if carrier else WORLD
-        leading, core, trailing = joint.split()
+        leading, core, trailing = joint.split
         start = [spec.placement] if carrier is None else [carrier.pose, spec.placement]
         placement = self._product([*start, *leading])
         if not core.factors:
-            self.bodies.append(BodyFrame(spec.name, spec.parent, parent, placement, spec.center, jointed=False))
+            self.bodies.append(BodyFrame(spec.name, own_parent, parent, placement, spec.center, jointed=False))
             if parent != WORLD:
                 self.parts[parent].append((spec, placement))
             return
         pose = self._product(trailing)
         self.links.append(self._link(spec, parent, placement, core, borrowed))
         self.parts.append([(spec, pose)])
-        self.bodies.append(BodyFrame(spec.name, spec.parent, len(self.links) - 1, pose, spec.center, jointed=True))
+        self.bodies.append(BodyFrame(spec.name, own_parent, len(self.links) - 1, pose, spec.center, jointed=True))
 
     def _link(
         self, spec: BodySpec, parent: int, placement: np.ndarray, core: JointProgram, borrowed: Sequence[str]

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
-from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, Part
 
 Array = np.ndarray
 
@@ -37,13 +38,23 @@ class Kind:
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """What hangs together: links and bodies, parents first, and what moves them."""
+    """What hangs together, in a model: links and bodies, parents first, and what moves them; its content."""
 
     links: tuple[int, ...]
     bodies: tuple[int, ...]
     slots: tuple[int, ...]
     places: tuple[int, ...]
     charts: tuple[int, ...]
+    structure: Any = None
+    numbers: Sequence[float] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Member:
+    """A tree of a part of the whole."""
+
+    part: Part
+    tree: _Tree
 
 
 def kinds_of(model: Model) -> list[Kind]:
@@ -52,12 +63,37 @@ def kinds_of(model: Model) -> list[Kind]:
     Trees that share coordinates are one. Constraints are not looked at. Numbers in which trees of a kind differ are
     inputs of their model; of single bodies, and of where trees stand, all are, so that one more is of the same kind.
     """
-    content = _Content(model)
-    members: dict[Any, list[tuple[_Tree, list[float]]]] = defaultdict(list)
-    for tree in _trees(model):
-        structure, numbers = content.of(tree)
-        members[structure].append((tree, numbers))
-    return [_kind(content, *zip(*same, strict=True)) for same in members.values()]
+    if model not in _KINDS:
+        _KINDS[model] = _found(model)
+    return _KINDS[model]
+
+
+_KINDS: WeakKeyDictionary[Model, list[Kind]] = WeakKeyDictionary()
+
+
+def _found(model: Model) -> list[Kind]:
+    members: dict[Any, list[_Member]] = {}
+    for part in model.parts or (_itself(model),):
+        for tree in _contents(part.model):
+            members.setdefault(tree.structure, []).append(_Member(part, tree))
+    return [_kind(model, same) for same in members.values()]
+
+
+def _itself(model: Model) -> Part:
+    sizes = len(model.links), len(model.bodies), model.nv, model.nq
+    return Part(model, *(list(range(size)) for size in sizes))
+
+
+_CONTENTS: WeakKeyDictionary[Model, list[_Tree]] = WeakKeyDictionary()
+
+
+def _contents(model: Model) -> list[_Tree]:
+    """A model's trees with their content, read once."""
+    if model not in _CONTENTS:
+        content = _Content(model)
+        found = [(tree, *content.of(tree)) for tree in _trees(model)]
+        _CONTENTS[model] = [replace(tree, structure=structure, numbers=numbers) for tree, structure, numbers in found]
+    return _CONTENTS[model]
 
 
 def _trees(model: Model) -> list[_Tree]:
@@ -135,8 +171,8 @@ class _Content:
         """(first, end) of what has length 1 in the tree's configuration."""
         return tuple((k, k + self.units[p] - p) for k, p in enumerate(tree.places) if p in self.units)
 
-    def model_of(self, tree: _Tree) -> Model:
-        """The model of one tree alone, with names that are its own numbers."""
+    def model_of(self, tree: _Tree, whole: Model) -> Model:
+        """The model of one tree alone, with names that are its own numbers, gravity and parameters of the whole."""
         model, at = self.model, _Own(tree)
         links, charts = [], []
         for k, i in enumerate(tree.links):
@@ -151,15 +187,14 @@ class _Content:
             BodyFrame(str(k), at.body.get(b.parent, WORLD), at.link[b.link], b.pose, b.center, b.jointed)
             for k, b in enumerate(model.bodies[i] for i in tree.bodies)
         ]
-        shared = len(model.parameters) - len(model.charted)
         return Model(
             graph=model.graph,
             links=tuple(links),
             bodies=tuple(bodies),
             coordinates=tuple(replace(model.coordinates[s], name=str(k)) for k, s in enumerate(tree.slots)),
             coordinate_names=tuple(map(str, range(len(tree.places)))),
-            gravity=model.gravity,
-            parameters=(*model.parameters[:shared], *charts),
+            gravity=whole.gravity,
+            parameters=(*_shared(whole), *charts),
             nq=len(tree.places),
             nv=len(tree.slots),
             plain_slots=self.plain_slots(tree),
@@ -183,33 +218,65 @@ class _Own:
         return tuple([self._place[p] for p in places])
 
 
-def _kind(content: _Content, trees: Sequence[_Tree], numbers: Sequence[Sequence[float]]) -> Kind:
-    model = content.model
-    shared = len(model.parameters) - len(model.charted)
-    values = np.array(numbers, dtype=float).reshape(len(trees), -1)
-    first = content.model_of(trees[0])
+def _shared(model: Model) -> tuple[tuple[str, float], ...]:
+    """The scene's parameters, which all trees have; charts come after them."""
+    return model.parameters[: len(model.parameters) - len(model.charted)]
 
-    def table(rows: Sequence[Sequence[int]]) -> Array:
-        return np.array(rows, dtype=np.int64).reshape(len(trees), -1)
 
-    lifted = _lifted(first, values)
+def _kind(model: Model, members: Sequence[_Member]) -> Kind:
+    values = np.array([member.tree.numbers for member in members], dtype=float).reshape(len(members), -1)
+    lifted = _lifted(members[0], values)
     return Kind(
-        _lift(first, lifted),
-        table([tree.links for tree in trees]),
-        table([tree.bodies for tree in trees]),
-        table([tree.slots for tree in trees]),
-        table([tree.places for tree in trees]),
-        table([(*range(shared), *tree.charts) for tree in trees]),
+        _tree_model(model, members[0], values[0], lifted),
+        _table([[part.links[i] for i in tree.links] for part, tree in _pairs(members)]),
+        _table([[part.bodies[i] for i in tree.bodies] for part, tree in _pairs(members)]),
+        _table([[part.slots[i] for i in tree.slots] for part, tree in _pairs(members)]),
+        _table([[part.places[i] for i in tree.places] for part, tree in _pairs(members)]),
+        _table(_parameters(model, members)),
         values[:, lifted],
     )
 
 
-def _lifted(tree: Model, values: Array) -> list[int]:
+def _pairs(members: Sequence[_Member]) -> list[tuple[Part, _Tree]]:
+    return [(member.part, member.tree) for member in members]
+
+
+def _table(rows: Sequence[Sequence[int]]) -> Array:
+    return np.array(rows, dtype=np.int64).reshape(len(rows), -1)
+
+
+def _parameters(model: Model, members: Sequence[_Member]) -> list[list[int]]:
+    """Numbers in the whole of the parameters of each tree."""
+    shared = list(range(len(_shared(model))))
+    if not members[0].tree.charts:
+        return [shared] * len(members)
+    number = {name: k for k, (name, _) in enumerate(model.parameters)}
+    return [shared + [number[part.model.parameters[k][0]] for k in tree.charts] for part, tree in _pairs(members)]
+
+
+_TREES: dict[Any, Model] = {}
+_MOST_TREES = 256
+
+
+def _tree_model(whole: Model, first: _Member, values: Array, lifted: Sequence[int]) -> Model:
+    """The model of a kind's trees: the same one as long as nothing that is no input of it changes."""
+    if not whole.parts:
+        return _lift(_Content(first.part.model).model_of(first.tree, whole), lifted)
+    rest = np.delete(values, lifted).tobytes()
+    key = first.tree.structure, tuple(lifted), rest, whole.gravity, tuple(name for name, _ in _shared(whole))
+    if key not in _TREES:
+        while len(_TREES) >= _MOST_TREES:
+            del _TREES[next(iter(_TREES))]
+        _TREES[key] = _lift(_Content(first.part.model).model_of(first.tree, whole), lifted)
+    return _TREES[key]
+
+
+def _lifted(first: _Member, values: Array) -> list[int]:
     """Which of a tree's numbers are inputs."""
-    always = values.shape[1]
-    if len(tree.links) > 1:
+    always, links = values.shape[1], first.tree.links
+    if len(links) > 1:
         where = Reader()
-        exchanged_pose(tree.links[0].placement, where)
+        exchanged_pose(first.part.model.links[links[0]].placement, where)
         always = len(where.numbers)
     differs = (values != values[0]).any(axis=0)
     return [k for k in range(values.shape[1]) if k < always or differs[k]]

@@ -67,8 +67,23 @@ class BodyFrame:
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """What hangs on one body of the world, as a model of its own, and what its parts are in the whole: of every link,
+    body, slot and place of its own the number in the whole."""
+
+    model: Model
+    links: list[int]
+    bodies: list[int]
+    slots: list[int]
+    places: list[int]
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
-    """Links parents first, bodies in order of attachment, coordinates in order of attachment."""
+    """Links parents first, bodies in order of attachment, coordinates in order of attachment.
+
+    ``parts``: what it was put together from, if they know nothing of each other.
+    """
 
     graph: Graph
     links: tuple[Link, ...]
@@ -83,6 +98,7 @@ class Model:
     units: tuple[tuple[int, int], ...] = ()  # (first, end) of the places in q that together have length 1
     constraints: tuple[Constraint, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
+    parts: tuple[Part, ...] = ()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self  # nothing of it changes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.graph.expression import Scalar, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 
@@ -22,8 +23,10 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class BodySpec:
-    """What a scene says of one body. ``parent`` is an index or WORLD; mass, center (3,) and inertia (3, 3) about the
-    centre of mass in body axes, and the placement (4, 4), are scalars over the model graph's parameter inputs.
+    """What a scene says of one body.
+
+    ``parent``: what it says of the parent, None for the world. mass, center (3,) and inertia (3, 3) about the centre of
+    mass in body axes, and the placement (4, 4), are scalars over the model graph's parameter inputs.
 
     ``drive`` is what moves the joint's coordinates if they are not its own: another body's coordinate, or functions,
     one a coordinate. A name ("parameter", name) in such functions, or in the joint's transform, is a shared coordinate,
@@ -31,7 +34,7 @@ class BodySpec:
     """
 
     name: str
-    parent: int
+    parent: BodySpec | None
     placement: np.ndarray
     joint: JointProgram
     coordinates: tuple[Coordinate, ...]
@@ -39,3 +42,10 @@ class BodySpec:
     center: np.ndarray
     inertia: np.ndarray
     drive: Coupling | tuple[Scalar, ...] | None = None
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it stands for itself: no parameter and no coordinate of elsewhere, but for one that it follows."""
+        scalars = (*self.placement.flat, self.mass, *self.center, *self.inertia.flat)
+        own = self.drive is None or isinstance(self.drive, Coupling)
+        return own and not self.joint.parameters and all(map(is_constant, scalars))

@@ -14,6 +14,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.model.elimination_order import Crossing, Elimination
+from recursive_dyn.model.forest import kinds_of
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
 from recursive_dyn.recursion.energy import link_momenta
@@ -64,6 +65,8 @@ def _solved(pivot: Pivot) -> list[Scalar]:
 
 def factors_size(model: Model) -> int:
     """How many numbers ``factors`` puts out."""
+    if model.parts:
+        return sum(len(kind) * factors_size(kind.model) for kind in kinds_of(model))
     return sum(event_size(e) for link in model.elimination.events for e in link) + 3 * len(model.links)
 
 
@@ -76,6 +79,8 @@ def floating(model: Model) -> list[int]:
     """The first links of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere."""
     if model.constraints:
         return []
+    if model.parts:
+        return sorted(i for kind in kinds_of(model) for i in kind.links[:, floating(kind.model)].ravel().tolist())
     return [
         i
         for i, link in enumerate(model.links)

@@ -6,7 +6,8 @@ import numpy as np
 
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
-from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.forest_layout import layout
+from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import BodyFrames, FreeInertias, free_inertias
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -145,6 +146,11 @@ def free(**settings: Any) -> Joint:
 
 def _on(name: str, space: Rotation | RigidMotion, names: list[str], settings: dict[str, Any]) -> Joint:
     """The joint whose pose is the point of a space."""
+    return Joint.made(Origin(name, {}), _of_space(space), names, settings)
+
+
+@cache
+def _of_space(space: Rotation | RigidMotion) -> core.JointProgram:
+    """One program for as many bodies as have such a joint."""
     graph = Graph()
-    transform = space.pose(graph.inputs("q", space.size))
-    return Joint.made(Origin(name, {}), core.build(graph, [(space, transform)]), names, settings)
+    return core.build(graph, [(space, space.pose(graph.inputs("q", space.size)))])

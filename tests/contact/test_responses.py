@@ -9,7 +9,8 @@ from trees import TREES, assert_close, mechanism, named
 import recursive_dyn as rd
 from recursive_dyn.contact import responses, scalar_rows
 from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
-from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.forest_layout import layout
+from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.recursion import impulse
 from scene import Body, Scene, joints

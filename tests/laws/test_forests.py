@@ -1,6 +1,7 @@
 """A forest's equal trees are lanes of one program: their functions are those of one program of the whole."""
 
 import pickle
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -16,7 +17,10 @@ import recursive_dyn as rd
 from recursive_dyn.codegen import reference
 from recursive_dyn.codegen.forest_kernel import ForestKernel
 from recursive_dyn.codegen.kernel import SingleCall
+from recursive_dyn.contact.forest_layout import layout
+from recursive_dyn.contact.layout import of_one
 from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.recursion import impulse
 from recursive_dyn.recursion.context import segment_size
 from scene import Body, Scene, joints, shapes
 
@@ -222,3 +226,60 @@ def test_a_number_that_is_not_finite_is_told_by_its_coordinate():
         d.poses(q)
     with pytest.raises(rd.StateError, match=d.coordinates[-1]):
         d.poses(np.stack([d.neutral(), q]))
+
+
+@given(seed=st.integers(0, 10**6), varied=st.booleans())
+@settings(max_examples=15)
+def test_a_model_put_together_from_its_trees_is_that_of_all_bodies_at_once(seed, varied):
+    """Whatever the order in which bodies were attached: what a shared coordinate adds leaves the rest as it was."""
+    trees = grove(seed, trees=3, bodies=4, copies=2, kinds=tuple(KINDS), scenery=seed % 3, varied=True)
+    alone = trees.scene.model()
+    assert alone.parts
+    shared = trees.scene.coordinate("shared")
+    trees.scene.world.attach(random_body(np.random.default_rng(0), "tied"), joints.revolute("x").driven(shared))
+    whole = trees.scene.model()
+    assert not whole.parts
+    assert whole.coordinate_names[:-1] == alone.coordinate_names and whole.coordinates[:-1] == alone.coordinates
+    assert (whole.plain_slots[:-1], whole.units) == (alone.plain_slots, alone.units)
+    for one, other in ((whole.links[:-1], alone.links), (whole.bodies[:-1], alone.bodies)):
+        for a, b in zip(one, other, strict=True):
+            assert a.__dict__.keys() == b.__dict__.keys()
+            for name, value in a.__dict__.items():
+                same(value, getattr(b, name))
+
+
+def same(a, b):
+    """Equal content of a field of a link or a body."""
+    if isinstance(a, np.ndarray):
+        assert a.tolist() == b.tolist()
+    elif hasattr(a, "first"):
+        assert (a.mass, a.first.tolist(), a.second.tolist()) == (b.mass, b.first.tolist(), b.second.tolist())
+    else:
+        assert getattr(a, "key", a) == getattr(b, "key", b)
+
+
+def test_a_body_that_is_edited_is_read_again():
+    """What was lowered is kept with a body, for as long as it is what it was."""
+    scene = Scene()
+    bodies = [scene.world.attach(Body(f"b{i}", mass=1.0, inertia=np.eye(3)), joints.revolute("y")) for i in range(5)]
+    assert scene.compile().mass_matrix(np.zeros(5))[2, 2] == 1.0
+    edited = bodies[2].detach()
+    scene.world.attach(edited, joints.revolute("y", armature=2.0), at=rd.pose(xyz=(1, 2, 3)))
+    d = scene.compile()
+    assert d.bodies == ("b0", "b1", "b3", "b4", "b2")
+    assert d.mass_matrix(np.zeros(5))[4, 4] == 3.0
+    np.testing.assert_array_equal(d.poses(np.zeros(5))[4, :3, 3], [1, 2, 3])
+    edited.name = "renamed"
+    assert scene.compile().bodies[4] == "renamed"
+
+
+@given(seed=st.integers(0, 10**6), varied=st.booleans())
+@settings(max_examples=15)
+def test_the_layout_of_a_forest_is_that_of_its_links_one_by_one(seed, varied):
+    model = grove(seed, trees=3, bodies=4, copies=2, kinds=tuple(KINDS), scenery=seed % 3, varied=True).scene.model()
+    assert model.parts
+    for name, expected in of_one(model)._asdict().items():
+        np.testing.assert_array_equal(getattr(layout(model), name), expected, err_msg=name)
+    alone = replace(model, parts=())
+    assert impulse.factors_size(model) == impulse.factors_size(alone)
+    assert impulse.floating(model) == impulse.floating(alone)

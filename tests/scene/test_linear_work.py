@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recursive_dyn.contact.layout import layout
+from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.recursion.impulse import roots
 from recursive_dyn.recursion.lagrangian import minimum_operations

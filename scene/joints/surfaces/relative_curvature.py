@@ -25,7 +25,7 @@ def check_contact(joint: Joint, body: str, parameters: Mapping[str, float]) -> N
 
     A joint without ``contact``, and what is wrong for other reasons, is passed over.
     """
-    program = joint.program.split()[1]
+    program = joint.program.split[1]
     if joint.contact is None or program.parameters - parameters.keys():
         return
     try:

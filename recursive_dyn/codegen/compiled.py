@@ -17,9 +17,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from recursive_dyn.codegen import cache, jit
-from recursive_dyn.codegen.jit import Native
-from recursive_dyn.codegen.loops.calling import Bound
+from recursive_dyn.codegen import cache, jit, optimizing
+from recursive_dyn.codegen.loops.calling import Bound, Code
 from recursive_dyn.codegen.loops.translation import Loops, loops_of, module_text
 from recursive_dyn.codegen.loops.types import Flags, Floats, Integers, Integers32, record
 
@@ -32,7 +31,10 @@ _LOCK = threading.RLock()  # one thread compiles or loads a function
 
 
 class Compiled(Generic[_P, _R]):
-    """A function in machine code: compiled at its first call on this machine, from the cache afterwards."""
+    """A function in machine code: compiled at its first call on this machine, from the cache afterwards.
+
+    The first code is plain and made at once, what replaces it is faster: ``codegen.optimizing``.
+    """
 
     def __init__(self, function: Callable[_P, _R]) -> None:
         self.python = function
@@ -45,11 +47,11 @@ class Compiled(Generic[_P, _R]):
 
     def bind(self, *arguments: Any) -> Bound:
         """The function with its arguments, to be called often: arrays may change their numbers, not their places."""
-        return Bound(self.loops, self.native, arguments)
+        return Bound(self.code, arguments)
 
     def warm(self) -> None:
         """Compile or load it now rather than at the first call."""
-        _ = self.native
+        _ = self.code
 
     @cached_property
     def loops(self) -> Loops:
@@ -57,23 +59,23 @@ class Compiled(Generic[_P, _R]):
         return loops_of(self.python)
 
     @property
-    def native(self) -> Native:
-        """The machine code."""
-        found = self.__dict__.get("_native")
-        if found is None:
+    def code(self) -> Code:
+        """The machine code at present."""
+        if "_code" not in self.__dict__:
             with _LOCK:
-                found = self.__dict__.get("_native") or self._made()
-                self.__dict__["_native"] = found
-        return found
+                if "_code" not in self.__dict__:
+                    self.__dict__["_code"] = self._made()
+        made: Code = self.__dict__["_code"]
+        return made
 
-    def _made(self) -> Native:
+    def _made(self) -> Code:
         key = cache.key_of("loops", _language(), jit.environment(), *_said(self, set()))
-        found = jit.cached(key)
-        if found is None:
-            objects = [jit.compile_optimized(module_text(self.loops))]
-            cache.store(key, jit.pack(objects, {}))
-            found = jit.load_objects(objects, {})
-        return found
+        code, known = Code(self.loops), jit.cached(key)
+        if known is None:
+            optimizing.begin(optimizing.Wish(key, lambda: module_text(self.loops), code.take))
+        else:
+            code.take(known)
+        return code
 
     def __reduce__(self) -> Any:
         return _named, (self.__module__, self.python.__qualname__)

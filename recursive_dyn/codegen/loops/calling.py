@@ -12,6 +12,8 @@ from recursive_dyn.codegen.jit import Native
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import BOOL, DTYPES, FLOAT, NOTHING, Array, Record, Scalar, Several, Type, words
 
+_FREE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+_HOLDING = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # keeps Python's lock
 _FIRST_ROOM = 1 << 16  # bytes of an arena before anything asked for more
 
 
@@ -36,10 +38,24 @@ class Arena:
         self._make(2 * (int(self.header[2]) + missing))
 
 
+class Code:
+    """The types of a compiled function, and its machine code, which may be replaced by better code at any time."""
+
+    native: Native
+
+    def __init__(self, loops: Loops) -> None:
+        self.loops = loops
+
+    def take(self, native: Native) -> None:
+        """What calls the function runs this from its next call on."""
+        self.native = native
+
+
 class Bound:
     """A compiled function with its arguments: arrays whose numbers may change, not their places. ``call()`` runs it."""
 
-    def __init__(self, loops: Loops, native: Native, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, code: Code, arguments: tuple[Any, ...]) -> None:
+        loops = code.loops
         if len(arguments) != len(loops.parameters):
             raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
         self._result, self._size = loops.result, len(words(loops.result))
@@ -48,14 +64,21 @@ class Bound:
             for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True)
             for cell in _cells(type_, value, f"{loops.function.__name__}'s {name}")
         ]
-        self._given, self._keep = len(cells), (arguments, native)
+        self._given, self._keep = len(cells), arguments
+        self._code, self._prototype = code, _FREE
         self._block = np.zeros(len(cells) + self._size, dtype=np.int64)
         self._block[: len(cells)] = cells
-        self._arena = Arena(native)
-        self._call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(native.address(ENTRY))
+        self._arena = Arena(code.native)
         self._block_address = ctypes.c_void_p(self._block.ctypes.data)
+        self._attach()
+
+    def _attach(self) -> None:
+        self._native = self._code.native
+        self._call = self._prototype(self._native.address(ENTRY))
 
     def __call__(self) -> Any:
+        if self._code.native is not self._native:
+            self._attach()
         missing = self._call(self._block_address, self._arena.address)
         result = self._results() if self._size else None
         if missing:
@@ -64,8 +87,8 @@ class Bound:
 
     def holding(self) -> Bound:
         """The same, but no other thread of Python's runs meanwhile: for what calls code that must not meet itself."""
-        _, native = self._keep
-        self._call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(native.address(ENTRY))
+        self._prototype = _HOLDING
+        self._attach()
         return self
 
     def _results(self) -> Any:

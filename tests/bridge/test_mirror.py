@@ -298,7 +298,7 @@ def test_nothing_is_left_after_many_mirrors(tree, client):
     free(scene, "ring", [shapes.Torus(0.3, 0.1, visual=False), shapes.Box((1, 1, 1))], pose(z=2))
     scene.world.shapes.append(shapes.Box((1, 2, 3), color=(1, 0, 0, 1)))
     dynamics = scene.compile()
-    for _ in range(50):
+    for _ in range(12):
         shown = PyBulletMirror(scene, rd.Simulation(dynamics), client=client, renderer="tiny")
         shown.add_polyline([(0, 0, 0), (1, 0, 0)])
         folder = Path(shown._mirrored.files.get("unseen", None).path).parent

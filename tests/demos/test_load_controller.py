@@ -51,7 +51,7 @@ def test_the_demo_recovers_and_stays_on_its_path() -> None:
     assert worst[6:].max() < late(demo.TIMESTEP)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 4, 5))])
 def test_it_recovers_from_almost_any_attitude(seed: int) -> None:
     rng = np.random.default_rng(seed)
     flight = demo.LoadFlight(timestep=1 / STEPS)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace as fields
+from functools import cache
 
 import pytest
 from formulas import R, e, formulas, g, l, m, q, rho, varied_scalars, x
@@ -211,6 +212,7 @@ def test_latex_is_typeset(f):
     typeset(f.latex())
 
 
+@cache
 def typeset(latex):
     """Lengths of what is drawn; mathtext refuses what is no LaTeX: unbalanced braces, double superscripts."""
     assert len(latex) > 5000 or PARSER.parse(f"${latex}$", 72, FontProperties())

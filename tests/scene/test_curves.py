@@ -286,7 +286,7 @@ def test_a_curve_with_no_options_is_what_it_was():
 
 
 @pytest.mark.parametrize("arc_length", [False, True])
-@pytest.mark.parametrize("size", [1.0, 20.0, 300.0, 5000.0])
+@pytest.mark.parametrize("size", [1.0, *(pytest.param(s, marks=pytest.mark.slow) for s in (20.0, 300.0)), 5000.0])
 def test_compiled_poses_are_those_of_the_path(size, arc_length):
     """To rounding, on long curves too, where large terms stand beside small ones."""
     made = [joints.bspline(size * RING, degree, closed=True, frame=frame, arc_length=arc_length)

@@ -112,7 +112,9 @@ def test_every_joint_comes_back_as_the_same_program(kind, tmp_path):
         assert b.joint.coordinates == a.joint.coordinates
 
 
-@pytest.mark.parametrize(("seed", "bodies"), [(1, 1), (2, 3), (3, 8), (4, 20), (5, 40)])
+@pytest.mark.parametrize(
+    ("seed", "bodies"), [(1, 1), (2, 3), (3, 8), (4, 20), pytest.param(5, 40, marks=pytest.mark.slow)]
+)
 def test_random_trees_come_back_as_the_same_model(seed, bodies, tmp_path):
     scene = trees.random_scene(seed, bodies, couplings=True).scene
     assert_same_model(scene, round_trip(scene, tmp_path))

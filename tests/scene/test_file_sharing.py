@@ -91,7 +91,7 @@ def test_scenes_with_shared_coordinates_come_back_as_the_same_model(tmp_path_fac
     assert_same_model(scene, loaded)
 
 
-@pytest.mark.parametrize(("seed", "bodies"), [(0, 4), (1, 5), (2, 7), (3, 9)])
+@pytest.mark.parametrize(("seed", "bodies"), [(0, 4), (1, 5), (2, 7), pytest.param(3, 9, marks=pytest.mark.slow)])
 def test_constrained_trees_come_back_as_the_same_model(seed, bodies, tmp_path):
     scene = bound(seed, bodies).scene
     loaded = round_trip(scene, tmp_path)

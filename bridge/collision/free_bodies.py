@@ -11,17 +11,23 @@ import pybullet
 
 from bridge.outsiders import of_bullet
 from recursive_dyn.contact.contacts import FreeBodies
-from recursive_dyn.spatial.rotations import normalized, quaternion_exp, quaternion_product, quaternion_to_matrix
+from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FreeBody:
-    """What Bullet says once of a rigid body of its own: id, mass (kg), principal moments of inertia (3,), size (m)."""
+    """What Bullet says once of a rigid body of its own: id, mass (kg), principal moments of inertia (3,), size (m).
+
+    given, told: the orientation that it was given last, a quaternion, and what Bullet then told of it, which differs by
+    rounding: given what it told, it would tell something else again.
+    """
 
     id: int
     mass: float
     moments: np.ndarray
     radius: float
+    given: Sequence[float] = ()
+    told: Sequence[float] = ()
 
     @classmethod
     def of(cls, body: int, client: int) -> FreeBody | None:
@@ -84,8 +90,9 @@ class Crowd:
         return FreeBodies(self._x, masses, np.einsum("nij,nj,nkj->nik", R, inverse, R), before, twist)
 
     def back(self) -> None:
-        """Put every body back where it was before ``place``, if it came to that."""
-        for body, ((position, orientation), (velocity, omega)) in zip(self.bodies, self._start, strict=False):
+        """Put every body back where it was before ``place``, if it came to that: to the bit if we had put it there."""
+        for body, ((position, told), (velocity, omega)) in zip(self.bodies, self._start, strict=False):
+            orientation = body.given if told == body.told else told
             pybullet.resetBasePositionAndOrientation(body.id, position, orientation, self._client)
             pybullet.resetBaseVelocity(body.id, velocity, omega, self._client)
 
@@ -98,14 +105,17 @@ class Crowd:
         x = self._x + free.shift[:, 3:]
         turn = _turned(self._turn, free.shift[:, :3])
         for k in np.flatnonzero(solved | touched).tolist():
-            body, twist = self.bodies[k].id, free.twist[k].tolist()
-            pybullet.resetBasePositionAndOrientation(body, x[k].tolist(), turn[k].tolist(), self._client)
-            pybullet.resetBaseVelocity(body, twist[3:], twist[:3], self._client)
+            body, twist = self.bodies[k], free.twist[k].tolist()
+            body.given = turn[k].tolist()
+            pybullet.resetBasePositionAndOrientation(body.id, x[k].tolist(), body.given, self._client)
+            pybullet.resetBaseVelocity(body.id, twist[3:], twist[:3], self._client)
+            body.told = pybullet.getBasePositionAndOrientation(body.id, physicsClientId=self._client)[1]
 
 
 def _turned(q: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """Unit quaternions (n, 4) of bodies turned by rotation vectors (n, 3) in world axes."""
-    return normalized(quaternion_product(quaternion_exp(turns), q))
+    result = quaternion_product(quaternion_exp(turns), q)
+    return np.asarray(result / np.sqrt((result * result).sum(axis=1, keepdims=True)))
 
 
 def gravity(client: int) -> np.ndarray:

@@ -10,6 +10,9 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contacts import Contacts, FreeBodies
 
+NOBODY = FreeBodies.none()  # where no other world's bodies take part
+_NAMELESS: Sequence[str] = ()
+
 
 class ContactTable(NamedTuple):
     """Arrays of as many rows as there is room for, of which the first size[0] are contacts; as in ``Contacts``.
@@ -65,7 +68,7 @@ class ContactBuffer:
 
     def __init__(self, capacity: int = 64) -> None:
         self.table, self.version = _table(capacity), 0
-        self.free, self.free_names = FreeBodies.none(), _NOBODY
+        self.free, self.free_names = NOBODY, _NAMELESS
 
     @property
     def capacity(self) -> int:
@@ -94,7 +97,7 @@ class ContactBuffer:
     def clear(self) -> None:
         """Nothing touches."""
         self.table.size[0] = 0
-        self.free, self.free_names = FreeBodies.none(), _NOBODY
+        self.free, self.free_names = NOBODY, _NAMELESS
 
     def fill(self, contacts: Contacts) -> None:
         """Hold these contacts, without impulses, and no others."""
@@ -103,7 +106,7 @@ class ContactBuffer:
         self.grow(n)
         table = self.table
         table.size[0] = n
-        self.free, self.free_names = contacts.free, contacts.free_names
+        self.free, self.free_names = contacts.free if len(contacts.free) else NOBODY, contacts.free_names
         table.a[:n], table.b[:n], table.keys[:n] = contacts.a, contacts.b, contacts.key
         table.points[:n, 0], table.points[:n, 1] = contacts.point_a, contacts.point_b
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
@@ -136,6 +139,3 @@ class ContactBuffer:
         )  # fmt: skip
         result.impulse[:], result.moment[:] = table.impulses[:n], table.moments[:n]
         return result
-
-
-_NOBODY: Sequence[str] = ()

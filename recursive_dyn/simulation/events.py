@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -57,38 +57,53 @@ class Touches(NamedTuple):
 
 
 class Events:
-    """Pairs of bodies in touch after the last step, and what happened since ``begin``; names: of the bodies."""
+    """Pairs of bodies in touch after the last step, and what happened since ``begin``; names: of the bodies.
+
+    touches: the numbers, which a step counts in; noted: whether one did since ``begin``.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names, self._bodies = list(names), len(names)
-        self._touches = _room(16, 0)
-        self._noted = False  # whether there was a step since ``begin``
-        self._bound: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_bound": None}
+        self.touches = _room(16, 0)
+        self.noted = False
 
     def begin(self) -> None:
         """Forget the last call's events, keep who is in touch."""
-        if self._noted:
-            self._noted = False
-            self._touches.fresh[0] = 1
+        if self.noted:
+            self.noted = False
+            self.touches.fresh[0] = 1
 
     def note(self, contacts: ContactBuffer) -> None:
         """Count a step's contacts, impulses included; events are made of them when asked for."""
-        bound = self._bound
-        if bound is None or bound[0] is not contacts.table or bound[1] is not self._touches:
-            bound = self._bind(contacts)
-        if len(contacts.free) or contacts.count:
-            bound = self._ready(contacts, bound)
-        bound[2]()
-        self._noted = True
+        self.make_room(contacts.count)
+        self.number(contacts.free_names)
+        note(contacts.table, self.touches, self._bodies)
+        self.noted = True
+
+    def make_room(self, more: int) -> None:
+        """Room for so many more pairs, in other arrays if need be."""
+        pairs = int(self.touches.size[0]) + more
+        if pairs > len(self.touches.a):
+            self._grow(2 * pairs, len(self.touches.free))
+
+    def number(self, free_names: Sequence[str]) -> None:
+        """Number the free bodies of the next step that is counted."""
+        if len(free_names) > len(self.touches.free):
+            self._grow(len(self.touches.a), 2 * len(free_names))
+        for k, name in enumerate(free_names):
+            if name not in self._names[self._bodies :]:
+                self._names.append(name)
+            self.touches.free[k] = self._names.index(name, self._bodies) - self._bodies
+
+    def _grow(self, pairs: int, free: int) -> None:
+        old, self.touches = self.touches, _room(pairs, free)
+        copied(old, self.touches)
 
     def told(self) -> tuple[ContactEvent, ...]:
         """Events since ``begin``."""
-        if not self._noted:
+        if not self.noted:
             return ()
-        t = self._touches
+        t = self.touches
         n = int(t.size[0])
         order = sorted(range(n), key=lambda p: (t.order[p] < 0, t.order[p]))
         result = [self._event(BEGIN, p) for p in order if t.began[p]]
@@ -96,28 +111,10 @@ class Events:
         return tuple(result + [self._event(END, p) for p in order if t.ended[p]])
 
     def _event(self, kind: str, p: int) -> ContactEvent:
-        t = self._touches
+        t = self.touches
         a, b = ("world" if k == STATIC else self._names[k] for k in (int(t.a[p]), int(t.b[p])))
         x, y, z = t.points[p].tolist()
         return ContactEvent(kind, a, b, float(t.impulses[p]), (x, y, z))
-
-    def _bind(self, contacts: ContactBuffer) -> Any:
-        self._bound = contacts.table, self._touches, noted.bind(contacts.table, self._touches, self._bodies)
-        return self._bound
-
-    def _ready(self, contacts: ContactBuffer, bound: Any) -> Any:
-        """Room for all pairs there may be, and numbers of the free bodies."""
-        t, names = self._touches, contacts.free_names
-        most = int(t.size[0]) + contacts.count
-        if most > len(t.a) or len(names) > len(t.free):
-            self._touches = _room(2 * most, 2 * len(names))
-            copied(t, self._touches)
-            t, bound = self._touches, self._bind(contacts)
-        for k, name in enumerate(names):
-            if name not in self._names[self._bodies :]:
-                self._names.append(name)
-            t.free[k] = self._names.index(name, self._bodies) - self._bodies
-        return bound
 
 
 def _room(pairs: int, free: int) -> Touches:
@@ -133,7 +130,7 @@ def _room(pairs: int, free: int) -> Touches:
 
 
 @compiled
-def noted(contacts: ContactTable, t: Touches, bodies: int) -> None:
+def note(contacts: ContactTable, t: Touches, bodies: int) -> None:
     """Count what touches after a step: what pushes, or overlaps. Free bodies are numbered from ``bodies`` on."""
     if t.fresh[0]:
         _begun(t)

@@ -10,6 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.simulation.coordinate_rows import row_names
@@ -48,10 +49,17 @@ class Memory:
         self.parts = 1
         self.totals: dict[str, float] | None = None
         self._tolerance, self._empty = 0.0, True
+        self._contacts: Contacts | None = None  # what was told of this step, once someone had asked
+        self._coordinates: dict[str, float] | None = None
 
     def note(self, times: tuple[float, ...], tolerance: float) -> None:
         """A step ended, whose numbers are in the arrays."""
         self.times, self.parts, self.totals, self._tolerance, self._empty = times, 1, None, tolerance, False
+        self._contacts = self._coordinates = None
+
+    def sum_up(self, parts: int, totals: dict[str, float]) -> None:
+        """The step that ended was one of several parts."""
+        self.parts, self.totals, self._coordinates = parts, totals, None
 
     def copy(self) -> Memory:
         """The same numbers in other arrays."""
@@ -66,6 +74,7 @@ class Memory:
         _become(self.arrays, other.arrays)
         self.times, self.parts, self.totals = other.times, other.parts, other.totals
         self._tolerance, self._empty = other._tolerance, other._empty
+        self._contacts, self._coordinates = other._contacts, other._coordinates
 
     def forget(self) -> None:
         """Nothing touched, nothing is known."""
@@ -74,13 +83,21 @@ class Memory:
             a = self.arrays
             a.rows[:], a.counts[:], a.momentum.known[:] = 0.0, 0, 0
             self.times, self.parts, self.totals, self._empty = (), 1, None, True
+            self._contacts = self._coordinates = None
+
+    def touching(self) -> Contacts:
+        """Contacts with their impulses, the same object until the next step."""
+        if self._contacts is None:
+            self._contacts = self.contacts.contacts()
+        return self._contacts
 
     def coordinates(self, names: Sequence[str]) -> dict[str, float]:
-        """Impulses by row."""
-        if self.totals is not None:
-            return dict(self.totals)
-        a = self.arrays
-        return {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[1]].tolist()}
+        """Impulses by row, the same object until the next step."""
+        if self._coordinates is None:
+            a, totals = self.arrays, self.totals
+            own = {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[1]].tolist()}
+            self._coordinates = own if totals is None else totals
+        return self._coordinates
 
     def solution(self) -> Solution:
         """What the solve did."""

@@ -20,6 +20,7 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_rows
+from recursive_dyn.simulation.events import Touches, note
 from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
 from recursive_dyn.simulation.memory import KeptArrays
@@ -33,8 +34,9 @@ class StepArrays(NamedTuple):
 
     q, v, tau, parameters: the simulation's own; start_q, start_v: at the step's start. settings (9,): as in Options,
     then the time for which damping and springs enter the mass matrix; surrounded (1,): whether frames are needed.
-    flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; rows: room for
-    them. numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one.
+    flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; whole (1,): 0
+    for a part of a step; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step; kept: those of
+    the last one.
     """
 
     q: Floats
@@ -51,6 +53,7 @@ class StepArrays(NamedTuple):
     trees: FloatingTrees
     owed: Momentum
     sources: RowSources
+    whole: Integers
     rows: GeneralizedRows
     impulses: ImpulseArrays
     numbers: Integers
@@ -145,8 +148,11 @@ def _settled(s: StepArrays, contacts: ContactTable) -> bool:
 
 
 @compiled
-def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable) -> None:
-    """What the next step starts from: contacts and rows as they were solved, momenta as they were settled."""
+def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
+    """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
+
+    Events are counted where this is a whole step: how many pairs have touched in this call.
+    """
     n, rows = s.counts[0], s.counts[1]
     copy_contacts(contacts, kept, n)
     s.kept.counts[:] = s.counts
@@ -157,3 +163,6 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable) -> None:
         s.kept.rows[s.numbers[i]] = s.impulses.changes.row_impulses[i]
     if len(s.trees.bases) > 0:
         remembered(s.kept.momentum, s.owed)
+    if s.whole[0]:
+        note(contacts, touches, bodies)
+    return touches.size[0]

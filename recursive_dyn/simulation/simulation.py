@@ -146,7 +146,7 @@ class Simulation(Stepped[Dynamics]):
     @property
     def contacts(self) -> Contacts:
         """Contacts of the last step, with their impulses."""
-        return self._timesteps.memory.contacts.contacts()
+        return self._timesteps.memory.touching()
 
     @property
     def contact_events(self) -> tuple[ContactEvent, ...]:

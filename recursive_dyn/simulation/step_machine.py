@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import body_links
@@ -14,6 +14,7 @@ from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
+from recursive_dyn.simulation.events import Events, Touches
 from recursive_dyn.simulation.flight import Flight
 from recursive_dyn.simulation.impulses import impulse_arrays
 from recursive_dyn.simulation.memory import Memory
@@ -26,7 +27,7 @@ from recursive_dyn.simulation.state import State
 
 class StepMachine:
     """Steps of one state. ``buffer``: where contacts of the step are written and solved; the parts of a step return
-    DONE, LOST or a code as ``native_step`` says.
+    DONE, LOST or a code as ``native_step`` says. flown: whether the step that is being taken has left its start.
 
     present: frames to keep up to date, or None where no surroundings need them.
     """
@@ -51,17 +52,21 @@ class StepMachine:
             state.q, state.v, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq), np.zeros(dynamics.nv),
             np.zeros(9), np.array([self.present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
+            np.ones(1, dtype=np.int64),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(2, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
         self.buffer, self._layout = ContactBuffer(), layout(model)
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
-        self._bound = -1, -1  # versions of the buffers
-        self.fly = fly.bind(self.arrays)
+        self._versions = -1, -1  # of the buffers that are bound
+        self._touches: Touches | None = None
+        self.flown = False
+        self._fly = fly.bind(self.arrays)
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
         """Before a step, or part of one, of length h: what may have changed since the last one."""
+        self.flown = False
         self.tau[:] = tau
         self._motors.write()
         s = settings
@@ -71,27 +76,42 @@ class StepMachine:
             self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
             self._options = options
 
-    def solve(self) -> int:
-        """Solve for what the buffer holds, move and settle."""
-        buffer = self.buffer
-        if self._bound != (buffer.version, self._memory.contacts.version):
-            self._bind()
-        if len(buffer.free) or self._free.size[0]:
-            self._take(buffer.free)
-        code: int = self._solve()
-        if len(buffer.free) and self.arrays.counts.any():
-            buffer.free.twist += self._free.twists[: len(buffer.free)]
-            buffer.free.shift += self._free.ways[: len(buffer.free)]
+    def fly(self) -> int:
+        """Fly on from the state."""
+        code: int = self._fly()
+        self.flown = True
         return code
 
-    def keep(self) -> None:
-        """Remember this step: the next one starts from it."""
-        kept = self._memory.contacts
-        if kept.capacity < self.buffer.count:
-            kept.grow(self.buffer.capacity)
+    def undo(self) -> None:
+        """Back to where ``fly`` started, if it did."""
+        if self.flown:
+            self._state.q[:], self._state.v[:] = self.arrays.start_q, self.arrays.start_v
+
+    def solve(self) -> int:
+        """Solve for what the buffer holds, move and settle."""
+        buffer, free = self.buffer, self.buffer.free
+        versions = buffer.version, self._memory.contacts.version
+        if self._versions != versions:
             self._bind()
-        self._keep()
-        kept.free, kept.free_names = self.buffer.free, self.buffer.free_names
+        if free is not NOBODY or self._free.size[0]:
+            self._take(free)
+        code: int = self._solve()
+        if free is not NOBODY and self.arrays.counts.any():
+            free.twist += self._free.twists[: len(free)]
+            free.shift += self._free.ways[: len(free)]
+        return code
+
+    def keep(self, events: Events) -> None:
+        """Remember this step: the next one starts from it."""
+        buffer, kept = self.buffer, self._memory.contacts
+        kept.free, kept.free_names = buffer.free, buffer.free_names
+        if buffer.free is not NOBODY:
+            events.number(buffer.free_names)
+        if self._touches is not events.touches:
+            self._bind_keep(events)
+        if self._keep() > self._most_pairs:
+            events.make_room(2 * buffer.capacity)
+        events.noted = True
 
     def explain(self) -> None:
         """Raise StateError for numbers that are not finite: for the first function of the state that has none."""
@@ -104,11 +124,17 @@ class StepMachine:
 
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts
-        if kept.capacity < len(table.gaps):
-            kept.grow(len(table.gaps))
+        kept.grow(len(table.gaps))
         self._solve = solve_and_settle.bind(self.arrays, self._layout, table, kept.table, self._free)
-        self._keep = keep.bind(self.arrays, table, kept.table)
-        self._bound = self.buffer.version, kept.version
+        self._touches = None
+        self._versions = self.buffer.version, kept.version
+
+    def _bind_keep(self, events: Events) -> None:
+        capacity, kept = self.buffer.capacity, self._memory.contacts.table
+        events.make_room(capacity)
+        self._touches = events.touches
+        self._most_pairs = len(events.touches.a) - capacity  # after a step, so that the next one has room
+        self._keep = keep.bind(self.arrays, self.buffer.table, kept, events.touches, len(self._dynamics.bodies))
 
     def _take(self, free: FreeBodies) -> None:
         """Free bodies as a solve reads them."""

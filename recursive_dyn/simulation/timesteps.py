@@ -152,35 +152,41 @@ class Timesteps:
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep in as many parts as fast bodies need, whole or not at all."""
-        state = self._state
-        q, v, time, kept = state.q.copy(), state.v.copy(), state.time, self._kept
-        parts = self._parts(simulation, h)
-        memory = self.memory.copy() if parts > 1 else None
+        time, kept, parts = self._state.time, self._kept, self._parts(simulation, h)
         try:
             if parts == 1:
                 self._part(machine, simulation, tau, h)
-                self.events.note(self.memory.contacts)
             else:
                 self._in_parts(machine, simulation, tau, h, parts)
-            state.time = time + h
+            self._state.time = time + h
         except BaseException:
-            state.q[:], state.v[:], state.time, self._kept = q, v, time, kept
-            if memory is not None:
-                self.memory.become(memory)
+            machine.undo()
+            self._state.time, self._kept = time, kept
             raise
         finally:
             self.step_size, self._within = h, False
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
-        """A timestep in several parts."""
+        """A timestep in several parts, whole or not at all."""
+        state, whole = self._state, machine.arrays.whole
+        q, v, memory = state.q.copy(), state.v.copy(), self.memory.copy()
         totals, touched = dict[str, float](), []
-        with self._together():
-            for _ in range(parts):
-                self._part(machine, simulation, tau, h / parts)
-                touched.append(self.memory.contacts.copy())
-                for name, impulse in self.coordinates().items():
-                    totals[name] = totals.get(name, 0.0) + impulse
-        self.memory.parts, self.memory.totals = parts, totals
+        whole[0] = 0
+        try:
+            with self._together():
+                for _ in range(parts):
+                    self._part(machine, simulation, tau, h / parts)
+                    touched.append(self.memory.contacts.copy())
+                    for name, impulse in self.coordinates().items():
+                        totals[name] = totals.get(name, 0.0) + impulse
+        except BaseException:
+            machine.flown = False
+            state.q[:], state.v[:] = q, v
+            self.memory.become(memory)
+            raise
+        finally:
+            whole[0] = 1
+        self.memory.sum_up(parts, totals)
         for contacts in touched:
             self.events.note(contacts)
 
@@ -265,7 +271,7 @@ class Timesteps:
             self._looked.impulse[:], self._looked.moment[:] = table.impulses[:n], table.moments[:n]
             self._looked.distance[:] = table.gaps[:n]
             self._surroundings.advance(simulation, self._looked, h)
-        machine.keep()
+        machine.keep(self.events)
 
     def _parts(self, simulation: Surrounded, h: float) -> int:
         if self._surroundings is None or self.settings.substeps == 1:

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from contextlib import nullcontext
 from functools import partial
 from time import sleep
 
@@ -11,6 +12,8 @@ import sympy as sp
 from interrupting import interrupted
 
 import recursive_dyn as rd
+from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.simulation.interrupts import Held
 from scene import Body, Scene, joints
 
 INTEGRATORS = ["semi_implicit_euler", "rk4", "implicit_midpoint"]
@@ -95,3 +98,48 @@ def test_threads_that_are_not_interrupted_finish():
     interrupted(0.05, lambda: sleep(1.0))
     thread.join()
     assert finished(sim, other) == 1_001_000
+
+
+def test_contexts_that_hold_interrupts_nest():
+    """What is held waits for the outermost context, or for where that is opened; ``serve`` takes what waits there."""
+    for opened, taken in ((True, ["held"]), (False, ["held", "served", "inner", "outer"])):
+        seen: list[str] = []
+        with pytest.raises(KeyboardInterrupt), Held() as outer, outer.opened() if opened else nullcontext():
+            with Held() as inner:
+                signal.raise_signal(signal.SIGINT)
+                seen.append("held")
+                inner.serve()
+                seen.append("served")
+            seen.append("inner")
+            with Held(), Held():
+                pass
+            seen.append("outer")
+        assert seen == taken
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_inner_context_opens_what_the_outer_one_opened():
+    with pytest.raises(KeyboardInterrupt), Held() as outer, outer.opened(), Held() as inner, inner.opened():
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it was open")
+    with pytest.raises(KeyboardInterrupt), Held(), Held() as inner, inner.opened():
+        signal.raise_signal(signal.SIGINT)
+        waited = True
+    assert waited
+
+
+def test_a_call_of_many_steps_among_surroundings_ends_after_a_whole_step():
+    """Interrupts come from the detector, in the middle of a step."""
+    sim = pendulum("rk4")
+    asked: list[float] = []
+
+    def detector(simulation: rd.Simulation) -> Contacts:
+        asked.append(simulation.time)
+        if len(asked) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return Contacts.none()
+
+    sim.detect = detector
+    with pytest.raises(KeyboardInterrupt):
+        sim.step(10)
+    assert len(asked) == 3 and sim.time == pytest.approx(3 * H)

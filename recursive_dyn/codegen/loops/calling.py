@@ -10,7 +10,19 @@ import numpy as np
 
 from recursive_dyn.codegen.jit import Native
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
-from recursive_dyn.codegen.loops.types import BOOL, DTYPES, FLOAT, NOTHING, Array, Record, Scalar, Several, Type, words
+from recursive_dyn.codegen.loops.types import (
+    BOOL,
+    DTYPES,
+    FLOAT,
+    INT,
+    NOTHING,
+    Array,
+    Record,
+    Scalar,
+    Several,
+    Type,
+    words,
+)
 
 _FREE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _HOLDING = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # keeps Python's lock
@@ -70,6 +82,7 @@ class Bound:
         self._block[: len(cells)] = cells
         self._arena = Arena(code.native)
         self._block_address = ctypes.c_void_p(self._block.ctypes.data)
+        self._numbers: Any = memoryview(self._block)  # type: ignore[arg-type]
         self._attach()
 
     def _attach(self) -> None:
@@ -80,7 +93,13 @@ class Bound:
         if self._code.native is not self._native:
             self._attach()
         missing = self._call(self._block_address, self._arena.address)
-        result = self._results() if self._size else None
+        kind = self._result
+        if kind is INT:  # a code that says how it went, as of calls of a microsecond
+            result = self._numbers[self._given]
+        elif kind is BOOL:
+            result = self._numbers[self._given] != 0
+        else:
+            result = self._results() if self._size else None
         if missing:
             self._arena.grow(missing)
         return result

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from recursive_dyn.codegen import cache, jit
 from recursive_dyn.codegen.building import building
@@ -109,8 +110,8 @@ def _optimized(wishes: list[Wish]) -> list[bytes]:
     asked = json.dumps([[wish.key, wish.text()] for wish in wishes]).encode()
     paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "RECURSIVE_DYN_PROGRESS": "off"}
     try:
-        if getattr(sys, "frozen", False):
-            raise OSError("there is no Python to run: the executable is a program of its own")
+        if getattr(sys, "frozen", False) or not Path(sys.executable or "").name.startswith("python"):
+            raise OSError("there is no Python to run: the executable is a program of its own, as a game is")
         # Ctrl-C is not meant for it, and it ends soon by itself.
         done = subprocess.run(
             [sys.executable, "-P", "-c", _PROGRAM], input=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

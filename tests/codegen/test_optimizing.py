@@ -74,6 +74,16 @@ def test_without_another_process_the_better_code_is_made_here(monkeypatch, troub
     assert results(function.bind(VALUES, out), out) == first
 
 
+def test_a_game_that_embeds_python_is_not_started_again(monkeypatch, tmp_path):
+    game, proof = tmp_path / "game", tmp_path / "started"
+    game.write_text(f"#!/bin/sh\ntouch {proof}\n")
+    game.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(game))
+    compiled(mixed).bind(VALUES, np.zeros(100))
+    optimizing.finish()
+    assert not proof.exists()
+
+
 def test_where_no_effort_is_wanted_plain_code_stays(monkeypatch):
     monkeypatch.setenv("RECURSIVE_DYN_EFFORT", "0")
     function, out = compiled(mixed), np.zeros(100)

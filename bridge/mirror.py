@@ -75,6 +75,7 @@ class PyBulletMirror:
             self._fill_window()
             if contact and self._feeling is not None:
                 self._feeling.surroundings = self._surroundings
+                self._feeling.warm_up()
         except BaseException:
             self._connection.close()
             raise

@@ -181,6 +181,16 @@ class Simulation(Stepped[Dynamics]):
         charts = self._charts or Charts(self._dynamics)
         charts.switch(body, chart, self._state.q, self._state.v, self._tau)
 
+    def warm_up(self) -> None:
+        """Compile, or load, all that steps may need, so that none of them waits for it in mid-motion.
+
+        Contacts, limits, motors, dry friction and constraints among the present surroundings, and charts. Otherwise
+        each is compiled when it is first needed. It changes nothing; a mirror does it when it is made.
+        """
+        self._timesteps.warm_up()
+        if self._charts:
+            self._dynamics.kernel("chart_quality")
+
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
         count = whole(count)

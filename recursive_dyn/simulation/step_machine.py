@@ -113,6 +113,11 @@ class StepMachine:
             events.make_room(2 * buffer.capacity)
         events.noted = True
 
+    def warm_up(self, events: Events) -> None:
+        """Compile or load what is bound when it is first needed."""
+        self._bind()
+        self._bind_keep(events)
+
     def explain(self) -> None:
         """Raise StateError for numbers that are not finite: for the first function of the state that has none."""
         state, call, h = self._state, self._dynamics.call, self.arrays.settings[8:9]

@@ -58,6 +58,10 @@ class Surrounded(Moving, Protocol):
 
     surroundings: Surroundings | None
 
+    def warm_up(self) -> None:
+        """Compile, or load, all that steps may need."""
+        ...
+
     @property
     def contacts(self) -> Contacts: ...
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -130,6 +131,13 @@ class Timesteps:
                 self._dynamics, self._integrator, self._flight, self._state, self.motors, self.memory, present
             )
         return machine
+
+    def warm_up(self) -> None:
+        """Have all that timesteps need."""
+        with waiting("preparing the steps of a simulation"):
+            self.ready().warm_up(self.events)
+            if self._constrained:
+                self._dynamics.kernel("project")
 
     def _fly_on(self, tau: np.ndarray, h: float, count: int) -> int:
         """Up to ``count`` timesteps that touch nothing and end within the limits; their number."""

@@ -30,7 +30,15 @@ def dt(f: Formula, order: int = 1) -> Formula:
 def delta(f: Formula, prescribed: Sequence[Symbol] = ()) -> Formula:
     """Variation of a formula, in the variations of its symbols; constants, and what is prescribed, have none."""
     given = {s.base for s in prescribed}
-    return derivation(f, lambda s: zero(s.shape) if s.base in given else _variation(s))
+
+    def variation(s: Symbol) -> Formula:
+        if s.constant or s.base in given:
+            return zero(s.shape)
+        if s.varied:
+            raise OperandError(f"{s} is a variation already and has none of its own")
+        return Symbol(s.base, s.order, True)
+
+    return derivation(f, variation)
 
 
 def _rate(s: Symbol) -> Formula:
@@ -41,14 +49,6 @@ def _rate(s: Symbol) -> Formula:
     if s.base.is_rotation:
         raise OperandError(f"the derivative of {s} is not defined: replace it with its rotation times hat(eta) first")
     return Symbol(s.base, s.order + 1, s.is_variation)
-
-
-def _variation(s: Symbol) -> Formula:
-    if s.constant:
-        return zero(s.shape)
-    if s.varied:
-        raise OperandError(f"{s} is a variation already and has none of its own")
-    return Symbol(s.base, s.order, True)
 
 
 def derivation(f: Formula, rule: Rule) -> Formula:
@@ -118,12 +118,10 @@ def in_displacements(s: Symbol, spinning: Mapping[Base, Symbol]) -> Formula:
     if base in spinning:
         eta = spinning[base].virtual
         return dt(dt(eta) + cross(Symbol(base), eta), s.order)
-    return s if base.virtual is None else dt(displacement(Symbol(base)), s.order)
-
-
-def displacement(q: Symbol) -> Formula:
-    """The variation of a variable in its virtual displacement: delta x, xi x q, R hat(eta)."""
-    return virtual_rate(q) if q.base.rate is None else multiply(q, hat(q.virtual))
+    q = Symbol(base)
+    if base.rate is not None:
+        return dt(multiply(q, hat(q.virtual)), s.order)
+    return s if base.virtual is None else dt(virtual_rate(q), s.order)
 
 
 def virtual_rate(q: Symbol) -> Formula:

@@ -78,16 +78,9 @@ class Table:
         return key if isinstance(key, Symbol) and key in self.slices else None
 
     def values(self, numbers: np.ndarray) -> dict[Symbol, Any]:
-        """The value of every symbol in an array (size,)."""
-        return {symbol: self.value(symbol, numbers) for symbol in self.slices}
-
-    def value(self, symbol: Symbol, values: np.ndarray) -> Any:
-        """A symbol's scalar or array of scalars in an array (size,); symmetric ones read their upper half only."""
-        own = values[self.slices[symbol]]
-        if not symbol.shape:
-            return own[0]
-        own = own.reshape(symbol.shape)
-        return mirrored(own) if symbol.base.symmetric else own
+        """The value of every symbol in an array (size,); symmetric ones read their upper half only."""
+        own = {symbol: numbers[place].reshape(symbol.shape)[()] for symbol, place in self.slices.items()}
+        return {symbol: mirrored(x) if symbol.base.symmetric else x for symbol, x in own.items()}
 
 
 class Quantities(Mapping[Any, Any]):

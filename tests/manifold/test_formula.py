@@ -1,5 +1,7 @@
 """Formulas: what is ill-typed is refused at once, in words; derivatives and variations of all that is well typed."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from formulas import A, G, J, K, R, d, dot, e, f, formulas, hat, l, m, p, q, rho, s, transpose, u, x, y
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from series import coefficients, motion
 
 from recursive_dyn.errors import ModelError, OperandError
-from recursive_dyn.manifold.comparison.equality import equal, exact, independent, point
+from recursive_dyn.manifold.comparison.equality import equal, independent, point
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.formula.declare import (
     define,
@@ -133,13 +135,13 @@ def test_what_is_ill_typed_is_refused_at_once(operation, words):
 @examples
 @given(formulas())
 def test_shapes_are_those_of_the_values(f):
-    value = Evaluation(point(symbols_of(f)), exact)(f)
+    value = Evaluation(point(symbols_of(f)), Fraction)(f)
     assert np.shape(value) == f.shape
 
 
 def test_operators_are_those_of_linear_algebra():
     values = point([m, x, rho, y, R, A, J, G])
-    at = Evaluation(values, exact)
+    at = Evaluation(values, Fraction)
     v, w = values[x], values[rho]
 
     def same(f, expected):
@@ -256,6 +258,6 @@ def test_abbreviations_are_differentiated_through():
 @given(formulas(2))
 def test_fourth_derivatives_are_those_of_the_power_series(f):
     along, derivatives = motion(symbols_of(f), 5)
-    expected = 24 * coefficients(Evaluation(along, exact)(f), 4)
+    expected = 24 * coefficients(Evaluation(along, Fraction)(f), 4)
     fourth = dt(f, 4)
-    assert not np.any(Evaluation(point(symbols_of(fourth)) | derivatives, exact)(fourth) - expected)
+    assert not np.any(Evaluation(point(symbols_of(fourth)) | derivatives, Fraction)(fourth) - expected)

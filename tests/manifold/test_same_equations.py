@@ -9,7 +9,6 @@ from slips import slips
 
 from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold import derive
-from recursive_dyn.manifold.comparison.equality import exact
 from recursive_dyn.manifold.comparison.same_equations import difference, same_equations
 from recursive_dyn.manifold.formula.calculus import delta, dt, symbols_of
 from recursive_dyn.manifold.formula.declare import rotations, scalars, vectors
@@ -220,7 +219,7 @@ def test_a_lost_row_is_found_from_either_side():
 def test_a_difference_holds_the_state_that_shows_it():
     wrong = {h.q: cross(h.q, h.m * h.l**2 * dt(h.q, 2) + h.m * h.g * h.e3 - h.tau)}
     found = difference(h.spherical_pendulum, wrong)
-    apart = Evaluation(found.state, exact)(wrong[h.q] - h.spherical_pendulum[h.q])
+    apart = Evaluation(found.state, Fraction)(wrong[h.q] - h.spherical_pendulum[h.q])
     assert np.any(apart)
     assert found.symbol == h.q and "row of q of the second" in str(found)
 

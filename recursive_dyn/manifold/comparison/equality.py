@@ -45,22 +45,17 @@ def equal(a: Formula, b: Formula, points: int = 3, configuration: Sequence[Symbo
         raise OperandError(f"{described(a)} and {described(b)} cannot be compared: their shapes differ")
     apart = independent(total([a, -b], a.shape), configuration)
     symbols = tuple(symbols_of(apart))
-    return all(not np.any(Evaluation(point(symbols, seed), exact)(apart)) for seed in range(points))
+    return all(not np.any(Evaluation(point(symbols, seed), Fraction)(apart)) for seed in range(points))
 
 
 def point(symbols: Iterable[Symbol], seed: int = 0) -> dict[Symbol, Value]:
     """A value of Fractions for each symbol, with all rules of S^2 and SO(3) true at once.
 
-    Derivatives and virtual displacements are symbols too. ``Evaluation(values, exact)`` takes what comes out. A
+    Derivatives and virtual displacements are symbols too. ``Evaluation(values, Fraction)`` takes what comes out. A
     symbol's value depends on its name, kind and the seed, not on the other symbols. What is abbreviated or varied is to
     be written in independent symbols first, by ``independent``.
     """
     return {s: _value(s, seed) for s in dict.fromkeys(symbols)}
-
-
-def exact(value: Fraction) -> Fraction:
-    """Numbers of formulas stay as they are."""
-    return value
 
 
 def independent(f: Formula, configuration: Sequence[Symbol] = ()) -> Formula:

@@ -16,7 +16,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError, OperandError
 from recursive_dyn.manifold.comparison.elimination import Row, pivot, reduced, remainder
-from recursive_dyn.manifold.comparison.equality import exact, independent, point
+from recursive_dyn.manifold.comparison.equality import independent, point
 from recursive_dyn.manifold.derivation.equations_of_motion import Equations
 from recursive_dyn.manifold.formula.calculus import conserved, dt, symbols_of
 from recursive_dyn.manifold.formula.evaluation import Evaluation, Value
@@ -168,16 +168,16 @@ def _matrix(formulas: Iterable[Formula], unknowns: Sequence[Symbol], state: Valu
 def _affine(f: Formula, unknowns: Sequence[Symbol], state: Values, name: str) -> list[list[Fraction]]:
     """By component of f: its coefficients of the unknowns' components, and what is left when these are zero."""
     origin = state | _values(unknowns, 0 * _numbers(unknowns, state))
-    rest = np.ravel(Evaluation(origin, exact)(f))
+    rest = np.ravel(Evaluation(origin, Fraction)(f))
     occurring = set(symbols_of(f))
     columns, drawn = [], rest
     for s in unknowns:
         for unit, x in zip(np.eye(prod(s.shape), dtype=object), np.ravel(state[s]), strict=True):
             column = 0 * rest
             if s in occurring:
-                column = np.ravel(Evaluation(origin | _values([s], unit), exact)(f)) - rest
+                column = np.ravel(Evaluation(origin | _values([s], unit), Fraction)(f)) - rest
                 drawn = drawn + column * x
             columns.append(column)
-    if np.any(drawn != np.ravel(Evaluation(state, exact)(f))):
+    if np.any(drawn != np.ravel(Evaluation(state, Fraction)(f))):
         raise ModelError(f"the {name} is not affine in {', '.join(s.base.name for s in unknowns)}")
     return [list(row) for row in zip(*columns, rest, strict=True)]

@@ -70,7 +70,7 @@ def define(name: str, formula: Formula) -> Symbol:
         raise OperandError(f"'{name}' cannot stand for {described(formula)}: only for a scalar or vector formula")
     if formula.varied:
         raise OperandError(f"'{name}' cannot stand for {formula}: it holds a variation")
-    return _declare_one(name, formula.shape, definition=formula)
+    return _symbol(name, formula.shape, definition=formula)
 
 
 def _companion(name: str, stem: str, greek: str) -> str:
@@ -85,37 +85,34 @@ def _size(value: Any) -> int:
     return int(value)
 
 
-def declare(
-    names: str,
+def declare(names: str, shape: Shape, constant: bool = False, **properties: Any) -> Any:
+    """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are."""
+    if not isinstance(constant, bool):
+        raise OperandError(f"constant is True or False, not {constant!r}")
+    symbols = [_symbol(name, shape, constant, **properties) for name in _separated(names)]
+    return symbols[0] if len(symbols) == 1 else tuple(symbols)
+
+
+def _symbol(
+    name: str,
     shape: Shape,
     constant: bool = False,
     space: Space | None = None,
     rate: Callable[[str], str] | None = None,
     virtual: Callable[[str], str] | None = None,
     **properties: Any,
-) -> Any:
-    """One symbol, or a tuple of symbols, of names separated by spaces; letters are normalised as Python's names are.
-
-    rate, virtual: how Omega, and xi or eta, are called by the symbol's name; constants have none.
-    """
-    if not isinstance(constant, bool):
-        raise OperandError(f"constant is True or False, not {constant!r}")
-    symbols = []
-    for name in _separated(names):
-        if rate and not constant:
-            properties["rate"] = _declare_one(rate(name), (3,))
-        rank = next(_ranks)
-        if virtual and not constant:
-            properties["virtual"] = _declare_one(virtual(name), (3,), is_virtual=True)
-        symbols.append(Symbol(Base(name, shape, constant, space or Flat(prod(shape)), rank=rank, **properties)))
-    return symbols[0] if len(symbols) == 1 else tuple(symbols)
-
-
-def _declare_one(name: str, shape: Shape, **properties: Any) -> Symbol:
-    symbol = declare(name, shape, **properties)
-    if not isinstance(symbol, Symbol):
+) -> Symbol:
+    """rate, virtual: how Omega, and xi or eta, are called by the symbol's name; constants have none."""
+    names = _separated(name)
+    if len(names) > 1:
         raise OperandError(f"one symbol takes one name, not {name!r}")
-    return symbol
+    name = names[0]
+    if rate and not constant:
+        properties["rate"] = _symbol(rate(name), (3,))
+    rank = next(_ranks)
+    if virtual and not constant:
+        properties["virtual"] = _symbol(virtual(name), (3,), is_virtual=True)
+    return Symbol(Base(name, shape, constant, space or Flat(prod(shape)), rank=rank, **properties))
 
 
 def _separated(names: str) -> list[str]:

@@ -79,26 +79,23 @@ def _shape(terms: Sequence[Term]) -> Shape:
 
 def _oriented(terms: Sequence[Term], roles: Roles) -> list[tuple[Head | None, Term]]:
     """Terms with their outermost operation; cross products are turned so that most terms share theirs."""
-    counts: Counter[Head] = Counter()
-    for t in terms:
-        counts.update(_heads(t.atom))
+    heads = [_heads(t.atom) for t in terms]
+    counts = Counter(h for own in heads for h in own)
     result: list[tuple[Head | None, Term]] = []
-    for t in terms:
-        heads = _heads(t.atom)
-        if not heads:
-            result.append((None, t))
-            continue
-        best = max(heads, key=lambda h: (h[1] == roles.first, isinstance(h[1], Symbol), counts[h], h == heads[0]))
-        if isinstance(t.atom, Cross) and best[1] != t.atom.left:
+    for t, own in zip(terms, heads, strict=True):
+        places = {h: (h[1] == roles.first, isinstance(h[1], Symbol), counts[h], h == own[0]) for h in own}
+        best = max(own, key=places.__getitem__, default=None)
+        if best and isinstance(t.atom, Cross) and best[1] != t.atom.left:
             t = replace(t, coefficient=product(t.coefficient, {(): -1}), atom=Cross(t.atom.right, t.atom.left))
         result.append((best, t))
     return result
 
 
 def _heads(atom: Formula | None) -> list[Head]:
-    if isinstance(atom, Cross):
-        return [(Cross, atom.left), (Cross, atom.right)]
-    return [(Apply, atom.left)] if isinstance(atom, Apply) else []
+    """Operations that may stand outermost: of a cross product, either operand may be the first."""
+    if not isinstance(atom, (Cross, Apply)):
+        return []
+    return [(type(atom), x) for x in (atom.children if isinstance(atom, Cross) else atom.children[:1])]
 
 
 def _behind(head: Head, terms: Sequence[Term], sharing: bool, roles: Roles) -> Formula:
@@ -120,13 +117,10 @@ def _behind(head: Head, terms: Sequence[Term], sharing: bool, roles: Roles) -> F
 
 def _with_fields(terms: list[Term], roles: Roles) -> list[tuple[Any, Formula]]:
     """Bare vectors: an acceleration x'' draws c e to it where its coefficient times a symbol is the field's."""
-    items = []
-    left = list(terms)
-    for t in terms:
-        if not _is_free_acceleration(t) or t not in left:
-            continue
+    items, left = [], list(terms)
+    for t in filter(_is_free_acceleration, terms):
         fields = [(r, f) for f in left if _is_field(f) and (r := _ratio(f.coefficient, t.coefficient))]
-        if not fields:
+        if not fields or t not in left:
             continue
         left = [other for other in left if other is not t and all(other is not f for _, f in fields)]
         parts = [t.atom, *(_product(replace(f, coefficient=r), roles) for r, f in fields)]

@@ -40,15 +40,18 @@ class _Pushes(NamedTuple):
 def separate(rows: ContactRows, lines: ScalarRows, these: Gaps, share: float, way: float, slop: float) -> bool:
     """Move z so that gaps + A z are as wanted where pressed, and nowhere below -slop; whether anything was moved.
 
-    What is overlapping is pushed to half the slop, the least way in the metric of M, but by ``way`` at most; that comes
-    first where not all can be had. share: of the step, for which positions z follow impulses.
+    Where nothing is, gaps become what is left of them. What is overlapping is pushed to half the slop, the least way in
+    the metric of M, but by ``way`` at most; that comes first where not all can be had. share: of the step, for which
+    positions z follow impulses.
     """
-    least = _immobile(rows)
-    moves = _amiss(rows, lines, these, least, slop)
+    least, left = _immobile(rows), np.empty(len(these.gaps))
+    moves = _amiss(rows, lines, these, left, least, slop)
     if moves:
         most = np.empty(len(these.gaps))
         _reachable(rows, lines, these, share, way, most)
         _push_apart(rows, lines, these, most, least, slop)
+    else:
+        these.gaps[:] = left
     return moves
 
 
@@ -61,12 +64,14 @@ def remain(rows: ContactRows, lines: ScalarRows, these: Gaps) -> None:
 
 
 @compiled
-def _amiss(rows: ContactRows, lines: ScalarRows, these: Gaps, least: float, slop: float) -> bool:
-    """Whether a gap that can be moved is not as it should be."""
+def _amiss(rows: ContactRows, lines: ScalarRows, these: Gaps, left: Floats, least: float, slop: float) -> bool:
+    """Whether a gap that can be moved is not as it should be; if none is, left (n + m,) are those that remain."""
     for c in range(len(these.gaps)):
-        if these.bounded[c] and _mobility(rows, lines, c) > least:
-            left = these.gaps[c] + moved(rows, lines, c, these.z)
-            if (these.pressed[c] and not np.isnan(these.wanted[c])) or left < -slop * BEYOND_SLOP:
+        left[c] = these.gaps[c]
+        if these.bounded[c]:
+            left[c] += moved(rows, lines, c, these.z)
+            wrong = (these.pressed[c] and not np.isnan(these.wanted[c])) or left[c] < -slop * BEYOND_SLOP
+            if wrong and _mobility(rows, lines, c) > least:
                 return True
     return False
 

@@ -131,14 +131,6 @@ class ImpulseFacts(NamedTuple):
     deepest: float
 
 
-class ImpulseResult(NamedTuple):
-    """What a solve of so many contacts found."""
-
-    contacts: int
-    changes: Changes
-    facts: ImpulseFacts
-
-
 def free_inertias(free: FreeBodies) -> FreeInertias:
     """Free bodies for a solve."""
     spins = np.linalg.cholesky(free.inverse_inertia) if len(free) else free.inverse_inertia
@@ -148,12 +140,3 @@ def free_inertias(free: FreeBodies) -> FreeInertias:
 def changes(nv: int, free: int, rows: int) -> Changes:
     """Room for what a solve does to nv velocities and so many free bodies, by so many rows."""
     return Changes(np.zeros(nv), np.zeros(nv), np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows))
-
-
-def earlier_contacts(table: ContactTable) -> EarlierContacts:
-    """Copies of solved contacts, for the next solve to start from."""
-    n = int(table.size[0])
-    return EarlierContacts(
-        table.size.copy(), table.keys[:n].copy(), table.points[:n].copy(), table.impulses[:n].copy(),
-        table.moments[:n].copy(),
-    )  # fmt: skip

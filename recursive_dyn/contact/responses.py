@@ -78,9 +78,9 @@ def push(
             if kind != ELIMINATION:
                 f0, f1, f2 = factors[d], factors[d + 1], factors[d + 2]
                 f3, f4, f5 = factors[d + 3], factors[d + 4], factors[d + 5]
-                x += f0 * a0 + f1 * a1 + f2 * a2 + f3 * a3 + f4 * a4 + f5 * a5
-                y += f0 * b0 + f1 * b1 + f2 * b2 + f3 * b3 + f4 * b4 + f5 * b5
-                z += f0 * c0 + f1 * c1 + f2 * c2 + f3 * c3 + f4 * c4 + f5 * c5
+                x += (f0 * a0 + f1 * a1) + (f2 * a2 + f3 * a3) + (f4 * a4 + f5 * a5)  # pairs: none waits for another
+                y += (f0 * b0 + f1 * b1) + (f2 * b2 + f3 * b3) + (f4 * b4 + f5 * b5)
+                z += (f0 * c0 + f1 * c1) + (f2 * c2 + f3 * c3) + (f4 * c4 + f5 * c5)
                 c[slot, 0], c[slot, 1], c[slot, 2] = x, y, z
                 d += 6
             if kind != CROSSING:

@@ -60,6 +60,7 @@ def _positions(
 ) -> None:
     """The ways by which to move, and the gaps that are left."""
     n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
+    changes, share = problem.changes, options.position_share * options.h
     gaps, z, before = np.empty(n + m), np.empty(len(whole.y)), np.empty(len(whole.y))
     bounded, pressed = np.empty(n + m, dtype=np.bool_), np.empty(n + m, dtype=np.bool_)
     for c in range(n):
@@ -67,16 +68,22 @@ def _positions(
     for s in range(m):
         gaps[n + s], bounded[n + s], pressed[n + s] = given.gaps[s], given.stops[s], whole.Q[s] > 0.0
     for k in range(len(z)):
-        z[k] = options.position_share * options.h * whole.y[k]
+        z[k] = share * whole.y[k]
     before[:] = z
     states = Gaps(gaps, wanted, bounded, pressed, given.holds, z)
     way = options.push_speed * options.h
     if separate(whole.rows, whole.lines, states, options.position_share, way, options.slop):
         restrain(problem, these, root, whole.y, before, z)
-    remain(whole.rows, whole.lines, states)
+        remain(whole.rows, whole.lines, states)
+        expand(problem.layout, problem.factors, root, z, V, changes.q)
+        _free_twists(problem.free, z[problem.layout.nv : len(z)], changes.free_ways)
+    else:
+        for k in range(len(changes.q)):
+            changes.q[k] = share * changes.v[k]
+        for k in range(len(changes.free_ways)):
+            for i in range(6):
+                changes.free_ways[k, i] = share * changes.free_twists[k, i]
     problem.contacts.gaps[0:n] = gaps[0:n]
-    expand(problem.layout, problem.factors, root, z, V, problem.changes.q)
-    _free_twists(problem.free, z[problem.layout.nv : len(z)], problem.changes.free_ways)
 
 
 @compiled
@@ -98,20 +105,3 @@ def _free_twists(free: FreeInertias, y: Floats, twists: Annotated[np.ndarray, fl
             for j in range(3):
                 turn += free.spins[k, i, j] * y[6 * k + j]
             twists[k, i], twists[k, 3 + i] = turn, free.masses[k] * y[6 * k + 3 + i]
-
-
-@compiled
-def bracket(turning: Annotated[np.ndarray, int, 2], d: Floats, v: Floats) -> Floats:
-    """ad_d v (nv,) of the ball and free factors, whose velocities are written in axes that turn with them; else 0.
-
-    turning (k, 2): first slot and number of slots of each.
-    """
-    result = np.zeros(len(v))
-    for k in range(len(turning)):
-        at = turning[k, 0]
-        for i in range(3):
-            a, b = at + (i + 1) % 3, at + (i + 2) % 3
-            result[at + i] = d[a] * v[b] - d[b] * v[a]
-            if turning[k, 1] == 6:
-                result[at + 3 + i] = d[a] * v[3 + b] - d[b] * v[3 + a] + d[3 + a] * v[b] - d[3 + b] * v[a]
-    return result

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import recursive_dyn as rd
-from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
-from recursive_dyn.contact.layout import body_links, layout
+from recursive_dyn.contact.forest_layout import layout
+from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import (
     BodyFrames,
     EarlierContacts,
@@ -15,9 +16,13 @@ from recursive_dyn.contact.problem import (
     ImpulseProblem,
     Options,
     changes,
-    earlier_contacts,
     free_inertias,
 )
+
+
+def earlier_contacts(table: ContactTable) -> EarlierContacts:
+    """Copies of solved contacts, for the next solve to start from."""
+    return EarlierContacts(*(a.copy() for a in (table.size, table.keys, table.points, table.impulses, table.moments)))
 
 
 def free_bodies(rng: np.random.Generator, count: int) -> FreeBodies:

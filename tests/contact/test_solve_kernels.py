@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impulse_problems import contacts, free_bodies, problem, rows
+from impulse_problems import contacts, earlier_contacts, free_bodies, problem, rows
 from test_cone import mobility, solved
 from trees import mechanism
 
@@ -16,9 +16,10 @@ from recursive_dyn.contact import cone, mixing, subspace, warm_start
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
+from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.islands import Partition, partition
-from recursive_dyn.contact.layout import body_links, layout
-from recursive_dyn.contact.problem import ImpulseProblem, earlier_contacts
+from recursive_dyn.contact.layout import body_links
+from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.responses import inverses, twists
 from recursive_dyn.contact.rows import contact_rows
 from recursive_dyn.contact.scalar_rows import scalar_rows

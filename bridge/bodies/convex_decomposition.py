@@ -1,20 +1,19 @@
 """Closed hollow meshes as convex parts, as moving bodies need them in Bullet: cut by CoACD, once, kept on disk.
 
+Those of the robots in pybullet_data come with the package (``bridge.bodies.shipped_results``).
+
 Wei, Liu, Ling, Su (2022), Approximate Convex Decomposition for 3D Meshes with Collision-Aware Concavity and Tree
 Search, ACM Transactions on Graphics 41 (4).
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import importlib.util
 import io
 import json
 import subprocess
 import sys
 import warnings
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recursive_dyn.codegen import cache
+from bridge import mesh_cache
 from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.errors import ModelError
 from scene import shapes
@@ -39,6 +38,7 @@ OPTIONS = {  # of coacd.run_coacd, which mends a mesh that cuts itself first
     "resolution": 1000,
     "seed": 0,
 }
+FORMAT = 2  # of what is kept; another one is made anew
 FLAT = 1e-9  # volume of a mesh of unit size below which there is nothing to cut
 SECONDS = 600  # after which cutting is given up
 
@@ -110,24 +110,64 @@ def hulls(shape: shapes.Mesh) -> Parts | None:
     Progress is told while it lasts; the result is kept in the cache of compiled programs. Raises ModelError for a mesh
     that CoACD cannot cut.
     """
-    mesh = shapes.to_trimesh(shape)
+    key = parts_key(shape)
+    found = mesh_cache.load(key)
+    if found is None or not _sound(found):
+        found = cut(shape)
+        if found is None:
+            return None
+        mesh_cache.keep(key, found)
+    units = float(np.abs(shape.scale).max())
+    middle, extent = found["frame"][:3], found["frame"][3]
+    ends = np.cumsum(found["counts"], axis=0)
+    vertices = units * (found["vertices"] * extent + middle)
+    parts = zip(np.split(vertices, ends[:-1, 0]), np.split(found["faces"].astype(np.int64), ends[:-1, 1]), strict=True)
+    return Parts(list(parts)) if len(ends) else None
+
+
+def parts_key(shape: shapes.Mesh) -> str:
+    """What the parts are kept under: the mesh, how its axes are scaled against each other, and how it is cut."""
+    ratios = (np.asarray(shape.scale) / np.abs(shape.scale).max()).tolist()
+    return mesh_cache.key_of(shape, "convex parts", FORMAT, json.dumps(OPTIONS), ratios)
+
+
+def cut(shape: shapes.Mesh) -> dict[str, np.ndarray] | None:
+    """The parts, none for a mesh to be filled; None where CoACD is not installed, with a warning.
+
+    frame (4,): middle and extent of the mesh in the file's units; counts (parts, 2) of vertices, in units of the frame
+    about its middle, and faces, which follow each other part by part.
+    """
+    mesh, units = shapes.to_trimesh(shape), float(np.abs(shape.scale).max())
     middle, extent = np.asarray(mesh.bounds).mean(axis=0), float(np.asarray(mesh.extents).max())
     unit = _welded((np.asarray(mesh.vertices) - middle) / extent, np.asarray(mesh.faces))
-    if not _is_hollow(unit):
-        return None
-    if importlib.util.find_spec("coacd") is None:
-        warnings.warn(
-            f"{shape.label}: its hollows are filled, as CoACD is not installed; pip install coacd, or give an OBJ file"
-            " with a convex `o` group for each part",
-            stacklevel=2,
-        )
-        return None
-    key = _key(unit)
-    payload = cache.load(key)
-    values = None if payload is None else _arrays(payload)
-    if values is None:
-        values = _cut(shape.label, unit, key)
-    return Parts([(v * extent + middle, faces) for v, faces in zip(values[::2], values[1::2], strict=True)])
+    parts: list[np.ndarray] = []
+    if _is_hollow(unit):
+        if importlib.util.find_spec("coacd") is None:
+            warnings.warn(
+                f"{shape.label}: its hollows are filled, as CoACD is not installed; pip install coacd, or give an OBJ"
+                " file with a convex `o` group for each part",
+                stacklevel=3,
+            )
+            return None
+        parts = _cut(shape.label, unit)
+    vertices, faces = parts[::2], parts[1::2]
+    return {
+        "frame": np.array([*middle, extent]) / units,
+        "counts": np.array([[len(v), len(f)] for v, f in zip(vertices, faces, strict=True)], np.int64).reshape(-1, 2),
+        "vertices": np.concatenate([np.empty((0, 3)), *vertices]).astype(np.float32),
+        "faces": np.concatenate([np.empty((0, 3), np.int64), *faces]).astype(np.uint16),
+    }
+
+
+def _sound(found: dict[str, np.ndarray]) -> bool:
+    """Whether that is what ``cut`` gives."""
+    if not {"frame", "counts", "vertices", "faces"} <= found.keys():
+        return False
+    frame, counts = found["frame"], found["counts"]
+    if frame.shape != (4,) or counts.ndim != 2 or counts.shape[1] != 2:
+        return False
+    sizes = zip(("vertices", "faces"), counts.sum(axis=0).tolist(), strict=True)
+    return all(found[name].shape == (size, 3) for name, size in sizes)
 
 
 def _welded(vertices: np.ndarray, faces: np.ndarray) -> trimesh.Trimesh:
@@ -146,37 +186,20 @@ def _is_hollow(mesh: trimesh.Trimesh) -> bool:
         return FLAT < abs(float(mesh.volume)) < (1.0 - CONVEX) * float(mesh.convex_hull.volume)
 
 
-def _key(mesh: trimesh.Trimesh) -> str:
-    vertices, faces = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, np.int64)
-    content = hashlib.sha256(vertices.tobytes() + faces.tobytes()).hexdigest()
-    return cache.key_of("convex parts", importlib.metadata.version("coacd"), json.dumps(OPTIONS), content)
-
-
-def _arrays(payload: bytes) -> list[np.ndarray] | None:
-    """Vertices and faces of the parts by turns, from an .npz file's bytes; None if they are something else."""
-    try:
-        with np.load(io.BytesIO(payload)) as arrays:
-            values = [arrays[f"arr_{k}"] for k in range(len(arrays.files))]
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-        return None
-    sound = len(values) > 0 and len(values) % 2 == 0 and all(a.ndim == 2 and a.shape[1] == 3 for a in values)
-    return values if sound else None
-
-
-def _cut(label: str, mesh: trimesh.Trimesh, key: str) -> list[np.ndarray]:
-    """Vertices and faces of the parts by turns, kept in the cache under ``key``."""
+def _cut(label: str, mesh: trimesh.Trimesh) -> list[np.ndarray]:
+    """Vertices and faces of the parts by turns."""
     given = io.BytesIO()
     np.savez(given, vertices=mesh.vertices, faces=mesh.faces)
     made, trouble = _run([sys.executable, "-c", _PROGRAM, json.dumps(OPTIONS)], given.getvalue(), label)
-    values = None if trouble else _arrays(made)
-    if values is None:
+    arrays = mesh_cache.unpacked(made) or {}
+    parts = [arrays[name] for name in sorted(arrays, key=lambda name: int(name.removeprefix("arr_")))]
+    if trouble or not parts:
         raise ModelError(
             f"{label}: CoACD cannot cut this mesh into convex parts ({trouble or 'no result'}); mend its triangles,"
             " give an OBJ file with a convex `o` group for each part, or give it collision=False and simpler shapes"
             " beside it"
         )
-    cache.store(key, made)
-    return values
+    return parts
 
 
 def _run(command: list[str], given: bytes, label: str) -> tuple[bytes, str | None]:

@@ -8,6 +8,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from bridge import mesh_cache
 from bridge.planes.lowest_points import ELLIPSOID, POINTS, RIM, TUBE
 from recursive_dyn.errors import ModelError
 from scene import shapes
@@ -69,15 +70,31 @@ def _(shape: shapes.Ellipsoid) -> list[Support]:
 @supports.register
 def _(shape: shapes.Mesh) -> list[Support]:
     """The corners of its convex hull: a plane never meets hollows."""
-    vertices = np.asarray(shape.geometry.vertices, dtype=float) * np.asarray(shape.scale)
-    return [Support(POINTS, vertices[_corners(vertices)])]
+    return [Support(POINTS, corners(shape) * np.asarray(shape.scale))]
+
+
+def corners_key(shape: shapes.Mesh) -> str:
+    """What the corners are kept under."""
+    return mesh_cache.key_of(shape, "corners")
+
+
+def corners(shape: shapes.Mesh) -> np.ndarray:
+    """The vertices (n, 3) on the convex hull of a mesh, in the units of its source; kept once found."""
+    key = corners_key(shape)
+    kept = (mesh_cache.load(key) or {}).get("corners")
+    if kept is not None and kept.ndim == 2 and kept.shape[1] == 3 and len(kept):
+        return kept
+    vertices = np.asarray(shape.geometry.vertices, dtype=float)
+    found: np.ndarray = vertices[_on_hull(vertices)]
+    mesh_cache.keep(key, {"corners": found})
+    return found
 
 
 def _ends(length: float) -> np.ndarray:
     return np.array([[0.0, 0.0, -0.5 * length], [0.0, 0.0, 0.5 * length]])
 
 
-def _corners(vertices: np.ndarray) -> np.ndarray:
+def _on_hull(vertices: np.ndarray) -> np.ndarray:
     """Indices of the vertices on the convex hull; all, where they lie in a plane or a line."""
     from scipy.spatial import ConvexHull, QhullError
 

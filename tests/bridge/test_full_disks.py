@@ -10,6 +10,7 @@ import pytest
 import trimesh
 
 import recursive_dyn as rd
+from bridge import mesh_cache
 from bridge.bodies import convex_decomposition as decomposition
 from bridge.meshes.files import MeshFiles
 from bridge.meshes.triangle_mesh import Triangles
@@ -22,12 +23,18 @@ def one_array() -> bytes:
     return file.getvalue()
 
 
+def some_arrays() -> bytes:
+    return mesh_cache.packed({name: np.zeros((2, 3)) for name in ("frame", "counts", "vertices", "faces")})
+
+
 def ring():
     return trimesh.creation.torus(1.0, 0.3, major_sections=16, minor_sections=8)
 
 
 @pytest.mark.parametrize(
-    "payload", (b"", b"no archive", b"PK\3\4", one_array()), ids=("empty", "text", "cut", "one array")
+    "payload",
+    (b"", b"no archive", b"PK\3\4", one_array(), some_arrays()),
+    ids=("empty", "text", "cut", "one array", "other arrays"),
 )
 def test_what_is_kept_in_place_of_parts_is_cut_anew(payload, monkeypatch, tmp_path):
     """An intact entry of something else, as another version of the program might leave it."""
@@ -36,11 +43,16 @@ def test_what_is_kept_in_place_of_parts_is_cut_anew(payload, monkeypatch, tmp_pa
     np.savez(made, np.eye(4, 3), np.array([[0, 1, 2]]))
     monkeypatch.setattr(decomposition, "_run", lambda *_: (made.getvalue(), None))
     stored = {}
-    monkeypatch.setattr(decomposition.cache, "store", stored.__setitem__)
-    monkeypatch.setattr(decomposition.cache, "load", lambda key: payload)
+    monkeypatch.setattr(mesh_cache.cache, "store", stored.__setitem__)
+    monkeypatch.setattr(mesh_cache.cache, "load", lambda key: payload)
     parts = decomposition.hulls(shapes.Mesh(ring()))
     assert parts is not None and len(parts.parts) == 1
-    assert list(stored.values()) == [made.getvalue()]
+    (kept,) = stored.values()
+    monkeypatch.setattr(mesh_cache.cache, "load", lambda key: kept)
+    monkeypatch.setattr(decomposition, "_run", lambda *_: pytest.fail("it was cut again"))
+    again = decomposition.hulls(shapes.Mesh(ring()))
+    assert again is not None
+    np.testing.assert_array_equal(again.parts[0][0], parts.parts[0][0])
 
 
 def full(*arguments, **options):

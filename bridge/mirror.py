@@ -14,6 +14,7 @@ from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.visuals import SCENERY, Visual, rgba
 from bridge.collision.bullet_surroundings import BulletSurroundings
 from bridge.collision.contact_record import Contact
+from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
 from bridge.connection import Connection
 from bridge.meshes.triangle_mesh import Triangles, checked
@@ -42,9 +43,11 @@ class PyBulletMirror:
 
     Scenery meets all bodies, also those hung on the world, but no scenery. Neighbours never touch unless ``scene.pair``
     says so: a body and the next one towards the world that has shapes to collide with. Mesh scenery is hollow, a moving
-    mesh is cut into convex parts, once. A mirror that nobody holds any more goes by itself, but for Bullet's world:
-    that stays as long as a simulation feels it. Raises ModelError for shapes that Bullet cannot take, StateError once
-    the connection is gone.
+    mesh is cut into convex parts, once. Bodies that a simulation feels and that overlap at the start are told by name,
+    in a warning; ``overlaps`` are the deepest contact of each pair.
+
+    A mirror that nobody holds any more goes by itself, but for Bullet's world: that stays as long as a simulation feels
+    it. Raises ModelError for shapes that Bullet cannot take, StateError once the connection is gone.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class PyBulletMirror:
         self._feeling = sim if isinstance(sim, Surrounded) else None
         self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
+        self.overlaps: tuple[Contact, ...] = ()
         count = len(sim.dynamics.bodies)
         self._poses, self._twists = np.zeros((count, 4, 4)), np.zeros((count, 6))  # as they were mirrored last
         self._stepped = False  # whether contacts of the last step are those to be told
@@ -76,9 +80,11 @@ class PyBulletMirror:
             if contact and self._feeling is not None:
                 self._feeling.surroundings = self._surroundings
                 self._feeling.warm_up()
+                self.overlaps = self._overlaps(self._feeling)
         except BaseException:
             self._connection.close()
             raise
+        warn_of(self.overlaps, stacklevel=2)
 
     @property
     def client(self) -> int:
@@ -185,6 +191,13 @@ class PyBulletMirror:
     def _felt(self) -> bool:
         """Whether it is this mirror's contacts that the simulation feels."""
         return self._feeling is not None and self._feeling.surroundings is self._surroundings
+
+    def _overlaps(self, sim: Surrounded) -> tuple[Contact, ...]:
+        """Overlaps at the simulation's state; Bullet remembers nothing of having been asked."""
+        with self._connection.guard():
+            found = self._surroundings.look(*self._frames())
+            self._surroundings.forget(sim)
+        return overlapping(found, self._mirrored.still)
 
     def _follow(self, anew: bool = False) -> None:
         """Put Bullet's bodies where the simulation's are: those that moved, or all of them ``anew``."""

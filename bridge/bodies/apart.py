@@ -64,6 +64,13 @@ def neighbours(scene: Scene, dynamics: moving.Bodies) -> Iterator[Pair]:
             yield from product(pieces[carrier], bodies)
 
 
+def still(dynamics: moving.Bodies) -> frozenset[str]:
+    """Names of the bodies that are fixed to the world."""
+    if not isinstance(dynamics, Dynamics):
+        return frozenset()
+    return frozenset(body.name for body in dynamics.model.bodies if body.link == WORLD)
+
+
 def _tree(scene: Scene, dynamics: moving.Bodies) -> tuple[Sequence[str], Sequence[int], Sequence[bool]]:
     """Names of the bodies, the number of each one's parent, or WORLD, and whether it moves against that."""
     if isinstance(dynamics, Dynamics):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pybullet
 
-from bridge.bodies.apart import apart, neighbours, ordered
+from bridge.bodies.apart import apart, neighbours, ordered, still
 from bridge.bodies.colliders import colliders, placed
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.bodies.visuals import PALETTE, Visual, visuals
@@ -20,15 +20,16 @@ from scene import Scene, shapes
 class MirroredScene:
     """Bullet's bodies for a scene; whoever holds it puts them where they are.
 
-    names: of the bodies, in the order of what moves them; scenery: the world's shapes and the ground; planes: contacts
-    with the planes among them. It knows nothing of what moves, so that surroundings that a simulation holds keep no
-    simulation alive. Raises ModelError for shapes that Bullet cannot take.
+    names: of the bodies, in the order of what moves them; still: of those that nothing moves; scenery: the world's
+    shapes and the ground; planes: contacts with the planes among them. It knows nothing of what moves, so that
+    surroundings that a simulation holds keep no simulation alive. Raises ModelError for shapes that Bullet cannot take.
     """
 
     def __init__(self, scene: Scene, dynamics: moving.Bodies, connection: Connection, ground: bool | float) -> None:
         self.names = tuple(dynamics.bodies)
         if sorted(self.names) != sorted(body.name for body in scene.bodies):
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
+        self.still = still(dynamics)
         self._scene, self._neighbours = scene, tuple(neighbours(scene, dynamics))
         self.connection = connection
         self.scenery = _scenery(scene, ground)

@@ -26,6 +26,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import Surrounded
 
 _ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before
+_AWAY = 1e5  # m above everything
 
 
 class BulletSurroundings:
@@ -117,6 +118,24 @@ class BulletSurroundings:
         finally:
             if pybullet.isConnected(self._client):
                 pybullet.removeState(saved, self._client)
+
+    def forget(self, simulation: Surrounded) -> None:
+        """Let Bullet know of the scene's bodies what it would had they been made where they are now.
+
+        What it finds depends on what it found before, point by point. So they are taken away from everything, and come
+        back. Bullet's own bodies stay, and what it remembers of these among themselves.
+        """
+        if not pybullet.isConnected(self._client):  # who is gone remembers nothing
+            return
+        present, extents = simulation.present, self._scene.bodies.reach[:, 2]
+        away = np.tile(np.eye(4), (len(extents), 1, 1))
+        away[:, 0, 3] = (2.0 * extents.max(initial=0.0) + 1.0) * np.arange(len(extents))
+        away[:, 2, 3] = _AWAY
+        with self._connection.guard(), self._connection.paused():
+            for poses in (away, present.poses):
+                self.place(poses, present.twists, bare=False)
+                pybullet.performCollisionDetection(self._client)  # its boxes, too, are those of the last detection
+            self._placed.forget_seen()
 
     def look(self, poses: np.ndarray, twists: np.ndarray) -> tuple[Contact, ...]:
         """Contacts with the bodies at poses (nb, 4, 4) and twists (nb, 6); Bullet's own stay where they are."""

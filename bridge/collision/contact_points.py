@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from bridge.collision.point_order import in_order
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -33,10 +34,12 @@ class RawPoints(NamedTuple):
 
 class Known(NamedTuple):
     """What each of Bullet's ids is: numbers (n,): of a body of the scene, of one of the free ones behind these, or
-    STATIC; skins (n,), m: by how much it is larger than its shapes; foreign (n,): whether it is not the mirror's.
-    scene, free (1,): how many bodies there are of both kinds."""
+    STATIC; ranks (n,): its place among the mirror's bodies, or behind these, whatever ids they have in a connection;
+    skins (n,), m: by how much it is larger than its shapes; foreign (n,): whether it is not the mirror's. scene, free
+    (1,): how many bodies there are of both kinds."""
 
     numbers: Integers
+    ranks: Integers
     skins: Floats
     foreign: Flags
     scene: Integers
@@ -90,11 +93,14 @@ def gathered(raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactT
     aside.sizes[0] = aside.sizes[1] = aside.sizes[2] = 0
     if count > len(raw.ids):
         return NO_ROOM
-    reached = _reached(count, raw.ids, known)
-    row, wanted, drifting, pair, place = 0, 0, 0, NOBODY, 0
+    reached, order = _reached(count, raw.ids, known), np.empty(count, dtype=np.int64)
     for i in range(count):
         _rounded(raw.values[i])
-        if _is_repeated(raw, i):
+    in_order(count, raw.ids, raw.values, known.ranks, order)
+    row, wanted, drifting, pair, place = 0, 0, 0, NOBODY, 0
+    for k in range(count):
+        i = order[k]
+        if _is_repeated(raw, order, k):
             continue
         first, second = raw.ids[i, 0], raw.ids[i, 1]
         a, b = known.numbers[first], known.numbers[second]
@@ -113,7 +119,8 @@ def gathered(raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactT
                 wanted += 1
         if row < len(table.gaps) and row < len(aside.others):
             _write(row, raw.values[i], flip, known.skins[first], known.skins[second], table)
-            table.a[row], table.b[row], table.keys[row] = a, b, pair
+            table.a[row], table.b[row] = a, b
+            table.keys[row] = (known.ranks[first] << BITS) + known.ranks[second]
             table.frictions[row] = pairs.rows[place]
             aside.others[row] = second
             if b == STATIC and known.foreign[second]:
@@ -167,14 +174,16 @@ def _rounded(values: Floats) -> None:
 
 
 @compiled
-def _is_repeated(raw: RawPoints, i: int) -> bool:
-    """Whether a point is the same as one before: a capsule and the ball at its end report some twice."""
-    for j in range(i - 1, -1, -1):
+def _is_repeated(raw: RawPoints, order: Integers, k: int) -> bool:
+    """Whether the k-th in order is the same as one before: a capsule and the ball at its end report some twice."""
+    i = order[k]
+    for before in range(k - 1, -1, -1):
+        j = order[before]
         if raw.ids[j, 0] != raw.ids[i, 0] or raw.ids[j, 1] != raw.ids[i, 1]:
             return False
         apart = 0.0
-        for k in range(9):
-            apart = max(apart, abs(raw.values[i, k] - raw.values[j, k]))
+        for c in range(9):
+            apart = max(apart, abs(raw.values[i, c] - raw.values[j, c]))
         if apart < _SAME:
             return True
     return False

@@ -33,7 +33,9 @@ class Population:
         self._bodies, self._names = bodies, names
         self._ranks = {name: k for k, name in enumerate(names)}
         self._numbers = np.zeros(0, dtype=np.int64)
-        self.known = Known(self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]]))
+        self.known = Known(
+            self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]])
+        )
         self.census = nobody()
         self.reach = bodies.reach
         self.free: list[FreeBody] = []
@@ -107,12 +109,13 @@ class Population:
     def _tell(self, size: int, others: Sequence[int]) -> None:
         """Tables of what each id below ``size`` is."""
         self._numbers = np.full(size, STATIC)
-        skins, foreign = np.zeros(size), np.zeros(size, dtype=bool)
+        ranks, skins, foreign = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=bool)
         foreign[others] = True
-        for body, name in self._connection.bodies.items():
-            self._numbers[body] = self._ranks.get(name, STATIC)
+        for k, (body, name) in enumerate(self._connection.bodies.items()):
+            self._numbers[body], ranks[body] = self._ranks.get(name, STATIC), k
             skins[body] = self._bodies.skins.get(body, 0.0)
-        self.known = Known(self._numbers.copy(), skins, foreign, _integers([len(self._names)]), _integers([0]))
+        ranks[others] = len(self._connection.bodies) + np.arange(len(others))
+        self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:
         low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)

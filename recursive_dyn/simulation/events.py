@@ -13,6 +13,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import STATIC
 
 BEGIN, STAY, END = "begin", "stay", "end"
+WORLD = "world"  # what events call all that does not move
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,19 @@ class Events:
         old, self.touches = self.touches, _room(pairs, free)
         copied(old, self.touches)
 
+    def touching(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of names of who is in touch after the last step."""
+        t = self.touches
+        return tuple(self._pair(p) for p in range(int(t.size[0])) if t.before[p])
+
+    def recall(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """These are in touch, and nothing has happened yet."""
+        self.touches, self.noted = _room(max(16, 2 * len(pairs)), len(self.touches.free)), False
+        for pair in pairs:
+            self._names += [name for name in pair if name != WORLD and name not in self._names]
+            a, b = (STATIC if name == WORLD else self._names.index(name) for name in pair)
+            _fresh(self.touches, _place(self.touches, a, b), a, b, True)
+
     def told(self) -> tuple[ContactEvent, ...]:
         """Events since ``begin``."""
         if not self.noted:
@@ -111,10 +125,15 @@ class Events:
         return tuple(result + [self._event(END, p) for p in order if t.ended[p]])
 
     def _event(self, kind: str, p: int) -> ContactEvent:
-        t = self.touches
-        a, b = ("world" if k == STATIC else self._names[k] for k in (int(t.a[p]), int(t.b[p])))
-        x, y, z = t.points[p].tolist()
-        return ContactEvent(kind, a, b, float(t.impulses[p]), (x, y, z))
+        a, b = self._pair(p)
+        x, y, z = self.touches.points[p].tolist()
+        return ContactEvent(kind, a, b, float(self.touches.impulses[p]), (x, y, z))
+
+    def _pair(self, p: int) -> tuple[str, str]:
+        return self._name(int(self.touches.a[p])), self._name(int(self.touches.b[p]))
+
+    def _name(self, number: int) -> str:
+        return WORLD if number == STATIC else self._names[number]
 
 
 def _room(pairs: int, free: int) -> Touches:

@@ -215,11 +215,17 @@ class Simulation(Stepped[Dynamics]):
         self._forces.append(applied(self._dynamics, body, torque, np.zeros(3), np.zeros(3)))
 
     def snapshot(self) -> Snapshot:
-        """A copy of the whole state; ``restore`` makes the continuation bit-identical."""
+        """A copy of the whole state; what follows and what follows ``restore`` are the same to the last bit.
+
+        That holds in any simulation of the same scene, also in another process, with contacts too if its mirror is made
+        alike: what Bullet remembers of contacts is forgotten, here and there. Bullet's own bodies are no part of it;
+        ``pybullet.saveState`` and ``restoreState`` keep these.
+        """
         state, values = self._state, self.parameters.values_array
+        self._timesteps.forget(self)
         return Snapshot(
             state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
-            tuple(self._forces), self._timesteps.memory.copy(),
+            tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -236,7 +242,8 @@ class Simulation(Stepped[Dynamics]):
                 target[:] = source
             self.time, self._remainder = snapshot.time, snapshot.remainder
             self._forces = list(snapshot.forces)
-            self._timesteps.recall(snapshot.memory)
+            self._timesteps.recall(snapshot.memory, snapshot.touching)
+            self._timesteps.forget(self)
 
     def _applied(self) -> np.ndarray:
         """tau (nv,) with the forces that act during this call."""

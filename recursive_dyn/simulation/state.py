@@ -27,7 +27,7 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything that determines what a simulation does next."""
+    """Everything that determines what a simulation does next; touching: pairs of names of who was in touch."""
 
     q: np.ndarray
     v: np.ndarray
@@ -37,6 +37,7 @@ class Snapshot:
     parameters: np.ndarray
     forces: Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
     memory: Any
+    touching: Sequence[tuple[str, str]]
 
 
 def numbers(dynamics: Evaluator, name: str, value: Any, size: int) -> np.ndarray:

@@ -29,6 +29,14 @@ class Surroundings(Protocol):
         """After the solve of a step of h seconds: move what is not the simulation's, ``contacts.free`` as solved."""
         ...
 
+    def forget(self, simulation: Any) -> None:
+        """Find contacts from now on as if nothing had been found before, at whatever state the simulation is in.
+
+        A snapshot holds nothing of what surroundings remember: they forget it as one is taken, and as one is restored,
+        so that both go on alike.
+        """
+        ...
+
     def atomic(self) -> AbstractContextManager[None]:
         """A context around a step that is cut into parts: left by an exception, what ``advance`` moved goes back."""
         ...
@@ -87,6 +95,9 @@ class PlainDetector:
 
     def advance(self, simulation: Any, contacts: Contacts, h: float) -> None:
         """Nothing is moved."""
+
+    def forget(self, simulation: Any) -> None:
+        """Nothing was remembered."""
 
     def atomic(self) -> AbstractContextManager[None]:
         """Nothing was moved, nothing goes back."""

@@ -10,6 +10,7 @@ Where nothing can be touched, and until a step would end beyond a limit, many st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -93,9 +94,10 @@ class Timesteps:
         self._kept = None
         self.events.begin()
 
-    def recall(self, memory: Memory) -> None:
-        """Go on from a memory, as with another state."""
+    def recall(self, memory: Memory, touching: Sequence[tuple[str, str]]) -> None:
+        """Go on from a memory, as with another state, in which these pairs of bodies touch."""
         self.memory.become(memory)
+        self.events.recall(touching)
         self._kept = None
 
     def solution(self) -> Solution:
@@ -105,6 +107,11 @@ class Timesteps:
     def coordinates(self) -> dict[str, float]:
         """Impulses of the last step by row."""
         return self.memory.coordinates(self._names)
+
+    def forget(self, simulation: Surrounded) -> None:
+        """Let the surroundings remember nothing, as a snapshot does not hold it."""
+        if self.surroundings is not None:
+            self.surroundings.forget(simulation)
 
     def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int) -> None:
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not."""

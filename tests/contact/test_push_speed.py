@@ -13,6 +13,8 @@ from recursive_dyn.contact.tuning import PUSH_ARM, PUSH_SPEED
 from recursive_dyn.spatial.rotations import rotation_log
 from scene import Body, Scene, joints, shapes
 
+pytestmark = pytest.mark.filterwarnings("ignore:bodies overlap at the start")
+
 H = 1 / 240
 SLOP = 2e-5
 LEFT = SLOP / 20  # what sweeps over the corners of a box may leave

@@ -25,7 +25,8 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.surroundings import Surrounded
 
-_ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before
+_ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before,
+_SILENCES = 3  # of which in so many Bullet may be found changed, or without an answer
 _AWAY = 1e5  # m above everything
 
 
@@ -180,11 +181,15 @@ class BulletSurroundings:
 
     def _mended(self, said: int, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> int:
         """Look again until nothing is in the way; how many contacts drift."""
+        silences = 0
         try:
             for _ in range(_ATTEMPTS):
                 if said >= 0:
                     return said
                 if said == UNSEEN:
+                    silences += 1
+                    if silences > _SILENCES:
+                        break
                     self._count()
                 elif said == NEW_PAIRS:
                     self._contacts.learn()

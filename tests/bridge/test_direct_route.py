@@ -246,6 +246,28 @@ def test_many_connections_at_once():
         shown.close()
 
 
+@pytest.mark.parametrize("route", [pytest.param("direct", marks=direct), "ordinary"])
+def test_who_comes_and_goes_between_steps_is_noticed(monkeypatch, client, route):
+    """Foreign bodies are met at once and forgotten at once; one of ours that is exchanged for another is missed."""
+    if route == "ordinary":
+        ordinary(monkeypatch)
+    scene = ball_over_ground()
+    form = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1, physicsClientId=client)
+    with PyBulletMirror(scene, rd.Simulation(scene.compile(), H), client=client, ground=False) as shown:
+        for mass in (0.0, 1.0):
+            shown.step(3)
+            other = pybullet.createMultiBody(mass, form, -1, [0, 0, 0.299], physicsClientId=client)
+            shown.step()
+            assert f"bullet:{other}" in {c.body_b for c in shown.contacts}
+            pybullet.removeBody(other, physicsClientId=client)
+            shown.step()
+            assert {c.body_b for c in shown.contacts} == {"world"}
+        pybullet.removeBody(shown.bullet_bodies["ball"][0], physicsClientId=client)
+        assert pybullet.createMultiBody(0.0, form, -1, [0, 0, 3], physicsClientId=client) in shown.bullet_bodies["ball"]
+        with pytest.raises(rd.StateError, match=r"'ball'.*removed"):
+            shown.step()
+
+
 # What is done, and what is not done
 
 

@@ -2,7 +2,7 @@
 
 from recursive_dyn.manifold.comparison.equality import equal
 from recursive_dyn.manifold.comparison.same_equations import same_equations
-from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
+from recursive_dyn.manifold.derivation.equations_of_motion import Equations
 from recursive_dyn.manifold.derivation.steps import (
     action,
     collect,
@@ -28,6 +28,7 @@ from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
 from recursive_dyn.manifold.writing.compact import simplify
+from recursive_dyn.manifold.writing.equation import Equation
 
 __all__ = [
     "Equation", "Equations", "Formula", "ManifoldDynamics", "Motion", "Symbol", "action", "collect", "cross",

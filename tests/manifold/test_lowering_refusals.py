@@ -8,9 +8,9 @@ from moving import J, R, e3, g, m, q, q1, q2, random_state, rho, rigid, s, spher
 
 import recursive_dyn as rd
 from recursive_dyn.manifold import delta, derive, dt, rotations, scalars, unit_vectors
-from recursive_dyn.manifold.derivation.equations_of_motion import Equation
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.manifold.writing.equation import Equation
 
 
 class TestParameters:

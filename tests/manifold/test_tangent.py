@@ -22,9 +22,9 @@ from moving import (
 from scipy.spatial.transform import Rotation
 
 from recursive_dyn.manifold import cross, delta, derive, dt, scalars
-from recursive_dyn.manifold.derivation.equations_of_motion import Equation
 from recursive_dyn.manifold.motion.motion import Motion
 from recursive_dyn.manifold.normal.normal_form import normal
+from recursive_dyn.manifold.writing.equation import Equation
 from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 
 Z = np.array([0.0, 0.0, 1.0])

@@ -13,7 +13,7 @@ from dataclasses import replace
 from recursive_dyn.errors import ModelError
 from recursive_dyn.manifold.derivation.action import Action, Collection, Step, Variation
 from recursive_dyn.manifold.derivation.adjoint import isolate
-from recursive_dyn.manifold.derivation.equations_of_motion import Equation, Equations
+from recursive_dyn.manifold.derivation.equations_of_motion import Equations
 from recursive_dyn.manifold.derivation.nonholonomic import multiplier_work
 from recursive_dyn.manifold.derivation.variational_problem import VariationalProblem, as_scalar, listed
 from recursive_dyn.manifold.formula.calculus import delta, effective, in_displacements
@@ -23,6 +23,7 @@ from recursive_dyn.manifold.formula.operations import dot, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.normal.forms import Form, formula, gathered, negative
 from recursive_dyn.manifold.normal.normal_form import form_rate, normal
+from recursive_dyn.manifold.writing.equation import Equation
 
 
 def action(

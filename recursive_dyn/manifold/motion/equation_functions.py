@@ -12,7 +12,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program, content_hash, schedule
 from recursive_dyn.integrators import munthe_kaas
 from recursive_dyn.manifold.motion.lowering import Lowered, Segments
-from recursive_dyn.manifold.motion.motion_rows import MotionRows
+from recursive_dyn.manifold.writing.equation import EquationSystem
 
 _STEPPING = ("slope", "landing")  # as ``munthe_kaas.loop`` takes them: [u, v, clock, q, ...]
 
@@ -36,7 +36,7 @@ class EquationFunctions:
 
     owner = "these equations need"
 
-    def __init__(self, equations: MotionRows) -> None:
+    def __init__(self, equations: EquationSystem) -> None:
         self.equations = equations
         self.lowered = Lowered(equations)
 

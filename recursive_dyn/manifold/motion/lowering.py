@@ -23,10 +23,10 @@ from recursive_dyn.manifold.formula.calculus import dt, leaves
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.nodes import Formula
 from recursive_dyn.manifold.formula.symbol import Symbol
-from recursive_dyn.manifold.motion.motion_rows import MotionRows
 from recursive_dyn.manifold.motion.quantities import Table, label
 from recursive_dyn.manifold.motion.soundness import Sample, present, reaction_sign, refuse_unsound
 from recursive_dyn.manifold.motion.variable import variables
+from recursive_dyn.manifold.writing.equation import EquationSystem
 from recursive_dyn.recursion.lagrangian import FactoredMatrix
 from recursive_dyn.recursion.multipliers import ConstrainedSystem, constrained
 from recursive_dyn.spatial.algebra import dot, mirrored
@@ -48,7 +48,7 @@ class Lowered:
     or does not fit its variable, and the variable that has no inertia.
     """
 
-    def __init__(self, equations: MotionRows) -> None:
+    def __init__(self, equations: EquationSystem) -> None:
         self.variables = variables(equations.configuration)
         last = self.variables[-1]
         self.nq, self.nv, self.unknowns = last.q.stop, last.v.stop, last.y.stop
@@ -71,7 +71,7 @@ class Lowered:
         self._assemble_rows()
         self._assemble_constraints()
 
-    def _tables(self, equations: MotionRows) -> tuple[Table, Table]:
+    def _tables(self, equations: EquationSystem) -> tuple[Table, Table]:
         """Tables of the constants and of the applied forces that the equations depend on."""
         highest = {s.base: s.order for q in equations.configuration for s in (q, q.acceleration)}
         constants: dict[Symbol, None] = {}
@@ -227,7 +227,7 @@ class Lowered:
         return array(substitute(list(outputs), inputs))
 
 
-def _named(equations: MotionRows) -> Iterator[tuple[str, Formula]]:
+def _named(equations: EquationSystem) -> Iterator[tuple[str, Formula]]:
     """All that is lowered, with what it is called."""
     yield from ((f"the row of '{row.symbol}'", row.residual) for row in equations.rows)
     for c in equations.constraints:

@@ -16,11 +16,11 @@ from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.formula.symbol import Symbol
 from recursive_dyn.manifold.motion.equation_functions import EquationFunctions
 from recursive_dyn.manifold.motion.lowering import input_names
-from recursive_dyn.manifold.motion.motion_rows import MotionRows
 from recursive_dyn.manifold.motion.quantities import Quantities, by_symbol
 from recursive_dyn.manifold.motion.shown_bodies import ShownBody, shown_bodies
 from recursive_dyn.manifold.motion.soundness import weakest_variable
 from recursive_dyn.manifold.motion.variable import Variable
+from recursive_dyn.manifold.writing.equation import EquationSystem
 
 Array = np.ndarray
 Forces = Mapping[Any, Any] | None
@@ -47,7 +47,7 @@ class ManifoldDynamics(Evaluator):
     functions: EquationFunctions
     _values: Quantities
 
-    def __init__(self, equations: MotionRows) -> None:
+    def __init__(self, equations: EquationSystem) -> None:
         functions = EquationFunctions(equations)
         super().__init__(functions, Quantities(functions.lowered.parameters, "parameter"))
         self.configuration: tuple[Symbol, ...] = tuple(equations.configuration)

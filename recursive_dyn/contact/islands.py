@@ -1,8 +1,4 @@
-"""Rows that touch the same coordinates form an island; each is solved by itself, by a method of its own.
-
-A method is a function (island, iterations, tolerance) -> (sweeps, residual) that starts from the island's impulses, and
-leaves there those it found and in y what they do. ``chosen`` says which one solves an island, ``_solved`` calls it.
-"""
+"""Rows that touch the same coordinates form an island; each is solved by itself, by a method of its own."""
 
 from __future__ import annotations
 
@@ -11,12 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Integers, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component, velocity
-from recursive_dyn.contact.island import solve_island
+from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.tuning import JUDGEMENTS, STICK_SPEED
-
-SWEEPS, STICKING_FIRST = 0, 1  # methods
+from recursive_dyn.contact.methods import solved
 
 
 class Partition(NamedTuple):
@@ -128,28 +121,11 @@ def solve_islands(whole: Island, these: Partition, iterations: int, tolerance: f
             these.slots[these.slot_first[k] : these.slot_first[k + 1]],
             whole.P, whole.Q, whole.y,
         )  # fmt: skip
-        done, change = _solved(it, iterations, tolerance)
+        done, change = solved(it, iterations, tolerance)
         if change > tolerance:
             _tame(it)
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual
-
-
-@compiled
-def chosen(it: Island) -> int:
-    """The method for an island."""
-    for c in it.contacts:
-        if it.frictions[c, 0] > it.frictions[c, 1]:
-            return STICKING_FIRST
-    return SWEEPS
-
-
-@compiled
-def _solved(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve an island by its method; as that returns."""
-    if chosen(it) == STICKING_FIRST:
-        return _sticking_first(it, iterations, tolerance)
-    return solve_island(it, iterations, tolerance)
 
 
 @compiled
@@ -174,35 +150,3 @@ def _tame(it: Island) -> None:
         for s in it.scalars:
             Q[s] *= share
         accumulate(it)
-
-
-@compiled
-def _sticking_first(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve with every contact sticking as hard as it can; those that slip nevertheless slide, and it is solved again.
-
-    Were each contact judged alone, a body that its contacts can hold together would slip one contact after the other.
-    """
-    own, total, change = np.empty((len(it.frictions), 5)), 0, 0.0
-    for c in it.contacts:
-        own[c] = it.frictions[c]
-        own[c, 1] = it.frictions[c, 0]
-    sticky = Island(it.rows, it.lines, it.targets, own, it.contacts, it.scalars, it.slots, it.P, it.Q, it.y)
-    for _ in range(JUDGEMENTS):
-        done, change = solve_island(sticky, iterations, tolerance)
-        total += done
-        slipped = False
-        for c in it.contacts:
-            slips, sliding = own[c, 1] > it.frictions[c, 1] and it.P[c, 0] > 0.0, it.frictions[c, 1]
-            if slips and _slip(it, c) > STICK_SPEED + 10.0 * tolerance:
-                own[c, 0], own[c, 1] = sliding, sliding
-                slipped = True
-        if not slipped:
-            break
-    return total, change
-
-
-@compiled
-def _slip(it: Island, c: int) -> float:
-    """How fast a contact slips."""
-    v1, v2 = velocity(it.rows, c, 1, it.y), velocity(it.rows, c, 2, it.y)
-    return np.sqrt(v1 * v1 + v2 * v2)

@@ -11,11 +11,12 @@ from impulse_problems import contacts, earlier_contacts, free_bodies, problem, r
 from test_cone import mobility, solved
 from trees import mechanism
 
+import recursive_dyn as rd
 from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.contact import cone, mixing, subspace, warm_start
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactBuffer
-from recursive_dyn.contact.contacts import FreeBodies
+from recursive_dyn.contact.contacts import Contacts, FreeBodies
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.islands import Partition, partition
 from recursive_dyn.contact.layout import body_links
@@ -24,6 +25,7 @@ from recursive_dyn.contact.responses import inverses, twists
 from recursive_dyn.contact.rows import contact_rows
 from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.solve import solve
+from scene import Body, Scene, joints
 
 seeds = st.integers(0, 2**32 - 1)
 NOBODY = FreeBodies.none()
@@ -106,6 +108,34 @@ def test_the_cone_is_what_plain_python_makes_of_it(seed, sliding, more, target):
         with np.errstate(all="ignore"):
             python = solved(*given, law=lambda *numbers: cone.coulomb.python(*map(np.float64, numbers)))
     np.testing.assert_array_equal(mine, python)
+
+
+def test_islands_are_solved_as_if_each_were_alone():
+    """Bit for bit, by whichever method: bodies on the ground, of which one sticks more than it slides."""
+    scene = Scene()
+    for k in range(3):
+        scene.world.attach(Body(f"body {k}", mass=1.0 + k, inertia=np.eye(3)), joints.free(), at=rd.pose((k, 0.0, 0.0)))
+    d, rng = scene.compile(), np.random.default_rng(2)
+    q, v, lines = d.neutral(), rng.normal(size=d.nv), rows(rng, d.nv, 0, 0, 0)
+    links = body_links(d.model)
+    found = contacts(rng, d.poses(q), d.velocities(q, v), links, 24, NOBODY)
+    on_ground = found.b < 0
+    stick = np.where(found.a == 1, 1.3, 1.0)
+
+    def only(which: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        friction = np.column_stack([stick * found.friction[:, 1], found.friction[:, 1:]])
+        names = ("a", "b", "point_a", "point_b", "normal", "distance")
+        given = [getattr(found, name)[which] for name in names]
+        it = problem(d, (q, v), Contacts(*given, friction[which], found.key[which]), lines, iterations=200)
+        facts = solve(it)
+        return it.contacts.impulses[: which.sum()], it.changes.v, facts.islands
+
+    impulses, change, islands = only(on_ground)
+    assert islands == len(set(found.a[on_ground])) == 3
+    alone = [only(on_ground & (found.a == k)) for k in range(3)]
+    for k in range(3):
+        np.testing.assert_array_equal(impulses[found.a[on_ground] == k], alone[k][0])
+    np.testing.assert_array_equal(change, sum(result[1] for result in alone))
 
 
 # Parts

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from test_file import assert_same_model, round_trip
-from test_urdf import finger, joint, link, load, write  # noqa: F401 - fixtures
+from urdf_elements import finger, joint, link
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
@@ -120,7 +120,7 @@ def test_a_driven_coordinate_in_a_file_has_none(tmp_path):
         Scene.load(tmp_path / "scene.json")
 
 
-def test_robots_have_it(load):  # noqa: F811
+def test_robots_have_it(load):
     links = [link(name) for name in ("base", "first", "second", "third")]
     follower = finger("a", -2, 0.25).replace("<dynamics", '<dynamics friction="0.1"')
     scene = load(

@@ -1,7 +1,7 @@
 """URDF files that say a thing twice, or write what is no number: refused by the name of the link or joint."""
 
 import pytest
-from test_urdf import MASS, joint, link, load, write  # noqa: F401 - fixtures
+from urdf_elements import MASS, joint, link
 
 import recursive_dyn as rd
 
@@ -18,13 +18,13 @@ def massive(inside: str) -> str:
 
 
 @pytest.mark.parametrize("number", ["1_0", "0x10", "１", "1e", ".", "1.0f", "--1"])
-def test_only_decimal_numbers_are_numbers(load, number):  # noqa: F811
+def test_only_decimal_numbers_are_numbers(load, number):
     with pytest.raises(rd.SceneFileError, match=r"link 'a': <mass value='.*'> must hold 1 finite number"):
         load(massive(f'<mass value="{number}"/>{INERTIA}'))
 
 
 @pytest.mark.parametrize("number", ["10", "1e1", "+10.", "1.E+01", " 10 "])
-def test_every_decimal_number_is_one(load, number):  # noqa: F811
+def test_every_decimal_number_is_one(load, number):
     assert load(massive(f'<mass value="{number}"/>{INERTIA}'))["a"].mass == 10.0
 
 
@@ -42,12 +42,12 @@ def test_every_decimal_number_is_one(load, number):  # noqa: F811
         (hinge('<child link="c"/>'), "joint 'elbow': its <joint> has 2 <child>"),
     ],
 )
-def test_what_is_said_twice_is_refused(load, file, message):  # noqa: F811
+def test_what_is_said_twice_is_refused(load, file, message):
     with pytest.raises(rd.SceneFileError, match=message):
         load(file)
 
 
-def test_a_long_chain_written_from_its_end_is_read_in_one_go(load):  # noqa: F811
+def test_a_long_chain_written_from_its_end_is_read_in_one_go(load):
     """Every joint stands before the one it hangs on; followers stand before their leader."""
     count = 400
     links = "".join(link(f"l{i}", MASS) for i in range(count + 1))

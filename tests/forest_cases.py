@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from joint_cases import KINDS, MOVING, random_pose
+from joint_cases import KINDS, MOVING
+from transforms import random_pose
 from trees import GRAVITY, random_body
 
 import recursive_dyn as rd

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from joint_cases import KINDS, MOVING, Case, random_pose
+from joint_case import Case
+from joint_cases import KINDS, MOVING
+from transforms import random_pose
 
 import recursive_dyn as rd
 from scene import Body, Scene

@@ -7,7 +7,8 @@ write it.
 import numpy as np
 import pytest
 import sympy as sp
-from joint_cases import KINDS, QUATERNION
+from joint_case import QUATERNION
+from joint_cases import KINDS
 from trees import assert_close, derivative, single
 
 from recursive_dyn.graph.expression import evaluate

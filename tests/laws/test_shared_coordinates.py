@@ -11,7 +11,8 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joint_cases import KINDS, random_pose
+from joint_cases import KINDS
+from transforms import random_pose
 from trees import GRAVITY, assert_close, random_body
 
 import recursive_dyn as rd

@@ -9,8 +9,9 @@ import sympy as sp
 from constraint_cases import bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joint_cases import KINDS, random_pose
+from joint_cases import KINDS
 from test_file import assert_same_model, assert_same_motion, round_trip
+from transforms import random_pose
 from trees import random_body
 
 import recursive_dyn as rd

@@ -101,7 +101,10 @@ class PyBulletMirror:
         return dict(self._mirrored.bodies.of)
 
     def sync(self) -> None:
-        """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before."""
+        """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before.
+
+        All of them, also those that somebody else displaced: a step places those that moved.
+        """
         with self._connection.guard():
             self._follow(anew=True)
         self._contacts, self._stepped = None, False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import weakref
@@ -13,10 +14,13 @@ from types import TracebackType
 import numpy as np
 import pybullet
 
+from bridge.outsiders import WORLD
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.interrupts import Held
 
 _numbers = count()
+_felt: weakref.WeakValueDictionary[int, Connection] = weakref.WeakValueDictionary()  # by client
+_TOLD = 3  # names of a scene's bodies that stand for it
 
 
 class Connection:
@@ -76,6 +80,29 @@ class Connection:
         """A body was made here."""
         self.bodies[body] = name
         self.marks[body] = pybullet.addUserData(body, self._mark, self._mark, physicsClientId=self.id)
+
+    def check_alone(self) -> None:
+        """Raise StateError where bodies that another simulation feels are in this connection.
+
+        Each of two would take the other's bodies for walls that move, and momentum would be nobody's.
+        """
+        other = _felt.get(self.id)
+        if other is not None and other is not self:
+            del other
+            gc.collect()  # it may be waiting for that only
+        other = _felt.get(self.id)
+        if other is not None and other is not self and other._release.alive and other.is_whole():
+            names = [f"'{name}'" for name in dict.fromkeys(other.bodies.values()) if name != WORLD]
+            told = ", ".join(names[:_TOLD]) + (f" and {len(names) - _TOLD} more" if len(names) > _TOLD else "")
+            raise StateError(
+                f"Bullet's connection {self.id} has a mirror whose bodies a simulation feels, that of the scene of"
+                f" {told or 'no bodies'}: close it, put all bodies into one scene, let this mirror have a connection of"
+                " its own (no client), or only show its bodies here (contact=False)"
+            )
+
+    def be_felt(self) -> None:
+        """A simulation feels the bodies of this connection from now on."""
+        _felt[self.id] = self
 
     def is_own(self, body: int) -> bool:
         """Whether this id still is a body that was made here."""

@@ -47,7 +47,9 @@ class PyBulletMirror:
     in a warning; ``overlaps`` are the deepest contact of each pair.
 
     A mirror that nobody holds any more goes by itself, but for Bullet's world: that stays as long as a simulation feels
-    it. Raises ModelError for shapes that Bullet cannot take, StateError once the connection is gone.
+    it. Of the mirrors in one connection one is felt: the others' bodies are walls to it, whatever moves them. Raises
+    ModelError for shapes that Bullet cannot take, StateError once the connection is gone, or for a second mirror to be
+    felt in it.
     """
 
     def __init__(
@@ -73,11 +75,14 @@ class PyBulletMirror:
         # Bodies without shapes are put in place at every step only where someone may ask Bullet for them
         self._known = not self._connection.owned
         try:
+            if contact and self._feeling is not None:
+                self._connection.check_alone()
             self._mirrored = MirroredScene(scene, sim.dynamics, self._connection, ground)
             self._surroundings = BulletSurroundings(self._mirrored)
             self.sync()
             self._fill_window()
             if contact and self._feeling is not None:
+                self._connection.be_felt()
                 self._feeling.surroundings = self._surroundings
                 self._feeling.warm_up()
                 self.overlaps = self._overlaps(self._feeling)

@@ -41,6 +41,11 @@ def _forward_dynamics(c: Context) -> Outputs:
     return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
 
 
+def _frames(c: Context) -> Outputs:
+    momenta = impulse.floating_momenta(c.tree)
+    return [("X", kinematics.poses(c.tree)), ("V", kinematics.velocities(c.tree)), ("momenta", momenta)]
+
+
 def neutral(model: Model) -> np.ndarray:
     """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
     if model.assembled is not None:
@@ -202,11 +207,10 @@ FUNCTIONS: dict[str, Function] = {
         lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0]))],
         rows=tree_rows.impulse_factors,
     ),
-    "floating_momenta": Function(
-        "Mass, centre and momentum of every tree that floats (see recursion.impulse).",
-        ("q", "v"), lambda m: (impulse.FLOATING * len(impulse.floating(m)),),
-        lambda c: [("momenta", impulse.floating_momenta(c.tree))],
-        rows=tree_rows.floating,
+    "frames": Function(
+        "Poses and twists of every body; mass, centre and momentum of every tree that floats (see recursion.impulse).",
+        ("q", "v"), lambda m: (22 * len(m.bodies) + impulse.FLOATING * len(impulse.floating(m)),), _frames,
+        rows=tree_rows.frames,
     ),
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
 }  # fmt: skip

@@ -102,6 +102,13 @@ def floating(model: Model, kinds: Sequence[Kind]) -> list[Array]:
     return [_repeated(np.searchsorted(order, own), impulse.FLOATING) for own in firsts]
 
 
+def frames(model: Model, kinds: Sequence[Kind]) -> list[Array]:
+    """16 numbers a body, then 6 numbers a body, then what ``floating`` has."""
+    count = len(model.bodies)
+    parts = zip(bodies(16)(model, kinds) or [], bodies(6)(model, kinds) or [], floating(model, kinds), strict=True)
+    return [np.concatenate([poses, 16 * count + twists, 22 * count + own], axis=1) for poses, twists, own in parts]
+
+
 def _repeated(numbers: Array, count: int) -> Array:
     """``count`` places of each of (T, n) numbers, (T, n count)."""
     return (numbers[:, :, None] * count + np.arange(count)).reshape(len(numbers), numbers.shape[1] * count)

@@ -15,7 +15,8 @@ from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion import impulse
-from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
+from recursive_dyn.simulation.present import FrameArrays
+from recursive_dyn.simulation.program_calls import equal
 
 _CENTER, _LINEAR, _SPIN, _INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
 _NUMBERS = impulse.FLOATING
@@ -24,15 +25,16 @@ _NUMBERS = impulse.FLOATING
 class FloatingTrees(NamedTuple):
     """The floating trees (k of them) of a model.
 
-    momenta: the program of their FLOATING numbers. bodies (nb,): of every body the number of its floating tree, -1 for
-    none; bases (k,): the body whose frame is the tree's first link's; slots (k, 6): of that link; gravity (3,).
+    bodies (nb,): of every body the number of its floating tree, -1 for
+    none; bases (k,): the body whose frame is the tree's first link's; slots (k, 6): of that link; gravity (3,). shifts
+    (k, 6): room for how much each tree turns, and its centre of mass moves, faster.
     """
 
-    momenta: ProgramCall
     bodies: Integers
     bases: Integers
     slots: Annotated[np.ndarray, int, 6]
     gravity: Floats
+    shifts: Annotated[np.ndarray, float, 6]
 
 
 class Momentum(NamedTuple):
@@ -55,11 +57,11 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     bodies = {body.link: k for k, body in reversed(list(enumerate(model.bodies))) if body.link != WORLD}
     trees = [-1 if body.link == WORLD else numbers.get(roots[body.link], -1) for body in model.bodies]
     return FloatingTrees(
-        program_call(dynamics, "floating_momenta") if firsts else NO_PROGRAM,
         np.array(trees, dtype=np.int64),
         np.array([bodies[i] for i in firsts], dtype=np.int64),
         np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6),
         np.array(model.gravity, dtype=float),
+        np.zeros((len(firsts), 6)),
     )
 
 
@@ -81,54 +83,40 @@ def remembered(target: Momentum, source: Momentum) -> None:
 
 
 @compiled
-def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, q: Floats, v: Floats, parameters: Floats) -> bool:
-    """Momenta at a step's start: what is kept, or what is measured if someone changed the state; whether finite."""
-    if len(trees.bases) == 0:
-        return True
-    if kept.known[0] and equal(kept.q, q) and equal(kept.v, v):
+def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, present: FrameArrays) -> None:
+    """Momenta at a step's start: what is kept, or what is measured if someone changed the state."""
+    if kept.known[0] and equal(kept.q, present.q) and equal(kept.v, present.v):
         remembered(owed, kept)
-        return True
-    finite = evaluated(trees.momenta, q, v, q[:0], parameters)
+        return
     for k in range(len(trees.bases)):
         at = _NUMBERS * k
-        owed.linear[k] = trees.momenta.outputs[at + _LINEAR : at + _SPIN]
-        owed.spin[k] = trees.momenta.outputs[at + _SPIN : at + _INERTIA]
-    return finite
+        owed.linear[k] = present.momenta[at + _LINEAR : at + _SPIN]
+        owed.spin[k] = present.momenta[at + _SPIN : at + _INERTIA]
 
 
 @compiled
-def located(trees: FloatingTrees, owed: Momentum, q: Floats, v: Floats, parameters: Floats) -> bool:
-    """Centres of mass where contacts are found; whether finite."""
-    if len(trees.bases) == 0:
-        return True
-    finite = evaluated(trees.momenta, q, v, q[:0], parameters)
+def located(trees: FloatingTrees, owed: Momentum, present: FrameArrays) -> None:
+    """Centres of mass where contacts are found."""
     for k in range(len(trees.bases)):
-        at = _NUMBERS * k
-        owed.centers[k] = trees.momenta.outputs[at + _CENTER : at + _LINEAR]
-    return finite
+        owed.centers[k] = present.momenta[_NUMBERS * k + _CENTER : _NUMBERS * k + _LINEAR]
 
 
 @compiled
 def settled(
     trees: FloatingTrees,
     owed: Momentum,
-    q: Floats,
     v: Floats,
     tau: Floats,
     h: float,
     contacts: ContactTable,
     count: int,
-    poses: Floats,
-    parameters: Floats,
-) -> bool:
+    present: FrameArrays,
+) -> None:
     """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
 
-    contacts: the first ``count``, whose points are where ``located`` was asked; poses (16 nb,): at q. Whether finite.
+    contacts: the first ``count``, whose points are where ``located`` was asked; present: the state, which moves along.
     """
-    if len(trees.bases) == 0:
-        return True
-    finite = evaluated(trees.momenta, q, v, q[:0], parameters)
-    measured = trees.momenta.outputs
+    measured = present.momenta
     for k in range(len(trees.bases)):
         for i in range(3):
             owed.linear[k, i] += measured[_NUMBERS * k] * (h * trees.gravity[i])
@@ -137,15 +125,17 @@ def settled(
         at, pushed = _NUMBERS * k, False
         for i in range(6):
             pushed = pushed or tau[trees.slots[k, i]] != 0.0
+        trees.shifts[k] = 0.0
         if pushed:  # a force of the user's on the base: what the integrator made of it stands
             owed.linear[k] = measured[at + _LINEAR : at + _SPIN]
             owed.spin[k] = measured[at + _SPIN : at + _INERTIA]
-        pose = 16 * trees.bases[k]
-        _correct(owed.linear[k], owed.spin[k], measured[at : at + _NUMBERS], poses[pose : pose + 16], trees.slots[k], v)
+        else:
+            _correct(trees, k, owed.linear[k], owed.spin[k], v, present)
+    _move_along(trees, present)
+    present.v[:] = v
     owed.known[0] = 1
-    owed.q[:] = q
+    owed.q[:] = present.q
     owed.v[:] = v
-    return finite
 
 
 @compiled
@@ -169,20 +159,42 @@ def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: i
 
 
 @compiled
-def _correct(linear: Floats, spin: Floats, measured: Floats, pose: Floats, slots: Integers, v: Floats) -> None:
-    """One tree's base."""
-    turn, push = np.zeros(3), np.zeros(3)
+def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays) -> None:
+    """Move one tree as a whole so that it has this momentum: its base in v, what is measured; shifts say how."""
+    measured, at = present.momenta[_NUMBERS * k : _NUMBERS * k + _NUMBERS], 16 * trees.bases[k]
+    pose, turn, push = present.poses[at : at + 16], trees.shifts[k, 0:3], trees.shifts[k, 3:6]
     _turn(measured[_INERTIA:_NUMBERS], spin, measured[_SPIN:_INERTIA], turn)
     for i in range(3):
         push[i] = (linear[i] - measured[_LINEAR + i]) / measured[0]
     for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        arm_j, arm_k = pose[4 * j + 3] - measured[_CENTER + j], pose[4 * k + 3] - measured[_CENTER + k]
-        push[i] += turn[j] * arm_k - turn[k] * arm_j
-    for i in range(3):
+        speed = _carried(push, turn, measured, pose, i)
         for j in range(3):
-            v[slots[i]] += pose[4 * j + i] * turn[j]
-            v[slots[3 + i]] += pose[4 * j + i] * push[j]
+            v[trees.slots[k, j]] += pose[4 * i + j] * turn[i]
+            v[trees.slots[k, 3 + j]] += pose[4 * i + j] * speed
+    measured[_LINEAR:_SPIN] = linear
+    measured[_SPIN:_INERTIA] = spin
+
+
+@compiled
+def _move_along(trees: FloatingTrees, present: FrameArrays) -> None:
+    """Twists of all bodies after their trees were moved."""
+    for b in range(len(trees.bodies)):
+        k = trees.bodies[b]
+        if k >= 0:
+            measured = present.momenta[_NUMBERS * k : _NUMBERS * k + _NUMBERS]
+            pose = present.poses[16 * b : 16 * b + 16]
+            turn, push = trees.shifts[k, 0:3], trees.shifts[k, 3:6]
+            for i in range(3):
+                present.twists[6 * b + i] += turn[i]
+                present.twists[6 * b + 3 + i] += _carried(push, turn, measured, pose, i)
+
+
+@compiled
+def _carried(push: Floats, turn: Floats, measured: Floats, pose: Floats, i: int) -> float:
+    """Component of the velocity of a pose's origin, where the centre of mass moves with push."""
+    a, b = (i + 1) % 3, (i + 2) % 3
+    arm_a, arm_b = pose[4 * a + 3] - measured[_CENTER + a], pose[4 * b + 3] - measured[_CENTER + b]
+    return push[i] + turn[a] * arm_b - turn[b] * arm_a
 
 
 @compiled

@@ -25,7 +25,7 @@ from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
 from recursive_dyn.simulation.memory import KeptArrays
 from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
-from recursive_dyn.simulation.present import FrameArrays, placed, seen, turned
+from recursive_dyn.simulation.present import FrameArrays, seen
 from recursive_dyn.simulation.program_calls import all_finite, evaluated
 
 
@@ -33,7 +33,7 @@ class StepArrays(NamedTuple):
     """All that a step reads and writes but contacts, in memory that stays where it is.
 
     q, v, tau, parameters: the simulation's own; start_q, start_v: at the step's start. settings (9,): as in Options,
-    then the time for which damping and springs enter the mass matrix; surrounded (1,): whether frames are needed.
+    then the time for which damping and springs enter the mass matrix; placed (1,): whether frames are needed.
     flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; whole (1,): 0
     for a part of a step; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step; kept: those of
     the last one.
@@ -46,7 +46,7 @@ class StepArrays(NamedTuple):
     start_q: Floats
     start_v: Floats
     settings: Floats
-    surrounded: Integers
+    placed: Integers
     flight: FlightArrays
     present: FrameArrays
     frames: BodyFrames
@@ -79,14 +79,13 @@ def fly(s: StepArrays) -> int:
     """
     s.start_q[:] = s.q
     s.start_v[:] = s.v
-    if not started(s.trees, s.kept.momentum, s.owed, s.q, s.v, s.parameters):
-        return LOST
-    if s.surrounded[0]:
+    if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
-        s.present.start_twists[:] = s.present.twists.outputs
+        s.present.start_twists[:] = s.present.twists
+        started(s.trees, s.kept.momentum, s.owed, s.present)
     code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
-    if code == DONE and s.surrounded[0] and not seen(s.present, s.q, s.v, s.parameters):
+    if code == DONE and s.placed[0] and not seen(s.present, s.q, s.v, s.parameters):
         return LOST
     return code
 
@@ -105,15 +104,20 @@ def solve_and_settle(
         rows = 0
     s.counts[0], s.counts[1] = n, rows
     if n + rows > 0:
-        finite = located(s.trees, s.owed, s.q, s.v, s.parameters)
-        if not (evaluated(s.impulses.factors, s.q, s.settings[8:9], s.q[:0], s.parameters) and finite):
+        located(s.trees, s.owed, s.present)
+        if not evaluated(s.impulses.factors, s.q, s.settings[8:9], s.q[:0], s.parameters):
             return LOST
         facts = solve(_problem(s, layout, contacts, earlier, free))
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
         if not moved(s.impulses, s.q, s.v, s.parameters):
             return LOST
-    return DONE if _settled(s, contacts) and all_finite(s.q) and all_finite(s.v) else LOST
+    if s.placed[0]:
+        if not seen(s.present, s.q, s.v, s.parameters):
+            return LOST
+        if len(s.trees.bases) > 0:
+            settled(s.trees, s.owed, s.v, s.tau, s.settings[0], contacts, n, s.present)
+    return DONE if all_finite(s.q) and all_finite(s.v) else LOST
 
 
 @compiled
@@ -131,20 +135,6 @@ def _problem(
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7])),
         Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
     )  # fmt: skip
-
-
-@compiled
-def _settled(s: StepArrays, contacts: ContactTable) -> bool:
-    """Give the state the momentum that it is owed, and frames; whether they are finite."""
-    trees, finite = len(s.trees.bases) > 0, True
-    if s.surrounded[0] or trees:
-        finite = placed(s.present, s.q, s.parameters)
-    if trees:
-        n, poses = s.counts[0], s.present.poses.outputs
-        finite = settled(s.trees, s.owed, s.q, s.v, s.tau, s.settings[0], contacts, n, poses, s.parameters) and finite
-    if s.surrounded[0]:
-        finite = turned(s.present, s.q, s.v, s.parameters) and finite
-    return finite
 
 
 @compiled

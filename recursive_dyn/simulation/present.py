@@ -12,11 +12,16 @@ from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, equa
 
 
 class FrameArrays(NamedTuple):
-    """Programs of poses and twists, whose outputs are those at the state q, v with these parameters, if known (1,) is
-    1; start_twists (6 nb,): at the start of the step."""
+    """Where the bodies (nb of them) are at the state q, v with these parameters, if known (1,) is 1.
 
-    poses: ProgramCall
-    twists: ProgramCall
+    frames: the program, whose outputs are poses (16 nb,), twists (6 nb,), and momenta, the numbers of the trees that
+    float; start_twists (6 nb,): at the start of the step.
+    """
+
+    frames: ProgramCall
+    poses: Floats
+    twists: Floats
+    momenta: Floats
     start_twists: Floats
     q: Floats
     v: Floats
@@ -31,12 +36,13 @@ class Present:
 
     def __init__(self, dynamics: Dynamics) -> None:
         count, nq, nv = len(dynamics.bodies), dynamics.nq, dynamics.nv
-        poses, twists = program_call(dynamics, "poses"), program_call(dynamics, "velocities")
-        parameters = np.zeros(len(dynamics.parameters.values_array))
+        frames, parameters = program_call(dynamics, "frames"), np.zeros(len(dynamics.parameters.values_array))
+        poses, twists, momenta = np.split(frames.outputs, [16 * count, 22 * count])
         self.arrays = FrameArrays(
-            poses, twists, np.zeros(6 * count), np.zeros(nq), np.zeros(nv), parameters, np.zeros(1, dtype=np.int64)
-        )
-        self.poses, self.twists = poses.outputs.reshape(count, 4, 4), twists.outputs.reshape(count, 6)
+            frames, poses, twists, momenta, np.zeros(6 * count), np.zeros(nq), np.zeros(nv), parameters,
+            np.zeros(1, dtype=np.int64),
+        )  # fmt: skip
+        self.poses, self.twists = poses.reshape(count, 4, 4), twists.reshape(count, 6)
         self.start_twists = self.arrays.start_twists.reshape(count, 6)
         self._dynamics = dynamics
         self._bound: tuple[Any, Any, Any] = (None, None, None)
@@ -51,34 +57,21 @@ class Present:
             look = seen.bind(self.arrays, q, v, self._dynamics.parameters.values_array)
             self._bound = q, v, look
         if not look():
-            self._dynamics.poses(q), self._dynamics.velocities(q, v)
+            self._dynamics.call("frames", q, v)
 
 
 _EMPTY = np.zeros(0)
-NOWHERE = FrameArrays(NO_PROGRAM, NO_PROGRAM, _EMPTY, _EMPTY, _EMPTY, _EMPTY, np.zeros(1, dtype=np.int64))
+NOWHERE = FrameArrays(NO_PROGRAM, *(_EMPTY,) * 7, np.zeros(1, dtype=np.int64))
 
 
 @compiled
 def seen(present: FrameArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
-    """Poses and twists at a state, unless they are those; whether they are finite."""
+    """Be at a state, unless it is that one; whether all there is finite."""
     if present.known[0] and equal(present.q, q) and equal(present.v, v) and equal(present.parameters, parameters):
         return True
-    return placed(present, q, parameters) and turned(present, q, v, parameters)
-
-
-@compiled
-def placed(present: FrameArrays, q: Floats, parameters: Floats) -> bool:
-    """Poses at a configuration, twists being left for ``turned``; whether they are finite."""
-    present.known[0] = 0
     present.q[:] = q
-    present.parameters[:] = parameters
-    return evaluated(present.poses, q, q[:0], q[:0], parameters)
-
-
-@compiled
-def turned(present: FrameArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
-    """Twists at a state where poses are already; whether they are finite."""
     present.v[:] = v
-    finite = evaluated(present.twists, q, v, q[:0], parameters)
+    present.parameters[:] = parameters
+    finite = evaluated(present.frames, q, v, q[:0], parameters)
     present.known[0] = 1 if finite else 0
     return finite

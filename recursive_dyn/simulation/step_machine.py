@@ -50,7 +50,7 @@ class StepMachine:
         sources, kept = row_sources(dynamics, motors), memory.arrays
         self.arrays = StepArrays(
             state.q, state.v, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq), np.zeros(dynamics.nv),
-            np.zeros(9), np.array([self.present is not None], dtype=np.int64), flight.arrays, at,
+            np.zeros(9), np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
             np.ones(1, dtype=np.int64),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
@@ -123,8 +123,8 @@ class StepMachine:
         state, call, h = self._state, self._dynamics.call, self.arrays.settings[8:9]
         if self.present is not None:
             self.present.update(state.q, state.v)
-        if len(self.arrays.trees.bases):
-            call("floating_momenta", state.q, state.v)
+        elif self.arrays.placed[0]:
+            call("frames", state.q, state.v)
         call("impulse_factors", state.q, h)
 
     def _bind(self) -> None:

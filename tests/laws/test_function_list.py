@@ -25,7 +25,7 @@ PARTS = {
     "project": "project",  # one step of what the method does
     "chart_quality": None,  # simulations only
     "impulse_factors": None,
-    "floating_momenta": None,
+    "frames": None,
     **dict.fromkeys(BY_FUNCTION),
 }
 METHODS = [name for name in FUNCTIONS if name not in PARTS]

@@ -28,7 +28,7 @@ class Arithmetic:
         self.variables: dict[str, tuple[Type, tuple[str, ...]]] = {}
         self.named: dict[str, Value] = {}
         self.known, self.where = known, where
-        self.called: list[Any] = []  # compiled functions, as they are met
+        self.called: list[Any] = []  # compiled functions, at each call
         self.constants: list[str] = []  # arrays of constants, as IR text
         self.keeps = True  # whether arrays outlive the call: they are then never on the stack
 

@@ -208,8 +208,7 @@ class Expressions(Arithmetic):
         return self.gathered(type_, [given[name] for name in type_.names], node)
 
     def _invoked(self, callee: Any, node: ast.Call) -> Value:
-        if callee not in self.called:
-            self.called.append(callee)
+        self.called.append(callee)
         parameters, result = callee.loops.parameters, callee.loops.result
         if len(node.args) != len(parameters) or node.keywords:
             raise self.fail(node, f"{callee.__name__} takes {len(parameters)} arguments by position")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from recursive_dyn.codegen.loops.statements import Statements
 from recursive_dyn.codegen.loops.types import NOTHING, LoopError, Type, has_array, signature, words
 
 ENTRY = "entry"
+_SHORT = 40  # lines of IR
 RELEASE = "release"
 
 # The arena: base, used, capacity, chunks that did not fit, their bytes
@@ -95,15 +97,18 @@ def loops_of(function: Callable[..., Any]) -> Loops:
 
 def module_text(entry: Loops) -> str:
     """LLVM IR of a function with all that it calls, and of ``entry(block, arena)``, with arguments from memory."""
-    texts, waiting, seen = [], [entry], {entry.symbol}
+    texts, waiting, uses = {}, [entry], Counter({entry.symbol: 1})
     while waiting:
-        text, called = _definition(waiting.pop())
-        texts.append(text)
-        for callee in called:
-            if callee.loops.symbol not in seen:
-                seen.add(callee.loops.symbol)
-                waiting.append(callee.loops)
-    return "\n".join([DECLARATIONS, _ARENA, *texts, _entry(entry), METADATA])
+        loops = waiting.pop()
+        texts[loops.symbol], called = _definition(loops)
+        waiting += {callee.loops.symbol: callee.loops for callee in called if callee.loops.symbol not in uses}.values()
+        uses.update(callee.loops.symbol for callee in called)
+    # put into its caller: what is called at one place only, and what is short
+    inside = {symbol for symbol, text in texts.items() if uses[symbol] == 1 or text.count("\n") < _SHORT}
+    bodies = [
+        t.replace("nounwind {", f"nounwind{' alwaysinline' if s in inside else ''} {{", 1) for s, t in texts.items()
+    ]
+    return "\n".join([DECLARATIONS, _ARENA, *bodies, _entry(entry), METADATA])
 
 
 def _definition(loops: Loops) -> tuple[str, list[Any]]:

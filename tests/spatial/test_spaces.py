@@ -39,6 +39,18 @@ class TestLaws:
         assert space.dimension <= space.tangent_size <= space.size
         assert space.flat == isinstance(space, Flat)
 
+    def test_basis_and_normals_make_up_all_tangents(self, space):
+        """Together orthonormal; a basis tangent moves the point, a normal does not."""
+        for seed in range(5):
+            point = space.random(np.random.default_rng(seed))
+            basis, normals = space.basis(point).astype(float), space.normals(point)
+            assert basis.shape == (space.tangent_size, space.dimension)
+            full = np.column_stack([basis, *normals])
+            assert full.T @ full == pytest.approx(np.eye(space.tangent_size), abs=4e-16)
+            rates = [space.rate(point, b) for b in basis.T]
+            assert np.linalg.matrix_rank(np.reshape(rates, (space.dimension, space.size))) == space.dimension
+            assert not any(np.abs(space.rate(point, n)).max() > 1e-16 for n in normals)
+
     @given(seeds, lengths)
     def test_log_undoes_exp(self, space, seed, length):
         rng = np.random.default_rng(seed)

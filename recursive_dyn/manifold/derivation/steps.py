@@ -80,13 +80,16 @@ def _on_manifold(f: Formula, problem: VariationalProblem) -> Formula:
 def collect(step: Variation | Collection) -> Collection:
     """Steps 4 and 6: the cofactor of every variation, by moving what is around it across the dot product."""
     _expect(step, (Variation, Collection), "collect")
-    title = "collection"
+    problem = step.problem
     if isinstance(step, Variation):
-        return Collection(step.problem, title, _ordered(isolate(normal(step.formula)), step.problem))
-    merged = gathered(step.terms)
-    if not step.has_derivatives:
-        merged = _resolved(merged, step.problem)
-    return Collection(step.problem, title, _ordered(merged, step.problem))
+        terms = isolate(normal(step.formula))
+    else:
+        terms = gathered(step.terms)
+        if not step.has_derivatives:
+            terms = _resolved(terms, problem)
+    places = {q.virtual.base: i for i, q in enumerate(problem.configuration)}  # the highest derivatives come first
+    order = sorted(terms, key=lambda s: (places.get(s.base, len(places)), -s.order, problem.ranks.get(s.base, 0)))
+    return Collection(problem, "collection", tuple((s, terms[s]) for s in order if terms[s]))
 
 
 def _resolved(terms: dict[Symbol, Form], problem: VariationalProblem) -> dict[Symbol, Form]:
@@ -105,14 +108,6 @@ def _defined(symbol: Symbol, form: Form, problem: VariationalProblem) -> Iterabl
     change = _on_manifold(delta(symbol.base.definition, problem.prescribed), problem)
     cofactor = formula(form, symbol.shape)
     return isolate(normal(dot(change, cofactor) if symbol.shape else change * cofactor)).items()
-
-
-def _ordered(terms: dict[Symbol, Form], problem: VariationalProblem) -> tuple[tuple[Symbol, Form], ...]:
-    """In the configuration's order, highest derivatives first."""
-    places = {q.virtual.base: i for i, q in enumerate(problem.configuration)}
-    last = len(places)
-    known = sorted(terms, key=lambda s: (places.get(s.base, last), -s.order, problem.ranks.get(s.base, 0)))
-    return tuple((s, terms[s]) for s in known if terms[s])
 
 
 def integrate_by_parts(step: Collection) -> Collection:

@@ -157,7 +157,7 @@ def _product(t: Term, roles: Roles) -> Formula:
             turned, written = roles.facing(f)
             sign *= turned**exponent
             factors.append(written if exponent == 1 else Power(written, exponent))
-    factors = [sign * number, *factors]
+    factors = [-number if sign < 0 else number, *factors]
     return _turned(factors if t.atom is None else [*factors, t.atom])
 
 

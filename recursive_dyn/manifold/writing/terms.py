@@ -163,7 +163,7 @@ def common_number(values: Iterable[Exact]) -> Fraction:
 
 def joined(factors: list[Formula]) -> Formula:
     """The product of factors as they stand, without a leading 1."""
-    if factors[:1] == [ONE]:
+    if factors and factors[0] == ONE:
         factors = factors[1:]
     return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
 

@@ -12,7 +12,10 @@ from test_cone import mobility, solved
 from trees import mechanism
 
 import recursive_dyn as rd
+from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.compiled import Compiled
+from recursive_dyn.codegen.loops.calling import Bound, Code
+from recursive_dyn.codegen.loops.translation import module_text
 from recursive_dyn.contact import cone, mixing, subspace, warm_start
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactBuffer
@@ -94,6 +97,22 @@ def test_a_solve_is_what_plain_python_makes_of_it(trees, plainly, which, case):
         np.testing.assert_array_equal(mine, python)
     assert facts.rows >= 3 * (n > 0)
     assert np.isfinite(one.changes.v).all() and (n == 0 or np.abs(one.contacts.impulses[:n]).max() > 0.0)
+
+
+@pytest.mark.slow
+def test_optimized_code_gives_the_same_bits(trees):
+    """It is what long runs end on; both are made here, whatever the effort that other tests are run with."""
+    codes = [Code(solve.loops) for _ in range(2)]
+    text = module_text(solve.loops)
+    for code, effort in zip(codes, (0, jit.FULL), strict=True):
+        code.take(jit.load_objects([jit.compile_loops(text, effort)], {}))
+    for case in CASES:
+        for which, tree in enumerate(trees):
+            plain, optimized = (made_up(tree, which, **CASES[case]) for _ in codes)
+            assert Bound(codes[0], (plain,))() == Bound(codes[1], (optimized,))()
+            arrays = ([*it.contacts, *it.changes] for it in (plain, optimized))
+            for mine, other in zip(*arrays, strict=True):
+                np.testing.assert_array_equal(mine, other)
 
 
 @given(seeds, st.floats(0.0, 3.0), st.floats(0.0, 1.0), st.floats(-2.0, 2.0))

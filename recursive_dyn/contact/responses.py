@@ -15,6 +15,16 @@ from recursive_dyn.contact.layout import CROSSING, ELIMINATION, HINGE, Layout
 
 
 @compiled
+def only_hinges(layout: Layout) -> bool:
+    """Whether all events are hinges: no coordinate is shared between joints."""
+    others = 0
+    for kind in layout.kind:
+        if kind != HINGE:
+            others += 1
+    return others == 0
+
+
+@compiled
 def inverses(layout: Layout, factors: Floats, root: Floats) -> None:
     """The first nv of root = 1 / sqrt(D)."""
     for e in range(len(layout.slot)):
@@ -68,19 +78,24 @@ def push(
     c5: float,
     c: Annotated[np.ndarray, float, 3],
 ) -> None:
-    """c (nv, 3), zero where the link reaches, = L^-T J^T of three impulses a, b, c on it, world axes about its tree's
-    point."""
+    """c (nv, 3) = L^-T J^T of three impulses a, b, c on a link, world axes about its tree's point.
+
+    c is zero before where the link reaches, unless all events are hinges.
+    """
     i, world = link, len(layout.parent)
     while True:
         for e in range(layout.first[i], layout.first[i + 1]):
             kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]
-            x, y, z = c[slot, 0], c[slot, 1], c[slot, 2]
-            if kind != ELIMINATION:
+            if kind == ELIMINATION:
+                x, y, z = c[slot, 0], c[slot, 1], c[slot, 2]
+            else:
                 f0, f1, f2 = factors[d], factors[d + 1], factors[d + 2]
                 f3, f4, f5 = factors[d + 3], factors[d + 4], factors[d + 5]
-                x += (f0 * a0 + f1 * a1) + (f2 * a2 + f3 * a3) + (f4 * a4 + f5 * a5)  # pairs: none waits for another
-                y += (f0 * b0 + f1 * b1) + (f2 * b2 + f3 * b3) + (f4 * b4 + f5 * b5)
-                z += (f0 * c0 + f1 * c1) + (f2 * c2 + f3 * c3) + (f4 * c4 + f5 * c5)
+                x = (f0 * a0 + f1 * a1) + (f2 * a2 + f3 * a3) + (f4 * a4 + f5 * a5)  # pairs: none waits for another
+                y = (f0 * b0 + f1 * b1) + (f2 * b2 + f3 * b3) + (f4 * b4 + f5 * b5)
+                z = (f0 * c0 + f1 * c1) + (f2 * c2 + f3 * c3) + (f4 * c4 + f5 * c5)
+                if kind == CROSSING:
+                    x, y, z = x + c[slot, 0], y + c[slot, 1], z + c[slot, 2]
                 c[slot, 0], c[slot, 1], c[slot, 2] = x, y, z
                 d += 6
             if kind != CROSSING:

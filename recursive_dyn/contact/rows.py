@@ -10,6 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import BodyFrames, ImpulseProblem
+from recursive_dyn.contact.responses import only_hinges
 from recursive_dyn.contact.sides import free_side, link_side, mobility
 
 
@@ -19,6 +20,7 @@ def contact_rows(problem: ImpulseProblem, root: Floats, V: Annotated[np.ndarray,
     layout, contacts = problem.layout, problem.contacts
     rows = _room(layout, problem)
     marks, inward = np.zeros(layout.nv, dtype=np.int64), np.empty((layout.nv, 3))
+    hinges = only_hinges(layout)
     rows.first[0], rows.start[0] = 0, 0
     for c in range(len(rows.kind)):
         a, b, at = rows.links[c, 0], rows.links[c, 1], rows.first[c]
@@ -38,7 +40,9 @@ def contact_rows(problem: ImpulseProblem, root: Floats, V: Annotated[np.ndarray,
                 free_side(problem.free, rows, c, side, contacts.points, link - len(layout.parent), begin)
             elif link >= 0:
                 begin, end = (at, at + known) if side == 0 else (at + known, at + size)
-                link_side(layout, problem.factors, V, rows, c, side, contacts.points, begin, end, shared, inward)
+                link_side(
+                    layout, problem.factors, V, rows, c, side, contacts.points, begin, end, shared, hinges, inward
+                )
         mobility(rows, c, root)
     return rows
 

@@ -25,12 +25,13 @@ def link_side(
     begin: int,
     end: int,
     shared: bool,
+    hinges: bool,
     inward: Annotated[np.ndarray, float, 3],
 ) -> None:
     """What impulses at a contact do to the coordinates of one link, before the factors D^-1/2.
 
     begin, end: places in ``slots`` of the coordinates that are its own; with ``shared`` some of A's before are B's too.
-    inward (nv, 3): scratch.
+    hinges: ``only_hinges``; inward (nv, 3): scratch.
     """
     link, sign, at = rows.links[c, side], 1.0 - 2.0 * side, layout.refs + 3 * rows.links[c, side]
     x, y, z = (
@@ -43,17 +44,18 @@ def link_side(
     s0, s1, s2 = sign * rows.axes[c, 1, 0], sign * rows.axes[c, 1, 1], sign * rows.axes[c, 1, 2]
     t0, t1, t2 = sign * rows.axes[c, 2, 0], sign * rows.axes[c, 2, 1], sign * rows.axes[c, 2, 2]
     also = rows.first[c] if shared else begin
-    _clear(rows, also, end, inward)
+    if shared or not hinges:
+        _clear(rows, also, end, inward)
     push(
         layout, factors, link, y * n2 - z * n1, z * n0 - x * n2, x * n1 - y * n0, n0, n1, n2,
         y * s2 - z * s1, z * s0 - x * s2, x * s1 - y * s0, s0, s1, s2,
         y * t2 - z * t1, z * t0 - x * t2, x * t1 - y * t0, t0, t1, t2, inward,
     )  # fmt: skip
-    for r in range(3):
-        _take(rows, c, r, r, inward, also, begin, end)
+    _take_three(rows, c, inward, also, begin, end)
     if rows.kind[c] == 0:
         return
-    _clear(rows, also, end, inward)
+    if shared or not hinges:
+        _clear(rows, also, end, inward)
     push(layout, factors, link, n0, n1, n2, 0.0, 0.0, 0.0, s0, s1, s2, 0.0, 0.0, 0.0, t0, t1, t2, 0.0, 0.0, 0.0, inward)
     for i in range(SPIN, rows.height[c]):
         _take(rows, c, i, component(rows.kind[c], i) - 3, inward, also, begin, end)
@@ -64,6 +66,25 @@ def _clear(rows: ContactRows, begin: int, end: int, inward: Annotated[np.ndarray
     for k in range(begin, end):
         slot = rows.slots[k]
         inward[slot, 0], inward[slot, 1], inward[slot, 2] = 0.0, 0.0, 0.0
+
+
+@compiled
+def _take_three(
+    rows: ContactRows, c: int, inward: Annotated[np.ndarray, float, 3], also: int, begin: int, end: int
+) -> None:
+    """``_take`` of the normal and the tangents."""
+    values, height = rows.values, rows.height[c]
+    at = rows.start[c] + (also - rows.first[c]) * height
+    for k in range(also, begin):
+        slot = rows.slots[k]
+        values[at] += inward[slot, 0]
+        values[at + 1] += inward[slot, 1]
+        values[at + 2] += inward[slot, 2]
+        at += height
+    for k in range(begin, end):
+        slot = rows.slots[k]
+        values[at], values[at + 1], values[at + 2] = inward[slot, 0], inward[slot, 1], inward[slot, 2]
+        at += height
 
 
 @compiled

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import local_coordinates, manifold, report
+from demos.benchmark import local_coordinates, manifold, report, startup
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
-TABLES = ("counts", "speed", "scaling", "papers", "contact", "manifold")
+TABLES = ("counts", "speed", "scaling", "startup", "papers", "contact", "manifold")
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5, help="time spent on each contender of each case")
     parser.add_argument("--figures", type=Path, default=ASSETS, help="folder for the papers' figures: %(default)s")
     parser.add_argument("--long", action="store_true", help="contact: 10^6 steps as well, to watch memory")
+    parser.add_argument("--rows", nargs="*", default=[], help="contact: only rows whose names hold one of these")
     chosen = parser.parse_args()
     tables = chosen.tables or TABLES
     report.print_machine()
@@ -28,10 +29,12 @@ def main() -> None:
         report.speed(report.cases_of(chosen.cases), chosen.seconds)
     if "scaling" in tables:
         report.scaling((10, 20, 50, 100, 200, 300), chosen.seconds)
+    if "startup" in tables:
+        startup.table()
     if "papers" in tables:
         papers.all_of_them(chosen.seconds, chosen.figures)
     if "contact" in tables:
-        contact.all_of_them(chosen.long)
+        contact.all_of_them(chosen.long, chosen.rows)
     if "manifold" in tables:
         manifold.all_of_them(chosen.seconds)
         local_coordinates.beside_sympy()

@@ -12,7 +12,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -65,14 +65,16 @@ class _Line:
                     return
                 with contextlib.suppress(OSError, ValueError, AttributeError):  # standard error is closed, or None
                     if not sys.stderr.isatty():
-                        sys.stderr.write(f"recursive_dyn: {': '.join(wait.what for wait in self._waits)} ...\n")
+                        sys.stderr.write(
+                            f"recursive_dyn: {': '.join(dict.fromkeys(wait.what for wait in self._waits))} ...\n"
+                        )
                         sys.stderr.flush()
                         return
                     self._draw()
             pause = REFRESH
 
     def _draw(self) -> None:
-        text = f"{': '.join(map(str, self._waits))}, {time.monotonic() - self._waits[0].start:.0f} s"
+        text = f"{_joined(map(str, self._waits))}, {time.monotonic() - self._waits[0].start:.0f} s"
         text = text[: shutil.get_terminal_size().columns - 1]
         sys.stderr.write("\r" + text.ljust(self._drawn))
         sys.stderr.flush()
@@ -84,6 +86,10 @@ class _Line:
                 sys.stderr.write("\r" + " " * self._drawn + "\r")
                 sys.stderr.flush()
             self._drawn = 0
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ": ".join(dict.fromkeys(names))  # what waits for a part of the same name says so once
 
 
 _LINE = _Line()

@@ -1,8 +1,9 @@
-"""What a step costs: frame times of a standing robot and their parts, and the time against the number of contacts."""
+"""What a step costs: frame times at rest and in motion, their parts, and the time against the number of contacts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -15,15 +16,60 @@ REST = "sync and the rest"
 WARM_UP = 480  # steps, in which the scene comes to rest and everything is compiled
 
 
-def settled(task: Task, label: str) -> Engine | None:
-    """An engine with the task at rest; None where it cannot express it."""
+def built(task: Task, label: str) -> Engine | None:
+    """An engine with the task, ready to be timed; None where it cannot express it."""
     try:
         engine = ENGINES[label](task)
     except Unable:
         return None
-    for _ in range(WARM_UP):
-        engine.advance()
+    engine.ready()
     return engine
+
+
+def settled(task: Task, label: str, steps: int = WARM_UP) -> Engine | None:
+    """The same after ``steps``, at rest."""
+    engine = built(task, label)
+    if engine is not None:
+        for _ in range(steps):
+            engine.advance()
+        engine.ready()
+    return engine
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Of the steps of one engine through a task, arrays (steps,): seconds in all, of detection and of the solve,
+    contacts, sweeps, what the last sweep still changed in m/s, and whether the solve converged.
+    """
+
+    times: np.ndarray
+    contacts: np.ndarray
+    sweeps: np.ndarray
+    detection: np.ndarray
+    solving: np.ndarray
+    residuals: np.ndarray
+    converged: np.ndarray
+
+    @property
+    def sweep_cost(self) -> float:
+        """Seconds of solving a sweep and contact; nan where the engine tells no sweeps."""
+        work = float((self.contacts * self.sweeps).sum())
+        return float(self.solving.sum()) / work if work else float("nan")
+
+
+def through(engines: dict[str, Engine], steps: int, block: int = 20) -> dict[str, Motion]:
+    """Every engine through the same steps from the start, in turn in blocks; what is told is read between steps."""
+    rows: dict[str, list[tuple[float, ...]]] = {label: [] for label in engines}
+    for start in range(0, steps, block):
+        for label, engine in engines.items():
+            for _ in range(min(block, steps - start)):
+                begin = perf_counter()
+                engine.advance()
+                spent = perf_counter() - begin
+                parts = (engine.times().get(part, 0.0) for part in ("detection", "solve"))
+                solution = (engine.residual(), engine.converged())
+                rows[label].append((spent, engine.contacts(), engine.sweeps(), *parts, *solution))
+    return {label: Motion(*np.array(told, dtype=float).T) for label, told in rows.items()}
 
 
 def frames(engine: Engine, count: int) -> np.ndarray:

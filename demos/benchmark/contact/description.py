@@ -29,14 +29,34 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Pill:
+    """A uniform capsule along z; ``length`` is that of its cylinder in m."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Drum:
+    """A uniform cylinder along z, m."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
 class Solid:
-    """A free body: its shape, mass in kg, centre in m, velocity of the centre in m/s; not turned, not spinning."""
+    """A free body: its shape, mass in kg, centre in m, velocity of the centre in m/s, roll, pitch and yaw in rad, and
+    angular velocity in rad/s, which is that in its own axes where it is not turned.
+    """
 
     name: str
-    shape: Ball | Block
+    shape: Ball | Block | Pill | Drum
     mass: float
     position: Vector
     velocity: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+    spin: Vector = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -87,7 +107,8 @@ class Task:
     """A test.
 
     friction: Coulomb's coefficient between solids; ground_friction: of everything with the ground. correction: whether
-    an engine may push apart what overlaps (in SimBenchmark not: ERP 0). sample: what is noted before each step and
+    an engine may push apart what overlaps (in SimBenchmark not: ERP 0). walls: boxes that stand still, by size and
+    centre, like the ground; dolls: robots besides, of which nothing is read. sample: what is noted before each step and
     after the last, numbers; error: of times (k,) and samples (k, ...), the figure of the table. published: engine and
     figure; unit: of the figure.
     """
@@ -105,6 +126,8 @@ class Task:
     ground_friction: float = 0.0
     restitution: float = 0.0
     pushes: tuple[Push, ...] = ()
+    walls: tuple[tuple[Vector, Vector], ...] = ()
+    dolls: tuple[Robot, ...] = ()
     correction: bool = False
     unit: str = ""
     published: Mapping[str, float] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Robot, Task
+from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Drum, Pill, Robot, Task, Vector
 from demos.benchmark.contact.engines.engine import Engine
 
 
@@ -57,27 +57,28 @@ class BulletEngine(Engine):
             restitutionVelocityThreshold=0.0, enableConeFriction=1,
         )  # fmt: skip
         root = np.sqrt(task.friction)
-        if task.ground:
-            shape = self._shape(pybullet.GEOM_BOX, halfExtents=[0.5 * x for x in GROUND])
-            ground = self.call("createMultiBody")(0, shape, basePosition=[0.0, 0.0, -0.5 * GROUND[2]])
-            self._surface(ground, -1, task.ground_friction / root if root else 0.0)
+        below = (GROUND, (0.0, 0.0, -0.5 * GROUND[2]))
+        for size, place in (below, *task.walls) if task.ground else ():
+            still = self.call("createMultiBody")(0, self._box(size), basePosition=place)
+            self._surface(still, -1, task.ground_friction / root if root else 0.0)
         shapes: dict[object, int] = {}
         for solid in task.solids:
             if solid.shape not in shapes:
-                shapes[solid.shape] = (
-                    self._shape(pybullet.GEOM_SPHERE, radius=solid.shape.radius)
-                    if isinstance(solid.shape, Ball)
-                    else self._shape(pybullet.GEOM_BOX, halfExtents=[0.5 * x for x in solid.shape.size])
-                )
+                shapes[solid.shape] = self._solid(solid.shape)
+            turn = pybullet.getQuaternionFromEuler(solid.rpy)
             body = self.call("createMultiBody")(
-                solid.mass, shapes[solid.shape], basePosition=solid.position, useMaximalCoordinates=settings.maximal
-            )
+                solid.mass, shapes[solid.shape], basePosition=solid.position, baseOrientation=turn,
+                useMaximalCoordinates=settings.maximal,
+            )  # fmt: skip
             self._surface(body, -1, root)
-            self.call("resetBaseVelocity")(body, solid.velocity, (0.0, 0.0, 0.0))
+            spin = np.array(pybullet.getMatrixFromQuaternion(turn)).reshape(3, 3) @ solid.spin
+            self.call("resetBaseVelocity")(body, solid.velocity, spin.tolist())
             self.ids.append(body)
         self.names = {solid.name: body for solid, body in zip(task.solids, self.ids, strict=True)}
         if task.robot is not None:
             self._load(task.robot, root)
+        for doll in task.dolls:
+            self._loaded(doll, root)
         self._advance = partial(pybullet.stepSimulation, self.client)
         self._pose, self._twist = pybullet.getBasePositionAndOrientation, pybullet.getBaseVelocity
 
@@ -126,6 +127,19 @@ class BulletEngine(Engine):
     def _shape(self, kind: int, **sizes: object) -> int:
         return self.call("createCollisionShape")(kind, **sizes)
 
+    def _box(self, size: Vector) -> int:
+        return self._shape(self.pybullet.GEOM_BOX, halfExtents=[0.5 * x for x in size])
+
+    def _solid(self, shape: object) -> int:
+        match shape:
+            case Ball(radius):
+                return self._shape(self.pybullet.GEOM_SPHERE, radius=radius)
+            case Pill(radius, length):
+                return self._shape(self.pybullet.GEOM_CAPSULE, radius=radius, height=length)
+            case Drum(radius, length):
+                return self._shape(self.pybullet.GEOM_CYLINDER, radius=radius, height=length)
+        return self._box(shape.size)
+
     def _surface(self, body: int, link: int, friction: float) -> None:
         settings = {"contactProcessingThreshold": 0.0} if self.task.restitution else {}
         self.call("changeDynamics")(
@@ -134,16 +148,20 @@ class BulletEngine(Engine):
         )  # fmt: skip
 
     def _load(self, robot: Robot, friction: float) -> None:
+        self.names[ROBOT] = body = self._loaded(robot, friction)
+        infos = [self.call("getDynamicsInfo")(body, link) for link in range(-1, self.call("getNumJoints")(body))]
+        self.masses, self.moments = np.array([i[0] for i in infos]), np.array([i[2] for i in infos])
+
+    def _loaded(self, robot: Robot, friction: float) -> int:
+        """Bullet's number of a robot at its place, its hinges held or free."""
         bullet = self.pybullet
         with tempfile.TemporaryDirectory() as folder:  # a new path each time: PyBullet remembers files by name
             path = Path(folder) / "robot.urdf"
             path.write_text(robot.urdf)
             body = self.call("loadURDF")(str(path), flags=bullet.URDF_USE_INERTIA_FROM_FILE)
-        self.names[ROBOT] = body
         count = self.call("getNumJoints")(body)
-        infos = [self.call("getDynamicsInfo")(body, link) for link in range(-1, count)]
-        self.masses, self.moments = np.array([i[0] for i in infos]), np.array([i[2] for i in infos])
-        self.call("resetBasePositionAndOrientation")(body, np.add(robot.position, infos[0][3]), (0, 0, 0, 1))
+        centre = self.call("getDynamicsInfo")(body, -1)[3]
+        self.call("resetBasePositionAndOrientation")(body, np.add(robot.position, centre), (0, 0, 0, 1))
         for link in range(-1, count):
             self._surface(body, link, friction)
             self.call("changeDynamics")(body, link, jointDamping=0.0, maxJointVelocity=1e9)
@@ -158,6 +176,7 @@ class BulletEngine(Engine):
                 control(body, joint, bullet.POSITION_CONTROL, targetPosition=angle, force=STEERING_FORCE)
             else:
                 control(body, joint, bullet.VELOCITY_CONTROL, force=0.0)
+        return int(body)
 
     def _links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Of the root and every link: centre of mass, rotation of the principal axes, velocity, angular velocity."""

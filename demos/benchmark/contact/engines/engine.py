@@ -95,6 +95,17 @@ class Engine(ABC):
         """Seconds of each part of the last step, where the engine tells."""
         return {}
 
+    def ready(self) -> None:  # noqa: B027 - most always are
+        """Wait for what an engine still prepares beside its steps, before they are timed."""
+
+    def sweeps(self) -> int:
+        """Sweeps of the last step's contact solve, the most of an island, where the engine tells."""
+        return 0
+
+    def residual(self) -> float:
+        """What the last sweep still changed, m/s, where the engine tells."""
+        return 0.0
+
     def converged(self) -> bool:
         """Whether the last step's contact solve reached its tolerance, where the engine tells."""
         return True

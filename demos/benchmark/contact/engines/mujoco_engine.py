@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demos.benchmark.contact.description import ROBOT, Ball, Robot, Task
+from demos.benchmark.contact.description import ROBOT, Ball, Drum, Pill, Robot, Task
 from demos.benchmark.contact.engines.engine import Engine
 
 
@@ -63,16 +63,25 @@ class MujocoEngine(Engine):
         if task.robot is not None:
             self._prepare(spec, task.robot, task.friction)
         if task.ground:
-            plane = mujoco.mjtGeom.mjGEOM_PLANE
+            plane, box = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_BOX
             # Of two frictions the greater counts, but of two priorities first that of the higher.
-            spec.worldbody.add_geom(type=plane, size=[100, 100, 1], priority=1, **self._surface(task.ground_friction))
+            ground = {"priority": 1, **self._surface(task.ground_friction)}
+            spec.worldbody.add_geom(type=plane, size=[100, 100, 1], **ground)
+            for extents, place in task.walls:
+                spec.worldbody.add_geom(type=box, size=[0.5 * x for x in extents], pos=place, **ground)
         for solid in task.solids:
-            body = spec.worldbody.add_body(name=solid.name, pos=solid.position)
+            turn = np.zeros(4)
+            mujoco.mju_euler2Quat(turn, np.array(solid.rpy), "XYZ")
+            body = spec.worldbody.add_body(name=solid.name, pos=solid.position, quat=turn)
             body.add_freejoint()
-            ball = isinstance(solid.shape, Ball)
-            kind = mujoco.mjtGeom.mjGEOM_SPHERE if ball else mujoco.mjtGeom.mjGEOM_BOX
-            size = [solid.shape.radius, 0, 0] if ball else [0.5 * x for x in solid.shape.size]
+            kind, size = self._solid(solid.shape)
             body.add_geom(type=kind, size=size, mass=solid.mass, **self._surface(task.friction))
+        for k, doll in enumerate(task.dolls):
+            own = mujoco.MjSpec.from_string(doll.urdf)
+            self._prepare(own, doll, task.friction)
+            for geom in own.geoms:  # its parts pass through each other, not through those of other dolls
+                geom.contype, geom.conaffinity = 2 << k, ~(2 << k) & 0xFFFF
+            spec.attach(own, prefix=f"doll{k + 1}.", frame=spec.worldbody.add_frame())
         self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         self._start(task)
@@ -114,6 +123,17 @@ class MujocoEngine(Engine):
     def contacts(self) -> int:
         return int(self.data.ncon)
 
+    def _solid(self, shape: object) -> tuple[object, list[float]]:
+        kinds = self.mujoco.mjtGeom
+        match shape:
+            case Ball(radius):
+                return kinds.mjGEOM_SPHERE, [radius, 0, 0]
+            case Pill(radius, length):
+                return kinds.mjGEOM_CAPSULE, [radius, 0.5 * length, 0]
+            case Drum(radius, length):
+                return kinds.mjGEOM_CYLINDER, [radius, 0.5 * length, 0]
+        return kinds.mjGEOM_BOX, [0.5 * x for x in shape.size]
+
     def _surface(self, friction: float) -> dict[str, object]:
         return {"friction": [friction, 0, 0], "condim": 3 if friction else 1, "solref": self.settings.solref,
                 "solimp": self.settings.solimp}  # fmt: skip
@@ -143,7 +163,7 @@ class MujocoEngine(Engine):
         self.places = model.jnt_qposadr[joints].reshape(-1, 1) + np.arange(3)
         self.slots = model.jnt_dofadr[joints].reshape(-1, 1) + np.arange(3)
         for solid, slots in zip(task.solids, self.slots, strict=True):
-            data.qvel[slots] = solid.velocity
+            data.qvel[slots], data.qvel[slots + 3] = solid.velocity, solid.spin
         if task.robot is not None:
             self.numbers[ROBOT] = 1
             for name, angle in task.robot.angles.items():

@@ -11,8 +11,10 @@ import numpy as np
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
-from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Robot, Solid, Task
+from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Drum, Pill, Robot, Solid, Task
 from demos.benchmark.contact.engines.engine import Engine
+from recursive_dyn.codegen import optimizing
+from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints, shapes
 
 
@@ -89,6 +91,15 @@ class OursEngine(Engine):
     def times(self) -> dict[str, float]:
         return dict(self.simulation.solution.times)
 
+    def ready(self) -> None:
+        optimizing.finish()
+
+    def sweeps(self) -> int:
+        return int(self.simulation.solution.iterations)
+
+    def residual(self) -> float:
+        return float(self.simulation.solution.residual)
+
     def converged(self) -> bool:
         return bool(self.simulation.solution.converged)
 
@@ -107,6 +118,10 @@ class OursEngine(Engine):
             ground = rd.Material(friction=share, restitution=task.restitution)
             below = rd.pose(xyz=(0.0, 0.0, -0.5 * GROUND[2]))
             scene.world.shapes.append(shapes.Box(GROUND, at=below, material=ground))
+            for size, place in task.walls:
+                scene.world.shapes.append(shapes.Box(size, at=rd.pose(place), material=ground))
+        for k, doll in enumerate(task.dolls):
+            self._doll(scene, doll, f"doll{k + 1}.", material)
         for solid in task.solids:
             body = Body(solid.name, [_shape(solid, material)], mass=solid.mass)
             scene.world.attach(body, joints.free())
@@ -130,6 +145,18 @@ class OursEngine(Engine):
             scene.pair(a, b, collide=False)
         return scene
 
+    def _doll(self, scene: Scene, doll: Robot, prefix: str, material: rd.Material) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "doll.urdf"
+            path.write_text(doll.urdf)
+            root = scene.add_urdf(path, prefix, at=rd.pose(doll.position))
+        parts = list(root.walk())
+        for body in parts:
+            for shape in body.shapes:
+                object.__setattr__(shape, "material", material)
+        for a, b in combinations(parts, 2):
+            scene.pair(a, b, collide=False)
+
     def _start(self, task: Task) -> None:
         """Solids and the robot's root at their places; a free body's v is [omega; v] in its own axes."""
         names, q, v = self.dynamics.bodies, self.simulation.q, self.simulation.v
@@ -138,8 +165,10 @@ class OursEngine(Engine):
         first = len(coordinates) - 7 * len(task.solids), len(speeds) - 6 * len(task.solids)  # attached last
         self.places = first[0] + 7 * np.arange(len(task.solids)).reshape(-1, 1) + np.arange(3)
         for k, solid in enumerate(task.solids):
+            start, turn = rd.pose(rpy=solid.rpy)[:3, :3], first[1] + 6 * k
             q[self.places[k]] = solid.position
-            v[first[1] + 6 * k + 3 : first[1] + 6 * k + 6] = solid.velocity
+            q[self.places[k, 2] + 1 : self.places[k, 2] + 5] = matrix_to_quaternion(start)
+            v[turn : turn + 3], v[turn + 3 : turn + 6] = solid.spin, start.T @ solid.velocity
         if task.robot is not None:
             q[:3] = task.robot.position
             for body, angle in self.hinges.items():
@@ -147,6 +176,11 @@ class OursEngine(Engine):
 
 
 def _shape(solid: Solid, material: rd.Material) -> shapes.Shape:
-    if isinstance(solid.shape, Ball):
-        return shapes.Sphere(solid.shape.radius, material=material)
+    match solid.shape:
+        case Ball(radius):
+            return shapes.Sphere(radius, material=material)
+        case Pill(radius, length):
+            return shapes.Capsule(radius, length, material=material)
+        case Drum(radius, length):
+            return shapes.Cylinder(radius, length, material=material)
     return shapes.Box(solid.shape.size, material=material)

@@ -55,8 +55,7 @@ def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:
 
         dynamics.progress = report
         simulation = rd.Simulation(dynamics, timestep, integrator)
-        dynamics.poses(simulation.q)
-        dynamics.velocities(simulation.q, simulation.v)
+        simulation.frames()
         dynamics.progress = None
     return simulation
 

@@ -121,11 +121,6 @@ class Contacts:
             if len(wrong):
                 raise StateError(f"the detector reports a contact of body number {side[wrong[0]]}; there are {last}")
 
-    def joined(self, other: Contacts) -> Contacts:
-        """These contacts and others, of the same bodies."""
-        arrays: dict[str, Any] = {n: np.concatenate([getattr(self, n), getattr(other, n)]) for n, _, _ in _FIELDS}
-        return replace(self, **arrays)
-
     def located(self, poses: np.ndarray) -> Contacts:
         """These contacts, remembering where on bodies at ``poses`` (nb, 4, 4) their points are."""
         self._local = tuple(

@@ -104,6 +104,11 @@ class Connection:
         """A simulation feels the bodies of this connection from now on."""
         _felt[self.id] = self
 
+    def remove(self, body: int) -> None:
+        """A body that was made here goes."""
+        del self.bodies[body], self.marks[body]
+        pybullet.removeBody(body, physicsClientId=self.id)
+
     def is_own(self, body: int) -> bool:
         """Whether this id still is a body that was made here."""
         return _is_marked(body, self._mark, self.id)

@@ -26,7 +26,8 @@ from bridge.picture.renderer import check_picture, renderer_of
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.moving import Moving
-from recursive_dyn.simulation.surroundings import Surrounded
+from recursive_dyn.simulation.simulation import Simulation
+from recursive_dyn.simulation.surroundings import PlainDetector, Surrounded
 from scene import Scene
 
 
@@ -68,9 +69,9 @@ class PyBulletMirror:
         self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
         self.overlaps: tuple[Contact, ...] = ()
-        count = len(sim.dynamics.bodies)
-        self._poses, self._twists = np.zeros((count, 4, 4)), np.zeros((count, 6))  # as they were mirrored last
+        self._poses, self._twists = _frames(sim)  # as they were mirrored last
         self._stepped = False  # whether contacts of the last step are those to be told
+        self._drawn: list[Visual] = []
         self._connection = Connection(client, gui)
         # Bodies without shapes are put in place at every step only where someone may ask Bullet for them
         self._known = not self._connection.owned
@@ -131,6 +132,34 @@ class PyBulletMirror:
                 raise
             finally:
                 self._follow()
+
+    def update(self) -> None:
+        """Follow edits of the scene: bodies that were attached or detached, other shapes, masses and joints.
+
+        The scene is compiled again, which is quick for bodies of kinds that there were, and its simulation goes on with
+        what stayed as it is (:meth:`Simulation.update`). Scenery and gravity in Bullet stay. Raises ModelError for what
+        cannot be compiled or mirrored, StateError for what moves the bodies if that is no simulation.
+        """
+        sim = self.sim
+        if not isinstance(sim, Simulation):
+            raise StateError("only the mirror of a simulation follows edits; make another mirror")
+        felt = self._felt
+        own = felt or isinstance(sim.surroundings, PlainDetector | None)
+        dynamics = self.scene.compile(sim.dynamics.method) if own else sim.dynamics
+        with self._connection.guard(), self._connection.paused():
+            self._mirrored.update(dynamics)
+            if own:
+                sim.surroundings = None if felt else sim.surroundings
+                sim.update(dynamics)
+            self._surroundings = BulletSurroundings(self._mirrored)
+            self._poses, self._twists = _frames(sim)
+            if felt:
+                sim.surroundings = self._surroundings
+            self._follow(anew=True)
+            if "_display" in vars(self):
+                self._display.leave()
+                del self._display
+        self._contacts = None
 
     @property
     def contacts(self) -> tuple[Contact, ...]:
@@ -233,10 +262,21 @@ class PyBulletMirror:
     @cached_property
     def _display(self) -> DisplayList:
         """What pictures show; made when first needed, as its meshes take a moment."""
-        return DisplayList.of(self._mirrored, self._poses)
+        result = DisplayList.of(self._mirrored, self._poses)
+        for visual in self._drawn:
+            result.add(visual)
+        return result
 
     def _draw(self, mesh: Triangles, color: Sequence[float]) -> None:
         visual = Visual(self._mirrored.files.add(mesh), rgba(color))
         with self._connection.guard():
             self._mirrored.bodies.draw(visual)
-            self._display.add(visual)
+            if "_display" in vars(self):
+                self._display.add(visual)
+            self._drawn.append(visual)
+
+
+def _frames(sim: Moving) -> tuple[np.ndarray, np.ndarray]:
+    """Room for the poses and twists of what moves."""
+    count = len(sim.dynamics.bodies)
+    return np.zeros((count, 4, 4)), np.zeros((count, 6))

@@ -43,14 +43,14 @@ class MirroredBodies:
         self.skins: dict[int, float] = {}
         self.bare: set[int] = set()
         self.smallest, self.version = np.inf, 0
-        self._reach: list[tuple[float, float, float]] = []
+        self._reach: dict[str, tuple[float, float, float]] = {}
         self._ignored: dict[str, set[int]] = {}
         self._planes: list[int] = []
 
     @property
     def reach(self) -> np.ndarray:
         """(nb, 3), as above."""
-        return np.array(self._reach).reshape(-1, 3)
+        return np.array([self._reach[name] for name in self.of]).reshape(-1, 3)
 
     def ignored(self, name: str) -> set[int]:
         """Bullet's ids of the bodies that this one never touches."""
@@ -75,7 +75,28 @@ class MirroredBodies:
             self._separate(a, b)
         self.of[name] = tuple(ids)
         self.version += 1
-        self._reach.append(self._extent(ids, [part for part, _ in parts]))
+        self._reach[name] = self._extent(ids, [part for part, _ in parts])
+
+    def remove(self, name: str) -> None:
+        """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
+        ids, parted = self.of.pop(name), self._ignored.pop(name, set()) | set(self._planes)
+        for body in ids:
+            for other in parted | set(ids) - {body}:
+                pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
+            self._connection.remove(body)
+            self.bare.discard(body)
+            del self.materials[body], self.skins[body]
+        for others in self._ignored.values():
+            others.difference_update(ids)
+        del self._reach[name]
+        self.version += 1
+
+    def arrange(self, names: Sequence[str]) -> None:
+        """Bodies are numbered in this order now."""
+        own = {name: self.of[name] for name in names}
+        self.of.clear()
+        self.of.update(own)
+        self.version += 1
 
     def ignore(self, a: str, b: str) -> None:
         """Report no contacts between two bodies of the scene, or between one and all scenery."""

@@ -14,7 +14,7 @@ from bridge.planes.plane_contacts import PlaneContacts
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation import moving
 from recursive_dyn.spatial.algebra import pose
-from scene import Scene, shapes
+from scene import Body, Scene, shapes
 
 
 class MirroredScene:
@@ -26,11 +26,10 @@ class MirroredScene:
     """
 
     def __init__(self, scene: Scene, dynamics: moving.Bodies, connection: Connection, ground: bool | float) -> None:
-        self.names = tuple(dynamics.bodies)
-        if sorted(self.names) != sorted(body.name for body in scene.bodies):
-            raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
+        self.names = _names(scene, dynamics)
         self.still = still(dynamics)
         self._scene, self._neighbours = scene, tuple(neighbours(scene, dynamics))
+        self._made: dict[str, tuple[Body, tuple[shapes.Shape, ...]]] = {}  # what each body was made of
         self.connection = connection
         self.scenery = _scenery(scene, ground)
         self.files = MeshFiles()
@@ -60,17 +59,50 @@ class MirroredScene:
         own = self._scene[self.names[index]].shapes
         return [visual for shape in own for visual in visuals(shape, color, self.files)]
 
+    def update(self, dynamics: moving.Bodies) -> None:
+        """Bodies of the scene came or went, or got other shapes; the scenery stays."""
+        before, names = self.names, _names(self._scene, dynamics)
+        new = [name for name in names if self._made.get(name) != self._content(name)]
+        gone = sorted(self._made.keys() - set(names))
+        replaced = [name for name in new if name in self._made]
+        kept = {name: k for k, name in enumerate(names)}
+        for name in (*gone, *replaced):
+            self.bodies.remove(name)
+            del self._made[name]
+        numbers = {k: kept[name] for k, name in enumerate(before) if name in self._made}
+        self.planes.renumber(numbers, self._made)
+        self.names, self._neighbours = names, tuple(neighbours(self._scene, dynamics))
+        self.still = still(dynamics)
+        for name in new:
+            self._add(kept[name], name)
+        self.bodies.arrange(names)
+        for name in new:
+            if name in self.planes.on:
+                self.bodies.leave_planes(name)
+        for pair in apart(self._scene, self._neighbours):
+            if pair[0] in new or pair[1] in new:
+                self.bodies.ignore(*pair)
+
+    def _content(self, name: str) -> tuple[Body, tuple[shapes.Shape, ...]]:
+        body = self._scene[name]
+        return body, tuple(body.shapes)
+
+    def _add(self, number: int, name: str) -> None:
+        """Make a body of the scene."""
+        own = self._scene[name].shapes
+        seen = self.looks(number) if self.shown else []
+        try:
+            solid = [(part, s.material) for s in own for part in placed([s], self.files)]
+        except ModelError as problem:
+            raise ModelError(f"body '{name}': {problem}") from None
+        self.bodies.add(name, solid, seen)
+        if len(self.planes):
+            self.planes.add(number, name, own)
+        self._made[name] = self._content(name)
+
     def _create(self) -> None:
         for k, name in enumerate(self.names):
-            own = self._scene[name].shapes
-            seen = self.looks(k) if self.shown else []
-            try:
-                solid = [(part, s.material) for s in own for part in placed([s], self.files)]
-            except ModelError as problem:
-                raise ModelError(f"body '{name}': {problem}") from None
-            self.bodies.add(name, solid, seen)
-            if len(self.planes):
-                self.planes.add(k, name, own)
+            self._add(k, name)
         for shape in self.scenery:
             for part in colliders(shape, self.files) if shape.collision else ():
                 plane = isinstance(shape, shapes.Plane)
@@ -79,6 +111,13 @@ class MirroredScene:
             self.bodies.leave_planes(name)
         for pair in apart(self._scene, self._neighbours):
             self.bodies.ignore(*pair)
+
+
+def _names(scene: Scene, dynamics: moving.Bodies) -> tuple[str, ...]:
+    names = tuple(dynamics.bodies)
+    if sorted(names) != sorted(body.name for body in scene.bodies):
+        raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
+    return names
 
 
 def _scenery(scene: Scene, ground: bool | float) -> list[shapes.Shape]:

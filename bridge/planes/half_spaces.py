@@ -6,8 +6,9 @@ the ground that it has instead of a plane.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,20 @@ class Touch:
     distance: np.ndarray
 
 
+class _Part(NamedTuple):
+    """A support of a shape, in its body's frame, as ``lowest_points.Supports`` has them."""
+
+    body: int
+    shape: int
+    kind: int
+    corners: int
+    feature: int
+    points: np.ndarray
+    middle: np.ndarray
+    axes: np.ndarray
+    size: tuple[float, ...]  # the fourth: how far it reaches
+
+
 class HalfSpaces:
     """Planes, each a point (3,), a unit normal (3,) out of the ground, and a material; the shapes added meet them all.
 
@@ -48,10 +63,8 @@ class HalfSpaces:
         self.normals = np.array([normal for _, normal, _ in planes], dtype=float).reshape(-1, 3)
         self.plane_materials = [material for _, _, material in planes]
         self.materials: list[Material | None] = []
-        self._rows: list[tuple[int, ...]] = []  # as lowest_points has them
-        self._points: list[np.ndarray] = []
-        self._axes: list[np.ndarray] = []
-        self._sizes: list[tuple[float, ...]] = []  # the fourth: how far the support reaches
+        self._parts: list[_Part] = []
+        self._free: list[int] = []  # numbers of shapes that went
         self._table: tuple[Supports, Planes, Lowest] | None = None
 
     @classmethod
@@ -65,19 +78,25 @@ class HalfSpaces:
 
     def add(self, body: int, shape: shapes.Shape, material: Material | None = None) -> int:
         """Let a shape of body number ``body`` meet the planes; its number. Raises ModelError for an unknown kind."""
-        number, feature = len(self.materials), 0
+        number, feature = self._free.pop() if self._free else len(self.materials), 0
         for part in supports(shape):
-            first = sum(len(points) for points in self._points)
-            self._points.append(part.points @ shape.at[:3, :3].T + shape.at[:3, 3])
-            self._axes.append(shape.at[:3, :3])
-            self._rows.append((body, number, part.kind, first, first + len(part.points), feature))
+            points = part.points @ shape.at[:3, :3].T + shape.at[:3, 3]
+            middle = points.mean(axis=0)
+            reach = float(np.linalg.norm(points - middle, axis=1).max()) + sum(part.size)
+            kind = (part.kind, len(points), feature)
+            self._parts.append(_Part(body, number, *kind, points, middle, shape.at[:3, :3], (*part.size, reach)))
             feature += len(part.points) if part.kind == POINTS else 4
-            middle = self._points[-1].mean(axis=0)
-            reach = float(np.linalg.norm(self._points[-1] - middle, axis=1).max()) + sum(part.size)
-            self._sizes.append((*part.size, reach))
-        self.materials.append(material)
+        self.materials[number:] = [material, *self.materials[number + 1 :]]
         self._table = None
         return number
+
+    def renumber(self, bodies: Mapping[int, int]) -> list[int]:
+        """Bodies have other numbers now; shapes keep theirs. Those of bodies without one go: their numbers."""
+        gone = {part.shape for part in self._parts if part.body not in bodies}
+        self._parts = [part._replace(body=bodies[part.body]) for part in self._parts if part.body in bodies]
+        self._free += sorted(gone)
+        self._table = None
+        return sorted(gone)
 
     def contacts(self, poses: np.ndarray, margin: float = MARGIN) -> Touch:
         """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).
@@ -97,12 +116,16 @@ class HalfSpaces:
         return self._table
 
     def _tabled(self) -> tuple[Supports, Planes, Lowest]:
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 6)
-        points = np.concatenate([np.zeros((0, 3)), *self._points])
+        parts = self._parts
+        ends = np.cumsum([0, *(part.corners for part in parts)])
+        listed = [(p.body, p.shape, p.kind, ends[k], ends[k + 1], p.feature) for k, p in enumerate(parts)]
+        rows = np.array(listed, dtype=np.int64).reshape(-1, 6)
+        points = np.concatenate([np.zeros((0, 3)), *(part.points for part in parts)])
         each = np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4)
         most = len(self.points) * int(each.sum())
-        axes, sizes = np.array(self._axes).reshape(-1, 3, 3), np.array(self._sizes).reshape(-1, 4)
-        middles = np.array([part.mean(axis=0) for part in self._points]).reshape(-1, 3)
+        axes = np.array([part.axes for part in parts]).reshape(-1, 3, 3)
+        sizes = np.array([part.size for part in parts]).reshape(-1, 4)
+        middles = np.array([part.middle for part in parts]).reshape(-1, 3)
         sides = np.cross(self.normals, np.eye(3)[np.abs(self.normals).argmin(axis=1)])
         sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
         tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -54,12 +54,19 @@ class PlaneContacts:
         self.forget_pairs()
         try:
             for shape in solid:
-                self._spaces.add(rank, shape, shape.material)
-                self._names.append(name)
+                number = self._spaces.add(rank, shape, shape.material)
+                self._names[number:] = [name, *self._names[number + 1 :]]
         except ModelError:  # a kind of shape that someone registered for Bullet only
             self.on.pop(name, None)
         else:
             self.on[name] = None
+
+    def renumber(self, bodies: Mapping[int, int], names: Collection[str]) -> None:
+        """Bodies have other numbers now; those without one, whose names are no more among ``names``, went."""
+        for number in self._spaces.renumber(bodies):
+            self._names[number] = ""
+        self.on = {name: None for name in self.on if name in names}
+        self.forget_pairs()
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed."""

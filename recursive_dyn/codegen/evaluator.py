@@ -148,14 +148,19 @@ class Evaluator:
         """Machine code of a function for ``width`` states at once, compiled or taken from the cache."""
         kernels = self._compiled.kernels
         if (function, width) not in kernels:
-            with building(), waiting(f"compiling {function}") as share:
+            with building():
                 if (function, width) not in kernels:
-                    report = self._report(function) or share
-                    kernels[function, width] = self.functions.kernel(function, report) or Kernel(
-                        self.functions.key(function), lambda: self.program(function), width, report,
-                        self.functions.driver(function),
-                    )  # fmt: skip
+                    own = self.functions.kernel(function, self._report(function))
+                    kernels[function, width] = own or self._of_program(function, width)
         return kernels[function, width]
+
+    def _of_program(self, function: str, width: int) -> Kernel:
+        """Machine code of the function's one program."""
+        with waiting(f"compiling {function}") as share:
+            return Kernel(
+                self.functions.key(function), lambda: self.program(function), width, self._report(function) or share,
+                self.functions.driver(function),
+            )  # fmt: skip
 
     def call(self, function: str, *arguments: Any) -> Array:
         """Evaluate a function of the list; leading axes of the arguments broadcast."""

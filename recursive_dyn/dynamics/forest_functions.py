@@ -30,12 +30,11 @@ _TREES, _EQUAL = 4, 2  # so many trees, and on average so many of a kind: below,
 class Forest:
     """Kernels of a model's functions by its trees.
 
-    alone: makes an evaluator of one tree's functions, by the model of the tree; ``known``: those made, by the key of
-    their model, for as many forests as share it.
+    alone: the evaluator of one tree's functions, by the model of the tree.
     """
 
-    def __init__(self, model: Model, alone: Callable[[Model], Evaluator], known: dict[str, Evaluator]) -> None:
-        self.model, self._alone, self._known = model, alone, known
+    def __init__(self, model: Model, alone: Callable[[Model], Evaluator]) -> None:
+        self.model, self._alone = model, alone
 
     @property
     def kinds(self) -> list[Kind]:
@@ -70,10 +69,7 @@ class Forest:
 
     def tree(self, kind: Kind) -> Evaluator:
         """The functions of one tree of a kind."""
-        key = kind.model.key
-        if key not in self._known:
-            self._known[key] = self._alone(kind.model)
-        return self._known[key]
+        return self._alone(kind.model)
 
     def inputs(self, function: Function) -> list[Array]:
         """Of every kind, where the inputs of its trees are among those of the whole."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
 from recursive_dyn.codegen.kernel import Kernel
@@ -22,6 +23,9 @@ from recursive_dyn.recursion import lagrangian
 from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, Context, Function, Outputs, segment_size
 from recursive_dyn.recursion.kinematics import Tree
 
+_TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
+_MOST_TREES = 256
+
 
 @dataclass(frozen=True, eq=False)
 class ModelFunctions:
@@ -29,18 +33,20 @@ class ModelFunctions:
 
     method: "recursive", "lagrangian", or "auto", which keeps of both graphs the one with fewer operations. ModelError
     for another one, and for unknown functions and parameters. whole: False for one tree of a forest, whose functions
-    give sums and not what is made of them. trees: evaluators of the trees that were compiled, by their models' keys.
+    give sums and not what is made of them.
     """
 
     model: Model
     method: str = AUTO
     whole: bool = True
-    trees: dict[str, Evaluator] = field(default_factory=dict)
     owner = "this scene needs"
 
     def __post_init__(self) -> None:
         if self.method not in (AUTO, RECURSIVE, LAGRANGIAN):
             raise ModelError(f"unknown method '{self.method}'; choose 'auto', 'recursive' or 'lagrangian'")
+
+    def __reduce__(self) -> Any:
+        return ModelFunctions, (self.model, self.method, self.whole)
 
     def function(self, name: str) -> Function:
         """The entry of the list, or its derivative by a parameter."""
@@ -83,10 +89,16 @@ class ModelFunctions:
     @cached_property
     def forest(self) -> Forest:
         """The model by its trees."""
-        return Forest(self.model, self._tree, self.trees)
+        return Forest(self.model, self._tree)
 
     def _tree(self, model: Model) -> Evaluator:
-        return Evaluator(ModelFunctions(model, self.method, whole=False), Parameters(model.parameters))
+        """The functions of one tree, shared by all forests of this process that have such trees."""
+        key = self.method, model.key
+        if key not in _TREES:
+            while len(_TREES) >= _MOST_TREES:
+                del _TREES[next(iter(_TREES))]
+            _TREES[key] = Evaluator(ModelFunctions(model, self.method, whole=False), Parameters(model.parameters))
+        return _TREES[key]
 
     def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
         """The kernel of a forest's function, trees in lanes; None where one program is better, or must be."""

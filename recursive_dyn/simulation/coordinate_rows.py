@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class RowSources(NamedTuple):
 def limited_slots(model: Model) -> list[int]:
     """Slots in v of the coordinates that have limits."""
     places = {slot for _, slot in model.plain_slots}
-    return [s for s, c in enumerate(model.coordinates) if np.isfinite(c.limits).any() and s in places]
+    return [s for s, c in enumerate(model.coordinates) if c.limits != _UNLIMITED and s in places]
 
 
 def rubbing_slots(model: Model) -> list[int]:
@@ -62,8 +63,18 @@ def row_sources(dynamics: Dynamics, motors: Motors) -> RowSources:
     )  # fmt: skip
 
 
+_UNLIMITED = (-np.inf, np.inf)
+_NAMES: WeakKeyDictionary[Model, list[str]] = WeakKeyDictionary()
+
+
 def row_names(model: Model) -> list[str]:
     """What rows are called, by number: low limits, high limits, dry frictions, motors by slot, constraints."""
+    if model not in _NAMES:
+        _NAMES[model] = _row_names(model)
+    return _NAMES[model]
+
+
+def _row_names(model: Model) -> list[str]:
     names = [c.name for c in model.coordinates]
     limited = [names[s] for s in limited_slots(model)]
     return [

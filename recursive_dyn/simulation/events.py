@@ -11,6 +11,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import STATIC
+from recursive_dyn.simulation.edits import GONE, Edit
 
 BEGIN, STAY, END = "begin", "stay", "end"
 WORLD = "world"  # what events call all that does not move
@@ -123,6 +124,19 @@ class Events:
         result = [self._event(BEGIN, p) for p in order if t.began[p]]
         result += [self._event(STAY, p) for p in order if t.order[p] >= 0 and not t.began[p] and not t.ended[p]]
         return tuple(result + [self._event(END, p) for p in order if t.ended[p]])
+
+    def renumber(self, edit: Edit) -> None:
+        """Bodies have other numbers; those that went keep their names until their contacts have ended."""
+        t, n, names = self._touches, int(self._touches.size[0]), self._names
+        now = np.append(edit.bodies, np.full(len(names) - len(edit.bodies), GONE))
+        met = np.unique(np.concatenate([t.a[:n], t.b[:n]]))
+        others = [k for k in met.tolist() if k >= 0 and now[k] == GONE]  # that went, or are of another world
+        now[others] = len(edit.names) + np.arange(len(others))
+        for numbers in (t.a[:n], t.b[:n]):
+            numbers[:] = np.where(numbers < 0, numbers, now[numbers])
+        self._names, self._bodies = [*edit.names, *(names[k] for k in others)], len(edit.names)
+        self._touches, self._bound = _room(max(16, n), max(len(others), len(t.free))), None
+        copied(t, self._touches)
 
     def _event(self, kind: str, p: int) -> ContactEvent:
         a, b = self._pair(p)

@@ -14,6 +14,8 @@ from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.simulation.coordinate_rows import row_names
+from recursive_dyn.simulation.edits import GONE, Edit, moved
+from recursive_dyn.simulation.edits import numbers as renumbered
 from recursive_dyn.simulation.momentum import Momentum, no_momentum
 
 _STAGES = ("flight", "detection", "solve")
@@ -75,6 +77,23 @@ class Memory:
         self.times, self.parts, self.totals = other.times, other.parts, other.totals
         self._tolerance, self._empty = other._tolerance, other._empty
         self._contacts, self._coordinates = other._contacts, other._coordinates
+
+    def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray) -> None:
+        """Hold what ``other`` does of what is still there, at the new state q, v."""
+        self.contacts.become(other.contacts)
+        table, n = self.contacts.table, self.contacts.count
+        a, b = edit.owners(table.a[:n]), edit.owners(table.b[:n])
+        stay = np.flatnonzero((a != GONE) & (b != GONE))
+        table.a[:n], table.b[:n] = a, b
+        for numbers in table[1:]:
+            numbers[: len(stay)] = numbers[stay]
+        table.size[0] = len(stay)
+        before, after = row_names(edit.old.model), row_names(edit.new.model)
+        own = self.arrays
+        moved(other.arrays.rows, renumbered(before, after), own.rows)
+        own.counts[0], own.facts[:] = len(stay), other.arrays.facts
+        edit.momentum(other.arrays.momentum, q, v, own.momentum)
+        self.times, self.parts, self._tolerance, self._empty = other.times, other.parts, other._tolerance, False
 
     def forget(self) -> None:
         """Nothing touched, nothing is known."""

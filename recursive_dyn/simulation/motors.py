@@ -98,6 +98,12 @@ class Motors(MutableMapping[str, Motor]):
             raise ModelError(f"unknown coordinate '{name}'; the scene has {', '.join(self._slots)}")
         return self._slots[name]
 
+    def adopt(self, other: Motors) -> None:
+        """Have the motors of another scene's coordinates whose names are known here."""
+        for name, motor in other.items():
+            if name in self._slots:
+                self[name] = motor
+
     @property
     def arrays(self) -> MotorArrays:
         """All motors as ``write`` left them, in arrays that stay where they are."""

@@ -14,6 +14,7 @@ from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import AppliedForce, applied, generalized
 from recursive_dyn.simulation.chart_switching import Charts
+from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
@@ -190,6 +191,32 @@ class Simulation(Stepped[Dynamics]):
         self._timesteps.warm_up()
         if self._charts:
             self._dynamics.kernel("chart_quality")
+
+    def update(self, dynamics: Dynamics) -> None:
+        """Go on with other dynamics from the present state: those of the scene, compiled again after an edit.
+
+        Bodies and coordinates are known by their names. What stayed keeps its state, forces, motors, parameters,
+        carried momentum, and the impulses that the next solve starts from; what is new stands at its neutral
+        configuration, at rest. Who touched a body that went parts from it in the next step. ``q``, ``v`` and ``tau``
+        are other arrays afterwards, and snapshots from before are of another scene. A mirror's simulation is updated
+        by ``mirror.update()``. Raises StateError for what is no compiled dynamics, and leaves everything as it was.
+        """
+        if not isinstance(dynamics, Dynamics):
+            raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
+        if not isinstance(self.surroundings, PlainDetector | None):
+            raise StateError("this simulation feels what a mirror has: call the mirror's update() after an edit")
+        dynamics = dynamics.view()
+        edit = Edit.between(self._dynamics, dynamics)
+        edit.parameters()
+        state = State(edit.configuration(self.q), edit.velocity(self.v), self.time)
+        tau, now = edit.velocity(self._tau), edit.bodies.tolist()
+        forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
+        timesteps = Timesteps(dynamics, self._integrator, state)
+        charts = Charts(dynamics) if dynamics.model.charted else None
+        with Held():
+            timesteps.adopt(self._timesteps, edit)
+            self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces
+            self._timesteps, self._charts = timesteps, charts
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""

@@ -13,6 +13,7 @@ import numpy as np
 from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.visuals import SCENERY, Visual, rgba
 from bridge.collision.bullet_surroundings import BulletSurroundings
+from bridge.collision.contact_points import renumbered
 from bridge.collision.contact_record import Contact
 from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
@@ -147,9 +148,14 @@ class PyBulletMirror:
         own = felt or isinstance(sim.surroundings, PlainDetector | None)
         dynamics = self.scene.compile(sim.dynamics.method) if own else sim.dynamics
         with self._connection.guard(), self._connection.paused():
+            before = list(self._connection.bodies)
             self._mirrored.update(dynamics)
-            if own:
-                sim.surroundings = None if felt else sim.surroundings
+            if felt:
+                after = {body: rank for rank, body in enumerate(self._connection.bodies)}
+                ranks = np.array([after.get(body, 0) for body in before], dtype=np.int64)
+                sim.surroundings = None
+                sim.update(dynamics, lambda keys: renumbered(keys, ranks, len(after) - len(before)))
+            elif own:
                 sim.update(dynamics)
             self._surroundings = BulletSurroundings(self._mirrored)
             self._poses, self._twists = _frames(sim)

@@ -74,6 +74,16 @@ def place_of(keys: Integers, key: int) -> int:
     return place
 
 
+def renumbered(keys: Integers, ranks: Integers, shift: int) -> Integers:
+    """Keys (n,) of contacts with every body's rank now (old ranks,); those behind these are shifted, planes' stay."""
+    first, second = (np.where(r < len(ranks), ranks[np.minimum(r, len(ranks) - 1)], r + shift) for r in _ranks(keys))
+    return np.where(keys < 0, keys, (first << BITS) + second)
+
+
+def _ranks(keys: Integers) -> tuple[Integers, Integers]:
+    return np.maximum(keys, 0) >> BITS, np.maximum(keys, 0) & ((1 << BITS) - 1)
+
+
 @compiled
 def insert(keys: Integers, rows: Annotated[np.ndarray, float, 5], pairs: PairFrictions) -> None:
     """Put materials (n, 5) of pairs (n,) into a table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -128,6 +128,11 @@ class ContactBuffer:
         for source, target in zip(other.table[1:], self.table[1:], strict=True):
             target[:n] = source[:n]
         self.free, self.free_names = other.free, other.free_names
+
+    def rename(self, keys: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Pairs of surfaces have other keys."""
+        own = self.table.keys[: self.count]
+        own[:] = keys(own)
 
     def contacts(self) -> Contacts:
         """A copy of them, with their impulses."""

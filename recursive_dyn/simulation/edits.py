@@ -69,7 +69,7 @@ class Edit:
         target.known[0], target.q[:], target.v[:] = 1, q, v
         if not len(target.linear):
             return
-        measured = self.new.call("floating_momenta", q, v).reshape(-1, impulse.FLOATING)
+        measured = self.new.call("frames", q, v)[22 * len(self.names) :].reshape(-1, impulse.FLOATING)
         target.linear[:], target.spin[:] = measured[:, _LINEAR], measured[:, _SPIN]
         before, after = _floating_parts(self.old.model), _floating_parts(self.new.model)
         for part, now in after.items():

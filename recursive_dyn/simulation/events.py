@@ -127,7 +127,7 @@ class Events:
 
     def renumber(self, edit: Edit) -> None:
         """Bodies have other numbers; those that went keep their names until their contacts have ended."""
-        t, n, names = self._touches, int(self._touches.size[0]), self._names
+        t, n, names = self.touches, int(self.touches.size[0]), self._names
         now = np.append(edit.bodies, np.full(len(names) - len(edit.bodies), GONE))
         met = np.unique(np.concatenate([t.a[:n], t.b[:n]]))
         others = [k for k in met.tolist() if k >= 0 and now[k] == GONE]  # that went, or are of another world
@@ -135,8 +135,7 @@ class Events:
         for numbers in (t.a[:n], t.b[:n]):
             numbers[:] = np.where(numbers < 0, numbers, now[numbers])
         self._names, self._bodies = [*edit.names, *(names[k] for k in others)], len(edit.names)
-        self._touches, self._bound = _room(max(16, n), max(len(others), len(t.free))), None
-        copied(t, self._touches)
+        self._grow(max(16, n), max(len(others), len(t.free)))
 
     def _event(self, kind: str, p: int) -> ContactEvent:
         a, b = self._pair(p)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -192,14 +193,15 @@ class Simulation(Stepped[Dynamics]):
         if self._charts:
             self._dynamics.kernel("chart_quality")
 
-    def update(self, dynamics: Dynamics) -> None:
+    def update(self, dynamics: Dynamics, keys: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
         """Go on with other dynamics from the present state: those of the scene, compiled again after an edit.
 
         Bodies and coordinates are known by their names. What stayed keeps its state, forces, motors, parameters,
         carried momentum, and the impulses that the next solve starts from; what is new stands at its neutral
         configuration, at rest. Who touched a body that went parts from it in the next step. ``q``, ``v`` and ``tau``
         are other arrays afterwards, and snapshots from before are of another scene. A mirror's simulation is updated
-        by ``mirror.update()``. Raises StateError for what is no compiled dynamics, and leaves everything as it was.
+        by ``mirror.update()``. keys: what contacts' keys (n,) are from now on, where a detector calls them otherwise.
+        Raises StateError for what is no compiled dynamics, and leaves everything as it was.
         """
         if not isinstance(dynamics, Dynamics):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
@@ -214,7 +216,14 @@ class Simulation(Stepped[Dynamics]):
         timesteps = Timesteps(dynamics, self._integrator, state)
         charts = Charts(dynamics) if dynamics.model.charted else None
         with Held():
-            timesteps.adopt(self._timesteps, edit)
+            before = self._timesteps
+            timesteps.settings, timesteps.surroundings = before.settings, before.surroundings
+            timesteps.motors.adopt(before.motors)
+            timesteps.memory.adopt(before.memory, edit, state.q, state.v)
+            if keys is not None:
+                timesteps.memory.contacts.rename(keys)
+            timesteps.events, timesteps.step_size = before.events, before.step_size
+            timesteps.events.renumber(edit)
             self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces
             self._timesteps, self._charts = timesteps, charts
 

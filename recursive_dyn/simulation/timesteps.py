@@ -25,7 +25,6 @@ from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.coordinate_rows import row_names, rubbing_slots
-from recursive_dyn.simulation.edits import Edit
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
@@ -100,15 +99,6 @@ class Timesteps:
         self.memory.become(memory)
         self.events.recall(touching)
         self._kept = None
-
-    def adopt(self, other: Timesteps, edit: Edit) -> None:
-        """Go on where others ended: settings, motors, surroundings, who is in touch, what the last step left."""
-        self.settings, self.surroundings = other.settings, other.surroundings
-        self.motors.adopt(other.motors)
-        self.memory.adopt(other.memory, edit, self._state.q, self._state.v)
-        self.events = other.events
-        self.events.renumber(edit)
-        self.step_size = other.step_size
 
     def solution(self) -> Solution:
         """What the solve of the last step did."""

@@ -56,7 +56,7 @@ def test_those_that_stay_go_on_as_without_the_edit(running):
     twin_scene = wall()
     twin = rd.Simulation(twin_scene.compile(), H)
     with PyBulletMirror(twin_scene, twin, gui=False) as other:
-        other.step(120)
+        other.step(121)
         scene["brick 1"].detach()
         scene.world.attach(brick("new"), joints.free(), at=rd.pose(xyz=(0, 5, 0.5)))
         mirror.update()

@@ -19,7 +19,7 @@ def contact_rows(problem: ImpulseProblem, root: Floats, V: Annotated[np.ndarray,
     """The blocks of contacts. root (nv + 6 m,): D^-1/2, then 1 for free bodies; V (nl, 6): the links' twists."""
     layout, contacts = problem.layout, problem.contacts
     rows = _room(layout, problem)
-    marks, inward = np.zeros(layout.nv, dtype=np.int64), np.empty((layout.nv, 3))
+    marks, inward = np.zeros(layout.nv, dtype=np.int64), np.zeros((layout.nv, 3))
     hinges = only_hinges(layout)
     rows.first[0], rows.start[0] = 0, 0
     for c in range(len(rows.kind)):

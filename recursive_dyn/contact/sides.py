@@ -31,7 +31,8 @@ def link_side(
     """What impulses at a contact do to the coordinates of one link, before the factors D^-1/2.
 
     begin, end: places in ``slots`` of the coordinates that are its own; with ``shared`` some of A's before are B's too.
-    hinges: ``only_hinges``; inward (nv, 3): scratch.
+    hinges: ``only_hinges``; inward (nv, 3): scratch if so, else zeros and so again, as on its way an impulse passes
+    coordinates that it does not reach.
     """
     link, sign, at = rows.links[c, side], 1.0 - 2.0 * side, layout.refs + 3 * rows.links[c, side]
     x, y, z = (
@@ -44,7 +45,7 @@ def link_side(
     s0, s1, s2 = sign * rows.axes[c, 1, 0], sign * rows.axes[c, 1, 1], sign * rows.axes[c, 1, 2]
     t0, t1, t2 = sign * rows.axes[c, 2, 0], sign * rows.axes[c, 2, 1], sign * rows.axes[c, 2, 2]
     also = rows.first[c] if shared else begin
-    if shared or not hinges:
+    if shared and hinges:
         _clear(rows, also, end, inward)
     push(
         layout, factors, link, y * n2 - z * n1, z * n0 - x * n2, x * n1 - y * n0, n0, n1, n2,
@@ -52,13 +53,18 @@ def link_side(
         y * t2 - z * t1, z * t0 - x * t2, x * t1 - y * t0, t0, t1, t2, inward,
     )  # fmt: skip
     _take_three(rows, c, inward, also, begin, end)
+    if not hinges:
+        _clear(rows, also, end, inward)
     if rows.kind[c] == 0:
         return
-    if shared or not hinges:
+    if shared and hinges:
         _clear(rows, also, end, inward)
     push(layout, factors, link, n0, n1, n2, 0.0, 0.0, 0.0, s0, s1, s2, 0.0, 0.0, 0.0, t0, t1, t2, 0.0, 0.0, 0.0, inward)
     for i in range(SPIN, rows.height[c]):
         _take(rows, c, i, component(rows.kind[c], i) - 3, inward, also, begin, end)
+    if not hinges:
+        _clear(rows, also, end, inward)
+    _clear(rows, also, end, inward)
 
 
 @compiled

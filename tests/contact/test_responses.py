@@ -228,6 +228,30 @@ def test_velocities_change_by_the_mass_matrix(name):
     assert_close(change, expected, 1e-6)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_impulses_pass_pivots_of_coordinates_that_they_do_not_reach(seed):
+    """A gripper's fingers share a coordinate, which is eliminated at the hand: contacts of the hand, after theirs."""
+    scene = Scene()
+    node = scene.world
+    for k, axis in enumerate("yzx"):
+        arm = Body(f"arm{k}", mass=1.0 + k, center_of_mass=(0.1, 0, 0.2), inertia=np.diag([0.1, 0.2, 0.15]))
+        node = node.attach(arm, joints.revolute(axis), at=rd.pose((0, 0, 0.4)))
+    width = scene.coordinate("width")
+    for side in (1, -1):
+        finger = Body(f"finger{side}", mass=0.5 + 0.2 * side, center_of_mass=(0, 0, 0.1), inertia=np.eye(3) * 0.01)
+        node.attach(finger, joints.prismatic("x").driven(side * width), at=rd.pose((0, 0.05 * side, 0.3)))
+    d, rng = scene.compile(), np.random.default_rng(seed)
+    sim = rd.Simulation(d, SHORT, "rk4")
+    sim.q, sim.v = rng.normal(size=(2, d.nv))
+    detect, seen = rubbing(d, rng, 8)
+    sim.detect = detect
+    sim.step()
+    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
+    expected = pushed(d, seen["q"], seen["contacts"])
+    assert np.abs(expected).max() > 1e-3
+    assert_close(change, expected, 1e-6)
+
+
 @pytest.mark.parametrize("seed", [1, 3])
 def test_constraints_answer_contacts(seed):
     """M (v+ - v) - sum of J^T p is a combination of the constraints' rows, and the constraints hold afterwards."""

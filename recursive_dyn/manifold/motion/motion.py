@@ -22,13 +22,14 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class MotionSnapshot:
-    """The state of a motion: q, v, forces and parameters, and the time in s."""
+    """The state of a motion: q, v, forces and parameters, the time in s, and what frames left of a timestep."""
 
     q: Array
     v: Array
     forces: Array
     parameters: Array
     time: float
+    remainder: float
 
 
 class _Loop:
@@ -212,16 +213,20 @@ class Motion(Stepped[ManifoldDynamics]):
 
     def snapshot(self) -> MotionSnapshot:
         """A copy of the whole state."""
-        forces, parameters = self._forces.numbers.copy(), self.dynamics.parameters.numbers.copy()
-        return MotionSnapshot(self.q.copy(), self.v.copy(), forces, parameters, self.time)
+        q, v, forces, parameters = (own.copy() for own in self._arrays())
+        return MotionSnapshot(q, v, forces, parameters, self.time, self._remainder)
 
     def restore(self, snapshot: MotionSnapshot) -> None:
         """Return to what ``snapshot`` gave."""
         if not isinstance(snapshot, MotionSnapshot) or snapshot.q.shape != self.q.shape:
             raise StateError(f"restore takes what this motion's snapshot() gave, not {type(snapshot).__name__}")
-        self.q[:], self.v[:], self._forces.numbers[:] = snapshot.q, snapshot.v, snapshot.forces
-        self.dynamics.parameters.numbers[:], self._state.time = snapshot.parameters, snapshot.time
-        self._carried = snapshot.forces.copy()
+        kept = snapshot.q, snapshot.v, snapshot.forces, snapshot.parameters
+        for own, array in zip(self._arrays(), kept, strict=True):
+            own[:] = array
+        self._state.time, self._remainder, self._carried = snapshot.time, snapshot.remainder, snapshot.forces.copy()
+
+    def _arrays(self) -> tuple[Array, ...]:
+        return self.q, self.v, self._forces.numbers, self.dynamics.parameters.numbers
 
     def frames(self) -> tuple[Array, Array]:
         """Poses (nb, 4, 4) and twists (nb, 6) of the bodies that show the motion, world axes at their origins."""

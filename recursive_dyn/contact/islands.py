@@ -40,16 +40,35 @@ def _group(layout: Layout, slot: int) -> int:
 
 
 @compiled
-def _unite(layout: Layout, first: Integers, slots: Integers, homes: Integers, leader: Integers) -> None:
-    """Unite what each row, or block of rows, reaches; homes: a group of each, -1 for what reaches nothing."""
+def _join(home: int, group: int, leader: Integers) -> int:
+    """Unite a home, -1 for none yet, with a group, -1 for none; the home."""
+    if home < 0 or group < 0:
+        return max(home, group)
+    if home != group:
+        leader[_find(leader, group)] = _find(leader, home)
+    return home
+
+
+@compiled
+def _unite_contacts(layout: Layout, rows: ContactRows, homes: Integers, leader: Integers) -> None:
+    """Unite what each contact reaches; homes: a group of each, -1 for what reaches nothing."""
+    links = len(layout.parent)
     for c in range(len(homes)):
         homes[c] = -1
-        for k in range(first[c], first[c + 1]):
-            group = _group(layout, slots[k])
-            if homes[c] < 0:
-                homes[c] = group
-            elif homes[c] != group:
-                leader[_find(leader, group)] = _find(leader, homes[c])
+        for side in range(2):
+            link = rows.links[c, side]
+            if link >= 0:
+                group = layout.link_groups[link] if link < links else layout.groups + link - links
+                homes[c] = _join(homes[c], group, leader)
+
+
+@compiled
+def _unite_scalars(layout: Layout, lines: ScalarRows, homes: Integers, leader: Integers) -> None:
+    """The same of scalar rows."""
+    for s in range(len(homes)):
+        homes[s] = -1
+        for k in range(lines.first[s], lines.first[s + 1]):
+            homes[s] = _join(homes[s], _group(layout, lines.slots[k]), leader)
 
 
 @compiled
@@ -60,8 +79,8 @@ def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, free: int) -
     for k in range(groups):
         leader[k] = k
     contact_homes, scalar_homes = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
-    _unite(layout, rows.first, rows.slots, contact_homes, leader)
-    _unite(layout, lines.first, lines.slots, scalar_homes, leader)
+    _unite_contacts(layout, rows, contact_homes, leader)
+    _unite_scalars(layout, lines, scalar_homes, leader)
     count = np.zeros(1, dtype=np.int64)
     _number(contact_homes, leader, number, count)
     _number(scalar_homes, leader, number, count)

@@ -28,15 +28,19 @@ def pythons_own_handler():
 def interrupted(after: float):
     """Ctrl-C that much later, which must arrive as a KeyboardInterrupt in time; yields a list that says when."""
     sent: list[float] = []
+    begun = threading.Event()  # a thread's own start is not to be interrupted, however busy the machine
 
     def send() -> None:
+        begun.wait()
+        time.sleep(after)
         sent.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(after, send)
+    timer = threading.Thread(target=send)
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            begun.set()
             yield sent
             time.sleep(10.0)
         assert time.perf_counter() - sent[0] < PROMPT

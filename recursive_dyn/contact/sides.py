@@ -64,7 +64,6 @@ def link_side(
         _take(rows, c, i, component(rows.kind[c], i) - 3, inward, also, begin, end)
     if not hinges:
         _clear(rows, also, end, inward)
-    _clear(rows, also, end, inward)
 
 
 @compiled

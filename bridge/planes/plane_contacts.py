@@ -83,12 +83,17 @@ class PlaneContacts:
         spaces = self._spaces
         frictions = np.zeros((len(spaces.materials), len(spaces), 5))
         allowed = np.ones(len(spaces.materials), dtype=bool)
+        known: dict[tuple[Material | None, Material | None], tuple[float, ...]] = {}
         for i, (name, own) in enumerate(zip(self._names, spaces.materials, strict=False)):
             pair = self._pairs.get(frozenset((name, WORLD)))
             allowed[i] = name in self.on and (pair is None or pair.collide is not False)
             for k, other in enumerate(spaces.plane_materials):
-                both = pair.material if pair and pair.material else combined(own or _PLAIN, other or _PLAIN)
-                frictions[i, k] = both.row
+                if pair and pair.material:
+                    frictions[i, k] = pair.material.row
+                    continue
+                if (own, other) not in known:
+                    known[own, other] = combined(own or _PLAIN, other or _PLAIN).row
+                frictions[i, k] = known[own, other]
         return PlaneTable(*spaces.tables(), allowed, frictions.reshape(-1, 5))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -85,8 +86,18 @@ def _coordinates(parts: Sequence[Part], nq: int, nv: int) -> dict[str, Any]:
     }
 
 
+_OWNED: WeakKeyDictionary[Model, list[tuple[Link, int, int]]] = WeakKeyDictionary()
+
+
 def _owned(model: Model) -> list[tuple[Link, int, int]]:
-    """Every link, and how many slots and places came with it."""
+    """Every link, and how many slots and places came with it; counted once."""
+    found = _OWNED.get(model)
+    if found is None:
+        found = _OWNED[model] = _counted(model)
+    return found
+
+
+def _counted(model: Model) -> list[tuple[Link, int, int]]:
     found, nv, nq = [], 0, 0
     for link in model.links:
         slots, places = max((nv, *(s + 1 for s in link.slots))), max((nq, *(p + 1 for p in link.places)))

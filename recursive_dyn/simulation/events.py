@@ -106,6 +106,11 @@ class Events:
         t = self.touches
         return tuple(self._pair(p) for p in range(int(t.size[0])) if t.before[p])
 
+    def warm_up(self) -> None:
+        """Compile or load what events are kept by."""
+        for loop in (_begun, _place, _fresh, copied):
+            loop.warm()
+
     def recall(self, pairs: Sequence[tuple[str, str]]) -> None:
         """These are in touch, and nothing has happened yet."""
         self.touches, self.noted = _room(max(16, 2 * len(pairs)), len(self.touches.free)), False

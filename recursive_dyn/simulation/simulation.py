@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen import optimizing
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -183,15 +184,18 @@ class Simulation(Stepped[Dynamics]):
         charts = self._charts or Charts(self._dynamics)
         charts.switch(body, chart, self._state.q, self._state.v, self._tau)
 
-    def warm_up(self) -> None:
+    def warm_up(self, optimized: bool = False) -> None:
         """Compile, or load, all that steps may need, so that none of them waits for it in mid-motion.
 
         Contacts, limits, motors, dry friction and constraints among the present surroundings, and charts. Otherwise
-        each is compiled when it is first needed. It changes nothing; a mirror does it when it is made.
+        each is compiled when it is first needed. It changes nothing; a mirror does it when it is made. ``optimized``:
+        wait for the faster code too, which otherwise takes over within seconds of a first use on a machine.
         """
         self._timesteps.warm_up()
         if self._charts:
             self._dynamics.kernel("chart_quality")
+        if optimized:
+            optimizing.finish()
 
     def update(self, dynamics: Dynamics, keys: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
         """Go on with other dynamics from the present state: those of the scene, compiled again after an edit.

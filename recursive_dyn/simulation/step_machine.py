@@ -117,6 +117,7 @@ class StepMachine:
         """Compile or load what is bound when it is first needed."""
         self._bind()
         self._bind_keep(events)
+        events.warm_up()
 
     def explain(self) -> None:
         """Raise StateError for numbers that are not finite: for the first function of the state that has none."""

@@ -1,14 +1,18 @@
 """Compiled loops run at once and get better later: the same results before and after, whatever happens meanwhile."""
 
+import io
+import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from recursive_dyn.codegen import cache, jit, optimizing
 from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.loops.translation import module_text
 
 
 def mixed(values: Floats, out: Floats) -> float:
@@ -109,6 +113,28 @@ def test_without_a_cache_the_code_still_gets_better(monkeypatch):
     plain = function.code.native
     optimizing.finish()
     assert function.code.native is not plain and results(function.bind(VALUES, out), out) == first
+
+
+def test_what_another_process_has_made_is_not_made_again(monkeypatch):
+    """The process that optimizes looks into the cache first; who asked may be gone when it answers."""
+    answers = []
+    for _ in range(2):
+        asked = json.dumps([["0" * 64, module_text(compiled(mixed).loops)]]).encode()
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(asked)))
+        monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=io.BytesIO()))
+        monkeypatch.setattr(os, "nice", lambda _: None)
+        optimizing.serve()
+        answers.append(sys.stdout.buffer.getvalue())
+        monkeypatch.setattr(jit, "compile_loops", lambda *_: pytest.fail("it was made again"))
+    assert answers[0] == answers[1] and len(optimizing._split(answers[0])) == 1
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(asked)))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=Gone()))
+    optimizing.serve()
+
+
+class Gone:
+    def write(self, _):
+        raise BrokenPipeError
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 
 import recursive_dyn as rd
+from recursive_dyn.codegen import optimizing
 from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.contact.contacts import STATIC, Contacts
@@ -87,3 +88,15 @@ def test_a_simulation_of_one_more_thing_to_look_at_is_prepared_again():
     sim.warm_up()
     sim.step(200)
     assert sim.q[2] == pytest.approx(0.1, abs=1e-3)
+
+
+def test_the_faster_code_can_be_waited_for(monkeypatch):
+    finished = []
+    monkeypatch.setattr(optimizing, "finish", lambda: finished.append(True))
+    scene = Scene()
+    scene.world.attach(Body("arm", mass=1.0, inertia=INERTIA, center_of_mass=(0, 0, 0)), joints.revolute("y"))
+    sim = rd.Simulation(scene.compile())
+    sim.warm_up()
+    assert not finished
+    sim.warm_up(optimized=True)
+    assert finished == [True]

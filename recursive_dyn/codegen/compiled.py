@@ -121,8 +121,8 @@ def _said(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _fields(value: Any) -> str:
-    """The fields of a NamedTuple class with their types."""
-    return str([(name, str(type_)) for name, type_ in zip(value._fields, record(value).types, strict=True)])
+    """The fields of a NamedTuple class with their types, those of classes within it too: a value is all their words."""
+    return str([(name, repr(type_)) for name, type_ in zip(value._fields, record(value).types, strict=True)])
 
 
 def _code(code: CodeType, known: dict[str, Any], doc: str | None, seen: set[int]) -> Iterator[str]:

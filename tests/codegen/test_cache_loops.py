@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -169,6 +170,21 @@ def test_constants_of_a_module_and_types_are_part_of_the_key(monkeypatch):
     assert key(looked_up) == before
     looked_up.__annotations__["n"] = "float"
     assert key(looked_up) != before
+
+
+def test_fields_of_a_field_are_part_of_the_key(monkeypatch):
+    """A record within a record is passed as all its words: with one more, whatever reads the outer one reads others."""
+
+    def shortened(outer: "Outer") -> float:  # noqa: F821
+        return outer.last
+
+    keys = []
+    for inner in ([("x", Floats)], [("x", Floats), ("y", Floats)], [("x", float)]):
+        made = NamedTuple("Inner", inner)
+        monkeypatch.setitem(globals(), "Inner", made)
+        monkeypatch.setitem(globals(), "Outer", NamedTuple("Outer", [("first", made), ("last", float)]))
+        keys.append(key(shortened))
+    assert len({*keys}) == 3
 
 
 PROGRAM = """

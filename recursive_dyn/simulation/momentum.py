@@ -25,16 +25,14 @@ _NUMBERS = impulse.FLOATING
 class FloatingTrees(NamedTuple):
     """The floating trees (k of them) of a model.
 
-    bodies (nb,): of every body the number of its floating tree, -1 for
-    none; bases (k,): the body whose frame is the tree's first link's; slots (k, 6): of that link; gravity (3,). shifts
-    (k, 6): room for how much each tree turns, and its centre of mass moves, faster.
+    bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
+    tree's first link's; slots (k, 6): of that link; gravity (3,).
     """
 
     bodies: Integers
     bases: Integers
     slots: Annotated[np.ndarray, int, 6]
     gravity: Floats
-    shifts: Annotated[np.ndarray, float, 6]
 
 
 class Momentum(NamedTuple):
@@ -61,7 +59,6 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
         np.array([bodies[i] for i in firsts], dtype=np.int64),
         np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6),
         np.array(model.gravity, dtype=float),
-        np.zeros((len(firsts), 6)),
     )
 
 
@@ -114,7 +111,7 @@ def settled(
 ) -> None:
     """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
 
-    contacts: the first ``count``, whose points are where ``located`` was asked; present: the state, which moves along.
+    contacts: the first ``count``, whose points are where ``located`` was asked; present: not known after this.
     """
     measured = present.momenta
     for k in range(len(trees.bases)):
@@ -125,14 +122,12 @@ def settled(
         at, pushed = _NUMBERS * k, False
         for i in range(6):
             pushed = pushed or tau[trees.slots[k, i]] != 0.0
-        trees.shifts[k] = 0.0
         if pushed:  # a force of the user's on the base: what the integrator made of it stands
             owed.linear[k] = measured[at + _LINEAR : at + _SPIN]
             owed.spin[k] = measured[at + _SPIN : at + _INERTIA]
         else:
             _correct(trees, k, owed.linear[k], owed.spin[k], v, present)
-    _move_along(trees, present)
-    present.v[:] = v
+    present.known[0] = 0  # asked for again, they are what they are in whatever starts from this state, to the bit
     owed.known[0] = 1
     owed.q[:] = present.q
     owed.v[:] = v
@@ -160,9 +155,9 @@ def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: i
 
 @compiled
 def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays) -> None:
-    """Move one tree as a whole so that it has this momentum: its base in v, what is measured; shifts say how."""
+    """Move one tree as a whole so that it has this momentum: its base, in v."""
     measured, at = present.momenta[_NUMBERS * k : _NUMBERS * k + _NUMBERS], 16 * trees.bases[k]
-    pose, turn, push = present.poses[at : at + 16], trees.shifts[k, 0:3], trees.shifts[k, 3:6]
+    pose, turn, push = present.poses[at : at + 16], np.empty(3), np.empty(3)
     _turn(measured[_INERTIA:_NUMBERS], spin, measured[_SPIN:_INERTIA], turn)
     for i in range(3):
         push[i] = (linear[i] - measured[_LINEAR + i]) / measured[0]
@@ -171,22 +166,6 @@ def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floa
         for j in range(3):
             v[trees.slots[k, j]] += pose[4 * i + j] * turn[i]
             v[trees.slots[k, 3 + j]] += pose[4 * i + j] * speed
-    measured[_LINEAR:_SPIN] = linear
-    measured[_SPIN:_INERTIA] = spin
-
-
-@compiled
-def _move_along(trees: FloatingTrees, present: FrameArrays) -> None:
-    """Twists of all bodies after their trees were moved."""
-    for b in range(len(trees.bodies)):
-        k = trees.bodies[b]
-        if k >= 0:
-            measured = present.momenta[_NUMBERS * k : _NUMBERS * k + _NUMBERS]
-            pose = present.poses[16 * b : 16 * b + 16]
-            turn, push = trees.shifts[k, 0:3], trees.shifts[k, 3:6]
-            for i in range(3):
-                present.twists[6 * b + i] += turn[i]
-                present.twists[6 * b + 3 + i] += _carried(push, turn, measured, pose, i)
 
 
 @compiled

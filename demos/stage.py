@@ -44,19 +44,9 @@ class Stage:
 
 
 def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:
-    """A simulation of the scene, with a progress bar while its machine code is made."""
-    dynamics = scene.compile()
-    with tqdm(total=100, unit="%", desc="compiling", leave=False) as bar:
-
-        def report(function: str, share: float) -> None:
-            bar.set_description(f"compiling {function}")
-            bar.n = round(100 * share)
-            bar.refresh()
-
-        dynamics.progress = report
-        simulation = rd.Simulation(dynamics, timestep, integrator)
-        simulation.frames()
-        dynamics.progress = None
+    """A simulation of the scene, with the machine code that frames need."""
+    simulation = rd.Simulation(scene.compile(), timestep, integrator)
+    simulation.frames()
     return simulation
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -124,7 +125,7 @@ class Evaluator:
 
     @property
     def progress(self) -> Callable[[str, float], None] | None:
-        """Told (function, share compiled) while machine code is made, for every view."""
+        """Told (function, share compiled) while machine code is made, for every view; None: standard error is told."""
         return self._compiled.progress
 
     @progress.setter
@@ -156,9 +157,10 @@ class Evaluator:
 
     def _of_program(self, function: str, width: int) -> Kernel:
         """Machine code of the function's one program."""
-        with waiting(f"compiling {function}") as share:
+        report = self._report(function)  # who wants to be told tells it
+        with waiting(f"compiling {function}") if report is None else nullcontext(report) as share:
             return Kernel(
-                self.functions.key(function), lambda: self.program(function), width, self._report(function) or share,
+                self.functions.key(function), lambda: self.program(function), width, share,
                 self.functions.driver(function),
             )  # fmt: skip
 

@@ -33,7 +33,7 @@ def wall(bricks: int) -> Task:
             solids.append(Solid(f"brick {len(solids) + 1}", Block(BRICK), DENSITY * float(np.prod(BRICK)), place,
                                 _vector(velocity), spin=_vector(spin)))  # fmt: skip
         row += 1
-    return _task(f"wall of {bricks} bricks, jostled", 1.0, solids)
+    return _task(f"wall of {bricks} bricks, jostled", 1.0 if bricks < 50 else 0.5, solids)
 
 
 def dominoes(count: int = 30) -> Task:

@@ -25,7 +25,8 @@ def swimmers() -> rd.Dynamics:
             hull.attach(fin, joints.revolute(axis, damping=0.1), at=rd.pose(xyz=(0.2, 0.1, 0)))
     arm = Body("arm", mass=1.0, center_of_mass=(0, 0, -length), inertia=INERTIA)
     scene.world.attach(arm, joints.revolute("y"), at=rd.pose(xyz=(0, 3, 0)))
-    arm.attach(Body("hand", mass=0.3, center_of_mass=(0, 0, 0), inertia=INERTIA), joints.ball(), at=rd.pose(xyz=(0, 0, -0.7)))
+    hand = Body("hand", mass=0.3, center_of_mass=(0, 0, 0), inertia=INERTIA)
+    arm.attach(hand, joints.ball(), at=rd.pose(xyz=(0, 0, -0.7)))
     return scene.compile()
 
 

@@ -37,15 +37,12 @@ def layout(model: Model) -> Layout:
     port = np.zeros(int(port_first[-1]), dtype=np.int64)
     for (kind, one), at in zip(own, events, strict=True):
         port[_within(at, one.port_first, port_first)] = kind.slots[:, one.port]
-    support_first = _sums(_scattered(own, links, lambda one: np.diff(one.support_first)))
-    support = np.zeros(int(support_first[-1]), dtype=np.int64)
-    for kind, one in own:
-        support[_within(kind.links, one.support_first, support_first)] = kind.slots[:, one.support]
     group = _groups(own, nv)
     sizes_of_groups = np.bincount(group)
-    reached = np.flatnonzero(np.diff(support_first))
     link_groups = np.full(links, -1, dtype=np.int64)
-    link_groups[reached] = group[support[support_first[reached]]]
+    for kind, one in own:
+        of_links = np.append(one.group_slots, 0)[np.where(one.link_groups < 0, -1, one.group_first[one.link_groups])]
+        link_groups[kind.links] = np.where(one.link_groups < 0, -1, group[kind.slots[:, of_links]])
     return Layout(
         parent=parent,
         first=first,
@@ -55,8 +52,7 @@ def layout(model: Model) -> Layout:
         port_first=port_first,
         port=port,
         refs=int(data[-1]),
-        support_first=support_first,
-        support=support,
+        most=_scattered(own, links, lambda one: one.most),
         home=home,
         link_groups=link_groups,
         group=group,

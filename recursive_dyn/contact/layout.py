@@ -21,10 +21,10 @@ class Layout(NamedTuple):
     parent (nl,); first (nl + 2,): of a link's events, the world's last; slot, data (ne,): coordinate of an event, place
     of its numbers among the factors; kind (ne,): CROSSING of a joint column, ELIMINATION of a coordinate, or HINGE,
     both at once and no port open; port_first (ne + 1,), port: open ports of an elimination. refs: where the links'
-    reference points start among the factors. support_first (nl + 1,), support: coordinates that an impulse on a link
-    reaches, rising. home (nv,): link at which a coordinate is eliminated, nl at the world. link_groups (nl,): the group
-    of a link's support, -1 if it has none; group (nv,): coordinates that respond to each other, numbered from 0 to
-    groups - 1; group_first (groups + 1,), group_slots: of each.
+    reference points start among the factors. most (nl,): coordinates that an impulse on a link reaches, at most.
+    home (nv,): link at which a coordinate is eliminated, nl at the world. link_groups (nl,): the group of what a link
+    moves with, -1 for nothing; group (nv,): coordinates that respond to each other, numbered from 0 to groups - 1;
+    group_first (groups + 1,), group_slots: of each.
     """
 
     parent: Integers
@@ -35,8 +35,7 @@ class Layout(NamedTuple):
     port_first: Integers
     port: Integers
     refs: int
-    support_first: Integers
-    support: Integers
+    most: Integers
     home: Integers
     link_groups: Integers
     group: Integers
@@ -53,7 +52,7 @@ def of_one(model: Model) -> Layout:
     sizes = [sum(event_size(part) for part in event) for event in flat]
     last = [event[-1] for event in flat]
     ports = [event.ports if isinstance(event, Elimination) else () for event in last]
-    support, group = _supports(model), _groups(model)
+    nearest, group = _nearest(model), _groups(model)
     members = [np.flatnonzero(group == k).tolist() for k in range(int(group.max(initial=-1)) + 1)]
     return Layout(
         parent=_integers([link.parent for link in model.links]),
@@ -64,10 +63,9 @@ def of_one(model: Model) -> Layout:
         port_first=_starts([len(p) for p in ports]),
         port=_integers([slot for p in ports for slot in p]),
         refs=sum(sizes),
-        support_first=_starts([len(s) for s in support]),
-        support=_integers([slot for s in support for slot in s]),
+        most=_integers(_most(model)),
         home=_integers([len(model.links) if link == WORLD else link for link in model.elimination.meeting]),
-        link_groups=_integers([int(group[s[0]]) if s else -1 for s in support]),
+        link_groups=_integers([int(group[s[0]]) if s else -1 for s in nearest]),
         group=group,
         group_first=_starts([len(m) for m in members]),
         group_slots=_integers([slot for m in members for slot in m]),
@@ -87,21 +85,21 @@ def _events(events: Sequence[Crossing | Elimination]) -> Iterator[tuple[Crossing
         k += count
 
 
-def _supports(model: Model) -> list[list[int]]:
-    """Slots that an impulse on each link reaches, rising: of columns on its way, and what is open as they go."""
-    events, found = model.elimination.events, []
-    for i in range(len(model.links)):
-        reached: set[int] = set()
-        while True:
-            for event in events[i]:
-                if isinstance(event, Crossing):
-                    reached.add(event.slot)
-                elif event.slot in reached:
-                    reached.update(event.ports)
-            if i == len(model.links):
-                break
-            i = model.links[i].parent if model.links[i].parent != WORLD else len(model.links)
-        found.append(sorted(reached))
+def _most(model: Model) -> list[int]:
+    """How many coordinates an impulse on each link reaches at most: columns and open ports on its way to the world."""
+    events = model.elimination.events
+    own = [sum(1 if isinstance(e, Crossing) else len(e.ports) for e in at) for at in events]
+    found: list[int] = []
+    for i, link in enumerate(model.links):
+        found.append(own[i] + (own[-1] if link.parent == WORLD else found[link.parent]))
+    return found
+
+
+def _nearest(model: Model) -> list[tuple[int, ...]]:
+    """A slot of each link or, where its joint has none, of one towards the world."""
+    found: list[tuple[int, ...]] = []
+    for link in model.links:
+        found.append((link.slots or (found[link.parent] if link.parent != WORLD else ()))[:1])
     return found
 
 
@@ -125,11 +123,9 @@ def _groups(model: Model) -> np.ndarray:
 
 def _tied(model: Model) -> Iterator[Sequence[int]]:
     """Slots that respond to each other: link by link, those of its joint and one of its parent's; open ports."""
-    nearest: list[tuple[int, ...]] = []  # a slot of each link or, where its joint has none, of one towards the world
+    nearest = _nearest(model)
     for link in model.links:
-        slots = (*link.slots, *(nearest[link.parent] if link.parent != WORLD else ()))
-        nearest.append(slots[:1])
-        yield slots
+        yield *link.slots, *(nearest[link.parent] if link.parent != WORLD else ())
     for events in model.elimination.events:
         for event in events:
             if isinstance(event, Elimination):

@@ -10,21 +10,31 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import BodyFrames, ImpulseProblem
+from recursive_dyn.contact.reach import Reach
 from recursive_dyn.contact.responses import only_hinges
 from recursive_dyn.contact.sides import free_side, link_side, mobility
 
 
 @compiled
-def contact_rows(problem: ImpulseProblem, root: Floats, V: Annotated[np.ndarray, float, 6]) -> ContactRows:
-    """The blocks of contacts. root (nv + 6 m,): D^-1/2, then 1 for free bodies; V (nl, 6): the links' twists."""
+def contact_rows(
+    problem: ImpulseProblem,
+    links: Annotated[np.ndarray, int, 2],
+    reach: Reach,
+    root: Floats,
+    V: Annotated[np.ndarray, float, 6],
+) -> ContactRows:
+    """The blocks of contacts of ``links`` (n, 2), which ``reach`` tells of.
+
+    root (nv + 6 m,): D^-1/2, then 1 for free bodies; V (nl, 6): the links' twists.
+    """
     layout, contacts = problem.layout, problem.contacts
-    rows = _room(layout, problem)
+    rows = _room(layout, problem, links, reach)
     marks, inward = np.zeros(layout.nv, dtype=np.int64), np.zeros((layout.nv, 3))
     hinges = only_hinges(layout)
     rows.first[0], rows.start[0] = 0, 0
     for c in range(len(rows.kind)):
         a, b, at = rows.links[c, 0], rows.links[c, 1], rows.first[c]
-        shared = _gather(layout, a, b, marks, rows.slots, at, rows.first, c)
+        shared = _gather(layout, reach, a, b, marks, rows.slots, at, rows.first, c)
         size, rise = rows.first[c + 1] - at, 3 + (rows.kind[c] & 1) + (rows.kind[c] & 2)
         rows.start[c + 1] = rows.start[c] + size * rise
         rows.height[c] = rise if size > 0 else 0
@@ -34,7 +44,7 @@ def contact_rows(problem: ImpulseProblem, root: Floats, V: Annotated[np.ndarray,
             along = axes[c, r, 0] * drift[c, 0] + axes[c, r, 1] * drift[c, 1] + axes[c, r, 2] * drift[c, 2]
             rows.speed[c, r], rows.speed[c, 3 + r] = -along, 0.0
         for side in range(2):
-            link, known = rows.links[c, side], extent(layout, a)
+            link, known = rows.links[c, side], extent(reach, a)
             if link >= len(layout.parent):
                 begin = at if side == 0 else at + known
                 free_side(problem.free, rows, c, side, contacts.points, link - len(layout.parent), begin)
@@ -48,26 +58,22 @@ def contact_rows(problem: ImpulseProblem, root: Floats, V: Annotated[np.ndarray,
 
 
 @compiled
-def extent(layout: Layout, link: int) -> int:
+def extent(reach: Reach, link: int) -> int:
     """How many coordinates an impulse on a link, or a free body, reaches."""
     if link < 0:
         return 0
-    if link >= len(layout.parent):
-        return 6
-    return layout.support_first[link + 1] - layout.support_first[link]
+    return reach.size[link] if link < len(reach.size) else 6
 
 
 @compiled
-def _room(layout: Layout, problem: ImpulseProblem) -> ContactRows:
-    """Room for all blocks, with their links and kinds."""
-    contacts, n = problem.contacts, problem.contacts.size[0]
-    links, kind = np.empty((n, 2), dtype=np.int64), np.empty(n, dtype=np.int64)
+def _room(layout: Layout, problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], reach: Reach) -> ContactRows:
+    """Room for all blocks, with their kinds."""
+    contacts, n = problem.contacts, len(links)
+    kind = np.empty(n, dtype=np.int64)
     slots, values = 0, 0
     for c in range(n):
-        links[c, 0] = link_of(layout, problem.bodies, contacts.a[c])
-        links[c, 1] = link_of(layout, problem.bodies, contacts.b[c])
         kind[c] = (1 if contacts.frictions[c, 3] > 0.0 else 0) + (2 if contacts.frictions[c, 2] > 0.0 else 0)
-        size = extent(layout, links[c, 0]) + extent(layout, links[c, 1])
+        size = extent(reach, links[c, 0]) + extent(reach, links[c, 1])
         slots += size
         values += size * (3 + (kind[c] & 1) + (kind[c] & 2))
     return ContactRows(
@@ -85,6 +91,17 @@ def _room(layout: Layout, problem: ImpulseProblem) -> ContactRows:
 
 
 @compiled
+def links_of(problem: ImpulseProblem) -> Annotated[np.ndarray, int, 2]:
+    """The links (n, 2) of A and B of all contacts: nl + k for free body k, -1 for what does not move."""
+    contacts, n = problem.contacts, problem.contacts.size[0]
+    links = np.empty((n, 2), dtype=np.int64)
+    for c in range(n):
+        links[c, 0] = link_of(problem.layout, problem.bodies, contacts.a[c])
+        links[c, 1] = link_of(problem.layout, problem.bodies, contacts.b[c])
+    return links
+
+
+@compiled
 def link_of(layout: Layout, bodies: BodyFrames, body: int) -> int:
     """The link of a body, nl + k for free body k, -1 for what does not move."""
     if body < 0:
@@ -93,7 +110,9 @@ def link_of(layout: Layout, bodies: BodyFrames, body: int) -> int:
 
 
 @compiled
-def _gather(layout: Layout, a: int, b: int, marks: Integers, slots: Integers, at: int, first: Integers, c: int) -> bool:
+def _gather(
+    layout: Layout, reach: Reach, a: int, b: int, marks: Integers, slots: Integers, at: int, first: Integers, c: int
+) -> bool:
     """Coordinates (rising within each body) that a block between two links, or free bodies, reaches, from slots[at] to
     first[c + 1]; whether A and B share some."""
     links, end, shared = len(layout.parent), at, False
@@ -102,8 +121,8 @@ def _gather(layout: Layout, a: int, b: int, marks: Integers, slots: Integers, at
             slots[end] = layout.nv + 6 * (a - links) + k
             end += 1
     elif a >= 0:
-        for k in range(layout.support_first[a], layout.support_first[a + 1]):
-            slots[end] = layout.support[k]
+        for k in range(reach.first[a], reach.first[a] + reach.size[a]):
+            slots[end] = reach.slots[k]
             end += 1
     if b >= links:
         for k in range(6):
@@ -115,9 +134,9 @@ def _gather(layout: Layout, a: int, b: int, marks: Integers, slots: Integers, at
             for k in range(at, end):
                 marks[slots[k]] = 1
         middle = end
-        for k in range(layout.support_first[b], layout.support_first[b + 1]):
-            if marks[layout.support[k]] == 0:
-                slots[end] = layout.support[k]
+        for k in range(reach.first[b], reach.first[b] + reach.size[b]):
+            if marks[reach.slots[k]] == 0:
+                slots[end] = reach.slots[k]
                 end += 1
         if shared:
             for k in range(at, middle):

@@ -8,20 +8,23 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ScalarRows
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import GeneralizedRows
+from recursive_dyn.contact.reach import Reach, home_of
 from recursive_dyn.contact.responses import reduce, reduce_one
 
 
 @compiled
-def scalar_rows(layout: Layout, factors: Floats, root: Floats, v: Floats, given: GeneralizedRows) -> ScalarRows:
+def scalar_rows(
+    layout: Layout, reach: Reach, factors: Floats, root: Floats, v: Floats, given: GeneralizedRows
+) -> ScalarRows:
     """Rows of generalized directions, whose velocities are v (nv,) without impulses. root (nv,): D^-1/2."""
     m, room = len(given.offsets), 0
     for s in range(m):
-        room += _most(layout, given, s)
+        room += _most(layout, reach, given, s)
     first, slots, values = np.zeros(m + 1, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
     speed, target, soft, mobility = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     reduced = np.zeros(layout.nv)
     for s in range(m):
-        first[s + 1] = whitened(layout, factors, root, given, s, reduced, slots, values, first[s])
+        first[s + 1] = whitened(layout, reach, factors, root, given, s, reduced, slots, values, first[s])
         total = 0.0
         for k in range(first[s], first[s + 1]):
             total += values[k] * values[k]
@@ -40,18 +43,16 @@ def directed(given: GeneralizedRows, s: int, v: Floats) -> float:
 
 
 @compiled
-def _most(layout: Layout, given: GeneralizedRows, s: int) -> int:
+def _most(layout: Layout, reach: Reach, given: GeneralizedRows, s: int) -> int:
     """How many coordinates an impulse along a row may reach."""
-    count = given.first[s + 1] - given.first[s]
-    home = layout.home[given.slots[given.first[s]]] if count == 1 else len(layout.parent)
-    if home == len(layout.parent):
-        return layout.nv
-    return layout.support_first[home + 1] - layout.support_first[home]
+    home = home_of(layout, given, s)
+    return layout.nv if home == len(layout.parent) else reach.size[home]
 
 
 @compiled
 def whitened(
     layout: Layout,
+    reach: Reach,
     factors: Floats,
     root: Floats,
     given: GeneralizedRows,
@@ -65,18 +66,17 @@ def whitened(
 
     reduced (nv,): zero, and again so.
     """
-    begin, end, world = given.first[s], given.first[s + 1], len(layout.parent)
+    begin, end, home = given.first[s], given.first[s + 1], home_of(layout, given, s)
     for k in range(begin, end):
         reduced[given.slots[k]] += given.values[k]
-    home = layout.home[given.slots[begin]] if end == begin + 1 else world
     if end == begin + 1:
         reduce_one(layout, factors, given.slots[begin], reduced)
     else:
         reduce(layout, factors, reduced)
-    whole = home == world
-    count = layout.nv if whole else layout.support_first[home + 1] - layout.support_first[home]
+    whole = home == len(layout.parent)
+    count = layout.nv if whole else reach.size[home]
     for k in range(count):
-        slot = k if whole else layout.support[layout.support_first[home] + k]
+        slot = k if whole else reach.slots[reach.first[home] + k]
         if reduced[slot] != 0.0:
             slots[at], values[at] = slot, reduced[slot] * root[slot]
             reduced[slot] = 0.0

@@ -12,8 +12,9 @@ from recursive_dyn.contact.islands import Partition, partition, solve_islands
 from recursive_dyn.contact.positions import Gaps, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
+from recursive_dyn.contact.reach import reach_of
 from recursive_dyn.contact.responses import expand, inverses, twists
-from recursive_dyn.contact.rows import contact_rows
+from recursive_dyn.contact.rows import contact_rows, links_of
 from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.targets import contact_targets, limit_targets
 from recursive_dyn.contact.warm_start import started, to_world_axes
@@ -27,8 +28,10 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     root, V = np.full(layout.nv + 6 * free, 1.0), np.empty((len(layout.parent), 6))
     inverses(layout, factors, root)
     twists(layout, factors, problem.v, V)
-    rows = contact_rows(problem, root, V)
-    lines = scalar_rows(layout, factors, root, problem.v, problem.rows)
+    links = links_of(problem)
+    reach = reach_of(layout, links, problem.rows)
+    rows = contact_rows(problem, links, reach, root, V)
+    lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
     targets, wanted = np.empty(n), np.empty(n + m)
     contact_targets(problem, rows, targets, wanted)
     limit_targets(problem, lines, wanted[n : n + m])

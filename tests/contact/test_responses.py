@@ -12,6 +12,7 @@ from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import GeneralizedRows
+from recursive_dyn.contact.reach import reach_of
 from recursive_dyn.recursion import impulse
 from scene import Body, Scene, joints
 
@@ -49,10 +50,9 @@ class Factors:
             used = np.flatnonzero(direction)
             slots, values = np.zeros(nv, dtype=np.int64), np.zeros(nv)
             first = np.array([0, len(used)])
-            end = scalar_rows.whitened(
-                self.layout, self.numbers, self.root, generalized(first, used, direction[used]), 0, reduced, slots,
-                values, 0,
-            )  # fmt: skip
+            given = generalized(first, used, direction[used])
+            reach = reach_of(self.layout, np.zeros((0, 2), dtype=np.int64), given)
+            end = scalar_rows.whitened(self.layout, reach, self.numbers, self.root, given, 0, reduced, slots, values, 0)
             result[k, slots[:end]] = values[:end]
             assert not reduced.any()
         return result
@@ -135,7 +135,9 @@ def test_an_impulse_reaches_what_it_is_said_to_and_nothing_else(name):
     d, rng = found.dynamics(), np.random.default_rng(3)
     (q,), (v,) = found.states(1, 14)
     factors, links = Factors(d, q, v), body_links(d.model)
-    support, first = factors.layout.support, factors.layout.support_first
+    pairs = np.array([(link, -1) for link in links], dtype=np.int64)
+    nothing = generalized(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    reach = reach_of(factors.layout, pairs, nothing)
     for body, link in enumerate(links):
         if link < 0:
             continue
@@ -148,7 +150,7 @@ def test_an_impulse_reaches_what_it_is_said_to_and_nothing_else(name):
         responses.push(factors.layout, factors.numbers, int(link), *moved.ravel().tolist(), c)
         expected = factors.whitened(F @ J)
         assert_close((c * factors.root[:, None]).T, expected, ROUNDING, 1.0 + np.abs(c).max())
-        reached = support[first[link] : first[link + 1]]
+        reached = reach.slots[reach.first[link] : reach.first[link] + reach.size[link]]
         assert list(reached) == sorted(set(reached))
         assert not np.delete(c, reached, axis=0).any()
 

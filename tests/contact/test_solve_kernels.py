@@ -24,8 +24,9 @@ from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.islands import Partition, partition
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.reach import reach_of
 from recursive_dyn.contact.responses import inverses, twists
-from recursive_dyn.contact.rows import contact_rows
+from recursive_dyn.contact.rows import contact_rows, links_of
 from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.solve import solve
 from scene import Body, Scene, joints
@@ -219,7 +220,10 @@ def test_islands_are_rows_that_no_coordinate_joins(trees, seed):
     lay, root, V = it.layout, np.ones(it.layout.nv + 30), np.zeros((len(it.layout.parent), 6))
     inverses(lay, it.factors, root)
     twists(lay, it.factors, it.v, V)
-    blocks, lines = contact_rows(it, root, V), scalar_rows(lay, it.factors, root, it.v, it.rows)
+    links = links_of(it)
+    reach = reach_of(lay, links, it.rows)
+    blocks = contact_rows(it, links, reach, root, V)
+    lines = scalar_rows(lay, reach, it.factors, root, it.v, it.rows)
     found: Partition = partition(lay, blocks, lines, 5)
     groups = [
         {int(lay.group[s]) if s < lay.nv else -1 - (int(s) - lay.nv) // 6 for s in part.slots[a:b]}
@@ -261,16 +265,20 @@ def test_mixing_takes_the_least_squares(seed, used, size):
         assert gamma[used - 1] == 0.0
 
 
-def test_a_layout_tells_what_every_link_reaches(trees):
-    """Supports rise, and hold the slots of the links on the way to the world."""
-    for tree in trees:
+def test_what_every_link_reaches(trees):
+    """Slots rise, and hold those of the links on the way to the world; plain Python finds the same."""
+    for seed, tree in enumerate(trees):
         model = tree.dynamics().model
-        lay = layout(model)
+        lay, rows = layout(model), made_up(tree, seed, count=1, free=0, given=(1, 1, 0)).rows
+        links = np.array([(i, -1) for i in range(len(model.links))], dtype=np.int64)
+        reach, plain = reach_of(lay, links, rows), reach_of.python(lay, links, rows)
+        supports = [list(reach.slots[a : a + n]) for a, n in zip(reach.first, reach.size, strict=True)]
+        assert supports == [list(plain.slots[a : a + n]) for a, n in zip(plain.first, plain.size, strict=True)]
         for i, link in enumerate(model.links):
-            support = list(lay.support[lay.support_first[i] : lay.support_first[i + 1]])
+            support = supports[i]
             assert support == sorted(set(support))
             assert set(link.slots) <= set(support)
+            assert len(support) <= lay.most[i]
             if link.parent >= 0:
-                above = lay.support[lay.support_first[link.parent] : lay.support_first[link.parent + 1]]
-                assert set(above) <= set(support)
+                assert set(supports[link.parent]) <= set(support)
             assert {int(lay.group[s]) for s in support} <= {int(lay.link_groups[i])}

@@ -160,7 +160,7 @@ class Flight:
                 if len(bad):
                     return f"{name} is not finite at {dynamics.label(name, int(bad[0]))}"
             return "a parameter is not finite"
-        reason = self._singular(q) if code in (drivers.LARGE, drivers.NOT_CONVERGED) else None
+        reason = self._singular(q)  # what divides by zero there is large or not finite, as its rounding falls
         if reason is not None:
             return f"{reason}. The last good state is kept"
         if code == drivers.NOT_CONVERGED and np.isfinite(output).all():

@@ -1,5 +1,6 @@
 """Work grows as the scene does: it is counted, since seconds depend on the machine."""
 
+import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -29,6 +30,7 @@ def operations(work: Callable[[], object]) -> int:
         nonlocal count
         count += event == "c_call"
 
+    gc.disable()  # what goes with the garbage of earlier tests is not this work
     sys.settrace(line)
     sys.setprofile(call)
     try:
@@ -36,6 +38,7 @@ def operations(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
         sys.settrace(None)
+        gc.enable()
     return count
 
 

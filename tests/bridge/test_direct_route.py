@@ -1,22 +1,21 @@
 """Bullet by the addresses of its functions and through PyBullet: the same results, and no crash where it is gone."""
 
-import ctypes
 import math
 import shutil
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pybullet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from routes_to_bullet import H, ball_over_ground, courses, direct, ordinary
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
-from bridge.collision import bullet_functions, bullet_surroundings
+from bridge.collision import bullet_surroundings
 from bridge.collision.contact_points import (
     NEW_PAIRS,
     NO_ROOM,
@@ -27,62 +26,10 @@ from bridge.collision.contact_points import (
     gathered,
     insert,
 )
-from bridge.collision.routes import DirectRoute, OrdinaryRoute
-from bridge.collision.symbol_table import symbols
+from bridge.collision.routes import OrdinaryRoute
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import STATIC
 from scene import Body, Scene, joints, shapes
-
-H = 1 / 240
-direct = pytest.mark.skipif(bullet_functions.functions() is None, reason="Bullet's functions are out of reach here")
-
-
-@pytest.fixture
-def client():
-    number = pybullet.connect(pybullet.DIRECT)
-    pybullet.setGravity(0, 0, -9.81, physicsClientId=number)
-    yield number
-    if pybullet.isConnected(number):
-        pybullet.disconnect(number)
-
-
-@pytest.fixture(scope="module")
-def tumbling():
-    """Shapes of many kinds that fall on a box and over its edge on the ground, and a body without any."""
-    scene = Scene()
-    rough = rd.Material(0.6, rolling_friction=1e-3, restitution=0.2)
-    scene.world.shapes.append(shapes.Box((0.8, 0.8, 0.4), at=rd.pose((0, 0, 0.2))))
-    kinds = [
-        shapes.Box((0.3, 0.2, 0.1), material=rough),
-        shapes.Capsule(0.06, 0.3),
-        shapes.Cylinder(0.1, 0.2),
-        shapes.Sphere(0.1, material=rough),
-        shapes.Box((0.2, 0.2, 0.2)),
-    ]
-    for k, shape in enumerate(kinds):
-        at = rd.pose((0.12 * k - 0.2, 0.05 * k, 0.55 + 0.22 * k), rpy=(0.3 * k, 0.2, 0.1 * k))
-        body = scene.world.attach(Body(f"b{k}", [shape], mass=1.0 + k), joints.free(), at=at)
-    body.attach(Body("frame", mass=0.1, center_of_mass=(0, 0, 0), inertia=1e-3 * np.eye(3)), joints.revolute("z"))
-    return scene, scene.compile()
-
-
-def ordinary(monkeypatch) -> None:
-    monkeypatch.setattr(bullet_surroundings, "reached", lambda client: None)
-
-
-def courses(scene, dynamics, steps, client=None, each=None) -> list[bytes]:
-    """Everything that a simulation and its contacts say, step by step."""
-    sim = rd.Simulation(dynamics, H)
-    told = []
-    with PyBulletMirror(scene, sim, client=client, gui=False) as shown:
-        for k in range(steps):
-            if each:
-                each(k, shown)
-            shown.step()
-            c = sim.contacts
-            arrays = sim.q, sim.v, c.a, c.b, c.key, c.point_a, c.point_b, c.normal, c.distance, c.friction, c.drift
-            told.append(b"".join(x.tobytes() for x in arrays) + repr(shown.contacts).encode())
-    return told
 
 
 @direct
@@ -130,120 +77,6 @@ def test_both_routes_agree_on_what_is_bullets_own(tumbling, monkeypatch, free):
         pybullet.disconnect(client)
     assert told[0] == told[1]
     assert any(b"bullet:" in step for step in told[0])
-
-
-# What the functions are told apart by
-
-
-def untried(monkeypatch) -> None:
-    """Let what is known of this process be found anew, and forgotten after the test."""
-    monkeypatch.setattr(bullet_functions, "functions", bullet_functions.functions.__wrapped__)
-
-
-@direct
-def test_a_probe_that_differs_in_one_bit_leads_through_pybullet(tumbling, monkeypatch):
-    untried(monkeypatch)
-    tell = pybullet.getContactPoints
-
-    def nearly(*args, **named):
-        points = [list(point) for point in tell(*args, **named)]
-        points[3][8] = math.nextafter(points[3][8], 1.0)
-        return tuple(map(tuple, points))
-
-    with monkeypatch.context() as lie:
-        lie.setattr(pybullet, "getContactPoints", nearly)
-        assert bullet_functions.functions() is None
-        with PyBulletMirror(tumbling[0], rd.Simulation(tumbling[1]), gui=False) as shown:
-            assert isinstance(shown._surroundings._route, OrdinaryRoute)
-    assert bullet_functions.functions() is not None
-
-
-@direct
-@pytest.mark.parametrize("missing", ["sPhysicsClients1", "b3GetUserData"])
-def test_what_a_library_does_not_tell_is_done_through_pybullet(tumbling, monkeypatch, missing):
-    untried(monkeypatch)
-    monkeypatch.setattr(
-        bullet_functions, "symbols", lambda path, names: symbols(path, [name for name in names if name != missing])
-    )
-    assert bullet_functions.functions() is None
-    with PyBulletMirror(tumbling[0], rd.Simulation(tumbling[1], H), gui=False) as shown:
-        shown.step(60)
-        assert len(shown.contacts) > 0
-
-
-@direct
-def test_symbols_lie_where_the_loader_has_them():
-    names = ["b3SubmitClientCommand", "b3GetStatusType", "sPhysicsClients1", "no such name"]
-    known = symbols(pybullet.__file__, names)
-    assert sorted(known) == sorted(names[:3])
-    library = ctypes.PyDLL(pybullet.__file__)
-    starts = {ctypes.cast(getattr(library, name), ctypes.c_void_p).value - known[name].offset for name in names[:2]}
-    assert len(starts) == 1
-
-
-def test_other_files_have_no_symbols(tmp_path):
-    whole = Path(pybullet.__file__)
-    with open(whole, "rb") as file:
-        start = file.read(4096)
-    for k, data in enumerate((b"", b"\x7fELF", start, b"MZ" + start, start[:18])):
-        path = tmp_path / str(k)
-        path.write_bytes(data)
-        assert symbols(path, ["b3GetStatusType"]) == {}
-    assert symbols(tmp_path / "nothing", ["b3GetStatusType"]) == {}
-
-
-# Connections that come and go
-
-
-def ball_over_ground() -> Scene:
-    scene = Scene()
-    scene.world.attach(Body("ball", [shapes.Sphere(0.1)], mass=1.0), joints.free(), at=rd.pose((0, 0, 0.1)))
-    scene.world.shapes.append(shapes.Box((1, 1, 0.2), at=rd.pose((0, 0, -0.1))))
-    return scene
-
-
-@direct
-def test_a_connection_that_is_gone_is_not_called():
-    scene = ball_over_ground()
-    dynamics = scene.compile()
-    for _ in range(3):
-        client = pybullet.connect(pybullet.DIRECT)
-        shown = PyBulletMirror(scene, rd.Simulation(dynamics, H), client=client, ground=False)
-        shown.step(5)
-        assert isinstance(shown._surroundings._route, DirectRoute)
-        pybullet.disconnect(client)
-        for call in (shown.step, shown.sim.step, shown.sync):
-            with pytest.raises(rd.StateError, match="create a new PyBulletMirror"):
-                call()
-        again = pybullet.connect(pybullet.DIRECT)
-        assert again == client, "Bullet gives the number to the next one"
-        pybullet.createMultiBody(1.0, -1, -1, (0, 0, 1), physicsClientId=again)
-        for call in (shown.step, shown.sim.step):
-            with pytest.raises(rd.StateError, match="create a new PyBulletMirror"):
-                call()
-        shown.close()
-        assert pybullet.getNumBodies(again) == 1
-        pybullet.disconnect(again)
-
-
-@direct
-def test_many_connections_at_once():
-    """Each mirror speaks to its own."""
-    scene = ball_over_ground()
-    dynamics = scene.compile()
-    mirrors = []
-    for k in range(4):
-        sim = rd.Simulation(dynamics, H)
-        sim.q[2] += 0.1 * k
-        mirrors.append(PyBulletMirror(scene, sim, gui=False, ground=False))
-    for _ in range(10):
-        for shown in mirrors:
-            shown.step()
-    for k, shown in enumerate(mirrors):
-        height = pybullet.getBasePositionAndOrientation(shown.bullet_bodies["ball"][0], shown.client)[0][2]
-        assert height == shown.sim.present.poses[0, 2, 3]
-        assert bool(shown.contacts) == (k == 0)
-        shown.close()
 
 
 @pytest.mark.parametrize("route", [pytest.param("direct", marks=direct), "ordinary"])

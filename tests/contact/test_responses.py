@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from constraint_cases import bound
 from joint_cases import KINDS
 from trees import TREES, assert_close, mechanism, named
 
@@ -13,7 +12,6 @@ from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.contact.reach import reach_of
-from recursive_dyn.recursion import impulse
 from scene import Body, Scene, joints
 
 SMALL = [name for name in TREES if name not in ("tree of 20", "tree of 40")]
@@ -212,99 +210,3 @@ def pushed(d: rd.Dynamics, q: np.ndarray, contacts: Contacts) -> np.ndarray:
 
 
 SHORT = 1e-9  # s: positions stay where they are
-
-
-@pytest.mark.parametrize("name", [*SMALL, *SHARED])
-def test_velocities_change_by_the_mass_matrix(name):
-    """M (v+ - v) = sum of J^T p; contacts of links with links, of links with the world."""
-    found = any_mechanism(name)
-    d, rng = found.dynamics(), np.random.default_rng(6)
-    (q,), (v,) = found.states(1, 15)
-    sim = rd.Simulation(d, SHORT, "rk4")
-    sim.q, sim.v = q, v
-    sim.detect, seen = rubbing(d, rng, 1 if name == "tree of 1" else 4)
-    sim.step()
-    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
-    expected = pushed(d, seen["q"], seen["contacts"])
-    assert np.abs(expected).max() > 1e-3
-    assert_close(change, expected, 1e-6)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_impulses_pass_pivots_of_coordinates_that_they_do_not_reach(seed):
-    """A gripper's fingers share a coordinate, which is eliminated at the hand: contacts of the hand, after theirs."""
-    scene = Scene()
-    node = scene.world
-    for k, axis in enumerate("yzx"):
-        arm = Body(f"arm{k}", mass=1.0 + k, center_of_mass=(0.1, 0, 0.2), inertia=np.diag([0.1, 0.2, 0.15]))
-        node = node.attach(arm, joints.revolute(axis), at=rd.pose((0, 0, 0.4)))
-    width = scene.coordinate("width")
-    for side in (1, -1):
-        finger = Body(f"finger{side}", mass=0.5 + 0.2 * side, center_of_mass=(0, 0, 0.1), inertia=np.eye(3) * 0.01)
-        node.attach(finger, joints.prismatic("x").driven(side * width), at=rd.pose((0, 0.05 * side, 0.3)))
-    d, rng = scene.compile(), np.random.default_rng(seed)
-    sim = rd.Simulation(d, SHORT, "rk4")
-    sim.q, sim.v = rng.normal(size=(2, d.nv))
-    detect, seen = rubbing(d, rng, 8)
-    sim.detect = detect
-    sim.step()
-    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
-    expected = pushed(d, seen["q"], seen["contacts"])
-    assert np.abs(expected).max() > 1e-3
-    assert_close(change, expected, 1e-6)
-
-
-@pytest.mark.parametrize("seed", [1, 3])
-def test_constraints_answer_contacts(seed):
-    """M (v+ - v) - sum of J^T p is a combination of the constraints' rows, and the constraints hold afterwards."""
-    found = bound(seed, 6)
-    d = found.dynamics()
-    q, v = d.project(found.home, np.random.default_rng(seed).normal(size=d.nv))
-    sim = rd.Simulation(d, SHORT, "rk4")
-    sim.q, sim.v = q, v
-    sim.detect, seen = rubbing(d, np.random.default_rng(seed), 2)
-    sim.step()
-    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"]) - pushed(d, seen["q"], seen["contacts"])
-    C = d.constraint_jacobian(seen["q"])
-    left = change - C.T @ np.linalg.lstsq(C.T, change, rcond=None)[0]
-    assert np.abs(seen["contacts"].impulse).max() > 1e-3
-    assert_close(left, np.zeros(d.nv), 1e-5, np.abs(change).max())
-    assert_close(C @ sim.v, np.zeros(len(C)), 1e-6, 1.0)
-
-
-def test_free_bodies_answer_with_their_mass_and_inertia():
-    """Newton and Euler for each, with what the contacts gave; the sum of all momenta is kept."""
-    rng = np.random.default_rng(8)
-    found = mechanism(3, 3, root="revolute")
-    d = found.dynamics()
-    (q,), (v,) = found.states(1, 16)
-    masses, inertias = rng.uniform(0.5, 3.0, 3), []
-    for mass in masses:
-        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        inertias.append(mass * axes @ np.diag(rng.uniform(0.1, 0.2, 3)) @ axes.T)
-    twist = rng.normal(size=(3, 6))
-    centers = d.poses(q)[:, :3, 3] + rng.uniform(-0.2, 0.2, (3, 3))
-    free = FreeBodies(centers, 1 / masses, np.linalg.inv(np.array(inertias)), twist.copy(), twist.copy())
-    sim = rd.Simulation(d, SHORT, "rk4")
-    sim.q, sim.v = q, v
-    sim.detect, seen = rubbing(d, rng, 8, free)
-    sim.step()
-    contacts, bodies = seen["contacts"], len(d.bodies)
-    assert (contacts.b >= bodies).sum() >= 3
-    for k in range(3):
-        own = contacts.b == bodies + k
-        p, arms = contacts.impulse[own], contacts.point_b[own] - centers[k]
-        turn = -(np.cross(arms, p) + contacts.moment[own]).sum(axis=0)
-        expected = np.concatenate([np.linalg.solve(inertias[k], turn), -p.sum(axis=0) / masses[k]])
-        assert_close(free.twist[k] - twist[k], expected, 1e-9, 1.0)
-    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
-    assert_close(change, pushed(d, seen["q"], contacts), 1e-6)
-
-
-def test_floating_trees_are_those_that_nothing_holds():
-    """Their momentum is owed to them; a spring, a damper or any constraint keeps it from being known."""
-    for settings, expected in (({}, [0]), ({"damping": 0.1}, []), ({"armature": 0.1}, [])):
-        scene = Scene()
-        base = scene.world.attach(Body("base", mass=1.0, inertia=np.eye(3)), joints.free(**settings))
-        base.attach(Body("arm", mass=1.0, inertia=np.eye(3)), joints.revolute("x"))
-        assert impulse.floating(scene.model()) == expected

@@ -160,7 +160,11 @@ class Flight:
                 if len(bad):
                     return f"{name} is not finite at {dynamics.label(name, int(bad[0]))}"
             return "a parameter is not finite"
-        reason = self._singular(q)  # what divides by zero there is large or not finite, as its rounding falls
+        # what divides by zero at a singular joint is large or not finite, as its rounding falls
+        joint = (
+            culprit(dynamics.model, q, v, h, dynamics.parameters.values_array) if code == drivers.BAD_OUTPUT else None
+        )
+        reason = self._singular(q) if joint is None else None
         if reason is not None:
             return f"{reason}. The last good state is kept"
         if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
@@ -168,7 +172,7 @@ class Flight:
                 f"the implicit midpoint step did not converge; use a smaller timestep than {h:.3g} s. The last good"
                 " state is kept"
             )
-        joint = culprit(dynamics.model, q, v, h, dynamics.parameters.values_array)
+        joint = joint or culprit(dynamics.model, q, v, h, dynamics.parameters.values_array)
         if joint is not None:
             return (
                 f"the joint of coordinate '{joint}' has no finite frame where it goes; keep it away with limits, use a"

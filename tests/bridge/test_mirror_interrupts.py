@@ -12,7 +12,7 @@ from bridge.collision.bullet_surroundings import BulletSurroundings
 from recursive_dyn.simulation.interrupts import Held
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that interrupts")
-INTERRUPTS = 60
+INTERRUPTS = 30
 
 # Our boxes and arm among Bullet's balls, which lie on them and roll off; what moves is told in bits.
 SCENE = """

@@ -1,5 +1,7 @@
 """Printed equations: textbook systems, names, agreement with the compiled functions, limits."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -232,8 +234,13 @@ MECHANISMS = {
 COMPARED = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "poses", "kinetic_energy", "difference", "step")
 
 
-@pytest.mark.parametrize("function", COMPARED)
-@pytest.mark.parametrize("name", MECHANISMS)
+LONG = {("hinges", "poses"), ("slider and universal", "mass_matrix"), ("rocking pair", "poses")}  # seconds in SymPy
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [pytest.param(*case, marks=[pytest.mark.slow] if case in LONG else []) for case in product(MECHANISMS, COMPARED)],
+)
 def test_equations_are_the_compiled_function(name, function):
     mechanism = small(*MECHANISMS[name])
     dynamics = mechanism.dynamics()

@@ -132,22 +132,23 @@ def test_other_ids_in_a_connection_that_others_use_change_nothing(run):
             assert continued(other, shown.step) == states
 
 
-def _there(name: str, data: bytes, results) -> None:
+@pytest.fixture(scope="module")
+def elsewhere():
+    """Another process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        yield pool
+
+
+def _there(name: str, data: bytes) -> list[bytes]:
     scene, sim = started(name)
     with PyBulletMirror(scene, sim, gui=False) as shown:
         sim.restore(pickle.loads(data))
-        results.put(continued(sim, shown.step))
+        return continued(sim, shown.step)
 
 
-def test_another_process_goes_on_alike(run):
+def test_another_process_goes_on_alike(run, elsewhere):
     name, _, _, snapshot, states = run
-    spawn = multiprocessing.get_context("spawn")
-    results = spawn.Queue()
-    worker = spawn.Process(target=_there, args=(name, pickle.dumps(snapshot), results))
-    worker.start()
-    found = results.get(timeout=120)
-    worker.join()
-    assert found == states
+    assert elsewhere.apply_async(_there, (name, pickle.dumps(snapshot))).get(timeout=120) == states
 
 
 def test_rays_find_bodies_where_they_are_after_a_snapshot():

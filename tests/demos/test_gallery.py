@@ -50,10 +50,9 @@ def test_demo_draws_a_picture(name: str, tmp_path: Path, here: Callable[..., Non
 
 
 @pytest.mark.parametrize("name", ["kuka", *(pytest.param(n, marks=pytest.mark.slow) for n in GALLERY if n != "kuka")])
-def test_demo_draws_a_film(name: str, tmp_path: Path) -> None:
+def test_demo_draws_a_film(name: str, tmp_path: Path, here: Callable[..., None]) -> None:
     film = tmp_path / f"{name}.gif"
-    done = run(name, "--headless", str(film), "--seconds", "0.4")
-    assert done.returncode == 0, done.stderr[-2000:]
+    here(name, "--headless", str(film), "--seconds", "0.4")
     with Image.open(film) as frames:
         assert frames.n_frames == 10
 
@@ -82,7 +81,7 @@ def test_bad_command_lines_are_refused(
     assert ended.value.code == 2 and message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["wire", "over_the_pole"])
+@pytest.mark.parametrize("name", ["wire", pytest.param("over_the_pole", marks=pytest.mark.slow)])
 def test_a_minute_of_one_step_a_frame(name: str) -> None:
     """The other demos of the papers' mechanisms have this test beside their physics."""
     stage = import_module(f"demos.{name}").build()

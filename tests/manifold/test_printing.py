@@ -218,7 +218,10 @@ def typeset(latex):
     assert len(latex) > 5000 or PARSER.parse(f"${latex}$", 72, FontProperties())
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+LONG = ("chain", "reaction_mass", "walker_flight")  # more of the same signs
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in SYSTEMS])
 def test_equations_and_steps_are_typeset(name):
     found = SYSTEMS[name]().derive()
     for shown in (*found.rows, *found.steps, *found.constraints):

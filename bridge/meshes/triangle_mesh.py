@@ -26,8 +26,8 @@ class Triangles:
     def shaded(cls, vertices: Any, faces: Any) -> Triangles:
         """Triangles with normals from their shape; those without area are dropped. ModelError if none is left."""
         vertices, faces = checked(vertices, faces)
-        points, index = np.unique(vertices, axis=0, return_inverse=True)  # seams of a file's texture shade smoothly
-        faces = index.reshape(-1)[faces]
+        points, index = distinct(vertices)  # seams of a file's texture shade smoothly
+        faces = index[faces]
         area = _cross(points, faces)
         faces = faces[np.einsum("ij,ij->i", area, area) > 0.0]
         if len(faces) == 0:
@@ -65,12 +65,24 @@ class Triangles:
 
     def write(self, path: Path) -> None:
         """Write as OBJ."""
-        normals, index = np.unique(self.normals.reshape(-1, 3).round(4) + 0.0, axis=0, return_inverse=True)
-        corners = np.stack([self.faces.reshape(-1), index.reshape(-1)], axis=1).reshape(-1, 6) + 1
-        lines = ["v {:.9g} {:.9g} {:.9g}".format(*v) for v in self.vertices.tolist()]
-        lines += ["vn {:.4g} {:.4g} {:.4g}".format(*n) for n in normals.tolist()]
-        lines += ["f {}//{} {}//{} {}//{}".format(*c) for c in corners.tolist()]
-        path.write_text("\n".join(lines) + "\n")
+        normals, index = distinct(self.normals.reshape(-1, 3).round(4) + 0.0)
+        corners = np.stack([self.faces.reshape(-1), index], axis=1).reshape(-1, 6) + 1
+        lines = (
+            ("v %.9g %.9g %.9g\n", self.vertices),
+            ("vn %.4g %.4g %.4g\n", normals),
+            ("f %d//%d %d//%d %d//%d\n", corners),
+        )
+        path.write_text("".join(line * len(rows) % tuple(rows.ravel().tolist()) for line, rows in lines))
+
+
+def distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different rows (k, 3) of an array (n, 3), sorted, and which of them each row is (n,)."""
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    new = np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(axis=1)]) if len(rows) else np.zeros(0, dtype=bool)
+    index = np.empty(len(rows), dtype=np.intp)
+    index[order] = np.cumsum(new) - 1
+    return ordered[new], index
 
 
 def checked(vertices: Any, faces: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -8,11 +8,13 @@ import sys
 import numpy as np
 import pytest
 import trimesh
+from hypothesis import given
+from hypothesis import strategies as st
 from test_pictures import FRONT, RED, pixels, red, view
 
 import recursive_dyn as rd
 from bridge import Camera, save_animation
-from bridge.meshes.triangle_mesh import Triangles
+from bridge.meshes.triangle_mesh import Triangles, distinct
 from bridge.meshes.tube import tube
 from bridge.picture import egl
 from scene import shapes
@@ -153,3 +155,11 @@ def test_film_errors(tmp_path):
         save_animation(tmp_path / "film.gif", film(), fps=100)
     with pytest.raises(rd.ModelError, match="one shape"):
         save_animation(tmp_path / "film.gif", [*film(1), np.zeros((2, 2, 3), np.uint8)])
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([-1.5, -0.0, 0.0, 2.0])] * 3), max_size=20))
+def test_rows_are_told_apart_as_numpy_does(rows):
+    rows = np.array(rows, dtype=float).reshape(-1, 3)
+    found, index = distinct(rows)
+    np.testing.assert_array_equal(found, np.unique(rows, axis=0))
+    np.testing.assert_array_equal(found[index], rows)

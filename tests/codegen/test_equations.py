@@ -236,11 +236,10 @@ COMPARED = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "poses", "kin
 
 LONG = {("hinges", "poses"), ("slider and universal", "mass_matrix"), ("rocking pair", "poses")}  # seconds in SymPy
 
+CASES = [pytest.param(*case, marks=[pytest.mark.slow] * (case in LONG)) for case in product(MECHANISMS, COMPARED)]
 
-@pytest.mark.parametrize(
-    ("name", "function"),
-    [pytest.param(*case, marks=[pytest.mark.slow] if case in LONG else []) for case in product(MECHANISMS, COMPARED)],
-)
+
+@pytest.mark.parametrize(("name", "function"), CASES)
 def test_equations_are_the_compiled_function(name, function):
     mechanism = small(*MECHANISMS[name])
     dynamics = mechanism.dynamics()

@@ -5,10 +5,10 @@ import pytest
 from constraint_cases import bound
 from trees import mechanism
 
+from recursive_dyn import pose
 from recursive_dyn.dynamics.natural_gains import carried_inertia, natural_gains
 from recursive_dyn.errors import StateError
 from scene import Body, Scene, joints
-from recursive_dyn import pose
 
 INERTIA, CENTER = np.diag([0.05, 0.04, 0.02]), np.array([0.02, 0.01, -0.15])
 MASSES = {"trunk": 8.0, "thigh": 2.0, "shank": 1.0}

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -171,6 +171,6 @@ def function(native: Native, name: str, arguments: int, hold_gil: bool) -> Calla
     hold_gil: calls of microseconds keep Python's lock, which is faster; long ones release it.
     """
     prototype = ctypes.PYFUNCTYPE if hold_gil else ctypes.CFUNCTYPE
-    call = prototype(ctypes.c_int64, *[ctypes.c_void_p] * arguments)(native.address(name))
-    call.native = native  # type: ignore[attr-defined]  # keeps the machine code alive as long as the function
-    return call
+    call: Any = prototype(ctypes.c_int64, *[ctypes.c_void_p] * arguments)(native.address(name))
+    call.native = native  # keeps the machine code alive as long as the function
+    return cast(Callable[..., int], call)

@@ -82,7 +82,7 @@ class Bound:
         self._block[: len(cells)] = cells
         self._arena = Arena(code.native)
         self._block_address = ctypes.c_void_p(self._block.ctypes.data)
-        self._numbers: Any = memoryview(self._block)  # type: ignore[arg-type]
+        self._numbers = self._block.data
         self._attach()
 
     def _attach(self) -> None:
@@ -93,13 +93,13 @@ class Bound:
         if self._code.native is not self._native:
             self._attach()
         missing = self._call(self._block_address, self._arena.address)
-        kind = self._result
+        kind, result = self._result, None
         if kind is INT:  # a code that says how it went, as of calls of a microsecond
             result = self._numbers[self._given]
         elif kind is BOOL:
             result = self._numbers[self._given] != 0
-        else:
-            result = self._results() if self._size else None
+        elif self._size:
+            result = self._results()
         if missing:
             self._arena.grow(missing)
         return result

@@ -72,9 +72,9 @@ class Emitter:
         self.lines.append(f"{label[1:]}:")
         self.open = True
 
-    def jump(self, label: str) -> None:
-        """Go there."""
-        self.add(f"br label {label}")
+    def jump(self, label: str, note: str = "") -> None:
+        """Go there; note: what LLVM is told of a loop that this closes."""
+        self.add(f"br label {label}{note}")
         self.open = False
 
     def branch(self, condition: str, yes: str, no: str) -> None:

@@ -81,8 +81,9 @@ class Expressions(Arithmetic):
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             return Value(BOOL, (self.emitter.value(f"xor i1 {self.truth(node.operand)}, true"),))
-        if isinstance(node.operand, ast.Constant) and isinstance(node.op, ast.USub):
-            return self.constant(-node.operand.value, node)  # type: ignore[operator]
+        known = node.operand.value if isinstance(node.operand, ast.Constant) else None
+        if isinstance(node.op, ast.USub) and isinstance(known, int | float):
+            return self.constant(-known, node)
         value = self.converted_up(self.scalar(node.operand))
         if isinstance(node.op, ast.UAdd):
             return value
@@ -138,8 +139,9 @@ class Expressions(Arithmetic):
 
     def _subscript(self, node: ast.Subscript) -> Value:
         value = self.evaluate(node.value)
-        if isinstance(value.type, Several) and isinstance(node.slice, ast.Constant):
-            return self.fields(value)[int(node.slice.value)]  # type: ignore[arg-type]
+        which = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if isinstance(value.type, Several) and isinstance(which, int):
+            return self.fields(value)[which]
         item = self.place(value, node.slice, node)
         if isinstance(item.type, Scalar):
             return Value(INT if item.type.name == "int32" else item.type, (self.emitter.load(item.type, item.only),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Callable
 
 from recursive_dyn.codegen.loops import intrinsics
 from recursive_dyn.codegen.loops.emitter import NO_VECTORS, RESTORE, Value
@@ -18,10 +19,8 @@ class Statements(Expressions):
         super().__init__(known, where, symbol)
         self.result = result
         self._loops: list[tuple[str, str]] = []  # labels of what continue and break lead to
-        self._depth, self._settling = (
-            0,
-            False,
-        )  # of blocks in blocks; whether what is assigned is so wherever it is used
+        self._depth = 0  # of blocks in blocks
+        self._settling = False  # whether what is assigned is so wherever it is used
         self._written: Counter[str] = Counter()
 
     def begin(self, body: list[ast.stmt], parameters: dict[str, Value]) -> None:
@@ -90,40 +89,44 @@ class Statements(Expressions):
         """Write to memory: a number, the same number everywhere, or an array."""
         if isinstance(place.type, Scalar):
             self.emitter.store(place.type, self.converted(value, place.type, node).only, place.only)
-        elif isinstance(value.type, Array):
-            if value.type.item != place.type.item or value.type.inner != place.type.inner:  # type: ignore[union-attr]
-                raise self.fail(node, f"{value.type} where {place.type} is needed")
-            intrinsics.move(self, place, value)
-        else:
+        elif not isinstance(value.type, Array):
             assert isinstance(place.type, Array)
             self.fill(place, self.converted(value, place.type.item, node))
+        elif value.type != place.type:
+            raise self.fail(node, f"{value.type} where {place.type} is needed")
+        else:
+            intrinsics.move(self, place, value)
 
     def fill(self, array: Value, number: Value) -> None:
         """Every number of an array becomes the same."""
         assert isinstance(array.type, Array)
         item = array.type.item
-        self._each(
-            self._size(array),
-            lambda i: self.emitter.store(item, number.only, self.emitter.address(item, array.parts[0], i)),
-        )
+        self._each(array, lambda i: self.emitter.store(item, number.only, self._at(array, i)))
 
-    def _size(self, array: Value) -> str:
+    def _each(self, array: Value, body: Callable[[str], None]) -> None:
+        """body(i) for each number of an array."""
         assert isinstance(array.type, Array)
-        return self._times(array.parts[1], array.type.stride)
+        self._counted(("0", self._times(array.parts[1], array.type.stride), 1), lambda i, again, end: body(i))
 
-    def _each(self, count: str, body: object) -> None:
-        """A loop over 0 .. count - 1; body(i)."""
-        emit = self.emitter
+    def _at(self, array: Value, i: str) -> str:
+        """Where number i of an array is."""
+        assert isinstance(array.type, Array)
+        return self.emitter.address(array.type.item, array.parts[0], i)
+
+    def _counted(self, span: tuple[str, str, int], body: Callable[[str, str, str], None], note: str = "") -> None:
+        """body(i, again, end) for each i of a range; where it goes on with the next, and where the loop ends."""
+        emit, (low, high, step) = self.emitter, span
         counter = emit.slots(INT, "i")
-        head, inside, end = (emit.label(hint) for hint in ("each", "one", "all"))
-        emit.write(counter, Value(INT, ("0",)))
+        head, inside, again, end = (emit.label(hint) for hint in ("for", "each", "next", "end"))
+        emit.write(counter, Value(INT, (low,)))
         emit.start(head)
         i = emit.read(INT, counter).only
-        emit.branch(emit.value(f"icmp slt i64 {i}, {count}"), inside, end)
+        emit.branch(emit.value(f"icmp {'slt' if step > 0 else 'sgt'} i64 {i}, {high}"), inside, end)
         emit.start(inside)
-        body(i)  # type: ignore[operator]
-        emit.write(counter, Value(INT, (emit.value(f"add nsw i64 {i}, 1"),)))
-        emit.jump(head)
+        body(i, again, end)
+        emit.start(again)
+        emit.write(counter, Value(INT, (emit.value(f"add nsw i64 {i}, {step}"),)))
+        emit.jump(head, note)
         emit.start(end)
 
     def _augassign(self, node: ast.AugAssign) -> None:
@@ -146,16 +149,13 @@ class Statements(Expressions):
         emit, item = self.emitter, array.type.item
 
         def one(i: str) -> None:
-            at = emit.address(item, array.parts[0], i)
-            given = other
+            at, given = self._at(array, i), other
             if isinstance(other.type, Array):
-                given = Value(
-                    other.type.item, (emit.load(other.type.item, emit.address(other.type.item, other.parts[0], i)),)
-                )
+                given = Value(other.type.item, (emit.load(other.type.item, self._at(other, i)),))
             new = self.operation(op, Value(item, (emit.load(item, at),)), given, node)
             emit.store(item, self.converted(new, item, node).only, at)
 
-        self._each(self._size(array), one)
+        self._each(array, one)
 
     def _if(self, node: ast.If) -> None:
         emit = self.emitter
@@ -186,11 +186,12 @@ class Statements(Expressions):
 
     def _for(self, node: ast.For) -> None:
         source = node.iter
-        if isinstance(source, ast.Call) and self.meaning(source.func) is range:
+        kind = self.meaning(source.func) if isinstance(source, ast.Call) else None
+        if isinstance(source, ast.Call) and kind is range:
             self._count(node, source)
             return
-        numbered = isinstance(source, ast.Call) and self.meaning(source.func) is enumerate
-        array = self._sequence(source.args[0] if numbered else source)  # type: ignore[attr-defined]
+        numbered = isinstance(source, ast.Call) and kind is enumerate
+        array = self._sequence(source.args[0] if isinstance(source, ast.Call) and numbered else source)
         assert isinstance(array.type, Array)
         item, emit = array.type, self.emitter
 
@@ -201,12 +202,12 @@ class Statements(Expressions):
                     (emit.address(item.item, array.parts[0], self._times(i, item.stride)), str(item.inner[0])),
                 )
             else:
-                value = Value(item.item, (emit.load(item.item, emit.address(item.item, array.parts[0], i)),))
+                value = Value(item.item, (emit.load(item.item, self._at(array, i)),))
             if numbered:
                 value = Value(Several((INT, value.type)), (i, *value.parts))
             self.assign(node.target, value)
 
-        self._counted(node, ("0", array.parts[1], 1), entry)
+        self._entries(node, ("0", array.parts[1], 1), entry)
 
     def _sequence(self, node: ast.expr) -> Value:
         """An array to go through; numbers in brackets become one."""
@@ -226,24 +227,16 @@ class Statements(Expressions):
         bounds = [self.converted_up(self.scalar(arg)).only for arg in source.args]
         low, high = ("0", bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
         step = int(bounds[2]) if len(bounds) == 3 else 1
-        self._counted(node, (low, high, step), lambda i: self.assign(node.target, Value(INT, (i,))))
+        self._entries(node, (low, high, step), lambda i: self.assign(node.target, Value(INT, (i,))))
 
-    def _counted(self, node: ast.For, span: tuple[str, str, int], entry: object) -> None:
-        emit, (low, high, step) = self.emitter, span
-        counter = emit.slots(INT, "i")
-        head, inside, again, end = (emit.label(hint) for hint in ("for", "each", "next", "end"))
-        emit.write(counter, Value(INT, (low,)))
-        emit.start(head)
-        i = emit.read(INT, counter).only
-        emit.branch(emit.value(f"icmp {'slt' if step > 0 else 'sgt'} i64 {i}, {high}"), inside, end)
-        emit.start(inside)
-        entry(i)  # type: ignore[operator]
-        self._inside(node.body, again, end)
-        emit.start(again)
-        emit.write(counter, Value(INT, (emit.value(f"add nsw i64 {emit.read(INT, counter).only}, {step}"),)))
-        emit.add(f"br label {head}{'' if _entry_by_entry(node) else NO_VECTORS}")
-        emit.open = False
-        emit.start(end)
+    def _entries(self, node: ast.For, span: tuple[str, str, int], take: Callable[[str], None]) -> None:
+        """A loop's body for each i of a range; take(i) gives its target a value first."""
+
+        def body(i: str, again: str, end: str) -> None:
+            take(i)
+            self._inside(node.body, again, end)
+
+        self._counted(span, body, "" if _entry_by_entry(node) else NO_VECTORS)
 
     def _break(self, node: ast.Break) -> None:
         self.emitter.jump(self._loops[-1][1])

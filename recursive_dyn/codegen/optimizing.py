@@ -159,5 +159,13 @@ def _known(key: str) -> bytes | None:
 
 _WORKER = _Worker()
 atexit.register(lambda: _WORKER.stop())
+
+
+def _forget() -> None:
+    """In the child of a fork, which has none of the threads."""
+    global _WORKER
+    _WORKER = _Worker()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _WORKER.__init__())  # type: ignore[misc]  # it has no threads
+    os.register_at_fork(after_in_child=_forget)

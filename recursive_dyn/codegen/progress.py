@@ -53,10 +53,6 @@ class _Line:
                 self._over.set()
                 self._wipe()
 
-    def forget(self) -> None:
-        """In the child of a fork, which has none of the threads."""
-        self.__init__()  # type: ignore[misc]
-
     def _tell(self, over: threading.Event) -> None:
         pause = PATIENCE
         while not over.wait(pause):
@@ -93,11 +89,17 @@ def _joined(names: Iterable[str]) -> str:
 
 
 _LINE = _Line()
+
+
+def _forget() -> None:
+    """In the child of a fork, which has none of the threads."""
+    global _LINE
+    _LINE = _Line()
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=lambda: _LINE.lock.acquire(),
-        after_in_parent=lambda: _LINE.lock.release(),
-        after_in_child=lambda: _LINE.forget(),
+        before=lambda: _LINE.lock.acquire(), after_in_parent=lambda: _LINE.lock.release(), after_in_child=_forget
     )
 
 

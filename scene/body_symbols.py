@@ -25,12 +25,8 @@ class BodySymbols:
     Points and directions given in the body's frame may be numbers or expressions of coordinates.
     """
 
+    name: str
     joint: Joint | None
-
-    @property
-    def name(self) -> str:
-        """The body's name."""
-        raise NotImplementedError
 
     @property
     def q(self) -> tuple[Any, ...]:

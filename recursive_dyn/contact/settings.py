@@ -41,8 +41,11 @@ def _check(name: str, value: object) -> None:
             raise StateError(f"contact.detect is 'step' or 'frame', not {value!r}")
         return
     whole = name in ("iterations", "substeps")
-    number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if not number or not (1 if whole else 0) <= value < float("inf"):  # type: ignore[operator]
+    if whole:
+        good = isinstance(value, int) and value >= 1
+    else:
+        good = isinstance(value, int | float) and 0 <= value < float("inf")
+    if not good or isinstance(value, bool):
         raise StateError(f"contact.{name} must be {'a whole number of at least 1' if whole else '>= 0'}, not {value!r}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from recursive_dyn.manifold.derivation.variational_problem import VariationalProblem
@@ -14,16 +15,16 @@ from recursive_dyn.manifold.writing.style import Style
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Step(Printed):
+class Step(Printed, ABC):
     """What a step returns: the action or its variation; ``title`` names the step, ``integrand`` is the formula."""
 
     problem: VariationalProblem
     title: str
 
     @property
+    @abstractmethod
     def integrand(self) -> Formula:
         """What is integrated over time."""
-        raise NotImplementedError
 
     def write(self, style: Style) -> str:
         return style.varied(self.integrand)

@@ -28,7 +28,7 @@ class Printed:
 
     def write(self, style: Any) -> str:
         """It in a style of printing, see ``writing.style``."""
-        raise NotImplementedError
+        return style.write(self)
 
     def __str__(self) -> str:
         return self.write(STYLES["text"])
@@ -112,9 +112,6 @@ class Formula(Printed):
         """The transpose of a matrix."""
         return PROVIDED["transpose"](self)
 
-    def write(self, style: Any) -> str:
-        return style.write(self)
-
     def _repr_latex_(self) -> str:
         return f"${self.latex()}$"
 
@@ -141,9 +138,9 @@ class Product(Formula):
 
     factors: tuple[Formula, ...]
 
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        return self.factors[-1].shape
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["shape"] = self.factors[-1].shape
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,9 +173,9 @@ class Cross(_Pair):
 class Apply(_Pair):
     """A matrix times a vector or a matrix."""
 
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        return (self.left.shape[0], *self.right.shape[1:])
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["shape"] = (self.left.shape[0], *self.right.shape[1:])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,9 +192,9 @@ class Transpose(Formula):
 
     of: Formula
 
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        return self.of.shape[::-1]
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["shape"] = self.of.shape[::-1]
 
 
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))

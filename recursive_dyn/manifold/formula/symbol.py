@@ -68,9 +68,9 @@ class Symbol(Formula):
     order: int = 0
     is_variation: bool = False
 
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        return self.base.shape
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["shape"] = self.base.shape
 
     def _is_varied(self) -> bool:
         return self.is_variation or self.base.is_virtual

@@ -19,6 +19,8 @@ from recursive_dyn.codegen.compiled import Floats, _said, compiled
 ROOT = Path(__file__).resolve().parents[2]
 FACTOR = 3.0
 VALUES = np.arange(5.0)
+settings = ModuleType("settings")
+Outer = None  # what its test puts there
 
 
 @compiled
@@ -158,15 +160,13 @@ def test_what_a_function_says_is_part_of_its_key():
 
 def test_constants_of_a_module_and_types_are_part_of_the_key(monkeypatch):
     def looked_up(n: int) -> float:
-        return float(n + settings.WIDTH)  # noqa: F821
+        return float(n + settings.WIDTH)
 
-    module = ModuleType("settings")
-    module.WIDTH = 2
-    monkeypatch.setitem(globals(), "settings", module)
+    monkeypatch.setattr(settings, "WIDTH", 2, raising=False)
     before = key(looked_up)
-    module.WIDTH = 3
+    settings.WIDTH = 3
     assert key(looked_up) != before
-    module.WIDTH = 2
+    settings.WIDTH = 2
     assert key(looked_up) == before
     looked_up.__annotations__["n"] = "float"
     assert key(looked_up) != before
@@ -175,7 +175,7 @@ def test_constants_of_a_module_and_types_are_part_of_the_key(monkeypatch):
 def test_fields_of_a_field_are_part_of_the_key(monkeypatch):
     """A record within a record is passed as all its words: with one more, whatever reads the outer one reads others."""
 
-    def shortened(outer: "Outer") -> float:  # noqa: F821
+    def shortened(outer: "Outer") -> float:
         return outer.last
 
     keys = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,10 +16,16 @@ JOSTLE = 0.5  # m/s and rad/s, of bricks at the start
 SEED = 7
 
 
-def _task(name: str, seconds: float, solids: list[Solid], **more: object) -> Task:
+def _task(
+    name: str,
+    seconds: float,
+    solids: list[Solid],
+    walls: Sequence[tuple[Vector, Vector]] = (),
+    dolls: Sequence[Robot] = (),
+) -> Task:
     return Task(
-        name, STEP, seconds, tuple(solids), friction=0.6, ground_friction=0.6, correction=True,
-        sample=lambda engine: engine.positions(), error=lambda t, x: 0.0, **more,  # type: ignore[arg-type]
+        name, STEP, seconds, tuple(solids), friction=0.6, ground_friction=0.6, correction=True, walls=tuple(walls),
+        dolls=tuple(dolls), sample=lambda engine: engine.positions(), error=lambda t, x: 0.0,
     )  # fmt: skip
 
 
@@ -65,12 +72,12 @@ def pit(count: int = 35) -> Task:
         solids.append(Solid(f"thing {k + 1}", shape, mass, place, (0.0, 0.0, -1.0), turn, spin))
     walls = [((2.0, 0.2, 2.4), (0.0, y, 1.2)) for y in (-0.9, 0.9)]
     walls += [((0.2, 1.6, 2.4), (x, 0.0, 1.2)) for x in (-0.9, 0.9)]
-    return _task(f"{count} mixed shapes into a pit", 1.5, solids, walls=tuple(walls))
+    return _task(f"{count} mixed shapes into a pit", 1.5, solids, walls)
 
 
 def ragdolls(count: int = 4) -> Task:
     """Figures of boxes and hinges, limp, that fall over and onto each other."""
-    dolls = tuple(Robot(ragdoll(), (0.35 * (k % 2), 0.25 * (k // 2), 1.05 + 1.75 * k), {}) for k in range(count))
+    dolls = [Robot(ragdoll(), (0.35 * (k % 2), 0.25 * (k // 2), 1.05 + 1.75 * k), {}) for k in range(count)]
     return _task(f"{count} ragdolls falling", 2.0, [], dolls=dolls)
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -51,14 +52,13 @@ def measure(name: str, method: str) -> Footprint:
 
 def main(name: str, method: str) -> None:
     """Prepare one mechanism; modules are imported, SymPy among them, before the clock starts."""
-    import sympy  # noqa: F401
-
     import recursive_dyn as rd
     from demos.benchmark.compile_times import peak_memory
     from demos.benchmark.papers.mechanisms import scene_and_rest
     from demos.benchmark.papers.method_two import symbolic_part
     from recursive_dyn.codegen.kernel import Kernel
 
+    import_module("sympy")
     before, clock = peak_memory(), [perf_counter()]
     model = scene_and_rest(name)[0].model()
     clock.append(perf_counter())

@@ -1,5 +1,6 @@
 """The shape that every peer has: what it can time, and what it computes, on one case at one state."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import repeat
@@ -11,7 +12,7 @@ from demos.benchmark.cases import Case, to_urdf
 Run = Callable[[int], None]
 
 
-class Peer:
+class Peer(ABC):
     """One library on one case; a timed method gives `run(count)`, or None when it cannot: `reason` then says why.
 
     q, v, tau: of the case's hinges, in the case's order. A free base and balls rest in their zero pose.
@@ -37,9 +38,9 @@ class Peer:
         except Exception as error:  # each library has its own types; all mean that it cannot take this case
             self.reason = f"{self.label} cannot load it: {error}"
 
+    @abstractmethod
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
         """Build the library's model and put it in the state."""
-        raise NotImplementedError
 
     def forward_dynamics(self) -> Run | None:
         """Accelerations from q, v, tau."""
@@ -53,17 +54,17 @@ class Peer:
         """The joint-space inertia at q."""
         return None
 
+    @abstractmethod
     def acceleration(self) -> np.ndarray:
         """Hinge accelerations (n,), as forward_dynamics computes them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def torque(self) -> np.ndarray:
         """Hinge torques (n,) that inverse_dynamics finds for this peer's own accelerations: tau again."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mass(self) -> np.ndarray:
         """The hinges' block (n, n) of the mass matrix."""
-        raise NotImplementedError
 
 
 def times(function: Callable[..., object], *arguments: object) -> Run:

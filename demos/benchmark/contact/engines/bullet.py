@@ -46,6 +46,7 @@ class BulletEngine(Engine):
         import pybullet
 
         self.pybullet, self.client = pybullet, pybullet.connect(pybullet.DIRECT)
+        self.held.callback(pybullet.disconnect, self.client)
         self.ids: list[int] = []
         settings = BEST.get(task.name, TIMED if task.correction else Settings())
         self.call("setTimeStep")(task.timestep)
@@ -120,9 +121,6 @@ class BulletEngine(Engine):
 
     def contacts(self) -> int:
         return len(self.call("getContactPoints")())
-
-    def close(self) -> None:
-        self.pybullet.disconnect(self.client)
 
     def _shape(self, kind: int, **sizes: object) -> int:
         return self.call("createCollisionShape")(kind, **sizes)

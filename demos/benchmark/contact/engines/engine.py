@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import ExitStack
 from importlib.util import find_spec
 
 import numpy as np
@@ -29,6 +30,7 @@ class Engine(ABC):
             if find_spec(module) is None:
                 raise Unable(f"{module} is not installed")
         self.task, self.time = task, 0.0
+        self.held = ExitStack()  # what is to be closed in the end
         self.build(task)
 
     @abstractmethod
@@ -75,28 +77,25 @@ class Engine(ABC):
         own = masses @ self.velocities() if len(masses) else np.zeros(3)
         return own if self.task.robot is None else own + self.robot_momentum()
 
+    @abstractmethod
     def robot_energy(self) -> float:
         """Kinetic and potential energy of the robot, without springs, J."""
-        raise NotImplementedError
 
+    @abstractmethod
     def robot_momentum(self) -> np.ndarray:
         """Linear momentum of the robot (3,)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def robot_height(self) -> float:
         """Height of the root's frame, m."""
-        raise NotImplementedError
 
+    @abstractmethod
     def contacts(self) -> int:
         """Number of contact points of the last step."""
-        raise NotImplementedError
 
     def times(self) -> dict[str, float]:
         """Seconds of each part of the last step, where the engine tells."""
         return {}
-
-    def ready(self) -> None:  # noqa: B027 - most always are
-        """Wait for what an engine still prepares beside its steps, before they are timed."""
 
     def sweeps(self) -> int:
         """Sweeps of the last step's contact solve, the most of an island, where the engine tells."""
@@ -110,5 +109,6 @@ class Engine(ABC):
         """Whether the last step's contact solve reached its tolerance, where the engine tells."""
         return True
 
-    def close(self) -> None:  # noqa: B027 - most hold nothing
+    def close(self) -> None:
         """Free what the engine holds."""
+        self.held.close()

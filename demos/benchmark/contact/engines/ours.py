@@ -13,7 +13,6 @@ import recursive_dyn as rd
 from bridge import PyBulletMirror
 from demos.benchmark.contact.description import GROUND, ROBOT, Ball, Drum, Pill, Robot, Solid, Task
 from demos.benchmark.contact.engines.engine import Engine
-from recursive_dyn.codegen import optimizing
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints, shapes
 
@@ -55,7 +54,7 @@ class OursEngine(Engine):
         settings = BEST.get(task.name, PILE if task.correction else Settings())
         self.simulation = rd.Simulation(self.dynamics, task.timestep, settings.integrator)
         self._start(task)
-        self.mirror = PyBulletMirror(scene, self.simulation, gui=False, ground=False)
+        self.mirror = self.held.enter_context(PyBulletMirror(scene, self.simulation, gui=False, ground=False))
         for name in ("iterations", "tolerance", "restitution_threshold", "slop"):
             if getattr(settings, name) is not None:
                 setattr(self.simulation.contact, name, getattr(settings, name))
@@ -75,12 +74,16 @@ class OursEngine(Engine):
     def spins(self) -> np.ndarray:
         return self._twists()[:, :3]
 
-    def energy(self) -> float:
+    def robot_energy(self) -> float:
+        """Of everything: solids are bodies of the same scene."""
         q, v = self.simulation.q, self.simulation.v
         return float(self.dynamics.kinetic_energy(q, v) + self.dynamics.potential_energy(q))
 
-    def momentum(self) -> np.ndarray:
+    def robot_momentum(self) -> np.ndarray:
+        """Of everything, as its energy."""
         return np.asarray(self.dynamics.momentum(self.simulation.q, self.simulation.v))[3:]
+
+    energy, momentum = robot_energy, robot_momentum
 
     def robot_height(self) -> float:
         return float(self.simulation.q[2])
@@ -91,9 +94,6 @@ class OursEngine(Engine):
     def times(self) -> dict[str, float]:
         return dict(self.simulation.solution.times)
 
-    def ready(self) -> None:
-        optimizing.finish()
-
     def sweeps(self) -> int:
         return int(self.simulation.solution.iterations)
 
@@ -102,9 +102,6 @@ class OursEngine(Engine):
 
     def converged(self) -> bool:
         return bool(self.simulation.solution.converged)
-
-    def close(self) -> None:
-        self.mirror.close()
 
     def _twists(self) -> np.ndarray:
         return self.simulation.frames()[1][self.numbers]

@@ -18,7 +18,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import numpy as np
 
 from recursive_dyn.codegen import cache, jit, optimizing
-from recursive_dyn.codegen.loops.calling import Bound, Code
+from recursive_dyn.codegen.loops.calling import Arena, Bound, Code
 from recursive_dyn.codegen.loops.translation import Loops, loops_of, module_text
 from recursive_dyn.codegen.loops.types import Flags, Floats, Integers, Integers32, record
 
@@ -45,9 +45,12 @@ class Compiled(Generic[_P, _R]):
         result: _R = self.bind(*arguments, *rest)()
         return result
 
-    def bind(self, *arguments: Any) -> Bound:
-        """The function with its arguments, to be called often: arrays may change their numbers, not their places."""
-        return Bound(self.code, arguments)
+    def bind(self, *arguments: Any, arena: Arena | None = None) -> Bound:
+        """The function with its arguments, to be called often: arrays may change their numbers, not their places.
+
+        Records may come ``Packed``; arena: of another function that is never called at the same time.
+        """
+        return Bound(self.code, arguments, arena)
 
     def warm(self) -> None:
         """Compile or load it now rather than at the first call."""

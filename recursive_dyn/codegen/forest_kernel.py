@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.cache import key_of, source_fingerprint, store
 from recursive_dyn.codegen.drivers import padded
 from recursive_dyn.codegen.forest_driver import ENTRY, FOREST, GROUP, SUMS, forest_module
@@ -75,14 +76,14 @@ class ForestKernel(Kernel):
 
     def memory(self) -> tuple[Array, Array, Array]:
         given, made, scratch = super().memory()
-        scratch[:1].view(np.int64)[0] = self._table.ctypes.data
+        scratch[:1].view(np.int64)[0] = address(self._table)
         return given, made, scratch
 
     def _kept(self, table: Array) -> int:
         """Address of a table that lives as long as the machine code."""
         own = np.ascontiguousarray(table)
         self._tables.append(own)
-        return own.ctypes.data
+        return address(own)
 
     def _group(self, group: Lanes, width: int) -> list[int]:
         kernel, systems = group.kernel, len(group.inputs)

@@ -27,10 +27,13 @@ class Native:
     facts: dict[str, Any]
     engine: Any = field(repr=False)
     files: Any = field(repr=False)  # the engine reads them without owning them
+    _addresses: dict[str, int] = field(default_factory=dict, repr=False)
 
     def address(self, name: str) -> int:
         """Address of a function."""
-        return int(self.engine.get_function_address(name))
+        if name not in self._addresses:
+            self._addresses[name] = int(self.engine.get_function_address(name))
+        return self._addresses[name]
 
 
 @lru_cache(maxsize=1)
@@ -165,12 +168,18 @@ def cached(key: str) -> Native | None:
     return load_objects(objects, facts)
 
 
+@lru_cache(maxsize=64)
+def _prototype(arguments: int, hold_gil: bool) -> Any:
+    """Of functions of so many integers or pointers: a class, which takes longer to make than all else."""
+    prototype = ctypes.PYFUNCTYPE if hold_gil else ctypes.CFUNCTYPE
+    return prototype(ctypes.c_int64, *[ctypes.c_void_p] * arguments)
+
+
 def function(native: Native, name: str, arguments: int, hold_gil: bool) -> Callable[..., int]:
     """The compiled function ``name`` of ``arguments`` integers or pointers.
 
     hold_gil: calls of microseconds keep Python's lock, which is faster; long ones release it.
     """
-    prototype = ctypes.PYFUNCTYPE if hold_gil else ctypes.CFUNCTYPE
-    call: Any = prototype(ctypes.c_int64, *[ctypes.c_void_p] * arguments)(native.address(name))
+    call: Any = _prototype(arguments, hold_gil)(native.address(name))
     call.native = native  # keeps the machine code alive as long as the function
     return cast(Callable[..., int], call)

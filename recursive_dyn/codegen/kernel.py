@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from recursive_dyn.codegen import cache, drivers, jit, llvm
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.graph.program import Program
 
 _BLOCK_PER_THREAD = 512  # rows below which another thread does not pay
@@ -62,14 +63,22 @@ class Kernel:
 
     def buffer(self, elements: int) -> np.ndarray:
         """Zeroed working memory for ``elements`` elements of this width, aligned to 64 bytes."""
-        count = drivers.padded(max(elements, 1) * self.width)
-        raw = np.zeros(count + 8)
-        shift = (-raw.ctypes.data // 8) % 8
-        return raw[shift : shift + count]
+        return self._buffers(elements)[0]
+
+    def _buffers(self, *elements: int) -> list[np.ndarray]:
+        """Several, next to each other."""
+        counts = [drivers.padded(max(own, 1) * self.width) for own in elements]
+        raw = np.zeros(sum(counts) + drivers.PAD)
+        start, buffers = (-address(raw) // 8) % drivers.PAD, []
+        for count in counts:
+            buffers.append(raw[start : start + count])
+            start += count
+        return buffers
 
     def memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Input, output and scratch, new: what every call of the machine code works in. Only this makes a scratch."""
-        return self.buffer(self.input_size), self.buffer(self.output_size), self.buffer(self.scratch)
+        given, made, scratch = self._buffers(self.input_size, self.output_size, self.scratch)
+        return given, made, scratch
 
 
 def _compile(
@@ -114,7 +123,7 @@ class SingleCall:
             start += size
         self.result = self._out[: kernel.output_size]
         call = jit.function(kernel.native, f"{kernel.entry}_call", 3, hold_gil=True)
-        self._run = partial(call, *(ctypes.c_void_p(b.ctypes.data) for b in (self._in, self._out, self._scratch)))
+        self._run = partial(call, *(ctypes.c_void_p(address(b)) for b in (self._in, self._out, self._scratch)))
 
     def __call__(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
         """Output vector (output_size,), a copy; raises NotFinite."""
@@ -140,9 +149,9 @@ class BatchCall:
         """Output segments (count, size) for input segments (count, size) or (1, size), C-contiguous float64."""
         kernel = self.kernel
         results = [np.empty((count, size)) for _, size in kernel.outputs]
-        sources = (ctypes.c_void_p * len(arguments))(*(a.ctypes.data for a in arguments))
+        sources = (ctypes.c_void_p * len(arguments))(*map(address, arguments))
         strides = (ctypes.c_int64 * len(arguments))(*(0 if a.shape[0] == 1 else a.shape[1] for a in arguments))
-        targets = (ctypes.c_void_p * len(results))(*(r.ctypes.data for r in results))
+        targets = (ctypes.c_void_p * len(results))(*map(address, results))
 
         def run(first: int, rows: int) -> int:
             return self._call(sources, strides, targets, first, rows, *self._work())
@@ -163,7 +172,7 @@ class BatchCall:
         """Addresses of this thread's working memory."""
         if not hasattr(self._local, "buffers"):
             self._local.buffers = self.kernel.memory()
-        return [buffer.ctypes.data for buffer in self._local.buffers]
+        return [*map(address, self._local.buffers)]
 
 
 def _threads(count: int, chosen: int | None) -> int:

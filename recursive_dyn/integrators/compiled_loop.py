@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
 
@@ -37,7 +38,7 @@ class CompiledLoop:
         self.output = output[: kernel.output_size]
         self.memory = self._input, output, scratch, self._work
         self.address = kernel.native.address(f"{kernel.entry}_run")
-        self._addresses = [ctypes.c_void_p(buffer.ctypes.data) for buffer in self.memory]
+        self._addresses = [ctypes.c_void_p(address(buffer)) for buffer in self.memory]
         self._native = jit.function(kernel.native, f"{kernel.entry}_run", 5 + arguments, hold_gil=False)
         self._spell = 1  # steps that machine code may take at a time
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.loops.intrinsics import foreign_int
@@ -70,7 +71,7 @@ class Flight:
         self._q, self._v, self._tau, self._parameters = own["q"], own["v"], own["tau"], own["parameters"]
         self._dt, self._middle = own.get("dt"), own.get("v_middle")
         self._limits = kernel.buffer(2 * drivers.padded(dynamics.nq))
-        self._limits_address = ctypes.c_void_p(self._limits.ctypes.data)
+        self._limits_address = ctypes.c_void_p(address(self._limits))
         lows, highs = np.split(self._limits, 2)
         lows[:], highs[:] = -np.inf, np.inf
         for place, slot in dynamics.model.plain_slots:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.codegen.loops.calling import Packed
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.forest_layout import layout
@@ -62,7 +63,8 @@ class StepMachine:
         self._versions = -1, -1  # of the buffers that are bound
         self._touches: Touches | None = None
         self.flown = False
-        self._fly = fly.bind(self.arrays)
+        self._packed = Packed(self.arrays)
+        self._fly = fly.bind(self._packed)
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
         """Before a step, or part of one, of length h: what may have changed since the last one."""
@@ -131,7 +133,8 @@ class StepMachine:
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts
         kept.grow(len(table.gaps))
-        self._solve = solve_and_settle.bind(self.arrays, self._layout, table, kept.table, self._free)
+        given = self._packed, self._layout, table, kept.table, self._free
+        self._solve = solve_and_settle.bind(*given, arena=self._fly.arena)
         self._touches = None
         self._versions = self.buffer.version, kept.version
 
@@ -140,7 +143,8 @@ class StepMachine:
         events.make_room(capacity)
         self._touches = events.touches
         self._most_pairs = len(events.touches.a) - capacity  # after a step, so that the next one has room
-        self._keep = keep.bind(self.arrays, self.buffer.table, kept, events.touches, len(self._dynamics.bodies))
+        given = self._packed, self.buffer.table, kept, events.touches, len(self._dynamics.bodies)
+        self._keep = keep.bind(*given, arena=self._fly.arena)
 
     def _take(self, free: FreeBodies) -> None:
         """Free bodies as a solve reads them."""

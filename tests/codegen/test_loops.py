@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.codegen.loops.calling import Packed
 from recursive_dyn.codegen.loops.intrinsics import floats_at, foreign_int
 from recursive_dyn.codegen.loops.types import LoopError
 
@@ -137,8 +138,8 @@ def test_memory_grows_with_what_is_asked_for_and_stays_small_where_nothing_is_ke
     call = triangle.bind(3000)
     assert call() == triangle.python(3000)
     assert call() == call()
-    assert call._arena.header[3] == call._arena.header[4] == 0
-    assert call._arena.header[2] < 3000 * 3000  # bytes: not the 36 MB of all rows together
+    assert call.arena.header[3] == call.arena.header[4] == 0
+    assert call.arena.header[2] < 3000 * 3000  # bytes: not the 36 MB of all rows together
 
 
 def test_a_bound_call_sees_what_its_arrays_become():
@@ -147,6 +148,30 @@ def test_a_bound_call_sees_what_its_arrays_become():
     values[:] = [5.0, 6.0, 7.0, 8.0]
     assert call() is None
     np.testing.assert_array_equal(results, [6.0, 6.0, 7.0, 8.0])
+
+
+def test_a_packed_record_is_the_record_and_arrays_may_be_read_only_or_empty():
+    rng = np.random.default_rng(0)
+    body, order = Body(rng.normal(size=2), rng.normal(size=(2, 3, 3)), 2, True), np.array([1, 0, 1])
+    order.flags.writeable = False
+    packed = Packed(body)
+    first = weigh.bind(packed, order)
+    second = weigh.bind(packed, np.zeros(0, dtype=int), arena=first.arena)
+    for _ in range(2):
+        for call, own in ((first, order), (second, order[:0])):
+            mine, python = call(), weigh.python(body, own)
+            assert mine.total == python.total
+            np.testing.assert_array_equal(mine.points, python.points)
+        body.masses[:] = rng.normal(size=2)  # seen through the packed one
+
+
+def test_what_does_not_fit_is_told_by_its_field():
+    with pytest.raises(
+        TypeError, match=r"weigh's body\.turns is a C-contiguous array of float \(n, 3, 3\), not float64"
+    ):
+        weigh.bind(Body(np.zeros(2), np.zeros((2, 3)), 2, True), np.zeros(0, dtype=int))
+    with pytest.raises(TypeError, match="weigh's body is Body, not"):
+        weigh.bind((1, 2), np.zeros(0, dtype=int))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.jit import Native
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import (
@@ -19,13 +20,14 @@ from recursive_dyn.codegen.loops.types import (
     Array,
     Record,
     Scalar,
-    Several,
     Type,
+    record,
     words,
 )
 
 _FREE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _HOLDING = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # keeps Python's lock
+_RELEASE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 _FIRST_ROOM = 1 << 16  # bytes of an arena before anything asked for more
 
 
@@ -34,19 +36,18 @@ class Arena:
 
     def __init__(self, native: Native) -> None:
         self.header = np.zeros(5, dtype=np.int64)
-        self.address = ctypes.c_void_p(self.header.ctypes.data)
-        self._release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(native.address(RELEASE))
+        self.address = ctypes.c_void_p(address(self.header))
         self._native = native
         self._make(_FIRST_ROOM)
 
     def _make(self, size: int) -> None:
         self._memory = np.empty(size // 8 + 8)
-        start = self._memory.ctypes.data
+        start = address(self._memory)
         self.header[:3] = start + -start % 64, 0, size
 
     def grow(self, missing: int) -> None:
         """After a call for which ``missing`` bytes did not fit: give back what it took, have room for the next."""
-        self._release(self.address)
+        _RELEASE(self._native.address(RELEASE))(self.address)
         self._make(2 * (int(self.header[2]) + missing))
 
 
@@ -63,25 +64,38 @@ class Code:
         self.native = native
 
 
-class Bound:
-    """A compiled function with its arguments: arrays whose numbers may change, not their places. ``call()`` runs it."""
+class Packed:
+    """A record as several functions are to be bound to it: read once. Its arrays may change their numbers."""
 
-    def __init__(self, code: Code, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, value: Any) -> None:
+        self.type, self.value = record(value.__class__), value
+        self.cells: list[int] = []
+        _put(self.type, value, self.cells)
+
+
+class Bound:
+    """A compiled function with its arguments: arrays whose numbers may change, not their places. ``call()`` runs it.
+
+    Records may come ``Packed``; arena: of another function that is never called at the same time.
+    """
+
+    def __init__(self, code: Code, arguments: tuple[Any, ...], arena: Arena | None = None) -> None:
         loops = code.loops
         if len(arguments) != len(loops.parameters):
             raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
         self._result, self._size = loops.result, len(words(loops.result))
-        cells = [
-            cell
-            for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True)
-            for cell in _cells(type_, value, f"{loops.function.__name__}'s {name}")
-        ]
+        cells: list[int] = []
+        for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True):
+            try:
+                _put(type_, value, cells)
+            except _Misfit as misfit:
+                where = ".".join([name, *misfit.path])
+                raise TypeError(f"{loops.function.__name__}'s {where} is {misfit}") from None
         self._given, self._keep = len(cells), arguments
         self._code, self._prototype = code, _FREE
-        self._block = np.zeros(len(cells) + self._size, dtype=np.int64)
-        self._block[: len(cells)] = cells
-        self._arena = Arena(code.native)
-        self._block_address = ctypes.c_void_p(self._block.ctypes.data)
+        self._block = np.array(cells + [0] * self._size, dtype=np.int64)
+        self.arena = Arena(code.native) if arena is None else arena
+        self._block_address = ctypes.c_void_p(address(self._block))
         self._numbers = self._block.data
         self._attach()
 
@@ -92,7 +106,7 @@ class Bound:
     def __call__(self) -> Any:
         if self._code.native is not self._native:
             self._attach()
-        missing = self._call(self._block_address, self._arena.address)
+        missing = self._call(self._block_address, self.arena.address)
         kind, result = self._result, None
         if kind is INT:  # a code that says how it went, as of calls of a microsecond
             result = self._numbers[self._given]
@@ -101,7 +115,7 @@ class Bound:
         elif self._size:
             result = self._results()
         if missing:
-            self._arena.grow(missing)
+            self.arena.grow(missing)
         return result
 
     def holding(self) -> Bound:
@@ -114,23 +128,35 @@ class Bound:
         return _value(self._result, iter(self._block[self._given :].tolist()))
 
 
-def _cells(type_: Type, value: Any, what: str) -> list[int]:
-    """A value as 8-byte cells. Raises TypeError for what is not of the type."""
-    if isinstance(type_, Record | Several):
-        if len(value) != len(type_.types):
-            raise TypeError(f"{what} is {type_}, not {value!r}")
-        names = type_.names if isinstance(type_, Record) else tuple(map(str, range(len(value))))
-        parts = zip(type_.types, value, names, strict=True)
-        return [cell for part, given, name in parts for cell in _cells(part, given, f"{what}.{name}")]
+class _Misfit(TypeError):
+    """A value is not of its type; path: names of the fields that lead to it."""
+
+    def __init__(self, type_: Type, value: Any) -> None:
+        had = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        super().__init__(f"a C-contiguous {type_}, not {had}" if isinstance(type_, Array) else f"{type_}, not {had}")
+        self.path: list[str] = []
+
+
+def _put(type_: Type, value: Any, cells: list[int]) -> None:
+    """Append a value as 8-byte cells. Raises _Misfit for what is not of the type."""
     if isinstance(type_, Array):
-        good = isinstance(value, np.ndarray) and value.dtype == DTYPES[type_.item] and value.flags.c_contiguous
-        if not good or value.ndim != 1 + len(type_.inner) or value.shape[1:] != type_.inner:
-            had = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-            raise TypeError(f"{what} is a C-contiguous {type_}, not {had}")
-        return [value.ctypes.data, len(value)]
-    if type_ is FLOAT:
-        return [int(np.float64(value).view(np.int64))]
-    return [int(value)]
+        fits = isinstance(value, np.ndarray) and value.dtype == DTYPES[type_.item] and value.flags.c_contiguous
+        if not fits or (value.shape[1:] != type_.inner if type_.inner else value.ndim != 1):
+            raise _Misfit(type_, value)
+        cells += address(value), len(value)
+    elif isinstance(type_, Scalar):
+        cells.append(int(np.float64(value).view(np.int64)) if type_ is FLOAT else int(value))
+    elif isinstance(value, Packed) and value.type is type_:
+        cells += value.cells
+    else:
+        if len(value) != len(type_.types):
+            raise _Misfit(type_, value)
+        for k, (part, given) in enumerate(zip(type_.types, value, strict=True)):
+            try:
+                _put(part, given, cells)
+            except _Misfit as misfit:
+                misfit.path.insert(0, type_.names[k] if isinstance(type_, Record) else str(k))
+                raise
 
 
 def _value(type_: Type, cells: Iterator[int]) -> Any:

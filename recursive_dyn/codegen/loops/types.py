@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Annotated, Any, get_args, get_origin
 
@@ -123,8 +124,9 @@ def of_annotation(annotation: Any, known: dict[str, Any]) -> Type:
     raise LoopError(f"{annotation!r} is no type of compiled loops; write arrays as Annotated[np.ndarray, float, 3]")
 
 
+@cache
 def record(made: Any) -> Record:
-    """The type of a NamedTuple class."""
+    """The type of a NamedTuple class; always the same object."""
     import sys
 
     known = vars(sys.modules[made.__module__])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
@@ -40,7 +41,7 @@ class _Loop:
         self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
         self.q, self.v = self._loop.inputs["q"], self._loop.inputs["v"]
         self._buffers = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
-        self._landing = landing.native.address(landing.entry), *(b.ctypes.data for b in self._buffers)
+        self._landing = landing.native.address(landing.entry), *map(address, self._buffers)
         self._native = landing.native  # keeps the address alive
 
     def load(self, **state: Array) -> None:

@@ -14,6 +14,8 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.joint.chart import Chart, Place, spans
+from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.state import State
 
 # Quality is 1 where a chart is as it typically is; the cosine of a latitude, or of an Euler joint's middle angle, then
 # is 0.8. Of two such charts with poles at right angles one is always above 0.8, and 0.6 is 30 degrees from a pole.
@@ -44,11 +46,18 @@ class Charts:
         """Number of the chart in force of each charted joint."""
         return [int(x) for x in self._dynamics.parameters.values_array[self._places]]
 
-    def improve(self, q: Array, v: Array, tau: Array) -> None:
+    def improve(self, state: State, tau: Array) -> None:
         """Switch, in place, every joint whose chart is badly conditioned while another one is better.
 
         StateError names a joint whose chart is singular at the state, so that nothing can be carried over.
         """
+        try:
+            with Held():
+                self._improve(state.q, state.v, tau)
+        except StateError as error:
+            raise StateError(f"simulation at t = {state.time:.6g} s: {error}") from None
+
+    def _improve(self, q: Array, v: Array, tau: Array) -> None:
         self._refresh()
         limits = _BAD * np.concatenate([typical[k] for typical, k in zip(self._typical, self.present, strict=True)])
         try:

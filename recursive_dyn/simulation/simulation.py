@@ -16,6 +16,7 @@ from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import AppliedForce, applied, generalized
 from recursive_dyn.simulation.chart_switching import Charts
+from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
@@ -53,6 +54,7 @@ class Simulation(Stepped[Dynamics]):
         super().__init__(dynamics, State(dynamics.neutral(), np.zeros(dynamics.nv)), timestep)
         self._integrator = integrator
         self._tau = np.zeros(dynamics.nv)
+        self.control: Control | None = None
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
@@ -236,9 +238,8 @@ class Simulation(Stepped[Dynamics]):
         count = whole(count)
         self._timesteps.begin()
         try:
-            if self._forces or self._charts:
+            if self._forces or self._charts or self.control is not None:
                 for _ in range(count):
-                    self._switch_charts()
                     self._timesteps.run(self, self._applied(), self._timestep, 1)
             else:
                 self._timesteps.run(self, self._tau, self._timestep, count)
@@ -286,14 +287,10 @@ class Simulation(Stepped[Dynamics]):
             self._timesteps.forget(self)
 
     def _applied(self) -> np.ndarray:
-        """tau (nv,) with the forces that act during this call."""
-        return self._tau + generalized(self._dynamics, self._state.q, self._forces) if self._forces else self._tau
-
-    def _switch_charts(self) -> None:
-        """Before a step rather than after it, so that a state given by hand is served as well."""
-        if self._charts:
-            try:
-                with Held():
-                    self._charts.improve(self._state.q, self._state.v, self._tau)
-            except StateError as error:
-                raise StateError(f"simulation at t = {self.time:.6g} s: {error}") from None
+        """tau (nv,) of the next timestep: in charts that serve, as ``control`` has it, with the forces of this call."""
+        state, tau = self._state, self._tau
+        if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
+            self._charts.improve(state, tau)
+        if self.control is not None:
+            tau[:] = commanded(self._dynamics, self.control, state)
+        return tau + generalized(self._dynamics, state.q, self._forces) if self._forces else tau

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pytest
 from joint_case import Case
 from joint_cases import KINDS, MOVING
 from transforms import random_pose
@@ -132,6 +133,10 @@ def single(name: str) -> Mechanism:
 
 TREES = {f"tree of {n}": (n, n) for n in (1, 2, 3, 5, 8, 13, 20, 40)}  # name: seed, bodies
 ALL = [*KINDS, *TREES]
+SAMPLED = [  # a third of the joints by default, for what is the same of any; all of them among the slow tests
+    *(name if k % 3 == 0 else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(KINDS)),
+    *TREES,
+]
 
 
 def named(name: str) -> Mechanism:

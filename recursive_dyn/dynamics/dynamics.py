@@ -9,8 +9,9 @@ import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape
-from recursive_dyn.codegen.evaluator import Array, Evaluator
-from recursive_dyn.dynamics.functions import columns, neutral, random_configuration
+from recursive_dyn.codegen.evaluator import Array
+from recursive_dyn.dynamics.conversions import Conversions
+from recursive_dyn.dynamics.functions import neutral, random_configuration
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.dynamics.projection import settled
@@ -23,7 +24,7 @@ from recursive_dyn.recursion.context import AUTO
 _MET = 1e-6  # share of the forces that M a + bias may miss; where rounding made a, it misses all of some
 
 
-class Dynamics(Evaluator):
+class Dynamics(Conversions):
     """Equations of motion of one model.
 
     q is (..., nq), v, a and tau are (..., nv); leading axes of the arguments broadcast. Angles in rad, SI units, twists
@@ -97,7 +98,7 @@ class Dynamics(Evaluator):
         if external is not None:
             tau, applied = (
                 self._sized("tau", tau, self.nv),
-                self.call("external_forces", q, self._wrenches("external", external)),
+                self.call("external_forces", q, self._of_bodies("external", external, 6)),
             )
             batch_shape(["tau", "external"], [tau, applied])
             tau = tau + applied
@@ -109,7 +110,7 @@ class Dynamics(Evaluator):
         tau = self.call("inverse_dynamics", q, v, a)
         if external is None:
             return tau
-        applied = self.call("external_forces", q, self._wrenches("external", external))
+        applied = self.call("external_forces", q, self._of_bodies("external", external, 6))
         batch_shape(["tau", "external"], [tau, applied])
         return tau - applied
 
@@ -129,30 +130,6 @@ class Dynamics(Evaluator):
         """Forces (..., nv) of joint damping and springs, -damping v - stiffness (q - rest); simulations apply them."""
         return self.call("passive_forces", q, v)
 
-    def poses(self, q: Any) -> Array:
-        """X_WB of every body, (..., nb, 4, 4)."""
-        return self.call("poses", q)
-
-    def velocities(self, q: Any, v: Any) -> Array:
-        """[omega; v] of every body at its origin, world axes, (..., nb, 6)."""
-        return self.call("velocities", q, v)
-
-    def jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
-        """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` in the frame of ``body``, a name or a Body."""
-        index = self.model.body_index(body)
-        point = self._finite("point", point, 3)
-        S = self.call("screws", q)
-        X = self.poses(q)[..., index, :, :]
-        place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
-        J = np.zeros((*place.shape[:-1], 6, self.nv))
-        chain = set(self.model.chain(self.model.bodies[index].link))
-        for k, (owner, slot) in enumerate(self._screw_columns):
-            if owner in chain:
-                omega = S[..., k, :3]
-                J[..., :3, slot] += omega
-                J[..., 3:, slot] += S[..., k, 3:] + np.cross(omega, place)
-        return J
-
     @property
     def constraints(self) -> tuple[str, ...]:
         """Names of the rows of the scene's constraints."""
@@ -165,6 +142,14 @@ class Dynamics(Evaluator):
     def constraint_forces(self, q: Any, v: Any, tau: Any = None) -> Array:
         """Generalized forces (..., nv) of the constraints, C^T multipliers."""
         return np.einsum("...mi,...m->...i", self.constraint_jacobian(q), self.multipliers(q, v, tau))
+
+    def constraint_wrenches(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """[moment; force] (..., nb, 6) of the constraints on the bodies, world axes at their origins.
+
+        With constraints between coordinates only, as a gear's, which act as motors do, there is nothing of them here:
+        ``constraint_forces`` less J^T of these. ``joint_wrenches`` with these as external are those of a loop's joints.
+        """
+        return self.call("constraint_wrenches", q, v, self._no_forces if tau is None else tau)
 
     def constraint_jacobian(self, q: Any) -> Array:
         """C (..., m, nv): the rows' rates are C v."""
@@ -214,18 +199,6 @@ class Dynamics(Evaluator):
         """The velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of ``integrate``."""
         return self.call("difference", q0, q1)
 
-    def generalized_forces(self, q: Any, wrenches: Any) -> Array:
-        """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
-        return self.call("generalized_forces", q, self._wrenches("wrenches", wrenches))
-
-    def cartesian_forces(self, q: Any, tau: Any) -> Array:
-        """Wrenches (..., nb, 6), world axes at each body's centre of mass, that act as tau and nothing else.
-
-        They come in pairs, on a joint's child and against its parent; a pure couple where the joint allows it.
-        StateError where some tau cannot be reached, as at a gimbal lock. Liu & Jain 6.2.
-        """
-        return self.call("cartesian_forces", q, tau)
-
     def parameter_derivative(self, function: str, parameter: str, *arguments: Any) -> Array:
         """d function(*arguments) / d parameter, shaped like the function's result, from the same graph.
 
@@ -270,27 +243,5 @@ class Dynamics(Evaluator):
         return singular(self.model, arrays[0], self.parameters)
 
     @cached_property
-    def _screw_columns(self) -> list[tuple[int, int]]:
-        return columns(self.model)
-
-    @cached_property
     def _no_forces(self) -> Array:
         return np.zeros(self.nv)
-
-    def _wrenches(self, name: str, value: Any) -> Array:
-        count = len(self.model.bodies)
-        wrenches = real_array(value)
-        if wrenches is None:
-            raise StateError(f"'{name}' must be an array of real numbers of shape (..., {count}, 6), one a body")
-        if wrenches.ndim < 2 or wrenches.shape[-2:] != (count, 6):
-            raise StateError(f"'{name}' has shape {wrenches.shape}, but this scene needs (..., {count}, 6), one a body")
-        return wrenches.reshape(*wrenches.shape[:-2], 6 * count)
-
-    def _finite(self, name: str, value: Any, size: int) -> Array:
-        array = self._sized(name, value, size)
-        bad = np.argwhere(~np.isfinite(array))
-        if len(bad):
-            row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if array.ndim > 1 else ""
-            where = self.label(name, int(bad[0][-1]))
-            raise StateError(f"'{name}' is not finite at {where}{row}; pass finite numbers only")
-        return array

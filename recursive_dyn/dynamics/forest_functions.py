@@ -21,7 +21,7 @@ from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.forest import Kind, kinds_of
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import tree_rows
-from recursive_dyn.recursion.context import Function, segment_size
+from recursive_dyn.recursion.context import OF_BODIES, Function, segment_size
 
 Array = np.ndarray
 _TREES, _EQUAL = 4, 2  # so many trees, and on average so many of a kind: below, one program of the whole is as fast
@@ -112,6 +112,6 @@ def _segment(segment: str, model: Model, kinds: Sequence[Kind]) -> list[Array]:
         return [kind.parameters for kind in kinds]
     if segment == "dt":
         return [np.zeros((len(kind), 1), dtype=np.int64) for kind in kinds]
-    if segment == "wrenches":
-        return tree_rows.bodies(6)(model, kinds) or []
+    if segment in OF_BODIES:
+        return tree_rows.bodies(OF_BODIES[segment])(model, kinds) or []
     return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)

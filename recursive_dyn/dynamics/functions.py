@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.dynamics.conversion_functions import CONVERSIONS
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.model import Model
@@ -29,16 +30,19 @@ def _rows(model: Model) -> tuple[int, ...]:
     return (len(model.constraints),)
 
 
-def _wrenches(c: Context) -> np.ndarray:
-    return c.input("wrenches").reshape(len(c.model.bodies), 6)
-
-
 def _mass_matrix(c: Context) -> Outputs:
     return [("M", list(mass_matrix(c.tree).flat))]
 
 
 def _forward_dynamics(c: Context) -> Outputs:
     return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
+
+
+def _constraint_wrenches(c: Context) -> Outputs:
+    total = np.zeros((len(c.model.bodies), 6), dtype=object)
+    for multiplier, wrenches in zip(c.multipliers(), c.rows.wrenches, strict=True):
+        total = total + wrenches * multiplier
+    return [("W", list(total.flat))]
 
 
 def _frames(c: Context) -> Outputs:
@@ -154,27 +158,15 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "q_end"), _nv, lambda c: [("v", configuration.difference(c.tree, c.input("q_end")))], exported=True,
         rows=tree_rows.slots,
     ),
-    "generalized_forces": Function(
-        "Sum of J^T W of wrenches [moment; force], world axes at each body's centre of mass.",
-        ("q", "wrenches"), _nv,
-        lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=True))], exported=True,
-        rows=tree_rows.slots,
-    ),
-    "cartesian_forces": Function(
-        "Wrenches, world axes at each body's centre of mass, that act as tau.",
-        ("q", "tau"), lambda m: (len(m.bodies), 6),
-        lambda c: [("W", list(energy.wrenches_from_forces(c.tree, c.input("tau")).flat))], exported=True,
-        rows=tree_rows.jointed_bodies,
-    ),
-    "external_forces": Function(
-        "Sum of J^T W of wrenches [moment; force], world axes at each body's origin.",
-        ("q", "wrenches"), _nv,
-        lambda c: [("tau", energy.forces_from_wrenches(c.tree, _wrenches(c), at_center=False))], exported=True,
-        rows=tree_rows.slots,
-    ),
+    **CONVERSIONS,
     "multipliers": Function(
         "lambda of the rows of constraints: M a + bias = tau + C^T lambda.",
         ("q", "v", "tau"), _rows, lambda c: [("lambda", c.multipliers())],
+        solves=True, exported=True, constrained=True,
+    ),
+    "constraint_wrenches": Function(
+        "What the constraints do to the bodies: [moment; force], world axes at each body's origin.",
+        ("q", "v", "tau"), lambda m: (len(m.bodies), 6), _constraint_wrenches,
         solves=True, exported=True, constrained=True,
     ),
     "constraint_positions": Function(

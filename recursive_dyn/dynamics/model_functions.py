@@ -20,7 +20,16 @@ from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import lagrangian
-from recursive_dyn.recursion.context import AUTO, LAGRANGIAN, RECURSIVE, Context, Function, Outputs, segment_size
+from recursive_dyn.recursion.context import (
+    AUTO,
+    LAGRANGIAN,
+    OF_BODIES,
+    RECURSIVE,
+    Context,
+    Function,
+    Outputs,
+    segment_size,
+)
 from recursive_dyn.recursion.kinematics import Tree
 
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
@@ -138,6 +147,6 @@ class ModelFunctions:
             return f"coordinate '{self.model.coordinate_names[index]}'"
         if segment in ("v", "a", "tau", "v_middle"):
             return f"coordinate '{self.model.coordinates[index].name}'"
-        if segment == "wrenches":
-            return f"body '{self.model.bodies[index // 6].name}'"
+        if segment in OF_BODIES:
+            return f"body '{self.model.bodies[index // OF_BODIES[segment]].name}'"
         return f"element {index}"

@@ -17,7 +17,12 @@ MOST_NESTED = 20_000  # operations, counted as often as they would be written
 # Operations of a function, and of one of its outputs, up to which it is worth a second or two to shorten them.
 MOST_TIDIED, MOST_TIDIED_AT_ONCE = 300, 60
 
-_WRENCH = ("mx", "my", "mz", "fx", "fy", "fz")
+_OF_BODIES = {  # what the numbers of each body are called
+    "wrenches": ("mx", "my", "mz", "fx", "fy", "fz"),
+    "velocities": ("wx", "wy", "wz", "vx", "vy", "vz"),
+    "points": ("px", "py", "pz"),
+    "weights": ("moment_weight", "force_weight"),
+}
 
 
 def equations(model: Model, program: Program, shape: tuple[int, ...], nested: bool) -> Any:
@@ -64,9 +69,11 @@ def symbols(model: Model) -> dict[str, list[Any]]:
         "tau": [f"tau_{stem}" for stem, _ in velocities],
         "q_end": [f"{stem}_end" for stem in positions],
         "v_middle": [f"{stem}{dot}_middle" for stem, dot in velocities],
-        "wrenches": [f"{_stem(body.name)}_{part}" for body in model.bodies for part in _WRENCH],
+        "wrenches": [],
         "dt": ["dt"],
     }
+    for segment, parts in _OF_BODIES.items():
+        stems[segment] = [f"{_stem(body.name)}_{part}" for body in model.bodies for part in parts]
     taken: set[str] = set()
     result = {}
     for segment, names in stems.items():

@@ -145,7 +145,8 @@ class _Assembly:
         start = [spec.placement] if carrier is None else [carrier.pose, spec.placement]
         placement = self._product([*start, *leading])
         if not core.factors:
-            self.bodies.append(BodyFrame(spec.name, own_parent, parent, placement, spec.center, jointed=False))
+            own = (spec.center, False, spec.mass, spec.inertia)
+            self.bodies.append(BodyFrame(spec.name, own_parent, parent, placement, *own))
             if parent != WORLD:
                 self.parts[parent].append((spec, placement))
             return

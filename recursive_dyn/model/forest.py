@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
-from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, Part
+from recursive_dyn.model.model import WORLD, Link, Model, Part
 
 Array = np.ndarray
 
@@ -184,7 +184,7 @@ class _Content:
                 replace(link, name=str(k), parent=at.link[link.parent], chart=chart, places=places, slots=slots)
             )
         bodies = [
-            BodyFrame(str(k), at.body.get(b.parent, WORLD), at.link[b.link], b.pose, b.center, b.jointed)
+            replace(b, name=str(k), parent=at.body.get(b.parent, WORLD), link=at.link[b.link])
             for k, b in enumerate(model.bodies[i] for i in tree.bodies)
         ]
         return Model(

@@ -84,7 +84,11 @@ def exchanged_link(link: Link, exchange: Exchange) -> Link:
 
 def exchanged_body(body: BodyFrame, exchange: Exchange) -> BodyFrame:
     """The body with its numbers exchanged."""
-    return replace(body, pose=exchanged_pose(body.pose, exchange), center=_vector(body.center, exchange))
+    pose, center = exchanged_pose(body.pose, exchange), _vector(body.center, exchange)
+    if body.mass is None or body.inertia is None:
+        return replace(body, pose=pose, center=center)
+    mass, inertia = exchange.number(body.mass, free=True), _symmetric(body.inertia, exchange)
+    return replace(body, pose=pose, center=center, mass=mass, inertia=inertia)
 
 
 def exchanged_pose(X: Array, exchange: Exchange) -> Array:

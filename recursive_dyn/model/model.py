@@ -16,6 +16,7 @@ from recursive_dyn.joint.drive import Drive
 from recursive_dyn.joint.joint_program import Factor, JointProgram
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.elimination_order import EliminationOrder, elimination_order
+from recursive_dyn.spatial.algebra import mirrored
 
 WORLD = -1
 
@@ -27,6 +28,14 @@ class MassMoments:
     mass: Scalar
     first: np.ndarray
     second: np.ndarray
+
+    @classmethod
+    def of(cls, mass: Scalar, center: np.ndarray, inertia: np.ndarray) -> MassMoments:
+        """Of a mass with its inertia (3, 3) about its centre: P = (tr I / 2) 1 - I there, moved to the origin."""
+        half_trace = (inertia[0, 0] + inertia[1, 1] + inertia[2, 2]) * 0.5
+        first = center * mass
+        second = array(np.eye(3)) * half_trace - inertia + np.outer(first, center)
+        return cls(mass, first, mirrored(second))
 
     @property
     def inertia(self) -> np.ndarray:
@@ -56,7 +65,11 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class BodyFrame:
-    """A named body rigidly on a link (WORLD when it does not move): pose X_LB (4, 4), centre of mass in body axes."""
+    """A named body rigidly on a link (WORLD when it does not move): pose X_LB (4, 4), centre of mass in body axes.
+
+    mass, inertia: its own, about the centre of mass in body axes; None for the body that a link moves by, which carries
+    all of the link.
+    """
 
     name: str
     parent: int
@@ -64,6 +77,8 @@ class BodyFrame:
     pose: np.ndarray
     center: np.ndarray
     jointed: bool
+    mass: Scalar | None = None
+    inertia: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +133,8 @@ class Model:
         for body in self.bodies:
             shape.append((body.parent, body.link, body.jointed))
             scalars += [*body.pose[:3].flat, *body.center]
+            if body.mass is not None and body.inertia is not None:
+                scalars += [body.mass, *body.inertia.flat]
         shape += [constraint.key for constraint in self.constraints]
         return content_hash(repr(shape), scalars)
 
@@ -143,6 +160,18 @@ class Model:
     def charted(self) -> tuple[Link, ...]:
         """The links whose joints have several charts."""
         return tuple(link for link in self.links if link.chart is not None)
+
+    @cached_property
+    def sharing(self) -> tuple[tuple[int, ...], ...]:
+        """The links in groups whose joints share coordinates, in their order; a joint of its own coordinates alone."""
+        first: dict[int, int] = {}  # the group of each slot's first link
+        groups: dict[int, list[int]] = {}
+        for i, link in enumerate(self.links):
+            joined = sorted({first[slot] for slot in link.slots if slot in first}) or [i]
+            own = [*(k for group in joined for k in groups.pop(group, ())), i]
+            groups[joined[0]] = own
+            first |= {slot: joined[0] for k in own for slot in self.links[k].slots}
+        return tuple(tuple(sorted(group)) for group in groups.values())
 
     @cached_property
     def elimination(self) -> EliminationOrder:

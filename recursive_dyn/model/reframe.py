@@ -195,7 +195,7 @@ def snap(X: np.ndarray) -> np.ndarray:
 
 def mass_moments(links: Sequence[Link]) -> list[MassMoments]:
     """Each link's moments after regrouping what its joint does not move into its parent, leaves first."""
-    moments = [_own(link) for link in links]
+    moments = [MassMoments.of(link.mass, link.center, link.inertia) for link in links]
     for i in reversed(range(len(links))):
         link, own = links[i], moments[i]
         transforms = link.joint.kinematics().transforms
@@ -222,11 +222,3 @@ def mass_moments(links: Sequence[Link]) -> list[MassMoments]:
                 host.second + np.outer(p, p) * own.mass + mixed + mixed.T + np.outer(d, d) * line_second,
             )
     return moments
-
-
-def _own(link: Link) -> MassMoments:
-    """P = (tr I / 2) 1 - I about the centre of mass, moved to the origin."""
-    half_trace = (link.inertia[0, 0] + link.inertia[1, 1] + link.inertia[2, 2]) * 0.5
-    first = link.center * link.mass
-    second = array(np.eye(3)) * half_trace - link.inertia + np.outer(first, link.center)
-    return MassMoments(link.mass, first, mirrored(second))

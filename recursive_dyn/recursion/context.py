@@ -17,6 +17,7 @@ from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
+OF_BODIES = {"wrenches": 6, "velocities": 6, "points": 3, "weights": 2}  # segments of so many numbers a body
 RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
 
 
@@ -61,8 +62,9 @@ class Context:
     method: str
 
     def input(self, name: str) -> np.ndarray:
-        """The input segment of that name."""
-        return self.graph.inputs(name, segment_size(self.model, name))
+        """The input segment of that name, (nb, n) where it has n numbers a body."""
+        segment = self.graph.inputs(name, segment_size(self.model, name))
+        return segment.reshape(-1, OF_BODIES[name]) if name in OF_BODIES else segment
 
     def still(self) -> Tree:
         """The same tree at rest."""
@@ -77,7 +79,7 @@ class Context:
     ) -> list[Scalar]:
         """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
         factors, c = self._solver.free_motion(tree, tau, diagonal)
-        if self.model.constraints:
+        if tree.model.constraints:
             return constraints.forward_dynamics(tree, factors, c, bias)[0]
         return factors.expand(c)
 
@@ -105,6 +107,7 @@ def segment_size(model: Model, name: str) -> int:
     """Length of an input segment."""
     sizes = {
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
-        "wrenches": 6 * len(model.bodies), "dt": 1, "parameters": len(model.parameters),
+        "dt": 1, "parameters": len(model.parameters),
+        **{segment: columns * len(model.bodies) for segment, columns in OF_BODIES.items()},
     }  # fmt: skip
     return sizes[name]

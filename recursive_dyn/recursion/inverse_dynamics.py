@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array
-from recursive_dyn.model.model import WORLD
+from recursive_dyn.model.model import WORLD, MassMoments
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
 from recursive_dyn.spatial.algebra import cross, dot, vee_difference
 
@@ -66,7 +66,11 @@ def _rotational_acceleration(omega: np.ndarray, alpha: np.ndarray) -> np.ndarray
 
 def required_wrench(k: LinkKinematics, motion: LinkMotion) -> tuple[np.ndarray, np.ndarray]:
     """Moment about the link's origin and force that give one link its motion (eq. 4)."""
-    moments = k.moments
+    return wrench_of(k.moments, motion)
+
+
+def wrench_of(moments: MassMoments, motion: LinkMotion) -> tuple[np.ndarray, np.ndarray]:
+    """The same of any mass that moves with the link."""
     force = moments.mass * motion.a + motion.W @ moments.first
     moment = vee_difference(motion.W @ moments.second) + cross(moments.first, motion.a)
     return moment, force

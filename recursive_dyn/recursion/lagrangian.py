@@ -42,20 +42,23 @@ def solve(M: np.ndarray, b: Sequence[Scalar], singular: float = 0.0, dependent: 
 class FactoredMatrix:
     """M = L^T D L of a symmetric scalar matrix (n, n), eliminated from the last row up; exact zeros are skipped.
 
-    A pivot below ``singular`` times its diagonal entry counts as zero, so that the result is not finite; one below
-    ``dependent`` times it leaves its row out, so that the row's unknown is zero.
+    A pivot below ``singular`` times its diagonal entry, or its ``size``, counts as zero, so that the result is not
+    finite; one below ``dependent`` times it leaves its row out, so that the row's unknown is zero.
     """
 
-    def __init__(self, M: np.ndarray, singular: float = 0.0, dependent: float = 0.0) -> None:
+    def __init__(
+        self, M: np.ndarray, singular: float = 0.0, dependent: float = 0.0, size: Sequence[Scalar] | None = None
+    ) -> None:
         n = len(M)
         L = M.copy()
+        size = M.diagonal().tolist() if size is None else size
         self.inverse: list[Scalar] = [0.0] * n
         self.below: list[list[int]] = [[] for _ in range(n)]
         for k in reversed(range(n)):
             pivot = L[k, k]
             if singular:
-                pivot = select(combine("less", [pivot, singular * M[k, k]]), 0.0, pivot)
-            self.inverse[k] = _inverse_or_zero(pivot, dependent * M[k, k]) if dependent else reciprocal(pivot)
+                pivot = select(combine("less", [pivot, singular * size[k]]), 0.0, pivot)
+            self.inverse[k] = _inverse_or_zero(pivot, dependent * size[k]) if dependent else reciprocal(pivot)
             self.below[k] = [j for j in range(k) if _nonzero(L[k, j])]
             row = L[k].copy()
             for i in self.below[k]:

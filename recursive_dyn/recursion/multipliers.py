@@ -27,8 +27,8 @@ from recursive_dyn.graph.expression import (
 )
 from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY
 from recursive_dyn.model.model import WORLD
+from recursive_dyn.recursion.cartesian_forces import forces_from_wrenches
 from recursive_dyn.recursion.configuration import integrate
-from recursive_dyn.recursion.energy import forces_from_wrenches
 from recursive_dyn.recursion.inverse_dynamics import LinkMotion, motions
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
@@ -51,12 +51,17 @@ class Factors(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """phi (m,) (0 where a row binds velocities only), psi = C v (m,), C (m, nv), C-dot v (m,)."""
+    """phi (m,) (0 where a row binds velocities only), psi = C v (m,), C (m, nv), C-dot v (m,).
+
+    wrenches: of each row what a multiplier of 1 does to the bodies, (nb, 6), world axes at their origins; what it does
+    to coordinates directly is not among it.
+    """
 
     phi: list[Scalar]
     psi: list[Scalar]
     C: list[list[Scalar]]
     bias: list[Scalar]
+    wrenches: list[np.ndarray]
 
 
 def constraint_rows(tree: Tree) -> ConstraintRows:
@@ -66,6 +71,7 @@ def constraint_rows(tree: Tree) -> ConstraintRows:
     psi: list[Scalar] = []
     C: list[list[Scalar]] = []
     bias: list[Scalar] = []
+    wrenches: list[np.ndarray] = []
     for constraint in tree.model.constraints:
         rows = constraint.rows
         flat = [0.0 if rows.phi is None else rows.phi, rows.psi, rows.bias, *rows.gradient.values()]
@@ -76,12 +82,15 @@ def constraint_rows(tree: Tree) -> ConstraintRows:
         phi.append(values[0])
         psi.append(values[1])
         bias.append(values[2])
-        C.append(_generalized(tree, dict(zip(rows.gradient, values[3:], strict=True))))
-    return ConstraintRows(phi, psi, C, bias)
+        row, own = _generalized(tree, dict(zip(rows.gradient, values[3:], strict=True)))
+        C.append(row)
+        wrenches.append(own)
+    return ConstraintRows(phi, psi, C, bias, wrenches)
 
 
-def _generalized(tree: Tree, gradient: dict[Any, Scalar]) -> list[Scalar]:
-    """A gradient by body velocities is a wrench on that body: C_i = J^T wrench, plus what acts on rates directly."""
+def _generalized(tree: Tree, gradient: dict[Any, Scalar]) -> tuple[list[Scalar], np.ndarray]:
+    """A gradient by body velocities is a wrench on that body: C_i = J^T wrench, plus what acts on rates directly; and
+    the wrenches."""
     wrenches = np.zeros((len(tree.model.bodies), 6), dtype=object)
     wrenches[:] = 0.0
     for (kind, where, *component), value in gradient.items():
@@ -91,7 +100,7 @@ def _generalized(tree: Tree, gradient: dict[Any, Scalar]) -> list[Scalar]:
     for (kind, where, *_), value in gradient.items():
         if kind == RATE:
             row[where[1]] = row[where[1]] + value
-    return row
+    return row, wrenches
 
 
 class _Quantities:

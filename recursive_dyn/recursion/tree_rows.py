@@ -6,12 +6,12 @@ of the n outputs of each of T trees. None: the function is not of trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from recursive_dyn.model.forest import Kind
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import WORLD, BodyFrame, Model
 from recursive_dyn.recursion import impulse
 
 Array = np.ndarray
@@ -57,10 +57,25 @@ def nothing(model: Model, kinds: Sequence[Kind]) -> list[Array]:
 
 def jointed_bodies(model: Model, kinds: Sequence[Kind]) -> list[Array] | None:
     """6 numbers a body, unless trees hang on one that does not move, which would get something from each."""
-    for body in model.bodies:
-        if body.jointed and body.parent != WORLD and model.bodies[body.parent].link == WORLD:
-            return None
-    return bodies(6)(model, kinds)
+    return None if any(body.jointed for body in _on_still(model)) else bodies(6)(model, kinds)
+
+
+def linked_bodies(model: Model, kinds: Sequence[Kind]) -> list[Array] | None:
+    """6 numbers a body, unless anything hangs on one that does not move."""
+    return None if any(_on_still(model)) else bodies(6)(model, kinds)
+
+
+def _on_still(model: Model) -> Iterator[BodyFrame]:
+    """What hangs on bodies that do not move."""
+    return (b for b in model.bodies if b.parent != WORLD and model.bodies[b.parent].link == WORLD)
+
+
+def pair_wrenches(model: Model, kinds: Sequence[Kind]) -> list[Array] | None:
+    """6 numbers a body, then one a velocity coordinate."""
+    wrenches, first = jointed_bodies(model, kinds), 6 * len(model.bodies)
+    if wrenches is None:
+        return None
+    return [np.concatenate([own, first + kind.slots], axis=1) for own, kind in zip(wrenches, kinds, strict=True)]
 
 
 def columns(model: Model, kinds: Sequence[Kind]) -> list[Array]:

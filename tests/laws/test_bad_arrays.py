@@ -38,6 +38,8 @@ def calls(d):
         "difference": [("q", q), ("q_end", q)],
         "generalized_forces": [("q", q), ("wrenches", w)],
         "cartesian_forces": [("q", q), ("tau", v)],
+        "generalized_velocities": [("q", q), ("velocities", w)],
+        "joint_wrenches": [("q", q), ("v", v), ("a", v), ("external", w)],
     }
 
 
@@ -47,6 +49,7 @@ CASES = [
         "forward_dynamics": 4, "inverse_dynamics": 4, "mass_matrix": 1, "bias": 2, "gravity": 1, "passive_forces": 2,
         "poses": 1, "velocities": 2, "kinetic_energy": 2, "potential_energy": 1, "elastic_energy": 1, "momentum": 2,
         "center_of_mass": 1, "difference": 2, "generalized_forces": 2, "cartesian_forces": 2,
+        "generalized_velocities": 2, "joint_wrenches": 4,
     }.items()
     for i in range(n)
 ]  # fmt: skip

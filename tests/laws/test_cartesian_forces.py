@@ -2,23 +2,11 @@
 
 import numpy as np
 import pytest
+from maximal import EXACT, centers, taus
 from trees import ALL, assert_close, mechanism, named
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
-
-EXACT = 1e-12  # the contract's; a wrench is the solution of a system of at most six equations
-
-
-def taus(m, count=4, seed=1):
-    q, v = m.states(count, seed)
-    return m.dynamics(), q, np.random.default_rng(seed).normal(size=v.shape)
-
-
-def centers(d, scene, q):
-    X = d.poses(q)
-    c = np.array([body.center_of_mass for body in scene.bodies])
-    return X[..., :3, 3] + np.einsum("...bij,bj->...bi", X[..., :3, :3], c)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -9,61 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from maximal import DIFFERENCED, Bodies, rates_of_momenta, rotors
 from trees import ALL, GRAVITY, assert_close, curve, derivative, mechanism, named, random_scene
 
 import recursive_dyn as rd
-
-DIFFERENCED = 1e-10  # ``derivative`` promises 1e-11 of the momenta; their rates are up to ten times as large
-
-
-class Bodies:
-    """Masses (nb,), centres (nb, 3) and inertias (nb, 3, 3) as the scene states them; ``moves`` (nb,)."""
-
-    def __init__(self, m):
-        bodies = m.scene.bodies
-        self.mass = np.array([b.mass for b in bodies])
-        self.center = np.array([b.center_of_mass for b in bodies])
-        self.inertia = np.array([b.inertia for b in bodies])
-        moving = {}
-        for body, case in zip(bodies, m.cases, strict=True):
-            moving[body.name] = bool(case.nq) or moving.get(body.parent.name, False)
-        self.moves = np.array(list(moving.values()), dtype=float)
-
-    def centers(self, X):
-        return X[..., :3, 3] + np.einsum("...bij,bj->...bi", X[..., :3, :3], self.center)
-
-    def momenta(self, X, V):
-        """Spin about the centre of mass and linear momentum of every body, world axes, (..., nb, 3) each."""
-        R, omega = X[..., :3, :3], V[..., :3]
-        arm = np.einsum("...bij,bj->...bi", R, self.center)
-        linear = self.mass[:, None] * (V[..., 3:] + np.cross(omega, arm))
-        spin = np.einsum("...bij,bjk,...blk,...bl->...bi", R, self.inertia, R, omega)
-        return spin, linear
-
-
-def rotors(m):
-    """Rotor inertia (nv,) of each coordinate, its followers' by the square of their ratio (equal kinetic energy)."""
-    labels = m.dynamics().velocity_coordinates
-    total = np.zeros(len(labels))
-    for body in m.scene.bodies:
-        coupling = body.joint.coupling
-        for c in body.joint.coordinates:
-            if coupling is None:
-                total[labels.index(f"{body.name}.{c.name}")] += c.armature
-            else:
-                lead = next(i for i, x in enumerate(labels) if x.startswith(coupling.leader + "."))
-                total[lead] += c.armature * coupling.multiplier**2
-    return total
-
-
-def rates_of_momenta(d, bodies, q, v, a):
-    """Rates of spin and linear momentum (2, count, nb, 3) on the motion through q, v, a."""
-
-    def momenta(t):
-        q_t, v_t = curve(d, q, v, a, t)
-        return np.stack(bodies.momenta(d.poses(q_t), d.velocities(q_t, v_t)), axis=1)
-
-    return derivative(momenta)
 
 
 def check(m, seed, count=3):

@@ -107,6 +107,15 @@ class Peer:
     def inverse_dynamics(self, q, v, a):
         return self.basis.T @ self.pin.rnea(self.model, self.data, self.q(q), self.basis @ v, self.basis @ a)
 
+    def joint_wrenches(self, q, v, a):
+        """By body: [moment; force] by its joint, in the joint's frame there, which is the body's here too."""
+        self.inverse_dynamics(q, v, a)
+        names = {body: joint for joint, body in self.scene.joint_names.items()}
+        for body in self.dynamics.bodies:
+            joint = self.model.getJointId(names.get(body, "root_joint"))
+            if joint < self.model.njoints:
+                yield body, np.concatenate([self.data.f[joint].angular, self.data.f[joint].linear])
+
     def forward_dynamics(self, q, v, tau):
         if self.couplings:
             return np.linalg.solve(self.mass_matrix(q), tau - self.inverse_dynamics(q, v, 0 * v))
@@ -146,6 +155,21 @@ def test_every_link_stands_where_pinocchio_puts_it(name, fixed, compiled):
         poses = dynamics.poses(q)
         for body, X in zip(dynamics.bodies, poses, strict=True):
             np.testing.assert_allclose(X, peer.pose(q, body), atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "fixed"), CASES)
+def test_every_joint_transmits_what_pinocchio_says(name, fixed, compiled):
+    pin = pytest.importorskip("pinocchio")
+    scene, dynamics = compiled(name, fixed)
+    peer = Peer(pin, name, scene, dynamics, fixed)
+    for q, v, a, _ in states(dynamics, seed=5):
+        wrenches, X = dynamics.joint_wrenches(q, v, a), dynamics.poses(q)
+        theirs = dict(peer.joint_wrenches(q, v, a))
+        assert len(theirs) == peer.model.njoints - 1
+        for body, expected in theirs.items():
+            k = dynamics.bodies.index(body)
+            turned = wrenches[k].reshape(2, 3) @ X[k, :3, :3]
+            assert np.abs(turned.reshape(6) - expected).max() < ROUNDING * np.abs(wrenches).max()
 
 
 def test_couplings_are_pinocchios_own(compiled):

@@ -1,0 +1,192 @@
+"""Coordinates and bodies: velocities and forces of the one as those of the other, and back (Liu & Jain, section 6)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.codegen.batch_rows import batch_shape
+from recursive_dyn.codegen.evaluator import Array, Evaluator
+from recursive_dyn.dynamics.functions import columns
+from recursive_dyn.errors import StateError
+from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.recursion.cartesian_forces import pushes_freely, turns_freely
+
+COUPLE, MINIMUM, FORCE, TREE, JOINTS = "couple", "minimum", "force", "tree", "joints"
+_ROUNDING = 1e-11  # of tau and of the wrenches that act as it: what is left of a tau that was reached
+
+
+class Conversions(Evaluator):
+    """What of an Evaluator of a model is about its bodies: frames, velocities, forces."""
+
+    model: Model
+
+    def poses(self, q: Any) -> Array:
+        """X_WB of every body, (..., nb, 4, 4)."""
+        return self.call("poses", q)
+
+    def velocities(self, q: Any, v: Any) -> Array:
+        """[omega; v] of every body at its origin, world axes, (..., nb, 6)."""
+        return self.call("velocities", q, v)
+
+    def generalized_velocities(
+        self, q: Any, velocities: Any, *, choice: str = TREE, length: float = 1.0
+    ) -> tuple[Array, Array]:
+        """(v (..., nv), residual (..., nb, 6)) of bodies' velocities [omega; v] at their origins, world axes.
+
+        The residual is what of ``velocities`` v does not give: nothing but rounding where the joints allow them. Else
+        choice "tree" makes the sum of length^2 omega^2 + v^2 over all residuals least; "joints" does so for each joint
+        alone, as its body moves against the parent as given (joints that share coordinates together). Constraints are
+        not looked at: ``project`` brings v onto them. StateError at a singular joint. Liu & Jain 6.1.
+        """
+        function = {TREE: "tree_velocities", JOINTS: "joint_velocities"}.get(choice)
+        if function is None:
+            raise StateError(f"velocities are not fitted by '{choice}'; choose '{TREE}' or '{JOINTS}'")
+        given = self._of_bodies("velocities", velocities, 6)
+        v = self.call(function, q, given, self._weights(MINIMUM, length))
+        reached = self.velocities(q, v)
+        return v, given.reshape(*given.shape[:-1], *reached.shape[-2:]) - reached
+
+    def jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
+        """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` in the frame of ``body``, a name or a Body."""
+        index = self.model.body_index(body)
+        point = self._finite("point", point, 3)
+        S = self.call("screws", q)
+        X = self.poses(q)[..., index, :, :]
+        place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
+        J = np.zeros((*place.shape[:-1], 6, self.model.nv))
+        chain = set(self.model.chain(self.model.bodies[index].link))
+        for k, (owner, slot) in enumerate(self._screw_columns):
+            if owner in chain:
+                omega = S[..., k, :3]
+                J[..., :3, slot] += omega
+                J[..., 3:, slot] += S[..., k, 3:] + np.cross(omega, place)
+        return J
+
+    def generalized_forces(self, q: Any, wrenches: Any) -> Array:
+        """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
+        return self.call("generalized_forces", q, self._of_bodies("wrenches", wrenches, 6))
+
+    def cartesian_forces(
+        self,
+        q: Any,
+        tau: Any,
+        *,
+        choice: str = COUPLE,
+        length: float = 1.0,
+        points: Any = None,
+        partial: bool = False,
+    ) -> Array:
+        """Wrenches (..., nb, 6), world axes at each body's centre of mass, that act as tau and nothing else.
+
+        They come in pairs, on a joint's child and against its parent at the same point of the world. choice "couple":
+        pure couples; "force": forces alone, at ``points``; "minimum": of least moment^2 / length^2 + force^2 there, as
+        for all joints of which couples, or forces at a point, cannot do everything. points (..., nb, 3): of each child,
+        in its frame; its origin if None. "tree": no pairs, but the least of all wrenches, at the bodies' origins, which
+        together push the whole against the world. What acts on a coordinate that several joints share acts through the
+        first, if that can do it.
+
+        StateError names the coordinate whose tau cannot be reached, as at a gimbal lock or by a force through a hinge's
+        axis; with ``partial`` it is left out: tau - generalized_forces(q, wrenches) says what is missing. Constraints
+        are not looked at. Liu & Jain 6.2.
+        """
+        if choice == COUPLE and points is None and not partial and length == 1.0:
+            return self.call("cartesian_forces", q, tau)
+        if choice == TREE:
+            return self.call("tree_wrenches", q, tau, self._weights(MINIMUM, length))
+        if choice not in (COUPLE, MINIMUM, FORCE):
+            known = f"'{COUPLE}', '{MINIMUM}', '{FORCE}' or '{TREE}'"
+            raise StateError(f"there are no wrenches by '{choice}'; choose {known}")
+        count = len(self.model.bodies)
+        at = np.zeros(3 * count) if points is None else self._of_bodies("points", points, 3)
+        result = self.call("pair_wrenches", q, tau, at, self._weights(choice, length))
+        wrenches, left = result[..., : 6 * count], result[..., 6 * count :]
+        if not partial:
+            self._check_reached(choice, np.asarray(tau, dtype=float), wrenches, left)
+        return wrenches.reshape(*wrenches.shape[:-1], count, 6)
+
+    def joint_wrenches(self, q: Any, v: Any, a: Any, external: Any = None) -> Array:
+        """[moment; force] (..., nb, 6) on each body by its joint, world axes at the body's origin, at accelerations a.
+
+        All that the body and what hangs on it need for their motion, less gravity's and ``external``'s part (..., nb,
+        6; world axes at each body's origin): constraint and motor forces together. S^T of it is tau less armature times
+        a, which the rotor takes. A fixed joint has one, too. As in ``inverse_dynamics`` constraints supply nothing: it
+        is what tree joints alone would have to transmit. Liu & Jain section 7.
+        """
+        wrenches = self.call("joint_wrenches", q, v, a)
+        if external is None:
+            return wrenches
+        count = len(self.model.bodies)
+        applied = self._finite("wrenches", self._of_bodies("external", external, 6), 6 * count)
+        lead = batch_shape(["a", "external"], [wrenches[..., 0], applied])
+        return wrenches - self._carried(q, np.broadcast_to(applied, (*lead, 6 * count)).reshape(*lead, count, 6))
+
+    def _carried(self, q: Any, wrenches: Array) -> Array:
+        """On each body, wrenches (..., nb, 6) at the origins of it and of all that hangs on it, moved to its own."""
+        total, place = wrenches.copy(), self.poses(q)[..., :3, 3]
+        for index in reversed(range(len(self.model.bodies))):
+            parent, own = self.model.bodies[index].parent, total[..., index, :]
+            if parent != WORLD:
+                total[..., parent, :] += own
+                total[..., parent, :3] += np.cross(place[..., index, :] - place[..., parent, :], own[..., 3:])
+        return total
+
+    def _weights(self, choice: str, length: Any) -> Array:
+        """(2 nb,) of moment and force, as a choice wants them."""
+        value = real_array(length)
+        if value is None or value.shape != () or not np.isfinite(value) or not value > 0.0:
+            raise StateError(f"'length' must be a positive number of metres, not {length!r}")
+        return np.where(self._alone[choice][:, None], _ALONE[choice], [float(value) ** 2, 1.0]).reshape(-1)
+
+    @cached_property
+    def _alone(self) -> dict[str, Array]:
+        """Of which bodies' joints (nb,) couples alone, or forces alone, can do everything."""
+        links = {body.link: k for k, body in enumerate(self.model.bodies) if body.jointed}
+        result = {choice: np.zeros(len(self.model.bodies), dtype=bool) for choice in _ALONE}
+        for i, link in enumerate(self.model.links):
+            result[COUPLE][links[i]], result[FORCE][links[i]] = turns_freely(link), pushes_freely(link)
+        return result
+
+    def _check_reached(self, choice: str, tau: Array, wrenches: Array, left: Array) -> None:
+        size = np.abs(tau).max(axis=-1, initial=0.0) + np.abs(wrenches).max(axis=-1, initial=0.0)
+        missing = np.argwhere(np.abs(left) > _ROUNDING * size[..., None])
+        if len(missing):
+            *row, slot = (int(i) for i in missing[0])
+            where = f", batch row {tuple(row)}" if row else ""
+            raise StateError(
+                f"cartesian_forces: no wrench by '{choice}' acts as tau at coordinate"
+                f" '{self.model.coordinates[slot].name}'{where}: the joint is singular there, as at a gimbal lock, or"
+                " the point is on its axis; keep away from there, choose another point, or take what can be reached"
+                " with partial=True"
+            )
+
+    @cached_property
+    def _screw_columns(self) -> list[tuple[int, int]]:
+        return columns(self.model)
+
+    def _of_bodies(self, name: str, value: Any, size: int) -> Array:
+        """Numbers (..., nb, size) as (..., nb size)."""
+        count = len(self.model.bodies)
+        array = real_array(value)
+        if array is None:
+            raise StateError(f"'{name}' must be an array of real numbers of shape (..., {count}, {size}), one a body")
+        if array.ndim < 2 or array.shape[-2:] != (count, size):
+            raise StateError(
+                f"'{name}' has shape {array.shape}, but this scene needs (..., {count}, {size}), one a body"
+            )
+        return array.reshape(*array.shape[:-2], size * count)
+
+    def _finite(self, name: str, value: Any, size: int) -> Array:
+        array = self._sized(name, value, size)
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if array.ndim > 1 else ""
+            where = self.label(name, int(bad[0][-1]))
+            raise StateError(f"'{name}' is not finite at {where}{row}; pass finite numbers only")
+        return array
+
+
+_ALONE = {COUPLE: (1.0, 0.0), FORCE: (0.0, 1.0), MINIMUM: (0.0, 0.0)}  # weights of moment and force

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recursive_dyn.codegen.ir_text import counted, load, pair, place
 from recursive_dyn.codegen.llvm import attributes
 
 
@@ -12,8 +13,8 @@ def exchange(name: str, width: int, reading: bool) -> str:
     after lane. What is written into the lanes may reach width - 1 elements beyond a run.
     """
     lanes = "\n".join(
-        f"  %sp{l} = getelementptr i64, ptr %sp, i64 {l}\n  %s{l} = load i64, ptr %sp{l}\n"
-        f"  %b{l} = getelementptr double, ptr %whole, i64 %s{l}"
+        f"""{load(f"s{l}", "i64", "%sp", l)}
+{place(f"b{l}", "double", "%whole", f"%s{l}")}"""
         for l in range(width)
     )
     whole, places = f"<{width} x i64>", ", ".join(f"i64 {l}" for l in range(width))
@@ -22,43 +23,23 @@ def exchange(name: str, width: int, reading: bool) -> str:
     access = f"declare void @llvm.masked.store.v{width}f64.p0({kind}, ptr, i32, {bits})"
     if reading:
         access = f"declare {kind} @llvm.masked.load.v{width}f64.p0(ptr, i32, {bits}, {kind})"
-    return f"""{access}
-define internal void @rd.{name}({arguments}) nounwind{attributes(width)} {{
-entry:
-  br label %runhead
-runhead:
-  %r = phi i64 [ 0, %entry ], [ %rn, %rundone ]
-  %rm = icmp ult i64 %r, %count
-  br i1 %rm, label %run, label %leave
-leave:
-  ret void
-run:
-  %r2 = shl i64 %r, 1
-  %offsetp = getelementptr i64, ptr %runs, i64 %r2
-  %offset = load i64, ptr %offsetp
-  %lengthp = getelementptr i64, ptr %offsetp, i64 1
-  %length = load i64, ptr %lengthp
-  %wide = mul i64 %offset, {width}
-  %d = getelementptr double, ptr %lanes, i64 %wide
-  %rw = mul i64 %r, {width}
-  %sp = getelementptr i64, ptr %starts, i64 %rw
-{lanes}
-  br label %head
-head:
-  %j = phi i64 [ 0, %run ], [ %jn, %body ]
-  %jm = icmp ult i64 %j, %length
-  br i1 %jm, label %body, label %rundone
-body:
-  %left = sub i64 %length, %j
+    block = f"""  %left = sub i64 %length, %j
   %left0 = insertelement {whole} poison, i64 %left, i32 0
   %lefts = shufflevector {whole} %left0, {whole} poison, <{width} x i32> zeroinitializer
   %mask = icmp ugt {whole} %lefts, <{places}>
-{shuffle_block(width, reading, masked=True)}
-  %jn = add i64 %j, {width}
-  br label %head
-rundone:
-  %rn = add i64 %r, 1
-  br label %runhead
+{shuffle_block(width, reading, masked=True)}"""
+    run = f"""{pair("offset", "length", "%runs", "%r")}
+  %wide = mul i64 %offset, {width}
+{place("d", "double", "%lanes", "%wide")}
+  %rw = mul i64 %r, {width}
+{place("sp", "i64", "%starts", "%rw")}
+{lanes}
+{counted("j", "%length", block, after="r.body", step=width)}"""
+    return f"""{access}
+define internal void @rd.{name}({arguments}) nounwind{attributes(width)} {{
+entry:
+{counted("r", "%count", run)}
+  ret void
 }}
 """
 
@@ -71,16 +52,15 @@ def shuffle_block(width: int, reading: bool, masked: bool = False) -> str:
     kind = f"<{width} x double>"
     lines, rows = [], []
     for l in range(width):
-        place = f"  %bp{l} = getelementptr double, ptr %b{l}, i64 %j"
-        packed = (
-            f"  %bj{l} = add i64 %j, {l}\n  %bk{l} = mul i64 %bj{l}, {width}\n"
-            f"  %bq{l} = getelementptr double, ptr %d, i64 %bk{l}"
-        )
-        load = f"load {kind}, ptr {f'%bp{l}' if reading else f'%bq{l}'}, align 8"
+        source = f"load {kind}, ptr {f'%bp{l}' if reading else f'%bq{l}'}, align 8"
         if masked and reading:
             part = f"i32 8, <{width} x i1> %mask, {kind} zeroinitializer"
-            load = f"call {kind} @llvm.masked.load.v{width}f64.p0(ptr %bp{l}, {part})"
-        lines += [place, packed, f"  %bv{l} = {load}"]
+            source = f"call {kind} @llvm.masked.load.v{width}f64.p0(ptr %bp{l}, {part})"
+        lines.append(f"""{place(f"bp{l}", "double", f"%b{l}", "%j")}
+  %bj{l} = add i64 %j, {l}
+  %bk{l} = mul i64 %bj{l}, {width}
+{place(f"bq{l}", "double", "%d", f"%bk{l}")}
+  %bv{l} = {source}""")
         rows.append(f"%bv{l}")
     rows = _transposed(rows, width, lines)
     for l in reversed(range(width)):

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.drivers import CODE_BITS, NOT_CONVERGED
+from recursive_dyn.codegen.ir_text import copy, load, place
 from recursive_dyn.codegen.llvm import scalar_literal
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
@@ -28,7 +29,7 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, leaving, limit_check, opening, size_check
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, leaving, limit_check, opening, size_check
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import integrate
@@ -112,10 +113,10 @@ def _loop(entry: str, sizes: Sizes) -> str:
     return f"""{WITHIN}
 {opening(entry, sizes.inputs, LIMITED, counted, sizes.first)}
 step:
-  %v = getelementptr double, ptr %in, i64 {sizes.nq}
-  %tau = getelementptr double, ptr %v, i64 {sizes.nv}
-  %dt = getelementptr double, ptr %tau, i64 {sizes.nv}
-  %m = getelementptr double, ptr %dt, i64 1
+{place("v", "double", "%in", sizes.nq)}
+{place("tau", "double", "%v", sizes.nv)}
+{place("dt", "double", "%tau", sizes.nv)}
+{place("m", "double", "%dt", 1)}
 {copy("%m", "%v", sizes.nv)}
   br label %sweep
 sweep:
@@ -124,15 +125,14 @@ sweep:
   %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good, label %measure, label %lost
 measure:
-  %end = getelementptr double, ptr %out, i64 {sizes.outputs}
-  %ep = getelementptr double, ptr %end, i64 -1
-  %e = load double, ptr %ep
+{place("end", "double", "%out", sizes.outputs)}
+{load("e", "double", "%end", -1)}
   %settled = fcmp ole double %e, {scalar_literal(_TOLERANCE)}
   br i1 %settled, label %size, label %again
 size:
 {size_check("%out", sizes.outputs, "lost")}
 again:
-  %better = getelementptr double, ptr %out, i64 {sizes.state}
+{place("better", "double", "%out", sizes.state)}
 {copy("%m", "%better", sizes.nv)}
   %k1 = add i64 %k, 1
   %tired = icmp sge i64 %k1, {_SWEEPS}

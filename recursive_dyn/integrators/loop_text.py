@@ -13,34 +13,23 @@ Sizes are operands: literals, or names of what the machine code reads when it is
 from __future__ import annotations
 
 from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, LARGE, OK, counted_loop
+from recursive_dyn.codegen.ir_text import copy, counted, load, place
 from recursive_dyn.codegen.llvm import attributes, scalar_literal
-from recursive_dyn.codegen.sizes import Operand, in_bytes
+from recursive_dyn.codegen.sizes import Operand
 
 LIMITED = ", ptr %limits, i64 %limited, i64 %large"  # more arguments, of loops that end before such steps
 
-WITHIN = f"""define internal i1 @within(ptr %q, ptr %limits, i64 %n) nounwind{attributes(8)} {{
-entry:
-  %high = getelementptr double, ptr %limits, i64 %n
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %beyond = phi <8 x i1> [ zeroinitializer, %entry ], [ %found, %body ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %body, label %done
-body:
-  %qp = getelementptr double, ptr %q, i64 %i
-  %lp = getelementptr double, ptr %limits, i64 %i
-  %hp = getelementptr double, ptr %high, i64 %i
-  %x = load <8 x double>, ptr %qp, align 8
-  %l = load <8 x double>, ptr %lp, align 8
-  %h = load <8 x double>, ptr %hp, align 8
+_EIGHT = f"""{load("x", "<8 x double>", "%q", "%i", "double")}
+{load("l", "<8 x double>", "%limits", "%i", "double")}
+{load("h", "<8 x double>", "%high", "%i", "double")}
   %under = fcmp olt <8 x double> %x, %l
   %over = fcmp ogt <8 x double> %x, %h
   %either = or <8 x i1> %under, %over
-  %found = or <8 x i1> %beyond, %either
-  %next = add i64 %i, 8
-  br label %head
-done:
+  %found = or <8 x i1> %beyond, %either"""
+WITHIN = f"""define internal i1 @within(ptr %q, ptr %limits, i64 %n) nounwind{attributes(8)} {{
+entry:
+{place("high", "double", "%limits", "%n")}
+{counted("i", "%n", _EIGHT, step=8, carried=(("beyond", "<8 x i1>", "zeroinitializer", "%found"),))}
   %any = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %beyond)
   %good = xor i1 %any, true
   ret i1 %good
@@ -97,11 +86,6 @@ weigh:
 {leaving("doubt", LARGE)}"""
 
 
-def copy(target: str, source: str, size: Operand) -> str:
-    """Copy ``size`` doubles."""
-    return f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {in_bytes(size)}, i1 0)"
-
-
 def classical_stages(entry: str, state: Operand) -> str:
     """One step of the first ``state`` inputs along the kernel's rates by the classical Runge-Kutta method.
 
@@ -122,9 +106,9 @@ stage{stage}:
 {copy("%in", "%x0", state)}
   br label %fail
 step:
-  %h = load double, ptr %work
-  %x0 = getelementptr double, ptr %work, i64 8
-  %sum = getelementptr double, ptr %x0, i64 {state}
+{load("h", "double", "%work", 0)}
+{place("x0", "double", "%work", 8)}
+{place("sum", "double", "%x0", state)}
 {copy("%x0", "%in", state)}
 {chr(10).join(stages)}
   %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
@@ -133,23 +117,19 @@ step:
 
 def stage_helpers() -> str:
     """sum = keep * sum + w * x, and y = x0 + s * x, of ``size`` doubles."""
-    accumulate = """  %sp = getelementptr double, ptr %sum, i64 %i
-  %xp = getelementptr double, ptr %x, i64 %i
-  %s = load double, ptr %sp
-  %v = load double, ptr %xp
+    accumulate = f"""{load("s", "double", "%sum", "%i")}
+{load("v", "double", "%x", "%i")}
   %old = icmp eq i64 %keep, 0
   %base = select i1 %old, double 0.0, double %s
   %p = fmul double %v, %w
   %r = fadd double %base, %p
-  store double %r, ptr %sp"""
-    advance = """  %yp = getelementptr double, ptr %y, i64 %i
-  %ap = getelementptr double, ptr %x0, i64 %i
-  %xp = getelementptr double, ptr %x, i64 %i
-  %a = load double, ptr %ap
-  %v = load double, ptr %xp
+  store double %r, ptr %s.p"""
+    advance = f"""{load("a", "double", "%x0", "%i")}
+{load("v", "double", "%x", "%i")}
   %p = fmul double %v, %s
   %r = fadd double %a, %p
-  store double %r, ptr %yp"""
+{place("target", "double", "%y", "%i")}
+  store double %r, ptr %target"""
     return counted_loop(
         "accumulate", "ptr %sum, ptr %x, double %w, i64 %keep, i64 %size", "%size", accumulate
     ) + counted_loop("advance", "ptr %y, ptr %x0, double %s, ptr %x, i64 %size", "%size", advance)

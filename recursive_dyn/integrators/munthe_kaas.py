@@ -16,9 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from recursive_dyn.codegen.ir_text import copy
 from recursive_dyn.graph.expression import array
 from recursive_dyn.integrators.integrator import StatePair
-from recursive_dyn.integrators.loop_text import classical_stages, copy, opening, stage_helpers
+from recursive_dyn.integrators.loop_text import classical_stages, opening, stage_helpers
 from recursive_dyn.integrators.runge_kutta import classical
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import normalized, quaternion_product, rotated

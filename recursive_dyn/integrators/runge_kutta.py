@@ -13,13 +13,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from recursive_dyn.codegen.ir_text import copy, counted, load, pair, place
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     WITHIN,
     classical_stages,
-    copy,
     limit_check,
     opening,
     size_check,
@@ -35,49 +35,22 @@ def _graph(c: Context) -> Outputs:
     return [("q_rate", kinematics.rates(c.tree)), ("a", c.accelerations(c.tree, tau))]
 
 
-_UNITS = """define internal void @units(ptr %x, ptr %table, i64 %count) nounwind {
-entry:
-  br label %head
-head:
-  %k = phi i64 [ 0, %entry ], [ %following, %done ]
-  %some = icmp ult i64 %k, %count
-  br i1 %some, label %unit, label %leave
-leave:
-  ret void
-unit:
-  %two = shl i64 %k, 1
-  %fp = getelementptr i64, ptr %table, i64 %two
-  %first = load i64, ptr %fp
-  %np = getelementptr i64, ptr %fp, i64 1
-  %n = load i64, ptr %np
-  %p = getelementptr double, ptr %x, i64 %first
-  br label %measure
-measure:
-  %i = phi i64 [ 0, %unit ], [ %i1, %measure ]
-  %sum = phi double [ 0.0, %unit ], [ %s, %measure ]
-  %ap = getelementptr double, ptr %p, i64 %i
-  %a = load double, ptr %ap
+_SQUARE = f"""{load("a", "double", "%p", "%i")}
   %aa = fmul double %a, %a
-  %s = fadd double %sum, %aa
-  %i1 = add i64 %i, 1
-  %on = icmp ult i64 %i1, %n
-  br i1 %on, label %measure, label %root
-root:
-  %length = call double @llvm.sqrt.f64(double %s)
-  br label %divide
-divide:
-  %j = phi i64 [ 0, %root ], [ %j1, %divide ]
-  %bp = getelementptr double, ptr %p, i64 %j
-  %b = load double, ptr %bp
+  %s = fadd double %sum, %aa"""
+_DIVIDED = f"""{load("b", "double", "%p", "%j")}
   %u = fdiv double %b, %length
-  store double %u, ptr %bp
-  %j1 = add i64 %j, 1
-  %rest = icmp ult i64 %j1, %n
-  br i1 %rest, label %divide, label %done
-done:
-  %following = add i64 %k, 1
-  br label %head
-}
+  store double %u, ptr %b.p"""
+_UNIT = f"""{pair("first", "n", "%table", "%k")}
+{place("p", "double", "%x", "%first")}
+{counted("i", "%n", _SQUARE, after="k.body", carried=(("sum", "double", "0.0", "%s"),))}
+  %length = call double @llvm.sqrt.f64(double %sum)
+{counted("j", "%n", _DIVIDED, after="i.done")}"""
+_UNITS = f"""define internal void @units(ptr %x, ptr %table, i64 %count) nounwind {{
+entry:
+{counted("k", "%count", _UNIT)}
+  ret void
+}}
 declare double @llvm.sqrt.f64(double)
 """  # x /= |x| of every unit of a table
 

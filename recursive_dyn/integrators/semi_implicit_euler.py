@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.codegen.ir_text import copy
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.integrators.free_body import MOVING, TURNING, stepped_point
@@ -31,7 +32,7 @@ from recursive_dyn.integrators.integrator import (
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, copy, limit_check, opening, size_check
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, limit_check, opening, size_check
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import plain_moved

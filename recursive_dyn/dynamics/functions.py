@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.dynamics.control_functions import CONTROL
 from recursive_dyn.dynamics.conversion_functions import CONVERSIONS
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
@@ -204,5 +205,6 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "v"), lambda m: (22 * len(m.bodies) + impulse.FLOATING * len(impulse.floating(m)),), _frames,
         rows=tree_rows.frames,
     ),
+    **CONTROL,
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
 }  # fmt: skip

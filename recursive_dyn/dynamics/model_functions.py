@@ -145,7 +145,7 @@ class ModelFunctions:
         """Name of one element of an input segment, for messages."""
         if segment in ("q", "q_end"):
             return f"coordinate '{self.model.coordinate_names[index]}'"
-        if segment in ("v", "a", "tau", "v_middle"):
+        if segment in ("v", "a", "tau", "v_middle", "v_end", "a_end", "diagonal"):
             return f"coordinate '{self.model.coordinates[index].name}'"
         if segment in OF_BODIES:
             return f"body '{self.model.bodies[index // OF_BODIES[segment]].name}'"

@@ -107,6 +107,7 @@ def segment_size(model: Model, name: str) -> int:
     """Length of an input segment."""
     sizes = {
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
+        "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv,
         "dt": 1, "parameters": len(model.parameters),
         **{segment: columns * len(model.bodies) for segment, columns in OF_BODIES.items()},
     }  # fmt: skip

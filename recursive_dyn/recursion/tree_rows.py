@@ -33,6 +33,11 @@ def bodies(count: int) -> Rows:
     return lambda model, kinds: [_repeated(kind.bodies, count) for kind in kinds]
 
 
+def slot_rows(count: int) -> Rows:
+    """``count`` numbers a velocity coordinate."""
+    return lambda model, kinds: [_repeated(kind.slots, count) for kind in kinds]
+
+
 def state(model: Model, kinds: Sequence[Kind]) -> list[Array]:
     """q, v."""
     return [np.concatenate([kind.places, model.nq + kind.slots], axis=1) for kind in kinds]

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import array, atan2, less, reciprocal, select, sqrt
+from recursive_dyn.graph.differentiate import directional_derivative
+from recursive_dyn.graph.expression import Graph, array, atan2, less, reciprocal, select, sqrt, substitute
 from recursive_dyn.spatial.algebra import applied, components, cross, dot, gathered
+from recursive_dyn.spatial.log_rates import rotation_log_rate, screw_log_rate
 from recursive_dyn.spatial.rotations import (
     normalized,
     quaternion_conjugate,
@@ -71,6 +73,18 @@ class Space(ABC):
     @abstractmethod
     def rate(self, point: Any, tangent: Any) -> np.ndarray:
         """The derivative (..., size) of a point's numbers along a tangent."""
+
+    def log_rate(self, point: np.ndarray, other: np.ndarray, tangent: np.ndarray, other_tangent: np.ndarray) -> Any:
+        """The derivative (tangent_size,) of ``log(point, other)`` where each, one point (size,), moves along a tangent.
+
+        By differentiating ``log``; a space whose ``log`` has no derivative as it is written has a formula of its own.
+        """
+        graph = Graph()
+        given = {"point": point, "other": other, "tangent": tangent, "other tangent": other_tangent}
+        x, y, dx, dy = (graph.inputs(name, len(values)) for name, values in given.items())
+        along = {**dict(zip(x, self.rate(x, dx), strict=True)), **dict(zip(y, self.rate(y, dy), strict=True))}
+        rates = directional_derivative(list(self.log(x, y)), along)
+        return array(substitute(rates, {(name, i): a for name, own in given.items() for i, a in enumerate(own)}))
 
     def basis(self, point: Any) -> np.ndarray:
         """Independent tangents (tangent_size, dimension) at a point (size,), orthonormal."""
@@ -173,6 +187,9 @@ class Rotation(Space):
     def log(self, point: Any, other: Any) -> np.ndarray:
         return quaternion_log(quaternion_product(quaternion_conjugate(point), other))
 
+    def log_rate(self, point: np.ndarray, other: np.ndarray, tangent: np.ndarray, other_tangent: np.ndarray) -> Any:
+        return rotation_log_rate(self.log(point, other), tangent, other_tangent)
+
     def rate(self, point: Any, tangent: Any) -> np.ndarray:
         return quaternion_rate(point, tangent)
 
@@ -202,6 +219,15 @@ class RigidMotion(Space):
         omega = Rotation().log(q, q_other)
         way = applied(np.swapaxes(quaternion_to_matrix(q), -1, -2), p_other - p)
         return np.concatenate([omega, screw_log(omega, way)], axis=-1)
+
+    def log_rate(self, point: np.ndarray, other: np.ndarray, tangent: np.ndarray, other_tangent: np.ndarray) -> Any:
+        (p, q), (omega, v), (p_other, q_other) = _split(point), _split(tangent), _split(other)
+        e = Rotation().log(q, q_other)
+        turn = rotation_log_rate(e, omega, other_tangent[:3])
+        R = quaternion_to_matrix(q)
+        way = R.T @ (p_other - p)
+        way_rate = R.T @ (quaternion_to_matrix(q_other) @ other_tangent[3:]) - v - cross(omega, way)
+        return np.concatenate([turn, screw_log_rate(e, turn, way, way_rate)])
 
     def rate(self, point: Any, tangent: Any) -> np.ndarray:
         (_, q), (omega, v) = _split(point), _split(tangent)

@@ -30,6 +30,8 @@ PARTS = {
     "chart_quality": None,  # simulations only
     "impulse_factors": None,
     "frames": None,
+    "tracking": None,  # controllers only
+    "loaded_accelerations": None,
     **dict.fromkeys(BY_FUNCTION),
 }
 METHODS = [name for name in FUNCTIONS if name not in PARTS]

@@ -1,0 +1,120 @@
+"""What every controller is: a function of the state and time that gives generalized forces, within limits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.control.drives import Drives
+from recursive_dyn.control.references import Trajectory
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.state import numbers
+
+Array = np.ndarray
+
+
+class Controller(ABC):
+    """tau (nv,) = controller(q, v, time), which a simulation may have as its ``control``.
+
+    ``saturated``: names of the velocity coordinates whose forces the last call cut to the limits. ``a + b`` gives the
+    forces of both. Give it ``simulation.dynamics`` if it is to know the simulation's parameters. Raises StateError
+    for states of wrong size, or not finite.
+    """
+
+    implicit = False
+
+    def __init__(self, dynamics: Dynamics, actuated: Iterable[str] | None = None, limits: Any = None) -> None:
+        if not isinstance(dynamics, Dynamics):
+            raise StateError(f"a controller is of compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
+        self.dynamics = dynamics
+        self.drives = Drives(dynamics, actuated, limits)
+        self.saturated: tuple[str, ...] = ()
+
+    def __call__(self, q: Any, v: Any, time: float = 0.0) -> Array:
+        """Generalized forces (nv,) at a state, within the limits; 0 where nothing is driven."""
+        q, v = numbers(self.dynamics, "q", q, self.dynamics.nq), numbers(self.dynamics, "v", v, self.dynamics.nv)
+        tau, self.saturated = self.drives.given(self.forces(q, v, time, np.zeros(self.dynamics.nv)))
+        return tau
+
+    @abstractmethod
+    def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
+        """What the law asks for, (nv,); beside (nv,): what others give, which only an ``implicit`` law looks at."""
+
+    def __add__(self, other: Controller) -> Controller:
+        if not isinstance(other, Controller):
+            return NotImplemented
+        if other.dynamics.model is not self.dynamics.model:
+            raise StateError("controllers of two scenes have no sum")
+        return ControllerSum(self, other)
+
+
+class ControllerSum(Controller):
+    """What several controllers ask for, within the limits of all; those that look at what the others give come last."""
+
+    def __init__(self, first: Controller, second: Controller) -> None:
+        super().__init__(first.dynamics)
+        parts = [*_parts(first), *_parts(second)]
+        self.parts: tuple[Controller, ...] = tuple(sorted(parts, key=lambda part: part.implicit))
+        self.drives = first.drives.together(second.drives)
+
+    def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
+        total = np.zeros(self.dynamics.nv)
+        for part in self.parts:
+            total += np.where(part.drives.mask, part.forces(q, v, time, beside + total), 0.0)
+        return total
+
+
+def _parts(controller: Controller) -> tuple[Controller, ...]:
+    return controller.parts if isinstance(controller, ControllerSum) else (controller,)
+
+
+class ConfigurationController(Controller):
+    """A controller that follows a configuration: ``q``, ``v`` and ``a`` are numbers or functions of time.
+
+    They may be changed at any time. See ``Trajectory`` for what follows from one that is None.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, q: Any = None, v: Any = None, a: Any = None,
+        actuated: Iterable[str] | None = None, limits: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(dynamics, actuated, limits)
+        self.target = Trajectory(dynamics, q, v, a)
+        for link in dynamics.model.charted:
+            names = [dynamics.velocity_coordinates[slot] for slot in link.slots if self.drives.mask[slot]]
+            if names:
+                raise StateError(
+                    f"the joint of '{link.name}' changes its charts, so that coordinates of it are no target;"
+                    f" leave {', '.join(names)} out of 'actuated'"
+                )
+
+    @property
+    def q(self) -> Any:
+        """The configuration to follow (nq,), or a function of time that gives it."""
+        return self.target.q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        self.target.q = value
+
+    @property
+    def v(self) -> Any:
+        """Its velocity (nv,), a function of time that gives it, or None: what follows from q."""
+        return self.target.v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self.target.v = value
+
+    @property
+    def a(self) -> Any:
+        """Its acceleration (nv,), a function of time that gives it, or None: what follows from q and v."""
+        return self.target.a
+
+    @a.setter
+    def a(self, value: Any) -> None:
+        self.target.a = value

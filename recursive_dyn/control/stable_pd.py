@@ -1,0 +1,68 @@
+"""Proportional-derivative control of any stiffness: its spring and damper act as at the end of the timestep.
+
+    tau = kp (e - h v') + kd (v_d - v'),   v' = v + h a,   (M + h kd + h^2 kp) a = kp (e - h v) + kd (v_d - v) - bias
+
+with e the error to the target of the step's end: Tan, Liu & Turk 2011, Stable proportional-derivative controllers, IEEE
+Computer Graphics and Applications 31, with the spring at the step's end too. The solve is forward dynamics with h kd +
+h^2 kp added to the diagonal of M, O(n), and includes the joints' own dampers and springs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.control.controller import ConfigurationController
+from recursive_dyn.control.gains import spring_gains
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+
+Array = np.ndarray
+
+
+class StablePD(ConfigurationController):
+    """As ``PD``, but stable for every kp and kd in steps of ``timestep`` s, which must be the simulation's.
+
+    The semi-implicit Euler step of a simulation then ends at the velocity v' that the law foresees: as kp grows, at the
+    target. In a sum of controllers it knows what the others give. Forces that it does not know of, contacts or limits
+    of its own, take it off that, not beyond its springs.
+    On manifolds the way left is e - h v', so that a ball joint's kp should be the same in all directions.
+    Raises StateError as PD does, and for a timestep that is not positive.
+    """
+
+    implicit = True
+
+    def __init__(
+        self, dynamics: Dynamics, q: Any = None, v: Any = None, *, timestep: float, kp: Any = None, kd: Any = None,
+        frequency: Any = None, damping_ratio: Any = None, actuated: Iterable[str] | None = None, limits: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(dynamics, q, v, None, actuated, limits)
+        if not (np.isreal(timestep) and 0.0 < timestep < np.inf):
+            raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
+        self.timestep = float(timestep)
+        self.kp, self.kd = spring_gains(dynamics, self.target.at(0.0)[0], kp, kd, frequency, damping_ratio)
+        model = dynamics.model
+        self._places, self._slots = np.array(model.plain_slots, dtype=int).reshape(-1, 2).T
+        self._damping, self._stiffness, self._rest = (
+            np.array([(c.damping, c.stiffness, c.rest) for c in model.coordinates]).reshape(-1, 3).T
+        )
+
+    def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
+        h = self.timestep
+        target, velocity, _ = self.target.at(time + h)
+        kp, kd = np.where(self.drives.mask, self.kp, 0.0), np.where(self.drives.mask, self.kd, 0.0)
+        tau = kp * (self.dynamics.difference(q, target) - h * v) + kd * (velocity - v)
+        own, stiffening = self._of_joints(q, v)
+        own += beside
+        soft = h * kd + h * h * kp
+        a = self.dynamics.call("loaded_accelerations", q, v, tau + own, soft + stiffening)
+        return tau - soft * a
+
+    def _of_joints(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Forces of the joints' dampers and springs as a step has them, and what these add to the diagonal of M."""
+        h, stretch = self.timestep, -self._rest
+        stretch[self._slots] += q[self._places]
+        own = -self._damping * v - self._stiffness * (stretch + h * v)
+        return own, h * self._damping + h * h * self._stiffness

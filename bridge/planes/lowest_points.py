@@ -56,6 +56,14 @@ class _Plane(NamedTuple):
     offset: float
 
 
+class _Round(NamedTuple):
+    """A circle or an ellipsoid in a body's frame: axes in columns, sizes as in ``Supports``."""
+
+    centre: Floats
+    axes: Annotated[np.ndarray, float, 3]
+    size: Floats
+
+
 @compiled
 def lowest_points(
     supports: Supports, planes: Planes, poses: Annotated[np.ndarray, float, 4, 4], margin: float, found: Lowest
@@ -85,14 +93,12 @@ def lowest_points(
                         for j in range(3):
                             side[t, i] += X[j, i] * planes.tangents[k, t, j]
                 count = _corners(supports.points[row[3] : row[4]], supports.sizes[s], below, side, margin, found, count)
-            elif row[2] == ELLIPSOID:
-                count = _ellipsoid(
-                    supports.points[row[3]], supports.axes[s], supports.sizes[s], below, margin, found, count
-                )
             else:
-                count = _circle(
-                    supports.points[row[3]], supports.axes[s], supports.sizes[s], below, margin, found, count
-                )
+                body = _Round(supports.points[row[3]], supports.axes[s], supports.sizes[s])
+                if row[2] == ELLIPSOID:
+                    count = _ellipsoid(body, below, margin, found, count)
+                else:
+                    count = _circle(body, below, margin, found, count)
             for c in range(before, count):
                 _into_world(X, found.real[c])
                 found.whole[c, 0], found.whole[c, 1], found.whole[c, 2] = row[0], row[1], k
@@ -118,6 +124,14 @@ def _put(x: float, y: float, z: float, feature: int, height: float, found: Lowes
     real[0], real[1], real[2], real[3] = x, y, z, height
     found.whole[count, 3] = feature
     return count + 1
+
+
+@compiled
+def _put_near(point: Floats, feature: int, below: _Plane, margin: float, found: Lowest, count: int) -> int:
+    height = _height(point, below)
+    if height < margin:
+        count = _put(point[0], point[1], point[2], feature, height, found, count)
+    return count
 
 
 @compiled
@@ -187,16 +201,9 @@ def _corners(
 
 
 @compiled
-def _circle(
-    centre: Floats,
-    axes: Annotated[np.ndarray, float, 3],
-    size: Floats,
-    below: _Plane,
-    margin: float,
-    found: Lowest,
-    count: int,
-) -> int:
+def _circle(body: _Round, below: _Plane, margin: float, found: Lowest, count: int) -> int:
     """The lowest point of a circle of radius size[0], thick by size[1] about it, and those a quarter further round."""
+    centre, axes, size = body.centre, body.axes, body.size
     n, down, across, point = np.empty(3), np.empty(3), np.empty(3), np.empty(3)  # down, across: in the circle's plane
     n[0], n[1], n[2] = below.x, below.y, below.z
     cosine = axes[0, 2] * n[0] + axes[1, 2] * n[1] + axes[2, 2] * n[2]
@@ -219,23 +226,14 @@ def _circle(
         for i in range(3):
             tangent = c * across[i] - s * down[i]
             point[i] = centre[i] + size[0] * (c * down[i] + s * across[i]) - share * (n[i] - along * tangent)
-        height = _height(point, below)
-        if height < margin:
-            count = _put(point[0], point[1], point[2], quarter, height, found, count)
+        count = _put_near(point, quarter, below, margin, found, count)
     return count
 
 
 @compiled
-def _ellipsoid(
-    centre: Floats,
-    axes: Annotated[np.ndarray, float, 3],
-    size: Floats,
-    below: _Plane,
-    margin: float,
-    found: Lowest,
-    count: int,
-) -> int:
+def _ellipsoid(body: _Round, below: _Plane, margin: float, found: Lowest, count: int) -> int:
     """The lowest point of an ellipsoid, A^2 n / |A n| below its centre."""
+    centre, axes, size = body.centre, body.axes, body.size
     length = 0.0
     scaled, point = np.empty(3), np.empty(3)
     for j in range(3):
@@ -247,7 +245,4 @@ def _ellipsoid(
         point[i] = centre[i]
         for j in range(3):
             point[i] -= axes[i, j] * scaled[j] / length
-    height = _height(point, below)
-    if height < margin:
-        count = _put(point[0], point[1], point[2], 0, height, found, count)
-    return count
+    return _put_near(point, 0, below, margin, found, count)

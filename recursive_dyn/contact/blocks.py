@@ -81,8 +81,13 @@ def component(kind: int, i: int) -> int:
 @compiled
 def velocity(rows: ContactRows, c: int, i: int, y: Floats) -> float:
     """Velocity of the i-th row of a contact's block."""
-    height, total = rows.height[c], rows.speed[c, component(rows.kind[c], i)]
-    at = rows.start[c] + i
+    return along(rows, c, i, rows.speed[c, component(rows.kind[c], i)], y)
+
+
+@compiled
+def along(rows: ContactRows, c: int, i: int, total: float, y: Floats) -> float:
+    """What y makes of a number along the i-th row of a contact's block."""
+    height, at = rows.height[c], rows.start[c] + i
     for k in range(rows.first[c], rows.first[c + 1]):
         total += rows.values[at] * y[rows.slots[k]]
         at += height

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
-from recursive_dyn.contact.blocks import ContactRows, ScalarRows, add, add_scalar, moving
+from recursive_dyn.contact.blocks import ContactRows, ScalarRows, add, add_scalar, along, moving
 from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
 
 
@@ -161,11 +161,7 @@ def moved(rows: ContactRows, lines: ScalarRows, c: int, z: Floats) -> float:
     n = len(rows.kind)
     if c >= n:
         return moving(lines, c - n, z)
-    total, at, height = 0.0, rows.start[c], rows.height[c]
-    for k in range(rows.first[c], rows.first[c + 1]):
-        total += rows.values[at] * z[rows.slots[k]]
-        at += height
-    return total
+    return along(rows, c, 0, 0.0, z)
 
 
 @compiled

@@ -13,6 +13,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.layout import CROSSING, ELIMINATION, HINGE, Layout
 
+_Six = tuple[float, float, float, float, float, float]
+
 
 @compiled
 def only_hinges(layout: Layout) -> bool:
@@ -34,23 +36,32 @@ def inverses(layout: Layout, factors: Floats, root: Floats) -> None:
 
 
 @compiled
+def _twist(V: Annotated[np.ndarray, float, 6], link: int) -> _Six:
+    """The twist of a link, or of the world, whose number is below 0."""
+    if link < 0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    return V[link, 0], V[link, 1], V[link, 2], V[link, 3], V[link, 4], V[link, 5]
+
+
+@compiled
+def _added(w: _Six, factors: Floats, d: int, rate: float) -> _Six:
+    """w + S rate, with S the six factors from d on."""
+    return (
+        w[0] + factors[d] * rate, w[1] + factors[d + 1] * rate, w[2] + factors[d + 2] * rate,
+        w[3] + factors[d + 3] * rate, w[4] + factors[d + 4] * rate, w[5] + factors[d + 5] * rate,
+    )  # fmt: skip
+
+
+@compiled
 def twists(layout: Layout, factors: Floats, v: Floats, V: Annotated[np.ndarray, float, 6]) -> None:
     """V (nl, 6): twist of every link at the velocity v (nv,), world axes at its tree's point."""
     for i in range(len(layout.parent)):
-        parent = layout.parent[i]
-        w0, w1, w2, w3, w4, w5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        if parent >= 0:
-            w0, w1, w2, w3, w4, w5 = V[parent, 0], V[parent, 1], V[parent, 2], V[parent, 3], V[parent, 4], V[parent, 5]
+        w = _twist(V, layout.parent[i])
         for e in range(layout.first[i], layout.first[i + 1]):
             if layout.kind[e] != ELIMINATION:
                 d, rate = layout.data[e], v[layout.slot[e]]
-                w0 += factors[d] * rate
-                w1 += factors[d + 1] * rate
-                w2 += factors[d + 2] * rate
-                w3 += factors[d + 3] * rate
-                w4 += factors[d + 4] * rate
-                w5 += factors[d + 5] * rate
-        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w0, w1, w2, w3, w4, w5
+                w = _added(w, factors, d, rate)
+        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w
 
 
 @compiled
@@ -169,27 +180,19 @@ def expand(
     for e in range(layout.first[n + 1] - 1, layout.first[n] - 1, -1):
         x[layout.slot[e]] = _past_ports(layout, factors, e, layout.data[e], x[layout.slot[e]], x)
     for i in range(n):
-        parent = layout.parent[i]
-        w0, w1, w2, w3, w4, w5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        if parent >= 0:
-            w0, w1, w2, w3, w4, w5 = V[parent, 0], V[parent, 1], V[parent, 2], V[parent, 3], V[parent, 4], V[parent, 5]
+        w = _twist(V, layout.parent[i])
         for e in range(layout.first[i + 1] - 1, layout.first[i] - 1, -1):
             kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]
             value = x[slot]
             if kind != CROSSING:
-                w = d + 6 if kind == HINGE else d
-                value = value - factors[w] * w0 - factors[w + 1] * w1 - factors[w + 2] * w2
-                value = value - factors[w + 3] * w3 - factors[w + 4] * w4 - factors[w + 5] * w5
-                value = _past_ports(layout, factors, e, w, value, x)
+                at = d + 6 if kind == HINGE else d
+                value = value - factors[at] * w[0] - factors[at + 1] * w[1] - factors[at + 2] * w[2]
+                value = value - factors[at + 3] * w[3] - factors[at + 4] * w[4] - factors[at + 5] * w[5]
+                value = _past_ports(layout, factors, e, at, value, x)
                 x[slot] = value
             if kind != ELIMINATION:
-                w0 += factors[d] * value
-                w1 += factors[d + 1] * value
-                w2 += factors[d + 2] * value
-                w3 += factors[d + 3] * value
-                w4 += factors[d + 4] * value
-                w5 += factors[d + 5] * value
-        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w0, w1, w2, w3, w4, w5
+                w = _added(w, factors, d, value)
+        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w
 
 
 @compiled

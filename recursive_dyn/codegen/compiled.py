@@ -96,9 +96,10 @@ def _named(module: str, name: str) -> Any:
 
 @lru_cache(maxsize=1)
 def _language() -> str:
-    """What the compiler itself says: another one makes other code."""
-    folder = Path(__file__).parent / "loops"
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
+    """What the compiler itself says, passes of LLVM included: another one makes other code."""
+    here = Path(__file__).parent
+    sources = [*sorted((here / "loops").glob("*.py")), here / "jit.py", here / "llvm.py"]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 def _said(value: Any, seen: set[int]) -> Iterator[str]:

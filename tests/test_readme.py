@@ -30,7 +30,12 @@ def examples(page: str) -> list[str]:
 
 
 def test_every_page_with_examples_is_run():
+    """Code stands in fences only: what is indented would be shown as code, too, and not be run."""
     assert {page for page in PAGES if examples(page)} == set(OUTCOMES)
+    for page, text in PAGES.items():
+        assert {*re.findall(r"^```(\w*)$", text, re.MULTILINE)} <= {"", "python", "sh", "math"}, page
+        outside = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        assert not re.findall(r"^ {4,}\S.*", outside, re.MULTILINE), page
 
 
 @pytest.mark.parametrize("page", OUTCOMES)

@@ -37,6 +37,7 @@ class Node:
 
     @property
     def name(self) -> str:
+        """What it is called; a name that another one has is refused with ModelError."""
         return self._name
 
     @name.setter

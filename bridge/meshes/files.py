@@ -23,12 +23,18 @@ class Writable(Protocol):
     """What a mesh file is made of."""
 
     @property
-    def outline(self) -> np.ndarray: ...
+    def outline(self) -> np.ndarray:
+        """Outermost points (n, 3), m."""
+        ...
 
     @property
-    def faces(self) -> np.ndarray: ...
+    def faces(self) -> np.ndarray:
+        """Triangles (m, 3), by number of vertex."""
+        ...
 
-    def write(self, path: Path) -> None: ...
+    def write(self, path: Path) -> None:
+        """Write an OBJ file."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,7 @@ class FunctionList(Protocol):
 
 
 class Values(Protocol):
-    """Values of the parameters: an array (n,) in the order of the programs' last input segment."""
+    """Values of the parameters: ``values_array`` (n,), in the order of the programs' last input segment."""
 
     @property
     def values_array(self) -> Array: ...

@@ -21,9 +21,13 @@ class Projecting(Protocol):
     """What has the compiled functions of a model."""
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """The tree, with its constraints."""
+        ...
 
-    def call(self, function: str, *arguments: Any) -> Array: ...
+    def call(self, function: str, *arguments: Any) -> Array:
+        """Evaluate a compiled function."""
+        ...
 
 
 def settled(dynamics: Projecting, q: Array, v: Array) -> tuple[Array, Array]:

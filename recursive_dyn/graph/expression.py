@@ -66,7 +66,8 @@ class Expression:
 class Graph:
     """Owner and factory of expressions; nodes of one graph may be combined with each other only.
 
-    A copy or a pickle is a list of its nodes in creation order, so that no depth is too deep.
+    ``add``, ``sub``, ``neg``, ``mul`` and ``reciprocal`` are what operators call. A copy or a pickle is a list of its
+    nodes in creation order, so that no depth is too deep.
     """
 
     def __init__(self) -> None:
@@ -136,9 +137,7 @@ class Graph:
                 return a.args[1]
             if a.args[1] is b:
                 return a.args[0]
-        if a.index > b.index:
-            return self.neg(self._intern("sub", b, a))
-        return self._intern("sub", a, b)
+        return self.neg(self._intern("sub", b, a)) if a.index > b.index else self._intern("sub", a, b)
 
     def neg(self, a: Scalar) -> Scalar:
         if type(a) is not Expression:

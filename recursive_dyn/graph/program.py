@@ -59,10 +59,12 @@ class Program:
 
     @property
     def input_size(self) -> int:
+        """Numbers of all input segments."""
         return sum(size for _, size in self.inputs)
 
     @property
     def output_size(self) -> int:
+        """Numbers of all output segments."""
         return sum(size for _, size in self.outputs)
 
     @property

@@ -61,10 +61,12 @@ class JointProgram:
 
     @property
     def nq(self) -> int:
+        """How many numbers its position is."""
         return sum(f.nq for f in self.factors)
 
     @property
     def nv(self) -> int:
+        """How many velocities it has."""
         return sum(f.nv for f in self.factors)
 
     @cached_property

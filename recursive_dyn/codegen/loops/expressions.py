@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-from types import BuiltinFunctionType, FunctionType
 from typing import Any
-
-import numpy as np
 
 from recursive_dyn.codegen.loops import intrinsics
 from recursive_dyn.codegen.loops.arithmetic import Arithmetic
@@ -195,10 +192,9 @@ class Expressions(Arithmetic):
             return self._invoked(callee, node)
         if isinstance(callee, type) and hasattr(callee, "_fields"):
             return self._made(callee, node)
-        if isinstance(callee, (FunctionType, BuiltinFunctionType, type, np.ufunc)) or callee is not None:
-            found = intrinsics.FUNCTIONS.get(callee)
-            if found is not None:
-                return found(self, node)
+        found = intrinsics.FUNCTIONS.get(callee)
+        if found is not None:
+            return found(self, node)
         raise self.fail(node, f"'{ast.unparse(node.func)}' is not a function of compiled loops")
 
     def _made(self, made: Any, node: ast.Call) -> Value:

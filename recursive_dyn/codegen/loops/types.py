@@ -6,6 +6,7 @@ tuple those of its fields.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -127,8 +128,6 @@ def of_annotation(annotation: Any, known: dict[str, Any]) -> Type:
 @cache
 def record(made: Any) -> Record:
     """The type of a NamedTuple class; always the same object."""
-    import sys
-
     known = vars(sys.modules[made.__module__])
     notes = {
         name: note for base in reversed(made.__mro__) for name, note in vars(base).get("__annotations__", {}).items()

@@ -72,7 +72,7 @@ class Contacts:
     point_a, point_b (n, 3): on the surfaces; normal (n, 3): unit vector from B to A; distance (n,): negative where they
     overlap. friction (n, 5): sticking, sliding, rolling (m), spinning (m), restitution. key (n,): says which pair of
     surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
-    by itself, as a conveyor's belt. free_names (m,): what the free bodies are called.
+    by itself, as a conveyor's belt. free_names (m,): what the free bodies are called, "free 0", ... if nothing is said.
     """
 
     a: np.ndarray
@@ -96,6 +96,8 @@ class Contacts:
             self.drift = _rows(n, 3)
         for name, kind, width in () if self.trusted else _FIELDS:
             setattr(self, name, _checked(name, getattr(self, name), kind, (n, width) if width else (n,)))
+        if len(self.free) and not self.free_names:
+            self.free_names = [f"free {k}" for k in range(len(self.free))]
         self.impulse, self.moment = _rows(n, 3), _rows(n, 3)
         self._local: tuple[np.ndarray, ...] = ()
 
@@ -105,6 +107,10 @@ class Contacts:
     def check(self, bodies: int) -> None:
         """Raise StateError for a contact that cannot be: of bodies that there are not, of one with itself, ..."""
         last = bodies + len(self.free)
+        if len(self.free_names) != len(self.free):
+            raise StateError(
+                f"the detector names {len(self.free_names)} free bodies, of which there are {len(self.free)}"
+            )
         length = np.einsum("ij,ij->i", self.normal, self.normal)
         stick, slide, roll, spin, e = self.friction.T
         for wrong, what in (

@@ -5,6 +5,7 @@ import pytest
 from contact_scenes import INTEGRATORS, G, at, mirror, position, put, set_twist, twist
 
 import recursive_dyn as rd
+from recursive_dyn.contact.contacts import Contacts, FreeBodies
 from scene import Body, Scene, joints, shapes
 
 H = 1 / 240
@@ -51,6 +52,26 @@ def test_what_rests_stays():
         assert kinds(shown) == {("box", "world"): "end"}
         shown.step()
         assert kinds(shown) == {}
+
+
+@pytest.mark.parametrize("names", [(), ("crate", "barrel")])
+def test_free_bodies_of_a_detector_are_told_by_name(names):
+    """By "free 0", "free 1" where it says none; a name for each, or none at all."""
+    scene = Scene(gravity=(0, 0, 0))
+    put(scene, "ball", shapes.Sphere(0.1), at(z=0.0), 1.0)
+    sim = rd.Simulation(scene.compile(), H)
+    still = np.zeros((2, 6))
+    free = FreeBodies(np.array([[0, 0, -1.0], [0, 0, 1.0]]), np.ones(2), np.tile(np.eye(3), (2, 1, 1)), still, still)
+    points = np.array([[0, 0, -0.1], [0, 0, 0.1]])
+    normals = np.array([[0, 0, 1.0], [0, 0, -1.0]])
+    given = [np.array([0, 0]), np.array([1, 2]), points, points, normals, np.zeros(2), np.zeros((2, 5)), np.arange(2)]
+    sim.detect = lambda sim: Contacts(*given, free=free, free_names=names)
+    sim.step()
+    told = {e.body_b for e in sim.contact_events if e.body_a == "ball"}
+    assert told == set(names or ("free 0", "free 1"))
+    sim.detect = lambda sim: Contacts(*given, free=free, free_names=("one",))
+    with pytest.raises(rd.StateError, match="names 1 free bodies, of which there are 2"):
+        sim.step()
 
 
 def test_a_call_of_many_steps_tells_all_of_them():

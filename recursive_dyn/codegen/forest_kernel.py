@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -14,38 +14,39 @@ from recursive_dyn.codegen.cache import key_of, source_fingerprint, store
 from recursive_dyn.codegen.drivers import padded
 from recursive_dyn.codegen.forest_driver import ENTRY, FOREST, GROUP, SUMS, forest_module
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.runs import Runs
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
-    """``systems`` (T,) equal systems: the machine code of one, ``jit.vector_width()`` of them at once.
+    """Equal systems: the machine code of one, ``jit.vector_width()`` of them at once.
 
-    inputs (T, n): where the first n inputs of each are among those of the whole; constants (T, m): its last m inputs.
-    outputs (T, k): where its first k outputs go in the whole; the others are sums over all systems.
+    inputs: where the first inputs of each are among those of the whole; constants: its last inputs, ``in_lanes``.
+    outputs: where its first outputs go in the whole; the others are sums over all systems.
     """
 
     kernel: Kernel
-    inputs: Array
+    inputs: Runs
     constants: Array
-    outputs: Array
+    outputs: Runs
 
 
 @dataclass(frozen=True, eq=False)
 class Whole:
     """What a kernel of many systems looks like from outside: segments (name, size), a state [q, v] if it steps one.
 
-    units: (first, end) in q of what together has length 1; cleared: how many outputs no system may write; total: the
-    program of what is made of the sums, which are the last outputs, if it is not they themselves; loop: IR text of one
-    more loop, written with ``forest_driver.SIZES``.
+    units (k, 2): first and number of what in q together has length 1; cleared: how many outputs no system may write;
+    total: the program of what is made of the sums, which are the last outputs, if it is not they themselves; loop: IR
+    text of one more loop, written with ``forest_driver.SIZES``.
     """
 
     inputs: Sequence[tuple[str, int]]
     outputs: Sequence[tuple[str, int]]
     nq: int
     nv: int
-    units: Sequence[tuple[int, int]]
+    units: Array
     cleared: int = 0
     sums: int = 0
     total: Kernel | None = None
@@ -67,78 +68,76 @@ class ForestKernel(Kernel):
         places["lane_scratch"] = places["lane_out"] + _room(width, [k.output_size for k in kernels])
         own = [k.scratch * width for k in kernels] + ([whole.total.scratch] if whole.total else [])
         self.scratch = places["lane_scratch"] + max([1, *own])
-        self._tables: list[Array] = []
-        rows = [self._group(group, width) for group in groups]
-        self._table = self._whole(whole, rows, places)
+        self._table, tables = _tabled(self, whole, groups, places)
         driver = _driver(whole.loop)
-        alive = (driver.files, self._tables, [k.native for k in kernels], whole.total)
-        self.native = jit.Native({}, driver.engine, alive)
+        self.native = replace(
+            driver, files=(driver.files, self._table, tables, [k.native for k in kernels], whole.total)
+        )
 
     def memory(self) -> tuple[Array, Array, Array]:
         given, made, scratch = super().memory()
         scratch[:1].view(np.int64)[0] = address(self._table)
         return given, made, scratch
 
-    def _kept(self, table: Array) -> int:
-        """Address of a table that lives as long as the machine code."""
-        own = np.ascontiguousarray(table)
-        self._tables.append(own)
-        return address(own)
 
-    def _group(self, group: Lanes, width: int) -> list[int]:
-        kernel, systems = group.kernel, len(group.inputs)
-        sums = kernel.output_size - group.outputs.shape[1]
-        row = {
-            "kernel": kernel.native.address(kernel.entry), "systems": systems, "sums": sums,
-            "first_sum": kernel.output_size - sums, "constants": group.constants.shape[1],
-            "first_constant": group.inputs.shape[1],
-            "constant_table": self._kept(_blocks(group.constants, width).transpose(0, 2, 1)),
-        }  # fmt: skip
-        for name, index in (("input", group.inputs), ("output", group.outputs)):
-            firsts, lengths = _runs(index)
-            starts = _blocks(index[:, firsts], width).transpose(0, 2, 1)
-            row[f"{name}_runs"] = len(firsts)
-            row[f"{name}_table"] = self._kept(np.stack([firsts, lengths], axis=1))
-            row[f"{name}_starts"] = self._kept(starts)
-        return [row[name] for name in GROUP]
+def in_lanes(values: Array) -> Array:
+    """Rows (T, n) as blocks of lanes (b, n, width), the last one filled up with the last row."""
+    systems, width = len(values), jit.vector_width()
+    if systems % width:
+        values = values[_filled(systems, width)]
+    blocks: Array = values.reshape(len(values) // width, width, values.shape[1]).transpose(0, 2, 1)
+    return np.ascontiguousarray(blocks)
 
-    def _whole(self, whole: Whole, rows: list[list[int]], places: dict[str, int]) -> Array:
-        units = np.array([(first, end - first) for first, end in whole.units], dtype=np.int64)
-        total = whole.total
-        made = total.output_size if total is not None else whole.sums
-        entries = {
-            "inputs": self.input_size, "outputs": self.output_size, "nq": whole.nq, "nv": whole.nv,
-            "unit_count": len(units), "unit_table": self._kept(units), "cleared": whole.cleared,
-            "group_count": len(rows), "groups": self._kept(np.array(rows, dtype=np.int64)), **places,
-            "sum_count": whole.sums, "sum_place": self.output_size - made,
-            "total": 0 if total is None else total.native.address(total.entry),
-        }  # fmt: skip
-        for name, segments in (("input", self.inputs), ("output", self.outputs)):
-            entries[f"{name}_segments"] = len(segments)
-            entries[f"{name}_sizes"] = self._kept(np.array([size for _, size in segments], dtype=np.int64))
-        table = np.array([entries[name] for name in FOREST], dtype=np.int64)
-        self._tables.append(table)
-        return table
+
+@lru_cache(maxsize=16)
+def _filled(systems: int, width: int) -> Array:
+    """Numbers of systems up to a whole number of registers, the last one again and again."""
+    return np.minimum(np.arange(-(-systems // width) * width), systems - 1)
+
+
+def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> tuple[Array, list[Array]]:
+    """The table that a call reads, and all that this points to."""
+    total, first, firsts = whole.total, 0, []
+    parts = [whole.units, *([size for _, size in segments] for segments in (whole.inputs, whole.outputs))]
+    for group in groups:
+        for runs in (group.inputs, group.outputs):
+            parts += [np.stack([np.cumsum(runs.lengths) - runs.lengths, runs.lengths], axis=1), in_lanes(runs.starts)]
+    flat = [np.asarray(part, dtype=np.int64).reshape(-1) for part in parts]
+    for part in flat:
+        firsts.append(first)
+        first += 8 * len(part)
+    numbers = np.concatenate(flat)
+    start = address(numbers)
+    at = [start + own for own in firsts]
+    rows = np.array([_row(group, *at[3 + 4 * k : 7 + 4 * k]) for k, group in enumerate(groups)], dtype=np.int64)
+    made = total.output_size if total is not None else whole.sums
+    entries = {
+        "inputs": kernel.input_size, "outputs": kernel.output_size, "nq": whole.nq, "nv": whole.nv,
+        "unit_count": len(whole.units), "unit_table": at[0], "cleared": whole.cleared, "group_count": len(rows),
+        "groups": address(rows), **places, "sum_count": whole.sums, "sum_place": kernel.output_size - made,
+        "total": 0 if total is None else total.native.address(total.entry), "input_segments": len(whole.inputs),
+        "input_sizes": at[1], "output_segments": len(whole.outputs), "output_sizes": at[2],
+    }  # fmt: skip
+    table = np.array([entries[name] for name in FOREST], dtype=np.int64)
+    return table, [numbers, rows, *(group.constants for group in groups)]
+
+
+def _row(group: Lanes, input_table: int, input_starts: int, output_table: int, output_starts: int) -> list[int]:
+    """The entries of a group, of which the addresses of its runs are given."""
+    kernel, outputs = group.kernel, group.outputs.size
+    row = {
+        "kernel": kernel.native.address(kernel.entry), "systems": len(group.inputs.starts),
+        "input_runs": len(group.inputs.lengths), "input_table": input_table, "input_starts": input_starts,
+        "output_runs": len(group.outputs.lengths), "output_table": output_table, "output_starts": output_starts,
+        "sums": kernel.output_size - outputs, "first_sum": outputs, "constants": group.constants.shape[1],
+        "first_constant": group.inputs.size, "constant_table": address(group.constants),
+    }  # fmt: skip
+    return [row[name] for name in GROUP]
 
 
 def _room(width: int, sizes: Sequence[int]) -> int:
     """Doubles of lanes for the longest, and what an exchange may write beyond it."""
     return padded((max(sizes, default=0) + width) * width)
-
-
-def _runs(index: Array) -> tuple[Array, Array]:
-    """(first column, length) of the stretches of columns whose positions (T, n) follow each other in every row."""
-    count = index.shape[1]
-    breaks = np.flatnonzero((np.diff(index, axis=1) != 1).any(axis=0)) + 1
-    firsts = np.concatenate([np.zeros(min(count, 1), dtype=np.int64), breaks]).astype(np.int64)
-    return firsts, np.diff(np.append(firsts, count)).astype(np.int64)
-
-
-def _blocks(values: Array, width: int) -> Array:
-    """Rows (T, n) as blocks (b, width, n), the last one filled up with the last row."""
-    count = -(-len(values) // width)
-    last = np.minimum(np.arange(count * width), len(values) - 1)
-    return values[last].reshape(count, width, values.shape[1])
 
 
 @cache

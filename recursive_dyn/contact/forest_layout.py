@@ -21,7 +21,7 @@ def layout(model: Model) -> Layout:
     if not model.parts:
         return of_one(model)
     own = [(kind, _known(kind.model)) for kind in kinds_of(model)]
-    links, nv = len(model.links), model.nv
+    links, nv = model.nl, model.nv
     parent = np.full(links, WORLD, dtype=np.int64)
     home = np.full(nv, links, dtype=np.int64)
     for kind, one in own:

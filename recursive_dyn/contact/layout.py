@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Integers
 from recursive_dyn.model.elimination_order import Crossing, Elimination
+from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.impulse import event_size
 
@@ -137,7 +138,12 @@ def _tied(model: Model) -> Iterator[Sequence[int]]:
 def body_links(model: Model) -> np.ndarray:
     """Link of every body, WORLD (-1) for one that does not move."""
     assert WORLD == -1
-    return _integers([body.link for body in model.bodies])
+    found = np.full(model.nb, WORLD)
+    for kind in blocks_of(model):
+        own = _integers([body.link for body in kind.model.bodies])
+        moving = own != WORLD
+        found[kind.bodies[:, moving]] = kind.links[:, own[moving]]
+    return found
 
 
 def _integers(values: list[int]) -> np.ndarray:

@@ -50,17 +50,17 @@ CONVERSIONS: dict[str, Function] = {
     ),
     "cartesian_forces": Function(
         "Wrenches, world axes at each body's centre of mass, that act as tau.",
-        ("q", "tau"), lambda m: (len(m.bodies), 6), _cartesian_forces, exported=True, rows=tree_rows.jointed_bodies,
+        ("q", "tau"), lambda m: (m.nb, 6), _cartesian_forces, exported=True, rows=tree_rows.jointed_bodies,
     ),
     "pair_wrenches": Function(
         "Wrenches as of cartesian_forces, the least by weights of moment and force at a point of each body's own, and\n"
         "what of tau singular joints leave undone.",
-        ("q", "tau", "points", "weights"), lambda m: (6 * len(m.bodies) + m.nv,), _pair_wrenches, exported=True,
+        ("q", "tau", "points", "weights"), lambda m: (6 * m.nb + m.nv,), _pair_wrenches, exported=True,
         rows=tree_rows.pair_wrenches,
     ),
     "tree_wrenches": Function(
         "The least wrenches of all, at each body's centre of mass, that act as tau, by weights at each body's origin.",
-        ("q", "tau", "weights"), lambda m: (len(m.bodies), 6), _tree_wrenches, solves=True, exported=True,
+        ("q", "tau", "weights"), lambda m: (m.nb, 6), _tree_wrenches, solves=True, exported=True,
         rows=tree_rows.bodies(6),
     ),
     "joint_velocities": Function(
@@ -75,7 +75,7 @@ CONVERSIONS: dict[str, Function] = {
     ),
     "joint_wrenches": Function(
         "[moment; force] on every body by its joint for the accelerations a, world axes at the body's origin.",
-        ("q", "v", "a"), lambda m: (len(m.bodies), 6),
+        ("q", "v", "a"), lambda m: (m.nb, 6),
         lambda c: [("W", joint_wrenches(c.tree, c.input("a")))], exported=True, rows=tree_rows.linked_bodies,
     ),
     "external_forces": Function(

@@ -100,7 +100,7 @@ class Conversions(Evaluator):
         if choice not in (COUPLE, MINIMUM, FORCE):
             known = f"'{COUPLE}', '{MINIMUM}', '{FORCE}' or '{TREE}'"
             raise StateError(f"there are no wrenches by '{choice}'; choose {known}")
-        count = len(self.model.bodies)
+        count = self.model.nb
         at = np.zeros(3 * count) if points is None else self._of_bodies("points", points, 3)
         result = self.call("pair_wrenches", q, tau, at, self._weights(choice, length))
         wrenches, left = result[..., : 6 * count], result[..., 6 * count :]
@@ -119,7 +119,7 @@ class Conversions(Evaluator):
         wrenches = self.call("joint_wrenches", q, v, a)
         if external is None:
             return wrenches
-        count = len(self.model.bodies)
+        count = self.model.nb
         applied = self._finite("wrenches", self._of_bodies("external", external, 6), 6 * count)
         lead = batch_shape(["a", "external"], [wrenches[..., 0], applied])
         return wrenches - self._carried(q, np.broadcast_to(applied, (*lead, 6 * count)).reshape(*lead, count, 6))
@@ -127,7 +127,7 @@ class Conversions(Evaluator):
     def _carried(self, q: Any, wrenches: Array) -> Array:
         """On each body, wrenches (..., nb, 6) at the origins of it and of all that hangs on it, moved to its own."""
         total, place = wrenches.copy(), self.poses(q)[..., :3, 3]
-        for index in reversed(range(len(self.model.bodies))):
+        for index in reversed(range(self.model.nb)):
             parent, own = self.model.bodies[index].parent, total[..., index, :]
             if parent != WORLD:
                 total[..., parent, :] += own
@@ -145,7 +145,7 @@ class Conversions(Evaluator):
     def _alone(self) -> dict[str, Array]:
         """Of which bodies' joints (nb,) couples alone, or forces alone, can do everything."""
         links = {body.link: k for k, body in enumerate(self.model.bodies) if body.jointed}
-        result = {choice: np.zeros(len(self.model.bodies), dtype=bool) for choice in _ALONE}
+        result = {choice: np.zeros(self.model.nb, dtype=bool) for choice in _ALONE}
         for i, link in enumerate(self.model.links):
             result[COUPLE][links[i]], result[FORCE][links[i]] = turns_freely(link), pushes_freely(link)
         return result
@@ -169,7 +169,7 @@ class Conversions(Evaluator):
 
     def _of_bodies(self, name: str, value: Any, size: int) -> Array:
         """Numbers (..., nb, size) as (..., nb size)."""
-        count = len(self.model.bodies)
+        count = self.model.nb
         array = real_array(value)
         if array is None:
             raise StateError(f"'{name}' must be an array of real numbers of shape (..., {count}, {size}), one a body")

@@ -63,7 +63,7 @@ class Dynamics(Conversions):
     @property
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies, in order of attachment."""
-        return tuple(body.name for body in self.model.bodies)
+        return self.model.body_names
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class Dynamics(Conversions):
     @property
     def velocity_coordinates(self) -> tuple[str, ...]:
         """Names of the velocity coordinates (nv,)."""
-        return tuple(c.name for c in self.model.coordinates)
+        return self.model.velocity_names
 
     def neutral(self) -> Array:
         """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""

@@ -6,17 +6,19 @@ What the functions of the whole give, but for rounding: a program's products and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
 from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.codegen.forest_driver import ENTRY, SIZES
-from recursive_dyn.codegen.forest_kernel import ForestKernel, Lanes, Whole
+from recursive_dyn.codegen.forest_kernel import ForestKernel, Lanes, Whole, in_lanes
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.forest import Kind, kinds_of
 from recursive_dyn.model.model import Model
@@ -45,7 +47,7 @@ class Forest:
     def pays(self) -> bool:
         """Whether lanes are faster, or compiled faster, than one program of the whole."""
         model = self.model
-        if model.constraints or not model.nv or len(model.bodies) < _TREES:
+        if model.constraints or not model.nv or model.nb < _TREES:
             return False
         trees = sum(map(len, self.kinds))
         return trees >= max(_TREES, _EQUAL * len(self.kinds))
@@ -58,11 +60,13 @@ class Forest:
         if outputs is None:
             return None
         inputs = self.inputs(function)
-        chosen = [k for k, rows in enumerate(outputs) if rows.shape[1] or (function.sums and self.kinds[k].model.nv)]
+        chosen = [
+            k for k, rows in enumerate(outputs) if len(rows.lengths) or (function.sums and self.kinds[k].model.nv)
+        ]
         groups = []
         for done, k in enumerate(chosen):
             kernel = self.tree(self.kinds[k]).kernel(name, jit.vector_width())
-            groups.append(Lanes(kernel, inputs[k], self.kinds[k].constants, outputs[k]))
+            groups.append(Lanes(kernel, inputs[k], self._constants[k], outputs[k]))
             if report is not None:
                 report((done + 1) / len(chosen))
         return ForestKernel(self._whole(name, function, outputs), groups)
@@ -71,26 +75,55 @@ class Forest:
         """The functions of one tree of a kind."""
         return self._alone(kind.model)
 
-    def inputs(self, function: Function) -> list[Array]:
-        """Of every kind, where the inputs of its trees are among those of the whole."""
-        model, kinds, first = self.model, self.kinds, 0
-        found: list[list[Array]] = [[] for _ in kinds]
-        for segment in (*function.inputs, "parameters"):
-            for own, rows in zip(found, _segment(segment, model, kinds), strict=True):
-                own.append(first + rows)
-            first += segment_size(model, segment)
-        return [np.concatenate(own, axis=1) for own in found]
+    @cached_property
+    def _constants(self) -> list[Array]:
+        """The numbers of every kind's trees."""
+        return [in_lanes(kind.constants) for kind in self.kinds]
 
-    def _whole(self, name: str, function: Function, outputs: Sequence[Array]) -> Whole:
+    @cached_property
+    def _parameters(self) -> list[Runs]:
+        """Where the parameters of every kind's trees are."""
+        return [Runs.of(kind.parameters) for kind in self.kinds]
+
+    @cached_property
+    def _units(self) -> Array:
+        """First and number (k, 2) of what in q together has length 1."""
+        found = [np.zeros((0, 2), dtype=np.int64)]
+        for kind in self.kinds:
+            for first, end in kind.model.units:
+                own = kind.places[:, first]
+                found.append(np.stack([own, np.full_like(own, end - first)], axis=1))
+        return np.concatenate(found)
+
+    def inputs(self, function: Function) -> list[Runs]:
+        """Of every kind, where the inputs of its trees are among those of the whole."""
+        first, found = 0, list[list[Runs]]()
+        for segment in (*function.inputs, "parameters"):
+            found.append([runs.after(first) for runs in self._segment(segment)])
+            first += segment_size(self.model, segment)
+        return [Runs.joined(own) for own in zip(*found, strict=True)]
+
+    def _segment(self, segment: str) -> list[Runs]:
+        """Where the trees' parts of an input segment are in it."""
+        model, kinds = self.model, self.kinds
+        if segment == "parameters":
+            return self._parameters
+        if segment == "dt":
+            return [Runs(np.zeros((len(kind), 1), dtype=np.int64), np.ones(1, dtype=np.int64)) for kind in kinds]
+        if segment in OF_BODIES:
+            return tree_rows.bodies(OF_BODIES[segment])(model, kinds) or []
+        return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)
+
+    def _whole(self, name: str, function: Function, outputs: Sequence[Runs]) -> Whole:
         model, rule = self.model, BY_FUNCTION.get(name)
         segments = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
         size = int(np.prod(function.shape(model)))
-        written = sum(rows.size for rows in outputs)
+        written = sum(len(rows.starts) * rows.size for rows in outputs)
         total = self._total(name, function)
         made = total.output_size if total is not None else function.sums
         return Whole(
-            segments, [(name, size)], model.nq, model.nv, model.units, 0 if written + made == size else size - made,
-            function.sums, total, "" if rule is None else rule.loop(ENTRY, SIZES),
+            segments, [(name, size)], model.nq, model.nv, self._units, 0 if written + made == size else size - made,
+            function.sums, total, "" if rule is None else _loop(rule),
         )  # fmt: skip
 
     def _total(self, name: str, function: Function) -> Kernel | None:
@@ -106,12 +139,7 @@ class Forest:
         return Kernel(f"total of {name}", build, 1)
 
 
-def _segment(segment: str, model: Model, kinds: Sequence[Kind]) -> list[Array]:
-    """Where the trees' parts of an input segment are in it."""
-    if segment == "parameters":
-        return [kind.parameters for kind in kinds]
-    if segment == "dt":
-        return [np.zeros((len(kind), 1), dtype=np.int64) for kind in kinds]
-    if segment in OF_BODIES:
-        return tree_rows.bodies(OF_BODIES[segment])(model, kinds) or []
-    return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)
+@cache
+def _loop(rule: Integrator) -> str:
+    """The loop of a rule's steps."""
+    return rule.loop(ENTRY, SIZES)

@@ -11,6 +11,8 @@ from recursive_dyn.dynamics.control_functions import CONTROL
 from recursive_dyn.dynamics.conversion_functions import CONVERSIONS
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
+from recursive_dyn.model.forest import blocks_of
+from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
@@ -55,12 +57,11 @@ def neutral(model: Model) -> np.ndarray:
     """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
     if model.assembled is not None:
         return np.array(model.assembled)
-    q = np.zeros(model.nq)
-    for _, factor, place, _ in model.owners:
-        q[place : place + factor.nq] = factor.space.neutral
-    for place, slot in model.plain_slots:
-        low, high = model.coordinates[slot].limits
-        q[place] = min(max(0.0, low), high)
+    q, stops = np.zeros(model.nq), limited(model)
+    for kind in blocks_of(model):
+        for _, factor, place, _ in kind.model.owners:
+            q[kind.places[:, place : place + factor.nq]] = factor.space.neutral
+    q[stops.places] = np.minimum(np.maximum(0.0, stops.low), stops.high)
     return q
 
 
@@ -108,12 +109,12 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "poses": Function(
         "X_WB of every body, a 4 x 4 matrix, row after row.",
-        ("q",), lambda m: (len(m.bodies), 4, 4), lambda c: [("X", kinematics.poses(c.tree))], exported=True,
+        ("q",), lambda m: (m.nb, 4, 4), lambda c: [("X", kinematics.poses(c.tree))], exported=True,
         rows=tree_rows.bodies(16),
     ),
     "velocities": Function(
         "[omega; v] of every body at its origin, world axes.",
-        ("q", "v"), lambda m: (len(m.bodies), 6), lambda c: [("V", kinematics.velocities(c.tree))], exported=True,
+        ("q", "v"), lambda m: (m.nb, 6), lambda c: [("V", kinematics.velocities(c.tree))], exported=True,
         rows=tree_rows.bodies(6),
     ),
     "screws": Function(
@@ -167,7 +168,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "constraint_wrenches": Function(
         "What the constraints do to the bodies: [moment; force], world axes at each body's origin.",
-        ("q", "v", "tau"), lambda m: (len(m.bodies), 6), _constraint_wrenches,
+        ("q", "v", "tau"), lambda m: (m.nb, 6), _constraint_wrenches,
         solves=True, exported=True, constrained=True,
     ),
     "constraint_positions": Function(
@@ -202,7 +203,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "frames": Function(
         "Poses and twists of every body; mass, centre and momentum of every tree that floats (see recursion.impulse).",
-        ("q", "v"), lambda m: (22 * len(m.bodies) + impulse.FLOATING * len(impulse.floating(m)),), _frames,
+        ("q", "v"), lambda m: (22 * m.nb + impulse.FLOATING * len(impulse.floating(m)),), _frames,
         rows=tree_rows.frames,
     ),
     **CONTROL,

@@ -14,7 +14,7 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_check import check_joint, check_placement
 from recursive_dyn.joint.joint_program import JointProgram
-from recursive_dyn.model.composition import composed
+from recursive_dyn.model.composition import ComposedModel
 from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 from recursive_dyn.model.numbering import Numbering
@@ -47,7 +47,7 @@ def build_model(
                 tree = numbers[_root(spec)]
                 order.append((tree, counts[tree]))
                 counts[tree] += 1
-            return composed([_known(root, tree) for root, tree in trees.items()], order, gravity, parameters)
+            return ComposedModel([_known(root, tree) for root, tree in trees.items()], order, gravity, parameters)
     return _built(graph, specs, gravity, parameters, shared, constraints)
 
 

@@ -2,108 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recursive_dyn.graph.expression import Graph
-from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, Part
+from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, ModelParts, Numbers, expanded
 
+Array = np.ndarray
 Frozen = TypeVar("Frozen", Link, BodyFrame)
+Entry = TypeVar("Entry")
 
 
-def composed(
-    models: Sequence[Model],
-    order: Sequence[tuple[int, int]],
-    gravity: Sequence[float] | np.ndarray,
-    parameters: Sequence[tuple[str, float]],
-) -> Model:
-    """The model of all bodies; order: (number of its model, number in it) of each body, in order of attachment.
+class ComposedModel(Model):
+    """The model of all bodies of some models without parameters, but for their joints' charts, and without constraints.
 
-    The models have no parameters but their joints' charts, and no constraints.
+    What it says one by one, as its ``links``, ``coordinate_names`` and ``units``, it says when it is asked: whoever
+    goes by ``parts`` never asks.
     """
-    parts = [Part(model, [], [], [], []) for model in models]
-    owned = [_owned(model) for model in models]
-    links: list[Link] = []
-    bodies: list[BodyFrame] = []
-    nq = nv = 0
-    for number, own in order:
-        part = parts[number]
-        body = part.model.bodies[own]
-        part.bodies.append(len(bodies))
-        if body.jointed and body.link != WORLD:
-            link, more_slots, more_places = owned[number][body.link]
-            part.links.append(len(links))
-            part.slots.extend(range(nv, nv + more_slots))
-            part.places.extend(range(nq, nq + more_places))
-            nv, nq = nv + more_slots, nq + more_places
-            parent = WORLD if link.parent == WORLD else part.links[link.parent]
-            own_places, own_slots = part.places, part.slots
-            links.append(
-                _with(
+
+    def __init__(
+        self,
+        models: Sequence[Model],
+        order: Sequence[tuple[int, int]],
+        gravity: Sequence[float] | Array,
+        parameters: Sequence[tuple[str, float]],
+    ) -> None:
+        """order: (number of its model, number in it) of each body, in order of attachment."""
+        parts = _numbered(models, order)
+        own = vars(self)
+        own["graph"], own["constraints"], own["assembled"], own["parts"] = Graph(), (), None, parts
+        own["gravity"] = (float(gravity[0]), float(gravity[1]), float(gravity[2]))
+        own["nq"], own["nv"] = len(parts.places.all), len(parts.slots.all)
+        own["parameters"] = (*parameters, *((link.chart, 0.0) for link in self.charted))
+
+    @property
+    def nb(self) -> int:
+        return len(self.parts.bodies.all)
+
+    @property
+    def nl(self) -> int:
+        return len(self.parts.links.all)
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        parts, found = self.parts, dict[int, Link]()
+        for k, model in enumerate(parts.models):
+            numbers, places, slots = parts.links.of(k), parts.places.of(k), parts.slots.of(k)
+            for number, link in zip(numbers, model.links, strict=True):
+                found[number] = _with(
                     link,
-                    parent=parent,
-                    places=tuple([own_places[k] for k in link.places]),
-                    slots=tuple([own_slots[k] for k in link.slots]),
+                    parent=WORLD if link.parent == WORLD else numbers[link.parent],
+                    places=tuple([places[p] for p in link.places]),
+                    slots=tuple([slots[s] for s in link.slots]),
                 )
-            )
-        on = WORLD if body.link == WORLD else part.links[body.link]
-        bodies.append(_with(body, parent=WORLD if body.parent == WORLD else part.bodies[body.parent], link=on))
-    return Model(
-        graph=Graph(),
-        links=tuple(links),
-        bodies=tuple(bodies),
-        gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
-        parameters=(*parameters, *((link.chart, 0.0) for link in links if link.chart is not None)),
-        nq=nq,
-        nv=nv,
-        parts=tuple(parts),
-        **_coordinates(parts, nq, nv),
+        return tuple([found[i] for i in range(self.nl)])
+
+    @cached_property
+    def bodies(self) -> tuple[BodyFrame, ...]:
+        parts, found = self.parts, dict[int, BodyFrame]()
+        for k, model in enumerate(parts.models):
+            numbers, links = parts.bodies.of(k), parts.links.of(k)
+            for number, body in zip(numbers, model.bodies, strict=True):
+                parent = WORLD if body.parent == WORLD else numbers[body.parent]
+                found[number] = _with(body, parent=parent, link=WORLD if body.link == WORLD else links[body.link])
+        return tuple([found[i] for i in range(self.nb)])
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        return self._gathered(self.parts.bodies, lambda model: model.body_names)
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self._gathered(self.parts.slots, lambda model: model.velocity_names)
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self._gathered(self.parts.places, lambda model: model.coordinate_names)
+
+    @cached_property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        return self._gathered(self.parts.slots, lambda model: model.coordinates)
+
+    @cached_property
+    def charted(self) -> tuple[Link, ...]:
+        if not any(model.charted for model in self.parts.models):
+            return ()
+        return tuple([link for link in self.links if link.chart is not None])
+
+    @cached_property
+    def plain_slots(self) -> tuple[tuple[int, int], ...]:
+        parts, found = self.parts, list[tuple[int, int]]()
+        for k, model in enumerate(parts.models):
+            places, slots = parts.places.of(k), parts.slots.of(k)
+            found += [(places[p], slots[s]) for p, s in model.plain_slots]
+        return tuple(sorted(found))
+
+    @cached_property
+    def units(self) -> tuple[tuple[int, int], ...]:
+        found = list[tuple[int, int]]()
+        for k, model in enumerate(self.parts.models):
+            places = self.parts.places.of(k)
+            found += [(places[first], places[end - 1] + 1) for first, end in model.units]
+        return tuple(sorted(found))
+
+    def _gathered(self, numbers: Numbers, of: Callable[[Model], Iterable[Entry]]) -> tuple[Entry, ...]:
+        """What each part has of its numbered things, in the order of the whole."""
+        found = list(chain.from_iterable(map(of, self.parts.models)))
+        if (numbers.all[:-1] < numbers.all[1:]).all():
+            return tuple(found)
+        return tuple([found[k] for k in np.argsort(numbers.all).tolist()])
+
+
+def _numbered(models: Sequence[Model], order: Sequence[tuple[int, int]]) -> ModelParts:
+    """What the models' parts are in the whole, body after body."""
+    first_body = _firsts([len(model.bodies) for model in models])
+    sizes = np.concatenate([np.zeros((0, 3), dtype=np.int64), *map(_sizes, models)])
+    number, own = np.array(order, dtype=np.int64).reshape(-1, 2).T
+    at = first_body[number] + own
+    starts, bodies = np.empty_like(sizes), np.empty(len(sizes), dtype=np.int64)
+    starts[at], bodies[at] = np.cumsum(sizes[at], axis=0) - sizes[at], np.arange(len(at))
+    firsts = _firsts(sizes)[first_body]
+    links, slots, places = (
+        Numbers(expanded(starts[:, k], sizes[:, k]), np.ascontiguousarray(firsts[:, k])) for k in range(3)
     )
+    return ModelParts(tuple(models), links, Numbers(bodies, first_body), slots, places)
 
 
-def _coordinates(parts: Sequence[Part], nq: int, nv: int) -> dict[str, Any]:
-    """The fields of a model that are of coordinates."""
-    coordinates: list[Any] = [None] * nv
-    names: list[Any] = [None] * nq
-    plain: list[tuple[int, int]] = []
-    units: list[tuple[int, int]] = []
-    for part in parts:
-        model, slots, places = part.model, part.slots, part.places
-        for slot, coordinate in zip(slots, model.coordinates, strict=True):
-            coordinates[slot] = coordinate
-        for place, name in zip(places, model.coordinate_names, strict=True):
-            names[place] = name
-        plain += [(places[p], slots[s]) for p, s in model.plain_slots]
-        units += [(places[first], places[end - 1] + 1) for first, end in model.units]
-    return {
-        "coordinates": tuple(coordinates),
-        "coordinate_names": tuple(names),
-        "plain_slots": tuple(sorted(plain)),
-        "units": tuple(sorted(units)),
-    }
+def _firsts(counts: Sequence[int] | Array) -> Array:
+    """Where things begin of which there are ``counts`` (n, ...) one after the other, and the end, (n + 1, ...)."""
+    ends = np.cumsum(np.asarray(counts, dtype=np.int64), axis=0)
+    return np.concatenate([np.zeros_like(ends, shape=(1, *ends.shape[1:])), ends])
 
 
-_OWNED: WeakKeyDictionary[Model, list[tuple[Link, int, int]]] = WeakKeyDictionary()
+_SIZES: WeakKeyDictionary[Model, Array] = WeakKeyDictionary()
 
 
-def _owned(model: Model) -> list[tuple[Link, int, int]]:
-    """Every link, and how many slots and places came with it; counted once."""
-    found = _OWNED.get(model)
+def _sizes(model: Model) -> Array:
+    """How many links, slots and places came with each body, (nb, 3); counted once."""
+    found = _SIZES.get(model)
     if found is None:
-        found = _OWNED[model] = _counted(model)
+        found = _SIZES[model] = _counted(model)
     return found
 
 
-def _counted(model: Model) -> list[tuple[Link, int, int]]:
-    found, nv, nq = [], 0, 0
-    for link in model.links:
-        slots, places = max((nv, *(s + 1 for s in link.slots))), max((nq, *(p + 1 for p in link.places)))
-        found.append((link, slots - nv, places - nq))
-        nv, nq = slots, places
-    return found
+def _counted(model: Model) -> Array:
+    sizes, nv, nq = np.zeros((len(model.bodies), 3), dtype=np.int64), 0, 0
+    for k, body in enumerate(model.bodies):
+        if body.jointed and body.link != WORLD:
+            link = model.links[body.link]
+            slots, places = max((nv, *(s + 1 for s in link.slots))), max((nq, *(p + 1 for p in link.places)))
+            sizes[k] = 1, slots - nv, places - nq
+            nv, nq = slots, places
+    return sizes
 
 
 def _with(frozen: Frozen, **changes: Any) -> Frozen:

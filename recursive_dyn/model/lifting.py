@@ -44,7 +44,7 @@ class Reader:
         if type(x) is Expression:
             self.structure.append(("node", x.index))
         elif not free and x in (0.0, 1.0, -1.0):
-            self.structure.append(float(x))
+            self.structure.append(float(x) + 0.0)  # -0.0 is 0.0
         else:
             self.structure.append(None)
             self.numbers.append(float(x))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,16 +81,46 @@ class BodyFrame:
     inertia: np.ndarray | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What hangs on one body of the world, as a model of its own, and what its parts are in the whole: of every link,
-    body, slot and place of its own the number in the whole."""
+class Numbers(NamedTuple):
+    """Numbers in the whole, part after part; first (P + 1,): where each part's begin, and the end of the last."""
 
-    model: Model
-    links: list[int]
-    bodies: list[int]
-    slots: list[int]
-    places: list[int]
+    all: np.ndarray
+    first: np.ndarray
+
+    def of(self, part: int) -> list[int]:
+        """Those of one part, in its own order."""
+        own: list[int] = self.all[self.first[part] : self.first[part + 1]].tolist()
+        return own
+
+    def of_several(self, parts: np.ndarray) -> np.ndarray:
+        """Those of some parts (m,), one after the other."""
+        return self.all[expanded(self.first[parts], self.first[parts + 1] - self.first[parts])]
+
+
+def expanded(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """start, start + 1, ... as many as it counts, of all one after the other."""
+    return np.asarray(np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum()))
+
+
+_NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelParts:
+    """Models that know nothing of each other, each of what hangs on one body of the world, and what their links,
+    bodies, slots and places are in the whole."""
+
+    models: tuple[Model, ...] = ()
+    links: Numbers = _NO_NUMBERS
+    bodies: Numbers = _NO_NUMBERS
+    slots: Numbers = _NO_NUMBERS
+    places: Numbers = _NO_NUMBERS
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+
+NO_PARTS = ModelParts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +143,32 @@ class Model:
     units: tuple[tuple[int, int], ...] = ()  # (first, end) of the places in q that together have length 1
     constraints: tuple[Constraint, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
-    parts: tuple[Part, ...] = ()
+    parts: ModelParts = NO_PARTS
+
+    @property
+    def nb(self) -> int:
+        """Number of bodies."""
+        return len(self.bodies)
+
+    @property
+    def nl(self) -> int:
+        """Number of links."""
+        return len(self.links)
+
+    @cached_property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies."""
+        return tuple([body.name for body in self.bodies])
+
+    @cached_property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the coordinates of v."""
+        return tuple([c.name for c in self.coordinates])
+
+    def changed(self, **others: Any) -> Model:
+        """The same but for some fields, and of no parts."""
+        own = {field.name: getattr(self, field.name) for field in fields(Model)}
+        return Model(**own | {"parts": NO_PARTS} | others)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self  # nothing of it changes
@@ -160,6 +215,11 @@ class Model:
     def charted(self) -> tuple[Link, ...]:
         """The links whose joints have several charts."""
         return tuple(link for link in self.links if link.chart is not None)
+
+    @property
+    def common_parameters(self) -> tuple[tuple[str, float], ...]:
+        """Those that are no chart's number, which all trees have; charts' come after them."""
+        return self.parameters[: len(self.parameters) - len(self.charted)]
 
     @cached_property
     def sharing(self) -> tuple[tuple[int, ...], ...]:

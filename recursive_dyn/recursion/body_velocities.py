@@ -57,7 +57,7 @@ def weighed_tree(tree: Tree, weights: np.ndarray) -> Tree:
     """The tree at rest, its bodies of mass and moment of inertia as weights (nb, 2) say, without anything else."""
     model = tree.model
     plain = tuple(replace(c, armature=0.0) for c in model.coordinates)
-    other = replace(model, coordinates=plain, gravity=(0.0, 0.0, 0.0), constraints=())
+    other = model.changed(coordinates=plain, gravity=(0.0, 0.0, 0.0), constraints=())
     result = Tree(other, tree.graph, q=tree.q, v=array(np.zeros(model.nv)))
     carried = [MassMoments(0.0, array(np.zeros(3)), array(np.zeros((3, 3)))) for _ in model.links]
     for body, (angular, linear) in zip(model.bodies, weights, strict=True):

@@ -109,6 +109,6 @@ def segment_size(model: Model, name: str) -> int:
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
         "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv,
         "dt": 1, "parameters": len(model.parameters),
-        **{segment: columns * len(model.bodies) for segment, columns in OF_BODIES.items()},
+        **{segment: columns * model.nb for segment, columns in OF_BODIES.items()},
     }  # fmt: skip
     return sizes[name]

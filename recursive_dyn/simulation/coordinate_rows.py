@@ -11,7 +11,9 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.contact.tuning import LIMIT_REACH
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.model import limits
 from recursive_dyn.model.model import Model
+from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
 from recursive_dyn.simulation.motors import MotorArrays, Motors
 from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 
@@ -36,34 +38,21 @@ class RowSources(NamedTuple):
     constraints: int
 
 
-def limited_slots(model: Model) -> list[int]:
-    """Slots in v of the coordinates that have limits."""
-    places = {slot for _, slot in model.plain_slots}
-    return [s for s, c in enumerate(model.coordinates) if c.limits != _UNLIMITED and s in places]
-
-
-def rubbing_slots(model: Model) -> list[int]:
-    """Slots in v of the coordinates that have dry friction."""
-    return [s for s, c in enumerate(model.coordinates) if c.friction > 0.0]
-
-
 def row_sources(dynamics: Dynamics, motors: Motors) -> RowSources:
     """Those of a model."""
     model = dynamics.model
-    places = {slot: place for place, slot in model.plain_slots}
-    limited, rubbing = limited_slots(model), rubbing_slots(model)
-    limits = np.array([model.coordinates[s].limits for s in limited], dtype=float).reshape(-1, 2)
     names = ("constraint_jacobian", "constraint_velocities") if model.constraints else ()
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
     return RowSources(
-        np.array(limited, dtype=np.int64), np.array([places[s] for s in limited], dtype=np.int64),
-        limits[:, 0].copy(), limits[:, 1].copy(), np.array(rubbing, dtype=np.int64),
-        np.array([model.coordinates[s].friction for s in rubbing], dtype=float), motors.arrays, jacobian, rates,
-        len(model.constraints),
+        *limits.limited(model), *limits.rubbing(model), motors.arrays, jacobian, rates, len(model.constraints)
     )  # fmt: skip
 
 
-_UNLIMITED = (-np.inf, np.inf)
+def row_count(model: Model) -> int:
+    """How many rows there can be."""
+    return 2 * len(limits.limited(model).slots) + len(limits.rubbing(model).slots) + model.nv + len(model.constraints)
+
+
 _NAMES: WeakKeyDictionary[Model, list[str]] = WeakKeyDictionary()
 
 
@@ -75,13 +64,33 @@ def row_names(model: Model) -> list[str]:
 
 
 def _row_names(model: Model) -> list[str]:
-    names = [c.name for c in model.coordinates]
-    limited = [names[s] for s in limited_slots(model)]
+    names = model.velocity_names
+    stops = [names[s] for s in limits.limited(model).slots.tolist()]
+    rough = [names[s] for s in limits.rubbing(model).slots.tolist()]
     return [
-        *(f"low limit of {name}" for name in limited), *(f"high limit of {name}" for name in limited),
-        *(f"friction of {names[s]}" for s in rubbing_slots(model)), *(f"motor of {name}" for name in names),
+        *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
+        *(f"friction of {name}" for name in rough), *(f"motor of {name}" for name in names),
         *(f"constraint {c.name}" for c in model.constraints),
     ]  # fmt: skip
+
+
+def renumbered_rows(edit: Edit) -> np.ndarray:
+    """The number now of each row that there could be before the edit, GONE for none."""
+    old, new = edit.old.model, edit.new.model
+    if old.constraints or new.constraints:
+        return numbers(row_names(old), row_names(new))
+    found, first = [], 0
+    for before, after in zip(_slots(old), _slots(new), strict=True):
+        at = find(after, edit.slots[before])
+        found.append(np.where(at == GONE, GONE, first + at))
+        first += len(after)
+    return np.concatenate(found)
+
+
+def _slots(model: Model) -> tuple[np.ndarray, ...]:
+    """Of each sort of rows, the slots of its coordinates, rising."""
+    stops = limits.limited(model).slots
+    return stops, stops, limits.rubbing(model).slots, np.arange(model.nv)
 
 
 def room_for_rows(model: Model, m: int) -> GeneralizedRows:

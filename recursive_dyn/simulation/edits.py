@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, ModelParts, Numbers
 from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.momentum import Momentum
 
@@ -20,7 +20,8 @@ _LINEAR, _SPIN = slice(4, 7), slice(7, 10)  # among the numbers of a floating tr
 class Edit:
     """From old dynamics to new ones: of everything that was numbered its number now, GONE where there is none.
 
-    bodies (nb,), places (nq,), slots (nv,): of the old; names: of all bodies now.
+    bodies (nb,), places (nq,), slots (nv,): of the old; names: of all bodies now. links (nl,): of the old, of what did
+    not change at all.
     """
 
     old: Dynamics
@@ -29,15 +30,22 @@ class Edit:
     places: np.ndarray
     slots: np.ndarray
     names: tuple[str, ...]
+    links: np.ndarray
 
     @classmethod
     def between(cls, old: Dynamics, new: Dynamics) -> Edit:
         """What has the same name is the same."""
-        before, names = old.bodies, new.bodies
-        bodies = numbers(before, names)
-        places = numbers(old.coordinates, new.coordinates)
-        slots = numbers(old.velocity_coordinates, new.velocity_coordinates)
-        return cls(old, new, bodies, places, slots, names)
+        kept = _kept_parts(old.model.parts, new.model.parts)
+        before, after = old.model.parts, new.model.parts
+        return cls(
+            old,
+            new,
+            _renumbered(before.bodies, after.bodies, kept, old.bodies, new.bodies),
+            _renumbered(before.places, after.places, kept, old.coordinates, new.coordinates),
+            _renumbered(before.slots, after.slots, kept, old.velocity_coordinates, new.velocity_coordinates),
+            new.bodies,
+            _moved_links(old.model, new.model, kept),
+        )
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
         """q (nq,) with what is new as it is at first."""
@@ -62,20 +70,17 @@ class Edit:
         result[own] = self.bodies[a[own]]
         return result
 
-    def momentum(self, kept: Momentum, q: np.ndarray, v: np.ndarray, target: Momentum) -> None:
-        """What is carried of floating trees that stayed as they are; the others' is measured at the new state q, v."""
+    def momentum(self, kept: Momentum, q: np.ndarray, v: np.ndarray, measured: np.ndarray, target: Momentum) -> None:
+        """What is carried of floating trees that stayed as they are; of the others what is measured at the new state
+        q, v: ``measured`` (k, FLOATING), see ``impulse.floating_momenta``."""
         if not kept.known[0]:
             return
         target.known[0], target.q[:], target.v[:] = 1, q, v
-        if not len(target.linear):
-            return
-        measured = self.new.call("frames", q, v)[22 * len(self.names) :].reshape(-1, impulse.FLOATING)
         target.linear[:], target.spin[:] = measured[:, _LINEAR], measured[:, _SPIN]
-        before, after = _floating_parts(self.old.model), _floating_parts(self.new.model)
-        for part, now in after.items():
-            was = before.get(part)
-            if was is not None:
-                target.linear[now], target.spin[now] = kept.linear[was], kept.spin[was]
+        before, after = (np.array(impulse.floating(d.model), dtype=np.int64) for d in (self.old, self.new))
+        now = find(after, self.links[before])
+        moved(kept.linear, now, target.linear)
+        moved(kept.spin, now, target.spin)
 
 
 def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
@@ -93,7 +98,37 @@ def moved(values: np.ndarray, to: np.ndarray, result: np.ndarray) -> np.ndarray:
     return result
 
 
-def _floating_parts(model: Model) -> dict[int, int]:
-    """The number of the floating tree of every part that is one, by what it is: unchanged bodies stay one object."""
-    owner = {part.links[0]: id(part.model) for part in model.parts if part.links}
-    return {owner[first]: k for k, first in enumerate(impulse.floating(model)) if first in owner}
+def find(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where the wanted ones (n,) are among rising values, GONE where they are not."""
+    at = np.searchsorted(values, wanted)
+    there = at < len(values)
+    there[there] = values[at[there]] == wanted[there]
+    return np.where(there, at, GONE)
+
+
+def _kept_parts(before: ModelParts, after: ModelParts) -> np.ndarray:
+    """Numbers before and after (m, 2) of the parts that stayed what they are."""
+    now = {id(model): k for k, model in enumerate(after.models)}
+    pairs = [(k, now[id(model)]) for k, model in enumerate(before.models) if id(model) in now]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _renumbered(
+    before: Numbers, after: Numbers, kept: np.ndarray, old: Sequence[str], new: Sequence[str]
+) -> np.ndarray:
+    """The number now of everything that was numbered: within kept parts as these are, else by name."""
+    result, rest = np.full(len(old), GONE), np.ones(len(new), dtype=bool)
+    was, now = before.of_several(kept[:, 0]), after.of_several(kept[:, 1])
+    result[was], rest[now] = now, False
+    lost, found = np.flatnonzero(result == GONE).tolist(), np.flatnonzero(rest).tolist()
+    if lost and found:
+        at = {new[k]: k for k in found}
+        result[lost] = [at.get(old[k], GONE) for k in lost]
+    return result
+
+
+def _moved_links(old: Model, new: Model, kept: np.ndarray) -> np.ndarray:
+    """The number now of every link of a part that stayed what it is, GONE of the others."""
+    result = np.full(old.nl, GONE)
+    result[old.parts.links.of_several(kept[:, 0])] = new.parts.links.of_several(kept[:, 1])
+    return result

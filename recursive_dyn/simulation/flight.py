@@ -17,6 +17,7 @@ from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CODE, CompiledLoop
+from recursive_dyn.model.limits import limited
 from recursive_dyn.simulation.diagnosis import culprit
 
 DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
@@ -74,8 +75,8 @@ class Flight:
         self._limits_address = ctypes.c_void_p(address(self._limits))
         lows, highs = np.split(self._limits, 2)
         lows[:], highs[:] = -np.inf, np.inf
-        for place, slot in dynamics.model.plain_slots:
-            lows[place], highs[place] = dynamics.model.coordinates[slot].limits
+        given = limited(dynamics.model)
+        lows[given.places], highs[given.places] = given.low, given.high
         self._limited = len(lows) if np.isfinite(self._limits).any() else 0
 
     def __reduce__(self) -> Any:

@@ -10,6 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.problem import Changes, changes
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.simulation.program_calls import ProgramCall, evaluated, program_call
 
 
@@ -33,13 +34,16 @@ class ImpulseArrays(NamedTuple):
 
 def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     """Those of a model with at most so many rows on coordinates."""
-    model = dynamics.model
     factors, integrate, accelerations = (
         program_call(dynamics, name) for name in ("impulse_factors", "integrate", "forward_dynamics")
     )
-    turning = np.array([(v0, f.nv) for _, f, _, v0 in model.owners], dtype=np.int64).reshape(-1, 2)
+    turning = [np.zeros((0, 2), dtype=np.int64)]
+    for kind in blocks_of(dynamics.model):
+        for _, factor, _, slot in kind.model.owners:
+            own = kind.slots[:, slot]
+            turning.append(np.stack([own, np.full_like(own, factor.nv)], axis=1))
     return ImpulseArrays(
-        factors, integrate, accelerations, turning, changes(dynamics.nv, 0, rows),
+        factors, integrate, accelerations, np.concatenate(turning), changes(dynamics.nv, 0, rows),
         np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.ones(1),
     )  # fmt: skip
 

@@ -13,9 +13,8 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.simulation.coordinate_rows import row_names
+from recursive_dyn.simulation.coordinate_rows import renumbered_rows, row_count
 from recursive_dyn.simulation.edits import GONE, Edit, moved
-from recursive_dyn.simulation.edits import numbers as renumbered
 from recursive_dyn.simulation.momentum import Momentum, no_momentum
 
 _STAGES = ("flight", "detection", "solve")
@@ -41,7 +40,7 @@ class Memory:
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
-        count = len(row_names(dynamics.model))
+        count = row_count(dynamics.model)
         self.contacts = ContactBuffer()
         self.arrays = KeptArrays(
             np.zeros(count), np.zeros(2, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5),
@@ -78,8 +77,8 @@ class Memory:
         self._tolerance, self._empty = other._tolerance, other._empty
         self._contacts, self._coordinates = other._contacts, other._coordinates
 
-    def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray) -> None:
-        """Hold what ``other`` does of what is still there, at the new state q, v."""
+    def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
+        """Hold what ``other`` does of what is still there, at the new state q, v; measured: see ``Edit.momentum``."""
         self.contacts.become(other.contacts)
         table, n = self.contacts.table, self.contacts.count
         a, b = edit.owners(table.a[:n]), edit.owners(table.b[:n])
@@ -88,11 +87,10 @@ class Memory:
         for numbers in table[1:]:
             numbers[: len(stay)] = numbers[stay]
         table.size[0] = len(stay)
-        before, after = row_names(edit.old.model), row_names(edit.new.model)
         own = self.arrays
-        moved(other.arrays.rows, renumbered(before, after), own.rows)
+        moved(other.arrays.rows, renumbered_rows(edit), own.rows)
         own.counts[0], own.facts[:] = len(stay), other.arrays.facts
-        edit.momentum(other.arrays.momentum, q, v, own.momentum)
+        edit.momentum(other.arrays.momentum, q, v, measured, own.momentum)
         self.times, self.parts, self._tolerance, self._empty = other.times, other.parts, other._tolerance, False
 
     def forget(self) -> None:

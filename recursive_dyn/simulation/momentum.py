@@ -13,6 +13,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.present import FrameArrays
@@ -50,16 +51,17 @@ class Momentum(NamedTuple):
 def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     """Those of a model."""
     model = dynamics.model
-    firsts, roots = impulse.floating(model), impulse.roots(model)
-    numbers = {first: k for k, first in enumerate(firsts)}
-    bodies = {body.link: k for k, body in reversed(list(enumerate(model.bodies))) if body.link != WORLD}
-    trees = [-1 if body.link == WORLD else numbers.get(roots[body.link], -1) for body in model.bodies]
-    return FloatingTrees(
-        np.array(trees, dtype=np.int64),
-        np.array([bodies[i] for i in firsts], dtype=np.int64),
-        np.array([model.links[i].slots for i in firsts], dtype=np.int64).reshape(-1, 6),
-        np.array(model.gravity, dtype=float),
-    )
+    firsts = np.array(impulse.floating(model), dtype=np.int64)
+    trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
+    for kind in blocks_of(model):
+        own, roots = kind.model, impulse.roots(kind.model)
+        for first in impulse.floating(own):
+            number = np.searchsorted(firsts, kind.links[:, first])
+            on = [k for k, body in enumerate(own.bodies) if body.link != WORLD and roots[body.link] == first]
+            base = next(k for k in on if own.bodies[k].link == first)
+            trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
+            slots[number] = kind.slots[:, own.links[first].slots]
+    return FloatingTrees(trees, bases, slots, np.array(model.gravity, dtype=float))
 
 
 def no_momentum(dynamics: Dynamics) -> Momentum:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite
 from typing import NamedTuple
 
@@ -59,8 +60,7 @@ class Motors(MutableMapping[str, Motor]):
     """Motors by coordinate, "body.coordinate". Raises ModelError for an unknown or unsuitable one."""
 
     def __init__(self, model: Model) -> None:
-        self._slots = {c.name: slot for slot, c in enumerate(model.coordinates)}
-        self._places = {slot: place for place, slot in model.plain_slots}
+        self._model = model
         self._motors: dict[str, Motor] = {}
         self._written = False
         whole, numbers = np.zeros((2, model.nv), dtype=np.int64), np.zeros((5, model.nv))
@@ -68,6 +68,14 @@ class Motors(MutableMapping[str, Motor]):
         self._arrays = MotorArrays(
             np.zeros(1, dtype=np.int64), whole[0], velocity, forces, whole[1], positions, gains, softness
         )
+
+    @cached_property
+    def _slots(self) -> dict[str, int]:
+        return {name: slot for slot, name in enumerate(self._model.velocity_names)}
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {slot: place for place, slot in self._model.plain_slots}
 
     def __setitem__(self, name: str, motor: Motor) -> None:
         if not isinstance(motor, Motor):

@@ -8,6 +8,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.recursion.impulse import FLOATING
 from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
 
 
@@ -30,8 +31,9 @@ class FrameArrays(NamedTuple):
 
 
 class Present:
-    """poses (nb, 4, 4), twists (nb, 6): of all bodies at the last state given to ``update``, as ``Dynamics`` has them;
-    start_twists (nb, 6): those at the start of the step, or part of one, that is being taken. To be read only.
+    """poses (nb, 4, 4), twists (nb, 6), momenta (k, FLOATING) of what floats: of all at the last state given to
+    ``update``, as ``Dynamics`` has them; start_twists (nb, 6): those at the start of the step, or part of one, that is
+    being taken. To be read only.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -43,6 +45,7 @@ class Present:
             np.zeros(1, dtype=np.int64),
         )  # fmt: skip
         self.poses, self.twists = poses.reshape(count, 4, 4), twists.reshape(count, 6)
+        self.momenta = momenta.reshape(-1, FLOATING)
         self.start_twists = self.arrays.start_twists.reshape(count, 6)
         self._dynamics = dynamics
         self._bound: tuple[Any, Any, Any] = (None, None, None)

@@ -221,11 +221,12 @@ class Simulation(Stepped[Dynamics]):
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
         timesteps = Timesteps(dynamics, self._integrator, state)
         charts = Charts(dynamics) if dynamics.model.charted else None
+        momenta = timesteps.at_present().momenta
         with Held():
             before = self._timesteps
             timesteps.settings, timesteps.surroundings = before.settings, before.surroundings
             timesteps.motors.adopt(before.motors)
-            timesteps.memory.adopt(before.memory, edit, state.q, state.v)
+            timesteps.memory.adopt(before.memory, edit, state.q, state.v, momenta)
             if keys is not None:
                 timesteps.memory.contacts.rename(keys)
             timesteps.events, timesteps.step_size = before.events, before.step_size

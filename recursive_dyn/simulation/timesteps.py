@@ -24,7 +24,8 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.simulation.coordinate_rows import row_names, rubbing_slots
+from recursive_dyn.model.limits import rubbing
+from recursive_dyn.simulation.coordinate_rows import row_names
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
@@ -51,7 +52,7 @@ class Timesteps:
         self._dynamics, self._integrator, self._state = dynamics, integrator, state
         self._flight = Flight(dynamics, integrator)
         self.position_share = registry.find(integrator).share
-        self._rubbing = bool(rubbing_slots(dynamics.model))
+        self._rubbing = len(rubbing(dynamics.model).slots) > 0
         self._constrained = bool(dynamics.model.constraints)
         self._machine: StepMachine | None = None
         self._present: Present | None = None
@@ -63,7 +64,6 @@ class Timesteps:
         self.settings, self.motors = Settings(), Motors(dynamics.model)
         self.events, self.memory = Events(dynamics.bodies), Memory(dynamics)
         self.step_size = 0.0
-        self._names = row_names(dynamics.model)
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: surroundings are of this process, unless they are a plain function."""
@@ -106,7 +106,7 @@ class Timesteps:
 
     def coordinates(self) -> dict[str, float]:
         """Impulses of the last step by row."""
-        return self.memory.coordinates(self._names)
+        return self.memory.coordinates(row_names(self._dynamics.model))
 
     def forget(self, simulation: Surrounded) -> None:
         """Let the surroundings remember nothing, as a snapshot does not hold it."""

@@ -1,7 +1,6 @@
 """A forest's equal trees are lanes of one program: their functions are those of one program of the whole."""
 
 import pickle
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -104,16 +103,16 @@ def test_every_part_is_of_one_tree_and_every_result_of_one_place(seed, tied, sce
         for kind, at, to in zip(planned.kinds, planned.inputs(known), known.rows(model, planned.kinds), strict=True):
             program = planned.tree(kind).program(function)
             sizes = np.cumsum([0, *(size for _, size in program.inputs)])
-            own = np.concatenate([flat[at], kind.constants], axis=1)
+            own = np.concatenate([flat[at.positions()], kind.constants], axis=1)
             named = {n: own[:, a:b] for (n, _), a, b in zip(program.inputs, sizes[:-1], sizes[1:], strict=True)}
             if not program.output_size or (known.sums and not kind.model.nv):
                 continue
             made = np.concatenate(
                 [np.broadcast_to(x, (len(kind), x.shape[-1])) for x in reference.run(program, named).values()], axis=-1
             )
-            result[to] += made[:, : to.shape[1]]
+            result[to.positions()] += made[:, : to.size]
             if known.sums:
-                result[-known.sums :] += made[:, to.shape[1] :].sum(axis=0)
+                result[-known.sums :] += made[:, to.size :].sum(axis=0)
         assert_close(result, expected, ROUNDING)
 
 
@@ -284,6 +283,6 @@ def test_the_layout_of_a_forest_is_that_of_its_links_one_by_one(seed, varied):
     assert model.parts
     for name, expected in of_one(model)._asdict().items():
         np.testing.assert_array_equal(getattr(layout(model), name), expected, err_msg=name)
-    alone = replace(model, parts=())
+    alone = model.changed()
     assert impulse.factors_size(model) == impulse.factors_size(alone)
     assert impulse.floating(model) == impulse.floating(alone)

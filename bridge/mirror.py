@@ -17,6 +17,7 @@ from bridge.collision.contact_points import renumbered
 from bridge.collision.contact_record import Contact
 from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
+from bridge.collision.whereabouts import Whereabouts
 from bridge.connection import Connection
 from bridge.meshes.triangle_mesh import Triangles, checked
 from bridge.meshes.tube import tube
@@ -48,6 +49,9 @@ class PyBulletMirror:
     mesh is cut into convex parts, once. Bodies that a simulation feels and that overlap at the start are told by name,
     in a warning; ``overlaps`` are the deepest contact of each pair.
 
+    After a step Bullet's bodies are where the simulation's are for all who may see them: in a window, in a connection
+    of the caller's, or of which ``client`` or ``bullet_bodies`` was read, and for ``queries``.
+
     A mirror that nobody holds any more goes by itself, but for Bullet's world: that stays as long as a simulation feels
     it. Of the mirrors in one connection one is felt: the others' bodies are walls to it, whatever moves them. Raises
     ModelError for shapes that Bullet cannot take, StateError once the connection is gone, or for a second mirror to be
@@ -70,17 +74,15 @@ class PyBulletMirror:
         self._renderer = renderer
         self._contacts: tuple[Contact, ...] | None = None
         self.overlaps: tuple[Contact, ...] = ()
-        self._poses, self._twists = _frames(sim)  # as they were mirrored last
         self._stepped = False  # whether contacts of the last step are those to be told
         self._drawn: list[Visual] = []
         self._connection = Connection(client, gui)
-        # Bodies without shapes are put in place at every step only where someone may ask Bullet for them
-        self._known = not self._connection.owned
         try:
             if contact and self._feeling is not None:
                 self._connection.check_alone()
             self._mirrored = MirroredScene(scene, sim.dynamics, self._connection, ground)
             self._surroundings = BulletSurroundings(self._mirrored)
+            self._whereabouts = Whereabouts(sim, self._connection, self._surroundings)
             self.sync()
             self._fill_window()
             if contact and self._feeling is not None:
@@ -95,16 +97,16 @@ class PyBulletMirror:
 
     @property
     def client(self) -> int:
-        """Bullet's connection, the physicsClientId of its functions."""
+        """Bullet's connection, the physicsClientId of its functions. Who was told it finds bodies in place there."""
+        with suppress(StateError):  # of a mirror that is closed it is told too
+            self._whereabouts.tell()
         return self._connection.id
 
     @property
     def bullet_bodies(self) -> dict[str, tuple[int, ...]]:
         """Bullet's ids of each body: several for one with more shapes or colours than Bullet lets a body have."""
-        if not self._known:
-            self._known = True
-            with suppress(StateError), self._connection.guard():  # of a mirror that is closed they are told too
-                self._surroundings.place(self._poses, self._twists)
+        with suppress(StateError):  # of a mirror that is closed they are told too
+            self._whereabouts.tell()
         return dict(self._mirrored.bodies.of)
 
     def sync(self) -> None:
@@ -113,7 +115,7 @@ class PyBulletMirror:
         All of them, also those that somebody else displaced: a step places those that moved.
         """
         with self._connection.guard():
-            self._follow(anew=True)
+            self._whereabouts.follow(anew=True)
         self._contacts, self._stepped = None, False
 
     def step(self, count: int = 1) -> None:
@@ -123,16 +125,21 @@ class PyBulletMirror:
         their impulses. A step that fails leaves everything at the end of the one before; so does a Ctrl-C.
         """
         self._contacts, self._stepped = None, False
-        with self._connection.guard() as held:
+        whereabouts = self._whereabouts
+        if whereabouts.watched:
+            with self._connection.guard() as held:
+                try:
+                    with held.opened():  # what steps keeps its steps whole itself
+                        self._advance(count)
+                finally:
+                    whereabouts.follow()
+        else:
+            self._connection.check()
+            whereabouts.behind = True
             try:
-                with held.opened():  # what steps keeps its steps whole itself
-                    self.sim.step(count)
-                self._stepped = bool(count) and self._felt
-            except KeyboardInterrupt:
-                self._stepped = self._felt
-                raise
+                self._advance(count)
             finally:
-                self._follow()
+                whereabouts.note()
 
     def update(self) -> None:
         """Follow edits of the scene: bodies that were attached or detached, other shapes, masses and joints.
@@ -158,10 +165,10 @@ class PyBulletMirror:
             elif own:
                 sim.update(dynamics)
             self._surroundings = BulletSurroundings(self._mirrored)
-            self._poses, self._twists = _frames(sim)
+            self._whereabouts.renew(self._surroundings)
             if felt:
                 sim.surroundings = self._surroundings
-            self._follow(anew=True)
+            self._whereabouts.follow(anew=True)
             if "_display" in vars(self):
                 self._display.leave()
                 del self._display
@@ -175,13 +182,13 @@ class PyBulletMirror:
                 if self._stepped and self._feeling is not None:
                     self._contacts = self._surroundings.named(self._feeling.contacts)
                 else:
-                    self._contacts = self._surroundings.look(*self._frames())
+                    self._contacts = self._surroundings.look(*self._whereabouts.present())
         return self._contacts
 
     @cached_property
     def queries(self) -> Queries:
-        """Rays, boxes and distances among the bodies by name, where Bullet has them: ``queries.ray(start, end)``."""
-        return Queries(self._connection, self._mirrored.bodies.of)
+        """Rays, boxes and distances among the bodies by name, where they were mirrored: ``queries.ray(start, end)``."""
+        return Queries(self._connection, self._mirrored.bodies.of, self._whereabouts.catch_up)
 
     def pair(self, a: Any, b: Any, collide: bool | None = None, material: Material | None = None) -> None:
         """Let two bodies collide or not from now on, with a material of their own; see :meth:`Scene.pair`."""
@@ -200,7 +207,7 @@ class PyBulletMirror:
         view = Camera() if camera is None else camera
         with self._connection.guard(hold=False):
             renderer = renderer_of(self._renderer)
-            return self._display.picture(renderer, self._poses, view, (int(width), int(height)), samples)
+            return self._display.picture(renderer, self._whereabouts.poses, view, (int(width), int(height)), samples)
 
     def add_polyline(self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01) -> None:
         """Draw a tube of ``radius`` m along points (n, 3) in the world; it collides with nothing."""
@@ -238,22 +245,17 @@ class PyBulletMirror:
     def _overlaps(self, sim: Surrounded) -> tuple[Contact, ...]:
         """Overlaps at the simulation's state; Bullet remembers nothing of having been asked."""
         with self._connection.guard():
-            found = self._surroundings.look(*self._frames())
+            found = self._surroundings.look(*self._whereabouts.present())
             self._surroundings.forget(sim)
         return overlapping(found, self._mirrored.still)
 
-    def _follow(self, anew: bool = False) -> None:
-        """Put Bullet's bodies where the simulation's are: those that moved, or all of them ``anew``."""
-        self._surroundings.place(*self._frames(), self._known or anew, anew)
-
-    def _frames(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the simulation's bodies are now, in arrays that stay where they are; pictures show them there."""
-        if self._feeling is None:
-            self._poses[:], self._twists[:] = self.sim.frames()
-            return self._poses, self._twists
-        present = self._feeling.present
-        self._poses[:], self._twists[:] = present.poses, present.twists
-        return present.poses, present.twists
+    def _advance(self, count: int) -> None:
+        try:
+            self.sim.step(count)
+            self._stepped = bool(count) and self._felt
+        except KeyboardInterrupt:
+            self._stepped = self._felt
+            raise
 
     def _fill_window(self) -> None:
         """Show scenery and ground to whoever looks into the connection, and from where all of it is seen."""
@@ -262,13 +264,13 @@ class PyBulletMirror:
                 for visual in self._display.scenery():
                     self._mirrored.bodies.draw(visual)
             if self._connection.window and self._connection.owned:
-                camera = Camera(fov=window.FIELD_OF_VIEW).framed(self._display.outline(self._poses), 4 / 3)
-                window.aim(self.client, camera)
+                camera = Camera(fov=window.FIELD_OF_VIEW).framed(self._display.outline(self._whereabouts.poses), 4 / 3)
+                window.aim(self._connection.id, camera)
 
     @cached_property
     def _display(self) -> DisplayList:
         """What pictures show; made when first needed, as its meshes take a moment."""
-        result = DisplayList.of(self._mirrored, self._poses)
+        result = DisplayList.of(self._mirrored, self._whereabouts.poses)
         for visual in self._drawn:
             result.add(visual)
         return result
@@ -280,9 +282,3 @@ class PyBulletMirror:
             if "_display" in vars(self):
                 self._display.add(visual)
             self._drawn.append(visual)
-
-
-def _frames(sim: Moving) -> tuple[np.ndarray, np.ndarray]:
-    """Room for the poses and twists of what moves."""
-    count = len(sim.dynamics.bodies)
-    return np.zeros((count, 4, 4)), np.zeros((count, 6))

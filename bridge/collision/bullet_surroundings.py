@@ -19,11 +19,12 @@ from bridge.collision.placed import Placed
 from bridge.collision.population import Population
 from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
 from bridge.outsiders import WORLD, of_bullet
-from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.codegen.compiled import Floats
+from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.surroundings import Surrounded
+from recursive_dyn.simulation.surroundings import Lookout, Surrounded
 
 _ATTEMPTS = 100  # to find contacts, of which each mends what was in the way of the one before,
 _SILENCES = 3  # of which in so many Bullet may be found changed, or without an answer
@@ -33,6 +34,7 @@ _AWAY = 1e5  # m above everything
 class BulletSurroundings:
     """What a scene's bodies may touch: each other, scenery, planes, and bodies that Bullet has of its own.
 
+    late: whether bodies still are where a look needed them rather than where they were mirrored since.
     Raises StateError where a mirrored body was removed from Bullet, or once the connection is gone.
     """
 
@@ -47,23 +49,32 @@ class BulletSurroundings:
         self._buffer = ContactBuffer(1)  # of the last detection
         self._given: Look | None = None
         self._haste: Haste | None = None
+        self._lookout: Lookout | None = None
+        self._bound: tuple[ContactTable, Present] | None = None  # what the lookout is of
+        self.late = False
         self._h, self._stage = np.zeros(1), np.zeros(1, dtype=np.int64)
+
+    @property
+    def shared(self) -> bool:
+        """Whether Bullet had bodies of its own when they were counted last."""
+        return self._population.shared
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
         self._contacts.forget()
         self._scene.planes.forget_pairs()
-        self._given = None
+        self._given = self._bound = None
 
     def place(self, poses: np.ndarray, twists: np.ndarray, bare: bool = True, anew: bool = False) -> None:
         """Put bodies at poses (nb, 4, 4) with twists (nb, 6), those that are not there yet, or all of them ``anew``.
 
         bare: also those without shapes, of whose poses only Bullet can tell.
         """
-        solid = self._placed.at(poses, twists)
+        self.late = False
+        solid, without = self._placed.at(poses, twists)
         if anew:
             self._placed.forget()
-        if self._route.put(solid) == UNSEEN or (bare and self._route.put(self._placed.bare) == UNSEEN):
+        if self._route.put(solid) == UNSEEN or (bare and self._route.put(without) == UNSEEN):
             self._connection.check()
 
     def detect(self, simulation: Surrounded) -> Contacts:
@@ -72,16 +83,31 @@ class BulletSurroundings:
         self.detect_into(simulation, buffer)
         return buffer.contacts()
 
+    def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout | None:
+        """What a step asks of Bullet, bound, unless Bullet has something to move."""
+        if self._population.lively:
+            return None
+        bound = self._bound
+        if bound is None or bound[0] is not buffer.table or bound[1] is not present:
+            look = self._asked(present.poses, present.twists, buffer)
+            haste = Haste(self._population.census, present.twists, self._population.reach, h)
+            self._lookout, self._bound = self._route.lookout(haste, look), (buffer.table, present)
+        self._buffer, self.late = buffer, False
+        return self._lookout
+
     def detect_into(self, simulation: Surrounded, buffer: ContactBuffer) -> None:
-        """The same, into a buffer."""
+        """``detect``, into a buffer."""
         present = simulation.present
         if self._population.lively:
             self._find_among_others(simulation, present, buffer)
-            return
-        if self._crowd:
-            self._crowd = Crowd((), self._client)
-            buffer.clear()
-        self._find(present.poses, present.twists, buffer)
+        else:
+            said = self._route.look(self._asked(present.poses, present.twists, buffer))
+            self.look_on(said, simulation, buffer)
+
+    def look_on(self, said: int, simulation: Surrounded, buffer: ContactBuffer) -> None:
+        """Mend what was in the way of a look, and tell how contacts drift."""
+        present = simulation.present
+        self._found(said, present.poses, present.twists, buffer)
         if self._population.lively:  # since now
             self._find_among_others(simulation, present, buffer)
 
@@ -160,8 +186,11 @@ class BulletSurroundings:
 
     def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
         """Write what Bullet finds, and what the planes do."""
-        self._buffer = buffer
-        drifting = self._route.look(self._asked(poses, twists, buffer))
+        self._found(self._route.look(self._asked(poses, twists, buffer)), poses, twists, buffer)
+
+    def _found(self, drifting: int, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
+        """What else there is to do after a look that said this."""
+        self._buffer, self.late = buffer, False
         if drifting < 0:
             drifting = self._mended(drifting, poses, twists, buffer)
         if drifting:
@@ -170,7 +199,7 @@ class BulletSurroundings:
 
     def _asked(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> Look:
         """What it takes, as long as it is the same."""
-        given, placement = self._given, self._placed.at(poses, twists)
+        given, placement = self._given, self._placed.at(poses, twists)[0]
         if given is None or given.table is not buffer.table or given.placement is not placement:
             population, contacts = self._population, self._contacts
             given = self._given = Look(
@@ -195,7 +224,7 @@ class BulletSurroundings:
                     self._contacts.learn()
                 elif said == NO_ROOM:
                     self._contacts.make_room(buffer, len(self._scene.planes.table().found.whole))
-                self._given = None
+                self._given = self._bound = None
                 said = self._route.look(self._asked(poses, twists, buffer))
         finally:
             self._stage[0] = ALL
@@ -205,7 +234,7 @@ class BulletSurroundings:
         """Write what is found with those of Bullet's free bodies as movable that a step may bring near the scene's."""
         with self._connection.guard():
             self._hurrying(present, simulation.step_size)
-            self._route.put(self._placed.at(present.poses, present.twists))
+            self._route.put(self._placed.at(present.poses, present.twists)[0])
             near = self._population.near(present.twists, simulation.step_size)
             self._crowd = crowd = Crowd(near, self._client)
             self._population.let_move(crowd.bodies)
@@ -237,7 +266,9 @@ class BulletSurroundings:
             self._population.count()
             self._placed.share(self._population.shared)
             self._contacts.forget()
-        self._given = self._haste = None
+        if not self._population.lively:
+            self._crowd = Crowd((), self._client)
+        self._given = self._haste = self._bound = None
 
     def _step_bullet(self, h: float) -> None:
         client = self._client

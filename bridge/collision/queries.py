@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -48,13 +48,19 @@ class Nearest:
 
 
 class Queries:
-    """Rays, boxes and distances among the bodies of a Bullet connection, at the poses they have there.
+    """Rays, boxes and distances among the bodies of a Bullet connection.
 
-    of: Bullet's ids of each name, which may change later. Raises StateError once the connection is gone.
+    of: Bullet's ids of each name, which may change later; catch_up: puts Bullet's bodies where they are to be asked
+    for. Raises StateError once the connection is gone.
     """
 
-    def __init__(self, connection: Connection, of: Mapping[str, Sequence[int]]) -> None:
-        self._connection, self._client, self._of = connection, connection.id, of
+    def __init__(
+        self,
+        connection: Connection,
+        of: Mapping[str, Sequence[int]],
+        catch_up: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._connection, self._client, self._of, self._catch_up = connection, connection.id, of, catch_up
 
     def ray(self, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray) -> Hit | None:
         """The first surface between two points (3,), or None. What a ray starts inside of, it does not see."""
@@ -69,6 +75,7 @@ class Queries:
         if (lengths == 0.0).any():
             raise StateError(f"ray {int(lengths.argmin())} starts where it ends; give two different points")
         found = []
+        self._catch_up()
         with self._connection.guard():
             for k in range(0, len(begin), RAYS):
                 part = slice(k, k + RAYS)
@@ -83,6 +90,7 @@ class Queries:
         corners = _vector("the box's low", low), _vector("the box's high", high)
         if (corners[0] > corners[1]).any():
             raise StateError(f"the box's low {corners[0].tolist()} must not lie above its high {corners[1].tolist()}")
+        self._catch_up()
         with self._connection.guard():
             found = pybullet.getOverlappingObjects(*(c.tolist() for c in corners), physicsClientId=self._client) or ()
         return tuple(sorted({self._name(body) for body, _ in found}))
@@ -94,6 +102,7 @@ class Queries:
         """
         if not 0.0 <= distance < math.inf:
             raise StateError(f"the distance to look within must be finite and not negative, in m, not {distance!r}")
+        self._catch_up()
         with self._connection.guard():
             points = [
                 point

@@ -11,10 +11,15 @@ from bridge.collision.contact_points import RawPoints
 from bridge.collision.looking import ALL, UNSEEN, Haste, KeptCall, Look, hurry, hurrying, look, put, written
 from bridge.collision.placing import Placement, Placing, has_moved, note_due
 from bridge.connection import Connection
+from recursive_dyn.simulation.surroundings import Lookout
 
 
 class Route(Protocol):
     """What is asked of Bullet in a step; whatever is UNSEEN was not done."""
+
+    def lookout(self, haste: Haste, given: Look) -> Lookout | None:
+        """``hurry`` and ``look`` as calls that machine code may make; None if Python must."""
+        ...
 
     def put(self, placement: Placement) -> int:
         """Put bodies where they belong."""
@@ -33,7 +38,12 @@ class DirectRoute:
     """By address, each in one call."""
 
     def __init__(self, bullet: Functions, client: int) -> None:
+        self._bullet, self._client = bullet, client
         self._put, self._hurry, self._look = (KeptCall(f, bullet, client) for f in (put, hurry, look))
+
+    def lookout(self, haste: Haste, given: Look) -> Lookout | None:
+        calls = hurry.bind(self._bullet, self._client, haste), look.bind(self._bullet, self._client, given)
+        return Lookout(*(call.holding() for call in calls))
 
     def put(self, placement: Placement) -> int:
         return self._put(placement)
@@ -52,6 +62,9 @@ class OrdinaryRoute:
         self._connection, self._client = connection, connection.id
         self._note_due, self._has_moved = KeptCall(note_due), KeptCall(has_moved)
         self._hurrying, self._written = KeptCall(hurrying), KeptCall(written)
+
+    def lookout(self, haste: Haste, given: Look) -> Lookout | None:
+        return None
 
     def put(self, placement: Placement) -> int:
         with self._connection.guard():

@@ -117,6 +117,8 @@ def solve_and_settle(
             return LOST
         if len(s.trees.bases) > 0:
             settled(s.trees, s.owed, s.v, s.tau, s.settings[0], contacts, n, s.present)
+            if not seen(s.present, s.q, s.v, s.parameters):
+                return LOST
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
 
 
@@ -141,7 +143,7 @@ def _problem(
 def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
     """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
 
-    Events are counted where this is a whole step: how many pairs have touched in this call.
+    Events are counted where this is a whole step; 0 if there is room for all pairs that may touch in the next one.
     """
     n, rows = s.counts[0], s.counts[1]
     copy_contacts(contacts, kept, n)
@@ -155,4 +157,4 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
         remembered(s.kept.momentum, s.owed)
     if s.whole[0]:
         note(contacts, touches, bodies)
-    return touches.size[0]
+    return 0 if touches.size[0] + len(contacts.gaps) <= len(touches.a) else 1

@@ -32,8 +32,8 @@ class FrameArrays(NamedTuple):
 
 class Present:
     """poses (nb, 4, 4), twists (nb, 6), momenta (k, FLOATING) of what floats: of all at the last state given to
-    ``update``, as ``Dynamics`` has them; start_twists (nb, 6): those at the start of the step, or part of one, that is
-    being taken. To be read only.
+    ``update``, as ``Dynamics`` has them; frames (22 nb,): the twists behind the poses; start_twists (nb, 6): those at
+    the start of the step, or part of one, that is being taken. To be read only.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -44,6 +44,7 @@ class Present:
             frames, poses, twists, momenta, np.zeros(6 * count), np.zeros(nq), np.zeros(nv), parameters,
             np.zeros(1, dtype=np.int64),
         )  # fmt: skip
+        self.frames = frames.outputs[: 22 * count]
         self.poses, self.twists = poses.reshape(count, 4, 4), twists.reshape(count, 6)
         self.momenta = momenta.reshape(-1, FLOATING)
         self.start_twists = self.arrays.start_twists.reshape(count, 6)

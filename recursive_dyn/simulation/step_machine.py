@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.codegen.call_sequence import CallSequence
 from recursive_dyn.codegen.loops.calling import Packed
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
@@ -24,14 +25,18 @@ from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.surroundings import Lookout
 
 
 class StepMachine:
-    """Steps of one state. ``buffer``: where contacts of the step are written and solved; the parts of a step return
-    DONE, LOST or a code as ``native_step`` says. flown: whether the step that is being taken has left its start.
+    """Steps of one state. ``buffer``: where contacts of the step are written and solved; the stages of a step return
+    DONE, LOST or a code as ``native_step`` says. h (1,): its length, s; flown: whether it has left its start.
 
     present: frames to keep up to date, or None where no surroundings need them.
     """
+
+    HASTE, FLIGHT, LOOK, SOLVE, KEEPING, ALL = range(6)  # stages of a step, and their number
+    _ALONE = FLIGHT, SOLVE, KEEPING, ALL
 
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
@@ -57,11 +62,14 @@ class StepMachine:
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(2, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
+        self.h = self.arrays.settings[:1]
         self.buffer, self._layout = ContactBuffer(), layout(model)
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
         self._versions = -1, -1  # of the buffers that are bound
         self._touches: Touches | None = None
+        self._lookout: Lookout | None = None
+        self._sequence: CallSequence | None = None  # of all stages, with what is bound and this lookout
         self.flown = False
         self._packed = Packed(self.arrays)
         self._fly = fly.bind(self._packed)
@@ -77,6 +85,43 @@ class StepMachine:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
             self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
             self._options = options
+
+    def advance(self, lookout: Lookout | None, events: Events) -> int:
+        """Take a step's stages in one go, among surroundings with a lookout or none, up to one that says something: it.
+
+        ALL if none did; KEEPING only makes room. What it said, and when stages began, is told by ``said``, ``began``.
+        """
+        buffer, kept = self.buffer, self._memory.contacts
+        if buffer.free is not NOBODY or self._free.size[0]:
+            buffer.clear()
+            self._take(NOBODY)
+        if self._versions != (buffer.version, kept.version):
+            self._bind()
+        if self._touches is not events.touches:
+            self._bind_keep(events)
+        if self._sequence is None or lookout is not self._lookout:
+            calls = (self._solve, self._keep)
+            own = (self._fly, *calls) if lookout is None else (lookout.haste, self._fly, lookout.look, *calls)
+            self._sequence, self._lookout = CallSequence(own), lookout
+        done = self._sequence()
+        stage = self._ALONE[done] if lookout is None else done
+        self.flown = stage >= self.FLIGHT
+        if stage >= self.KEEPING:
+            self._kept(events, self._sequence.said)
+        return stage
+
+    @property
+    def said(self) -> int:
+        """What the stage said that was not done."""
+        assert self._sequence is not None
+        return self._sequence.said
+
+    @property
+    def began(self) -> tuple[float, float, float, float]:
+        """When FLIGHT, LOOK and SOLVE began in ``advance``, and when it ended, s."""
+        assert self._sequence is not None
+        t = self._sequence.times.tolist()
+        return (t[0], t[1], t[1], t[3]) if self._lookout is None else (t[1], t[2], t[3], t[5])
 
     def fly(self) -> int:
         """Fly on from the state."""
@@ -105,15 +150,11 @@ class StepMachine:
 
     def keep(self, events: Events) -> None:
         """Remember this step: the next one starts from it."""
-        buffer, kept = self.buffer, self._memory.contacts
-        kept.free, kept.free_names = buffer.free, buffer.free_names
-        if buffer.free is not NOBODY:
-            events.number(buffer.free_names)
+        if self.buffer.free is not NOBODY:
+            events.number(self.buffer.free_names)
         if self._touches is not events.touches:
             self._bind_keep(events)
-        if self._keep() > self._most_pairs:
-            events.make_room(2 * buffer.capacity)
-        events.noted = True
+        self._kept(events, self._keep())
 
     def warm_up(self, events: Events) -> None:
         """Compile or load what is bound when it is first needed."""
@@ -130,21 +171,28 @@ class StepMachine:
             call("frames", state.q, state.v)
         call("impulse_factors", state.q, h)
 
+    def _kept(self, events: Events, full: int) -> None:
+        """Arrays remember the step; full: 0 while they have room for the next one's events."""
+        buffer, kept = self.buffer, self._memory.contacts
+        kept.free, kept.free_names = buffer.free, buffer.free_names
+        if full:
+            events.make_room(2 * buffer.capacity)
+        events.noted = True
+
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts
         kept.grow(len(table.gaps))
         given = self._packed, self._layout, table, kept.table, self._free
         self._solve = solve_and_settle.bind(*given, arena=self._fly.arena)
-        self._touches = None
+        self._touches = self._sequence = None
         self._versions = self.buffer.version, kept.version
 
     def _bind_keep(self, events: Events) -> None:
         capacity, kept = self.buffer.capacity, self._memory.contacts.table
         events.make_room(capacity)
         self._touches = events.touches
-        self._most_pairs = len(events.touches.a) - capacity  # after a step, so that the next one has room
         given = self._packed, self.buffer.table, kept, events.touches, len(self._dynamics.bodies)
-        self._keep = keep.bind(*given, arena=self._fly.arena)
+        self._keep, self._sequence = keep.bind(*given, arena=self._fly.arena), None
 
     def _take(self, free: FreeBodies) -> None:
         """Free bodies as a solve reads them."""

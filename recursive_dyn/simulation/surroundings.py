@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from recursive_dyn.codegen.compiled import Floats
+from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.simulation.moving import Moving
@@ -42,15 +44,37 @@ class Surroundings(Protocol):
         ...
 
 
+class Lookout(NamedTuple):
+    """Surroundings in machine code, for steps in which they move nothing.
+
+    haste: a call that gives 0 if ``substeps`` would be 1; look: one that writes contacts into a buffer, and gives 0
+    unless there is more to do.
+    """
+
+    haste: Bound
+    look: Bound
+
+
 @runtime_checkable
 class DirectSurroundings(Surroundings, Protocol):
     """Surroundings that write what touches where the solve reads it, so that no step makes objects of it."""
+
+    def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout | None:
+        """Calls for steps of length h (1,) of bodies where ``present`` has them, the same ones as long as they hold.
+
+        None where there are none, or where something else moves.
+        """
+        ...
 
     def detect_into(self, simulation: Any, buffer: ContactBuffer) -> None:
         """``detect``, into a buffer: its table's rows and count, free bodies and their names; it may be made to grow.
 
         What is written is trusted. ``advance`` is given the contacts as solved where there are free bodies, else none.
         """
+        ...
+
+    def look_on(self, said: int, simulation: Any, buffer: ContactBuffer) -> None:
+        """The rest of it, after a lookout's look into this buffer that gave another number than 0."""
         ...
 
 

@@ -11,14 +11,12 @@ Where nothing can be touched, and until a step would end beyond a limit, many st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recursive_dyn.codegen.progress import waiting
-from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import settled
@@ -26,6 +24,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.model.limits import rubbing
 from recursive_dyn.simulation.coordinate_rows import row_names
+from recursive_dyn.simulation.detection import Detection
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
@@ -33,12 +32,10 @@ from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.surroundings import DirectSurroundings, PlainDetector, Surrounded, Surroundings
+from recursive_dyn.simulation.surroundings import Surrounded, Surroundings
 
 if TYPE_CHECKING:
     from recursive_dyn.simulation.step_machine import StepMachine
-
-_NONE = Contacts.none()
 
 
 class Timesteps:
@@ -57,29 +54,23 @@ class Timesteps:
         self._machine: StepMachine | None = None
         self._present: Present | None = None
         self._within = False  # a step, whose frames are those of its machine
-        self._looked = Contacts.none()  # what surroundings that find Contacts found last
-        self._kept: Contacts | None = None  # contacts found earlier in this call, for detection once a frame
-        self._surroundings: Surroundings | None = None
-        self._direct: DirectSurroundings | None = None
+        self._detection = Detection()
         self.settings, self.motors = Settings(), Motors(dynamics.model)
         self.events, self.memory = Events(dynamics.bodies), Memory(dynamics)
         self.step_size = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Of a copy or a pickle: surroundings are of this process, unless they are a plain function."""
-        travelling = self._surroundings if isinstance(self._surroundings, PlainDetector) else None
-        own = {"_surroundings": travelling, "_direct": None, "_machine": None, "_present": None, "_within": False}
-        return self.__dict__ | own
+        """Of a copy or a pickle: addresses are of this process."""
+        return self.__dict__ | {"_machine": None, "_present": None, "_within": False}
 
     @property
     def surroundings(self) -> Surroundings | None:
         """What may be touched."""
-        return self._surroundings
+        return self._detection.surroundings
 
     @surroundings.setter
     def surroundings(self, surroundings: Surroundings | None) -> None:
-        self._surroundings = surroundings
-        self._direct = surroundings if isinstance(surroundings, DirectSurroundings) else None
+        self._detection.surroundings = surroundings
 
     def at_present(self) -> Present:
         """Where the bodies are at the present state."""
@@ -91,14 +82,14 @@ class Timesteps:
 
     def begin(self) -> None:
         """A call of ``step`` or ``advance`` starts: contacts are detected anew, events counted anew."""
-        self._kept = None
+        self._detection.kept = None
         self.events.begin()
 
     def recall(self, memory: Memory, touching: Sequence[tuple[str, str]]) -> None:
         """Go on from a memory, as with another state, in which these pairs of bodies touch."""
         self.memory.become(memory)
         self.events.recall(touching)
-        self._kept = None
+        self._detection.kept = None
 
     def solution(self) -> Solution:
         """What the solve of the last step did."""
@@ -110,13 +101,12 @@ class Timesteps:
 
     def forget(self, simulation: Surrounded) -> None:
         """Let the surroundings remember nothing, as a snapshot does not hold it."""
-        if self.surroundings is not None:
-            self.surroundings.forget(simulation)
+        self._detection.forget(simulation)
 
     def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int) -> None:
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not."""
         while count:
-            free = self._surroundings is None and not self.motors and not self._rubbing
+            free = self.surroundings is None and not self.motors and not self._rubbing
             if free:
                 count -= self._fly_on(tau, h, count)
             if count:
@@ -130,10 +120,10 @@ class Timesteps:
     def ready(self) -> StepMachine:
         """The machine code of a timestep among these surroundings."""
         machine = self._machine
-        if machine is None or (machine.present is None) is not (self._surroundings is None):
+        if machine is None or (machine.present is None) is not (self.surroundings is None):
             from recursive_dyn.simulation.step_machine import StepMachine  # brings the solver of impulses
 
-            present = None if self._surroundings is None else self.at_present()
+            present = None if self.surroundings is None else self.at_present()
             machine = self._machine = StepMachine(
                 self._dynamics, self._integrator, self._flight, self._state, self.motors, self.memory, present
             )
@@ -166,20 +156,47 @@ class Timesteps:
         return done
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
-        """One timestep in as many parts as fast bodies need, whole or not at all."""
-        time, kept, parts = self._state.time, self._kept, self._parts(simulation, h)
+        """One timestep, whole or not at all."""
+        time, kept = self._state.time, self._detection.kept
         try:
-            if parts == 1:
-                self._part(machine, simulation, tau, h)
-            else:
-                self._in_parts(machine, simulation, tau, h, parts)
+            if not self._at_once(machine, simulation, tau, h):
+                parts = self._detection.parts(simulation, self.settings, h)
+                if parts == 1:
+                    self._part(machine, simulation, tau, h)
+                else:
+                    self._in_parts(machine, simulation, tau, h, parts)
             self._state.time = time + h
         except BaseException:
             machine.undo()
-            self._state.time, self._kept = time, kept
+            self._state.time, self._detection.kept = time, kept
             raise
         finally:
             self.step_size, self._within = h, False
+
+    def _at_once(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> bool:
+        """All in machine code, or as much of it as goes; False where nothing was done, as it takes more."""
+        detection = self._detection
+        if self._constrained or not detection.is_native(self.settings):
+            return False
+        lookout = detection.lookout(machine.present, machine.buffer, machine.h)
+        if lookout is None and detection.surroundings is not None:
+            return False
+        machine.begin(tau, h, self.settings)
+        stage = machine.advance(lookout, self.events)
+        if stage == machine.HASTE:
+            return False
+        begun = machine.began
+        if stage == machine.FLIGHT:
+            self._flown(machine, tau, h, machine.said)
+            self._go_on(machine, simulation, h, [begun[0], perf_counter()])
+        elif stage == machine.LOOK:
+            self._within = True
+            self._go_on(machine, simulation, h, [*begun[:2]], machine.said)
+        elif stage == machine.SOLVE:
+            self._solved(machine, machine.said)
+        else:
+            self.memory.note(begun, self.settings.tolerance)
+        return True
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
@@ -188,7 +205,7 @@ class Timesteps:
         totals, touched = dict[str, float](), []
         whole[0] = 0
         try:
-            with self._together():
+            with self._detection.together():
                 for _ in range(parts):
                     self._part(machine, simulation, tau, h / parts)
                     touched.append(self.memory.contacts.copy())
@@ -209,18 +226,23 @@ class Timesteps:
         """The step, or a part of it: fly, look, solve and settle, tell."""
         self.step_size = h
         machine.begin(tau, h, self.settings)
-        start = perf_counter()
-        self._fly(machine, tau, h)
-        flown = perf_counter()
-        self._look(machine, simulation)
-        looked = perf_counter()
-        self._solve_and_settle(machine)
-        self._tell(machine, simulation, h)
-        self.memory.note((start, flown, looked, perf_counter()), self.settings.tolerance)
+        times = [perf_counter()]
+        self._flown(machine, tau, h, machine.fly())
+        self._go_on(machine, simulation, h, [*times, perf_counter()])
 
-    def _fly(self, machine: StepMachine, tau: np.ndarray, h: float) -> None:
-        """Move on as if nothing touched and no coordinate had limits."""
-        code = machine.fly()
+    def _go_on(
+        self, machine: StepMachine, simulation: Surrounded, h: float, times: list[float], said: int | None = None
+    ) -> None:
+        """The step, or a part of it, from where the flight led; said: what a look said, if there was one."""
+        self._detection.look(simulation, machine.buffer, self.settings, said)
+        times.append(perf_counter())
+        self._solved(machine, machine.solve())
+        self._detection.tell(simulation, machine.buffer, h)
+        machine.keep(self.events)
+        self.memory.note((*times, perf_counter()), self.settings.tolerance)
+
+    def _flown(self, machine: StepMachine, tau: np.ndarray, h: float, code: int) -> None:
+        """What flew as if nothing touched and no coordinate had limits said this."""
         if code != DONE:
             state = self._state
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
@@ -230,34 +252,10 @@ class Timesteps:
                 machine.present.update(state.q, state.v)
         self._within = True
 
-    def _look(self, machine: StepMachine, simulation: Surrounded) -> None:
-        """Contacts where that led: found anew, or those kept, moved along with their bodies."""
-        buffer, once = machine.buffer, self.settings.detect == "frame"
-        if self._surroundings is None:
-            buffer.clear()
-        elif once and self._kept is not None and not len(self._kept.free):
-            self._looked = self._kept = self._kept.moved(self.at_present().poses)
-            buffer.fill(self._kept)
-        elif self._direct is not None:
-            buffer.clear()
-            self._direct.detect_into(simulation, buffer)
-            self._kept = buffer.contacts().located(self.at_present().poses) if once else None
-        else:
-            contacts = self._surroundings.detect(simulation)
-            if not isinstance(contacts, Contacts):
-                raise StateError(f"a simulation's detect returns Contacts, not {type(contacts).__name__}")
-            if not contacts.trusted:
-                contacts.check(len(self._dynamics.bodies))
-            self._looked = contacts
-            self._kept = contacts.located(self.at_present().poses) if once else None
-            buffer.fill(contacts)
-
-    def _solve_and_settle(self, machine: StepMachine) -> None:
-        """The impulses that forbid what contacts, limits, motors, friction and constraints forbid, and what they do.
-
-        The state is brought onto its constraints, or to the momentum that it is owed.
-        """
-        if machine.solve() != DONE:
+    def _solved(self, machine: StepMachine, code: int) -> None:
+        """What solved for the impulses that forbid what contacts, limits, motors, friction and constraints forbid, and
+        settled, said this. The state is brought onto its constraints."""
+        if code != DONE:
             machine.explain()
             raise StateError(
                 f"simulation at t = {self._state.time:.6g} s: contacts led to a state that is not finite; use a smaller"
@@ -274,24 +272,3 @@ class Timesteps:
             return settled(self._dynamics, q, v)
         except StateError as error:
             raise StateError(f"simulation at t = {self._state.time:.6g} s: {error}") from None
-
-    def _tell(self, machine: StepMachine, simulation: Surrounded, h: float) -> None:
-        """Let the surroundings move what is theirs, and the next step start from what this one found."""
-        buffer = machine.buffer
-        if self._direct is not None:
-            contacts = buffer.contacts() if len(buffer.free) else _NONE
-            self._direct.advance(simulation, contacts, h)
-        elif self._surroundings is not None:
-            table, n = buffer.table, buffer.count
-            self._looked.impulse[:], self._looked.moment[:] = table.impulses[:n], table.moments[:n]
-            self._looked.distance[:] = table.gaps[:n]
-            self._surroundings.advance(simulation, self._looked, h)
-        machine.keep(self.events)
-
-    def _parts(self, simulation: Surrounded, h: float) -> int:
-        if self._surroundings is None or self.settings.substeps == 1:
-            return 1
-        return min(max(1, self._surroundings.substeps(simulation, h)), self.settings.substeps)
-
-    def _together(self) -> AbstractContextManager[None]:
-        return nullcontext() if self._surroundings is None else self._surroundings.atomic()

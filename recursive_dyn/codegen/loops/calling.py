@@ -58,10 +58,14 @@ class Code:
 
     def __init__(self, loops: Loops) -> None:
         self.loops = loops
+        self.entry = np.zeros(1, dtype=np.int64)  # address of what runs at present, for machine code that calls it
+        self._taken: list[Native] = []  # all of them: some thread may still be in one
 
     def take(self, native: Native) -> None:
         """What calls the function runs this from its next call on."""
+        self._taken.append(native)
         self.native = native
+        self.entry[0] = native.address(ENTRY)
 
 
 class Packed:
@@ -123,6 +127,13 @@ class Bound:
         self._prototype = _HOLDING
         self._attach()
         return self
+
+    def place(self) -> tuple[int, int, int, int, int]:
+        """Where machine code finds it: addresses of that of its code, of its block, arena and result; whether it holds
+        Python's lock."""
+        block, header = address(self._block), address(self.arena.header)
+        result = block + self._block.itemsize * self._given
+        return address(self._code.entry), block, header, result, self._prototype is _HOLDING
 
     def _results(self) -> Any:
         return _value(self._result, iter(self._block[self._given :].tolist()))

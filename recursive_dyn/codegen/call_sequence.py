@@ -1,0 +1,93 @@
+"""Bound calls one after the other, without Python in between: where each takes microseconds, that is most of them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import lru_cache
+from time import perf_counter
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.loops.calling import Bound
+from recursive_dyn.codegen.loops.intrinsics import foreign, foreign_int, integers_at
+
+_NAMES = ("_PyTime_GetPerfCounter", "PyEval_SaveThread", "PyEval_RestoreThread")
+_GIGA = 1e9
+
+
+class Interpreter(NamedTuple):
+    """Addresses of Python's functions: its clock, in ns; those that give its lock up, and take it back."""
+
+    clock: int
+    release: int
+    acquire: int
+
+
+class CallSequence:
+    """Bound calls that give an integer each, one after the other until one gives another number than 0.
+
+    times (n + 1,), s: when each of the n calls began that ran, and behind these when the last one ended; said: what
+    that one gave. Calls hold Python's lock, or give it up, as they do by themselves.
+    """
+
+    def __init__(self, calls: Sequence[Bound]) -> None:
+        self._calls, self.times, self.said = tuple(calls), np.zeros(len(calls) + 1), 0
+        told = np.zeros(2, dtype=np.int64)
+        python, places, self._told = _interpreter(), np.array([call.place() for call in calls]), told.data
+        self._run = None if python is None else _in_turn.bind(places, python, self.times, told).holding()
+
+    def __call__(self) -> int:
+        """How many gave 0."""
+        if self._run is None:
+            return self._one_by_one()
+        done: int = self._run()
+        self.said, missing = self._told
+        if missing:
+            for arena in {call.arena for call in self._calls if call.arena.header[4]}:
+                arena.grow(int(arena.header[4]))
+        return done
+
+    def _one_by_one(self) -> int:
+        """The same where Python hides its functions."""
+        self.times[0] = perf_counter()
+        for k, call in enumerate(self._calls):
+            self.said = call()
+            self.times[k + 1] = perf_counter()
+            if self.said != 0:
+                return k
+        return len(self._calls)
+
+
+@lru_cache(maxsize=1)
+def _interpreter() -> Interpreter | None:
+    """Python's functions, or None where one is hidden."""
+    try:
+        found = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _NAMES]
+    except AttributeError:
+        return None
+    return Interpreter(*(address or 0 for address in found)) if all(found) else None
+
+
+@compiled
+def _in_turn(places: Annotated[np.ndarray, int, 5], python: Interpreter, times: Floats, told: Integers) -> int:
+    """How many calls gave 0; places: as ``Bound.place`` says; told (2,): what the last one gave, and how many bytes did
+    not fit into the arenas."""
+    told[1] = 0
+    times[0] = float(foreign_int(python.clock)) / _GIGA
+    for k in range(len(places)):
+        place = places[k]
+        entry = integers_at(place[0], 1)[0]
+        if place[4]:
+            told[1] += foreign_int(entry, place[1], place[2])
+        else:
+            thread = foreign_int(python.release)
+            told[1] += foreign_int(entry, place[1], place[2])
+            foreign(python.acquire, thread)
+        times[k + 1] = float(foreign_int(python.clock)) / _GIGA
+        told[0] = integers_at(place[3], 1)[0]
+        if told[0] != 0:
+            return k
+    return len(places)

@@ -18,7 +18,7 @@ from scene import Scene, shapes
 SAMPLES, SPACING = 65, 0.06  # of the ground's grid, m
 BUMPS = 0.016  # m
 DROP = 0.75  # of the trunk above the ground's mean height, m
-STRENGTH, GAIN = 90.0, 0.1  # N m; share of an error that a motor corrects in a step
+STRENGTH = 90.0  # N m
 STANCE = {"hip_motor": 0.0, "upper_leg": 0.0081, "lower_leg": -0.7}  # rad
 GRASS, STONE, GREY = (0.52, 0.6, 0.42, 1), (0.6, 0.57, 0.53, 1), (0.28, 0.3, 0.34, 1)
 YELLOW = (0.93, 0.68, 0.18, 1)
@@ -75,6 +75,6 @@ def build() -> Stage:
             if f"{part}_2_" in joint:
                 name = f"{body}.angle"
                 simulation.q[simulation.dynamics.coordinates.index(name)] = angle
-                simulation.motors[name] = rd.Motor(position=angle, gain=GAIN, max_force=STRENGTH)
+                simulation.motors[name] = rd.Motor(position=angle, max_force=STRENGTH)
     return Stage(scene, simulation, seconds=4.0, ground=False, contact=True,
                  camera=Camera(target=(0, 0, 0.26), distance=2.3, yaw=32, pitch=-14))  # fmt: skip

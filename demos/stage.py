@@ -80,9 +80,8 @@ def bullets_energy(mirror: PyBulletMirror) -> float:
 def most_work(simulation: rd.Simulation, before: np.ndarray) -> float:
     """What the motors may have done at most in the last timestep, J; before (nv,): the velocity at its start."""
     speed = np.maximum(np.abs(before), np.abs(simulation.v))
-    slot = simulation.motors.slot
-    power = sum(motor.max_force * float(speed[slot(name)]) for name, motor in simulation.motors.items())
-    return simulation.timestep * power
+    slots, forces = simulation.dynamics.velocity_coordinates.index, simulation.motor_forces
+    return simulation.timestep * sum(done.most * float(speed[slots(name)]) for name, done in forces.items())
 
 
 def mirrored(stage: Stage, gui: bool = False) -> PyBulletMirror:

@@ -43,8 +43,8 @@ class GeneralizedRows(NamedTuple):
 
     first (m + 1,), slots, values: coefficients of each direction, from first[i] to first[i + 1]. gaps (m,): of the
     limits among them, which ``stops`` (m,) marks; holds (m,): marks constraints, along which nothing may be moved;
-    targets (m,): velocities to be met with an impulse between low and high (m,); softness (m,): share of what its
-    impulse does by which a row gives way; impulses (m,): to start from.
+    targets (m,): velocities to be met with an impulse between low and high (m,); compliance (m,): velocity by which an
+    impulse of 1 gives way; impulses (m,): to start from.
     """
 
     first: Integers
@@ -57,7 +57,7 @@ class GeneralizedRows(NamedTuple):
     targets: Floats
     low: Floats
     high: Floats
-    softness: Floats
+    compliance: Floats
     impulses: Floats
 
 
@@ -101,7 +101,7 @@ class Changes(NamedTuple):
 
 class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
-    start_v (nv,) at the step's start, and all that may push.
+    start_v (nv,) at the step's start, and all that may push. pushes (nv,): impulses on the coordinates that are given.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
     is given is changed, but ``changes``, which is written anew.
@@ -111,6 +111,7 @@ class ImpulseProblem(NamedTuple):
     factors: Floats
     v: Floats
     start_v: Floats
+    pushes: Floats
     bodies: BodyFrames
     contacts: ContactTable
     free: FreeInertias

@@ -28,7 +28,7 @@ def scalar_rows(
         total = 0.0
         for k in range(first[s], first[s + 1]):
             total += values[k] * values[k]
-        mobility[s], target[s], soft[s] = total, given.targets[s], given.softness[s] * total
+        mobility[s], target[s], soft[s] = total, given.targets[s], given.compliance[s]
         speed[s] = directed(given, s, v)
     return ScalarRows(first, slots, values, speed, target, given.low, given.high, soft, mobility)
 

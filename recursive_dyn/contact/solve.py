@@ -12,6 +12,7 @@ from recursive_dyn.contact.islands import Partition, partition, solve_islands
 from recursive_dyn.contact.positions import Gaps, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
+from recursive_dyn.contact.pushes import given_pushes
 from recursive_dyn.contact.reach import reach_of
 from recursive_dyn.contact.responses import expand, inverses, twists
 from recursive_dyn.contact.rows import contact_rows, links_of
@@ -35,13 +36,17 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     targets, wanted = np.empty(n), np.empty(n + m)
     contact_targets(problem, rows, targets, wanted)
     limit_targets(problem, lines, wanted[n : n + m])
-    P, Q, y = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root))
+    P, Q, y, given = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
+    pushed = given_pushes(problem, root, rows, lines, given)
     started(problem.contacts, rows, problem.earlier, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, free)
     frictions = problem.contacts.frictions[0:n]
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y)
     sweeps, residual = solve_islands(whole, these, options.iterations, options.tolerance)
+    if pushed:
+        for k in range(layout.nv):
+            y[k] += given[k]
     expand(layout, factors, root, y, V, changes.v)
     _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
     _positions(problem, whole, these, wanted, root, V)

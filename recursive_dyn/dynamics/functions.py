@@ -196,9 +196,10 @@ FUNCTIONS: dict[str, Function] = {
         rows=tree_rows.charted,
     ),
     "impulse_factors": Function(
-        "What impulses are answered with, of M with the damping and springs of a step of dt (see recursion.impulse).",
-        ("q", "dt"), lambda m: (impulse.factors_size(m),),
-        lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0]))],
+        "What impulses are answered with, of M with the damping and springs of a step of dt and ``diagonal`` (see\n"
+        "recursion.impulse).",
+        ("q", "dt", "diagonal"), lambda m: (impulse.factors_size(m),),
+        lambda c: [("factors", impulse.factors(c.tree, c.input("dt")[0], list(c.input("diagonal"))))],
         rows=tree_rows.impulse_factors,
     ),
     "frames": Function(

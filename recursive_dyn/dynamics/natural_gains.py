@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.functions import columns
 from recursive_dyn.errors import StateError
 from recursive_dyn.model.model import WORLD
+from recursive_dyn.recursion.impulse import event_size, roots
 
 FREQUENCY, DAMPING_RATIO = 10.0, 1.0  # Hz: a rod of 0.5 m held level sags by less than half a degree; no overshoot
 _HELD = 1e-6  # share of a link's velocity that its tree's first joint may leave when it holds the link in place
 _STILL = 1e-9  # share of its coordinates' velocities below which constraints let nothing move
-_ROWS = 64  # velocities whose energy is asked for at once: memory that does not grow with the scene's square
+_ROWS = 64  # velocities that are looked at together: memory that does not grow with the scene's square
 
 
 def natural_gains(
@@ -41,44 +41,77 @@ def carried_inertia(dynamics: Dynamics, q: Any, slots: Iterable[int]) -> np.ndar
     carries the body. So each link that the coordinate moves is also held in place by the first joint of its tree, where
     that can hold it. In a loop it is what the coordinate moves by way of the constraints, if that is more.
     """
-    slots = list(slots)
-    at, result = np.asarray(q, dtype=float), np.zeros(len(slots))
-    motions = _motions(dynamics, at, slots)
+    slots, at = list(slots), np.asarray(q, dtype=float)
+    factors, result = _Factors(dynamics, at), np.zeros(len(slots))
+    motions = factors.motions(slots)
     while some := list(islice(motions, _ROWS)):
-        energies = dynamics.kinetic_energy(at, np.array([motion for _, motion in some]))
-        np.maximum.at(result, [k for k, _ in some], 2.0 * energies)
+        whitened = factors.whitened(np.array([motion for _, motion in some]))
+        np.maximum.at(result, [k for k, _ in some], (whitened**2).sum(axis=1))
     if dynamics.model.constraints:
-        result = np.maximum(result, _by_constraints(dynamics, at)[slots])
+        result = np.maximum(result, _by_constraints(dynamics.constraint_jacobian(at), factors.mass_matrix())[slots])
     return result
 
 
-def _motions(dynamics: Dynamics, q: np.ndarray, slots: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
-    """(k, v (nv,)): unit velocities of coordinate slots[k], alone, and with each link held that it moves."""
-    links, first = dynamics.model.links, dict[int, int]()  # of every link's tree
-    number, unit = {slot: k for k, slot in enumerate(slots)}, np.eye(dynamics.nv)
-    for k, slot in enumerate(slots):
-        yield k, unit[slot].copy()
-    screws = iter(zip(columns(dynamics.model), dynamics.call("screws", q), strict=True))
-    twists: list[dict[int, np.ndarray]] = []  # of every link by slot, about the world's origin
-    for i, link in enumerate(links):
-        first[i] = i if link.parent == WORLD else first[link.parent]
-        own = {} if link.parent == WORLD else dict(twists[link.parent])
-        for (_, slot), screw in islice(screws, len(link.slots)):
-            own[slot] = own[slot] + screw if slot in own else screw
-        twists.append(own)
-        base = links[first[i]].slots
-        for slot in (s for s in link.slots if s in number and s not in base and i != first[i]):
-            back = np.linalg.lstsq(np.array([own[s] for s in base]).T.reshape(6, -1), -own[slot], rcond=None)[0]
-            left = own[slot] + sum((own[s] * x for s, x in zip(base, back, strict=True)), np.zeros(6))
-            if np.linalg.norm(left) <= _HELD * np.linalg.norm(own[slot]):
-                motion = unit[slot].copy()
-                motion[list(base)] = back
-                yield number[slot], motion
+class _Factors:
+    """M = L^T D L at q (nq,), of which every simulation has the program: see ``recursion.impulse.factors``."""
+
+    def __init__(self, dynamics: Dynamics, q: np.ndarray) -> None:
+        self.model, nv = dynamics.model, dynamics.nv
+        numbers = iter(dynamics.call("impulse_factors", q, np.zeros(1), np.zeros(nv)))
+        # of every link, then of the world, by event: slot; twist of a column, or w, 1 / D and ratios of a pivot; ports
+        self.events = [
+            [(e.slot, np.array(list(islice(numbers, event_size(e)))), getattr(e, "ports", None)) for e in own]
+            for own in self.model.elimination.events
+        ]
+
+    def whitened(self, motions: np.ndarray) -> np.ndarray:
+        """D^1/2 L v (r, nv) of velocities (r, nv): its square is twice the kinetic energy."""
+        result, twists = np.zeros_like(motions), dict[int, np.ndarray]()
+        for i, events in enumerate(self.events):
+            parent = self.model.links[i].parent if i < len(self.model.links) else WORLD
+            twist = np.zeros((len(motions), 6)) if parent == WORLD else twists[parent].copy()
+            for slot, numbers, ports in reversed(events):
+                if ports is None:
+                    twist += np.outer(motions[:, slot], numbers)
+                else:
+                    open_ones = motions[:, list(ports)] @ numbers[7:]
+                    result[:, slot] = (motions[:, slot] + twist @ numbers[:6] + open_ones) / np.sqrt(numbers[6])
+            twists[i] = twist
+        return result
+
+    def mass_matrix(self) -> np.ndarray:
+        """M (nv, nv)."""
+        rows = self.whitened(np.eye(self.model.nv))
+        return rows @ rows.T
+
+    def _moving(self, slots: Sequence[int], rates: Sequence[float]) -> np.ndarray:
+        v = np.zeros(self.model.nv)
+        v[list(slots)] = rates
+        return v
+
+    def motions(self, slots: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
+        """(k, v (nv,)): unit velocities of coordinate slots[k], alone, and with each link held that it moves."""
+        links, first = self.model.links, roots(self.model)
+        number = {slot: k for k, slot in enumerate(slots)}
+        for k, slot in enumerate(slots):
+            yield k, self._moving([slot], [1.0])
+        twists: list[dict[int, np.ndarray]] = []  # of every link by slot
+        for i, link in enumerate(links):
+            own = {} if link.parent == WORLD else dict(twists[link.parent])
+            for slot, screw, ports in self.events[i]:
+                if ports is None:
+                    own[slot] = own[slot] + screw if slot in own else screw
+            twists.append(own)
+            base = links[first[i]].slots
+            for slot in (s for s in link.slots if s in number and s not in base and i != first[i]):
+                back = np.linalg.lstsq(np.array([own[s] for s in base]).T.reshape(6, -1), -own[slot], rcond=None)[0]
+                left = own[slot] + sum((own[s] * x for s, x in zip(base, back, strict=True)), np.zeros(6))
+                if np.linalg.norm(left) <= _HELD * np.linalg.norm(own[slot]):
+                    yield number[slot], self._moving([slot, *base], [1.0, *back])
 
 
-def _by_constraints(dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
-    """What each coordinate (nv,) moves where all others are free but for the constraints; 0 where these hold it."""
-    C, M = dynamics.constraint_jacobian(q), dynamics.mass_matrix(q)
+def _by_constraints(C: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """What each coordinate (nv,) moves where all others are free but for C v = 0; 0 where that holds it."""
     _, sizes, rows = np.linalg.svd(C)
     rank = int((sizes > _STILL * sizes.max(initial=0.0)).sum())
     free = rows[rank:].T

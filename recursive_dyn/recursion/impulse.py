@@ -34,13 +34,14 @@ def roots(model: Model) -> list[int]:
     return found
 
 
-def factors(tree: Tree, h: Scalar) -> list[Scalar]:
-    """Factors of M + h damping + h^2 stiffness, world axes, about the origin of each tree's first link.
+def factors(tree: Tree, h: Scalar, diagonal: Sequence[Scalar]) -> list[Scalar]:
+    """Factors of M + h damping + h^2 stiffness + ``diagonal`` (nv,), world axes, about each tree's first link's origin.
 
     Per event of the model's ``elimination`` order: a column's twist s (6,); a pivot's wrench w (6,), 1 / D and ratios
     to its ports. Then the point of every link's tree (3,).
     """
-    inertias = ArticulatedInertias(tree, implicit_terms(tree, h)[1])
+    own = implicit_terms(tree, h)[1]
+    inertias = ArticulatedInertias(tree, [a + b for a, b in zip(own, diagonal, strict=True)])
     flat: list[Scalar] = []
     root = roots(tree.model)
     for i, events in enumerate(inertias.events):

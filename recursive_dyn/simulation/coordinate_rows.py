@@ -13,8 +13,8 @@ from recursive_dyn.contact.tuning import LIMIT_REACH
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model import limits
 from recursive_dyn.model.model import Model
+from recursive_dyn.simulation.actuation import Actuation, MotorArrays, actuation, motor_row
 from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
-from recursive_dyn.simulation.motors import MotorArrays, Motors
 from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 
 
@@ -22,8 +22,8 @@ class RowSources(NamedTuple):
     """What may ask for rows.
 
     slots, places, low, high (l,): of the limited coordinates in v and in q, and their limits; rubbing, friction (r,):
-    slots and dry frictions; motors; jacobian, rates: programs of C and C v of the constraints, of which there are
-    ``constraints``.
+    slots and dry frictions; asked (2 l,): 1 for low and high limits that are rows wherever the coordinate is; motors;
+    jacobian, rates: programs of C and C v of the constraints, of which there are ``constraints``.
     """
 
     slots: Integers
@@ -32,19 +32,21 @@ class RowSources(NamedTuple):
     high: Floats
     rubbing: Integers
     friction: Floats
-    motors: MotorArrays
+    asked: Integers
+    motors: Actuation
     jacobian: ProgramCall
     rates: ProgramCall
     constraints: int
 
 
-def row_sources(dynamics: Dynamics, motors: Motors) -> RowSources:
+def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
     """Those of a model."""
     model = dynamics.model
     names = ("constraint_jacobian", "constraint_velocities") if model.constraints else ()
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
     return RowSources(
-        *limits.limited(model), *limits.rubbing(model), motors.arrays, jacobian, rates, len(model.constraints)
+        *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
+        actuation(motors), jacobian, rates, len(model.constraints),
     )  # fmt: skip
 
 
@@ -96,11 +98,11 @@ def _slots(model: Model) -> tuple[np.ndarray, ...]:
 def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     """Arrays for m rows, as many as there can be at once."""
     values = m + len(model.constraints) * model.nv
-    offsets, gaps, targets, low, high, softness, impulses = np.zeros((7, m))
+    offsets, gaps, targets, low, high, compliance, impulses = np.zeros((7, m))
     first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
     stops, holds = np.zeros((2, m), dtype=bool)
     return GeneralizedRows(
-        first, slots, np.zeros(values), offsets, gaps, stops, holds, targets, low, high, softness, impulses
+        first, slots, np.zeros(values), offsets, gaps, stops, holds, targets, low, high, compliance, impulses
     )
 
 
@@ -109,7 +111,7 @@ def first_rows(rows: GeneralizedRows, m: int) -> GeneralizedRows:
     """The first m of them."""
     return GeneralizedRows(
         rows.first[: m + 1], rows.slots, rows.values, rows.offsets[:m], rows.gaps[:m], rows.stops[:m], rows.holds[:m],
-        rows.targets[:m], rows.low[:m], rows.high[:m], rows.softness[:m], rows.impulses[:m],
+        rows.targets[:m], rows.low[:m], rows.high[:m], rows.compliance[:m], rows.impulses[:m],
     )  # fmt: skip
 
 
@@ -128,32 +130,56 @@ def active_rows(
 
     numbers (m,): which rows they are, see ``row_names``; earlier: impulses of the last step by number, to start from.
     """
-    limited, rubbing, count = len(sources.slots), len(sources.rubbing), 0
+    limited, count = len(sources.slots), 0
     for side in range(2):
         for k in range(limited):
             slot, x = sources.slots[k], q[sources.places[k]]
             gap = x - sources.low[k] if side == 0 else sources.high[k] - x
-            if gap <= LIMIT_REACH + h * abs(v[slot]):
+            if _within_reach(gap, v[slot], h) or sources.asked[side * limited + k] != 0:
                 _row(rows, numbers, earlier, count, side * limited + k, slot, 1.0 - 2.0 * side)
                 rows.gaps[count], rows.stops[count] = gap, True
                 rows.low[count], rows.high[count] = 0.0, np.inf
                 count += 1
-    for k in range(rubbing):
+    for k in range(len(sources.rubbing)):
         _row(rows, numbers, earlier, count, 2 * limited + k, sources.rubbing[k], 1.0)
         rows.high[count] = h * sources.friction[k]
         rows.low[count] = -rows.high[count]
         count += 1
-    motors, base = sources.motors, 2 * limited + rubbing
-    for k in range(motors.size[0]):
-        _row(rows, numbers, earlier, count, base + motors.slots[k], motors.slots[k], 1.0)
-        way = motors.positions[k] - q[motors.places[k]]
-        rows.targets[count] = motors.velocity[k] + motors.gains[k] * way / h
-        rows.high[count] = h * motors.forces[k]
-        rows.low[count], rows.softness[count] = -rows.high[count], motors.softness[k]
-        count += 1
+    driving, base = sources.motors.motors, first_motor(sources)
+    for k in range(driving.size[0]):
+        if sources.motors.apart[k] != 0:
+            _row(rows, numbers, earlier, count, base + driving.slots[k], driving.slots[k], 1.0)
+            motor_row(sources.motors, k, v, rows, count)
+            count += 1
     if sources.constraints:
         _constraint_rows(sources, rows, numbers, earlier, count, base + len(v), q, v, parameters)
     return count + sources.constraints
+
+
+@compiled
+def first_motor(sources: RowSources) -> int:
+    """The number of the row of a motor on slot 0."""
+    return 2 * len(sources.slots) + len(sources.rubbing)
+
+
+@compiled
+def _within_reach(gap: float, rate: float, h: float) -> bool:
+    """Whether a limit may be reached in a step by what is not in the flight."""
+    return gap <= LIMIT_REACH + h * abs(rate)
+
+
+@compiled
+def passed(sources: RowSources, q: Floats, v: Floats, h: float, way: Floats, slop: float) -> bool:
+    """Whether the ``way`` (nv,) from q leads beyond limits that were no rows yet: from now on they are."""
+    limited, found = len(sources.slots), False
+    for side in range(2):
+        for k in range(limited):
+            slot, x, at = sources.slots[k], q[sources.places[k]], side * limited + k
+            gap, by = (x - sources.low[k], way[slot]) if side == 0 else (sources.high[k] - x, -way[slot])
+            if gap + by < -slop and sources.asked[at] == 0 and not _within_reach(gap, v[slot], h):
+                sources.asked[at] = 1
+                found = True
+    return found
 
 
 @compiled
@@ -169,7 +195,7 @@ def _row(
 @compiled
 def _plain(rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int, number: int) -> None:
     numbers[i], rows.impulses[i] = number, earlier[number]
-    rows.offsets[i], rows.gaps[i], rows.targets[i], rows.softness[i] = 0.0, 0.0, 0.0, 0.0
+    rows.offsets[i], rows.gaps[i], rows.targets[i], rows.compliance[i] = 0.0, 0.0, 0.0, 0.0
     rows.stops[i], rows.holds[i] = False, False
 
 

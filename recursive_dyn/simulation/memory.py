@@ -21,8 +21,9 @@ _STAGES = ("flight", "detection", "solve")
 
 
 class KeptArrays(NamedTuple):
-    """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none. counts (2,): how
-    many contacts and rows were solved for; numbers: of those rows, in order; facts (5,): as in ImpulseFacts. momentum:
+    """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none. counts (3,): how
+    many contacts and rows were solved for, and how many rows are told, motors that needed none with them; numbers: of
+    those, in order; facts (5,): as in ImpulseFacts. momentum:
     that is carried."""
 
     rows: Floats
@@ -43,7 +44,7 @@ class Memory:
         count = row_count(dynamics.model)
         self.contacts = ContactBuffer()
         self.arrays = KeptArrays(
-            np.zeros(count), np.zeros(2, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5),
+            np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5),
             no_momentum(dynamics),
         )  # fmt: skip
         self.times: tuple[float, ...] = ()
@@ -112,7 +113,7 @@ class Memory:
         """Impulses by row, the same object until the next step."""
         if self._coordinates is None:
             a, totals = self.arrays, self.totals
-            own = {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[1]].tolist()}
+            own = {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[2]].tolist()}
             self._coordinates = own if totals is None else totals
         return self._coordinates
 
@@ -121,7 +122,7 @@ class Memory:
         times = {
             stage: end - begin for stage, begin, end in zip(_STAGES, self.times[:-1], self.times[1:], strict=False)
         }
-        contacts, rows = self.arrays.counts.tolist()
+        contacts, rows, _ = self.arrays.counts.tolist()
         if not contacts and not rows:
             return Solution(times=times, substeps=self.parts)
         rows, islands, sweeps, residual, deepest = self.arrays.facts.tolist()

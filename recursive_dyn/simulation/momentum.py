@@ -106,6 +106,7 @@ def settled(
     owed: Momentum,
     v: Floats,
     tau: Floats,
+    drives: Integers,
     h: float,
     contacts: ContactTable,
     count: int,
@@ -113,7 +114,8 @@ def settled(
 ) -> None:
     """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
 
-    contacts: the first ``count``, whose points are where ``located`` was asked; present: not known after this.
+    drives (nv,): 1 for slots with motors. contacts: the first ``count``, whose points are where ``located`` was asked;
+    present: not known after this.
     """
     measured = present.momenta
     for k in range(len(trees.bases)):
@@ -123,8 +125,9 @@ def settled(
     for k in range(len(trees.bases)):
         at, pushed = _NUMBERS * k, False
         for i in range(6):
-            pushed = pushed or tau[trees.slots[k, i]] != 0.0
-        if pushed:  # a force of the user's on the base: what the integrator made of it stands
+            slot = trees.slots[k, i]
+            pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0
+        if pushed:  # a force of the user's or a motor on the base: what the step made of it stands
             owed.linear[k] = measured[at + _LINEAR : at + _SPIN]
             owed.spin[k] = measured[at + _SPIN : at + _INERTIA]
         else:

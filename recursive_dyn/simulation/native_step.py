@@ -19,7 +19,8 @@ from recursive_dyn.contact.problem import (
     Options,
 )
 from recursive_dyn.contact.solve import solve
-from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_rows
+from recursive_dyn.simulation.actuation import aim, exceeded, told
+from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_motor, first_rows, passed
 from recursive_dyn.simulation.events import Touches, note
 from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
@@ -98,28 +99,49 @@ def solve_and_settle(
 
     counts say what was solved for: nothing where there are constraints only, which the flight meets.
     """
-    n = contacts.size[0]
-    rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, s.settings[0], s.parameters)
-    if n == 0 and rows == s.sources.constraints:
-        rows = 0
-    s.counts[0], s.counts[1] = n, rows
-    if n + rows > 0:
-        located(s.trees, s.owed, s.present)
-        if not evaluated(s.impulses.factors, s.q, s.settings[8:9], s.q[:0], s.parameters):
-            return LOST
-        facts = solve(_problem(s, layout, contacts, earlier, free))
-        s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
-        s.facts[3], s.facts[4] = facts.residual, facts.deepest
-        if not moved(s.impulses, s.q, s.v, s.parameters):
-            return LOST
+    n, it = contacts.size[0], s.sources.motors
+    located(s.trees, s.owed, s.present)
+    if not _solved(s, layout, contacts, earlier, free):
+        return LOST
+    if (s.counts[2] > 0 or n > 0) and not moved(s.impulses, s.q, s.v, s.parameters):
+        return LOST
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
         if len(s.trees.bases) > 0:
-            settled(s.trees, s.owed, s.v, s.tau, s.settings[0], contacts, n, s.present)
+            settled(s.trees, s.owed, s.v, s.tau, it.motors.drives, s.settings[0], contacts, n, s.present)
             if not seen(s.present, s.q, s.v, s.parameters):
                 return LOST
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
+
+
+@compiled
+def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom) -> bool:
+    """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
+    rows; whether there are finite numbers."""
+    n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
+    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1])
+    gaps, again = np.empty(n), True
+    gaps[:] = contacts.gaps[:n]
+    s.sources.asked[:] = 0
+    while again:
+        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters)
+        if n + motors == 0 and rows == s.sources.constraints:
+            rows = 0
+        s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
+        if n + rows + motors == 0:
+            return True
+        if not evaluated(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
+            return False
+        contacts.gaps[:n] = gaps
+        facts = solve(_problem(s, layout, contacts, earlier, free))
+        s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
+        s.facts[3], s.facts[4] = facts.residual, facts.deepest
+        changed = s.impulses.changes
+        more = exceeded(it, changed.v)
+        again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4]) or more
+    s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
+    return True
 
 
 @compiled
@@ -130,7 +152,7 @@ def _problem(
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
-        layout, it.factors.outputs, s.v, s.start_v, s.frames, contacts,
+        layout, it.factors.outputs, s.v, s.start_v, s.sources.motors.push, s.frames, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.impulses, earlier.moments),
@@ -145,7 +167,7 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
 
     Events are counted where this is a whole step; 0 if there is room for all pairs that may touch in the next one.
     """
-    n, rows = s.counts[0], s.counts[1]
+    n, rows = s.counts[0], s.counts[2]
     copy_contacts(contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen import optimizing
-from recursive_dyn.contact.contacts import Contacts
-from recursive_dyn.contact.settings import Settings, Solution
+from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
@@ -18,17 +17,15 @@ from recursive_dyn.simulation.applied_forces import AppliedForce, applied, gener
 from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
-from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
-from recursive_dyn.simulation.stepped import Stepped
+from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 from recursive_dyn.simulation.timesteps import Timesteps
 
 
-class Simulation(Stepped[Dynamics]):
+class Simulation(StepResults):
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
@@ -140,43 +137,8 @@ class Simulation(Stepped[Dynamics]):
 
     @property
     def motors(self) -> Motors:
-        """Motors by coordinate: ``motors["arm.q"] = Motor(velocity=2.0, max_force=5.0)``; ``del`` switches one off."""
+        """Motors by coordinate: ``motors["arm.q"] = Motor(position=0.3, max_force=5.0)``; ``del`` switches one off."""
         return self._timesteps.motors
-
-    @property
-    def solution(self) -> Solution:
-        """What the solve of the last step did."""
-        return self._timesteps.solution()
-
-    @property
-    def contacts(self) -> Contacts:
-        """Contacts of the last step, with their impulses."""
-        return self._timesteps.memory.touching()
-
-    @property
-    def contact_events(self) -> tuple[ContactEvent, ...]:
-        """Pairs of bodies that began to touch, stay in touch, or parted in the last call of ``step`` or ``advance``."""
-        return self._timesteps.events.told()
-
-    @property
-    def coordinate_impulses(self) -> dict[str, float]:
-        """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
-        return self._timesteps.coordinates()
-
-    def contact_wrench(self, body: Any) -> np.ndarray:
-        """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
-        index = self._dynamics.model.body_index(body)
-        return self._timesteps.memory.wrench(index, self.present.poses[index, :3, 3], self._timestep)
-
-    @property
-    def present(self) -> Present:
-        """Poses and twists of all bodies at the present state, for surroundings: arrays that steps write to."""
-        return self._timesteps.at_present()
-
-    def frames(self) -> tuple[np.ndarray, np.ndarray]:
-        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them; copies."""
-        present = self.present
-        return present.poses.copy(), present.twists.copy()
 
     def rechart(self, body: Any, chart: int) -> None:
         """Express the state in another chart of the joint of ``body``, a Body or its name; the motion stays the same.

@@ -53,14 +53,14 @@ class StepMachine:
         at, poses, start = (NOWHERE, np.zeros((0, 4, 4)), np.zeros((0, 6)))
         if present is not None:
             at, poses, start = present.arrays, present.poses, present.start_twists
-        sources, kept = row_sources(dynamics, motors), memory.arrays
+        sources, kept = row_sources(dynamics, motors.arrays), memory.arrays
         self.arrays = StepArrays(
             state.q, state.v, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq), np.zeros(dynamics.nv),
             np.zeros(9), np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
             np.ones(1, dtype=np.int64),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
-            np.zeros(2, dtype=np.int64), np.zeros(5), kept,
+            np.zeros(3, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
         self.h = self.arrays.settings[:1]
         self.buffer, self._layout = ContactBuffer(), layout(model)
@@ -169,7 +169,7 @@ class StepMachine:
             self.present.update(state.q, state.v)
         elif self.arrays.placed[0]:
             call("frames", state.q, state.v)
-        call("impulse_factors", state.q, h)
+        call("impulse_factors", state.q, h, self.arrays.sources.motors.diagonal)
 
     def _kept(self, events: Events, full: int) -> None:
         """Arrays remember the step; full: 0 while they have room for the next one's events."""

@@ -55,7 +55,7 @@ class Timesteps:
         self._present: Present | None = None
         self._within = False  # a step, whose frames are those of its machine
         self._detection = Detection()
-        self.settings, self.motors = Settings(), Motors(dynamics.model)
+        self.settings, self.motors = Settings(), Motors(dynamics)
         self.events, self.memory = Events(dynamics.bodies), Memory(dynamics)
         self.step_size = 0.0
 

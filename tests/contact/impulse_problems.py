@@ -80,10 +80,11 @@ def problem(
     earlier: EarlierContacts | None = None,
     iterations: int = 20,
     h: float = 1 / 240,
+    pushes: np.ndarray | None = None,
 ) -> ImpulseProblem:
     """What found contacts and given rows ask for at the state q, v, where the step ends without impulses."""
     q, v = state
-    start_v = 0.9 * v
+    start_v, pushes = 0.9 * v, np.zeros(d.nv) if pushes is None else pushes
     buffer = ContactBuffer()
     buffer.fill(found)
     bodies = BodyFrames(body_links(d.model), d.poses(q), d.velocities(q, start_v))
@@ -92,7 +93,7 @@ def problem(
         iterations=iterations,
     )  # fmt: skip
     return ImpulseProblem(
-        layout(d.model), d.call("impulse_factors", q, np.zeros(1)), v, start_v, bodies, buffer.table,
-        free_inertias(found.free), given, earlier or earlier_contacts(ContactBuffer(0).table), options,
+        layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, pushes, bodies,
+        buffer.table, free_inertias(found.free), given, earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),
     )  # fmt: skip

@@ -98,80 +98,6 @@ def test_a_stop_between_two_bodies_keeps_momentum():
     assert sim.q[1] == pytest.approx(0.3, abs=1e-6)
 
 
-# Motors
-
-
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_motor_without_bound_has_its_velocity_at_once(integrator):
-    scene = pendulum()
-    sim = running(scene, integrator)
-    (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(velocity=2.0, softness=0.0)
-    for _ in range(50):
-        sim.step()
-        assert sim.v[0] == pytest.approx(2.0, abs=1e-7)
-
-
-@pytest.mark.parametrize("softness", [0.01, 0.3])
-def test_a_soft_motor_gives_way_by_that_share(softness):
-    """The velocity error is softness times what the impulse did: v = target / (1 + softness) in the first step."""
-    sim = running(slider(), "rk4")
-    (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(velocity=1.0, softness=softness)
-    sim.step()
-    assert sim.v[0] == pytest.approx(1.0 / (1.0 + softness), abs=1e-9)
-
-
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_motor_saturates(integrator):
-    """F / m until it has its velocity, then that; too weak a motor loses against gravity by g - F / m."""
-    sim = running(slider(), integrator)
-    (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(velocity=1.0, max_force=5.0, softness=0.0)
-    for k in range(1, 150):
-        sim.step()
-        assert sim.v[0] == pytest.approx(min(1.0, 2.5 * k * H), abs=1e-9)
-    del sim.motors[name]
-    sim.step(10)
-    assert sim.v[0] == pytest.approx(1.0, abs=1e-9), "without a motor nothing changes it"
-    hanging = running(slider("z"), integrator)
-    (name,) = hanging.dynamics.velocity_coordinates
-    for force, a in ((25.0, 0.0), (10.0, 5.0 - G)):
-        hanging.motors[name] = rd.Motor(velocity=0.0, max_force=force, softness=0.0)
-        before = hanging.v[0]
-        hanging.step(60)
-        assert hanging.v[0] - before == pytest.approx(a * 60 * H, abs=1e-9)
-
-
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_motor_drives_to_a_position_and_holds_it(integrator):
-    sim = running(pendulum(), integrator)
-    (name,) = sim.dynamics.velocity_coordinates
-    sim.motors[name] = rd.Motor(position=0.8, gain=0.3, softness=0.0)
-    sim.step(120)
-    for _ in range(60):
-        sim.step()
-        # semi-implicit Euler holds where a step without motor would end
-        assert sim.q[0] == pytest.approx(0.8, abs=2 * G / 0.4 * H**2)
-        assert sim.v[0] == pytest.approx(0.0, abs=1e-6)
-
-
-def test_motors_move_a_tree_of_joints_together():
-    """Two hinges of an arm, one on a motor by position, one by velocity, under gravity."""
-    scene = Scene()
-    rod = {"mass": 1.0, "center_of_mass": (0.25, 0, 0), "inertia": np.eye(3) * 0.02}
-    first = scene.world.attach(Body("upper", **rod), joints.revolute("y"))
-    first.attach(Body("lower", **rod), joints.revolute("z"), at=at(0.5))
-    sim = running(scene, "implicit_midpoint")
-    upper, lower = sim.dynamics.velocity_coordinates
-    sim.motors[upper] = rd.Motor(position=-0.4, gain=0.2, softness=0.0)
-    sim.motors[lower] = rd.Motor(velocity=1.5, softness=0.0)
-    sim.step(240)
-    assert sim.q[0] == pytest.approx(-0.4, abs=1e-3)
-    assert sim.v[1] == pytest.approx(1.5, abs=1e-6)
-    assert sim.q[1] == pytest.approx(1.5, abs=1e-2)
-
-
 # Dry friction of joints
 
 
@@ -286,7 +212,7 @@ def test_a_motor_turns_a_loop_against_the_ground_no_further_than_it_can():
         sim = shown.sim
         closed(sim)
         name = next(c for c in sim.dynamics.velocity_coordinates if c.startswith("crank"))
-        sim.motors[name] = rd.Motor(velocity=2.0, max_force=200.0, softness=0.0)
+        sim.motors[name] = rd.Motor(velocity=2.0, max_force=200.0)
         rates = []
         for _ in range(480):
             shown.step()

@@ -1,0 +1,62 @@
+"""What a simulation tells of its last step and of where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.contact.contacts import Contacts
+from recursive_dyn.contact.settings import Solution
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.events import ContactEvent
+from recursive_dyn.simulation.motors import MotorForce
+from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.stepped import Stepped
+from recursive_dyn.simulation.timesteps import Timesteps
+
+
+class StepResults(Stepped[Dynamics]):
+    """What a simulation can be asked after a step; nothing of it changes anything."""
+
+    _timesteps: Timesteps
+
+    @property
+    def solution(self) -> Solution:
+        """What the solve of the last step did."""
+        return self._timesteps.solution()
+
+    @property
+    def contacts(self) -> Contacts:
+        """Contacts of the last step, with their impulses."""
+        return self._timesteps.memory.touching()
+
+    @property
+    def contact_events(self) -> tuple[ContactEvent, ...]:
+        """Pairs of bodies that began to touch, stay in touch, or parted in the last call of ``step`` or ``advance``."""
+        return self._timesteps.events.told()
+
+    @property
+    def coordinate_impulses(self) -> dict[str, float]:
+        """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
+        return self._timesteps.coordinates()
+
+    @property
+    def motor_forces(self) -> dict[str, MotorForce]:
+        """What motors did in the last step, by velocity coordinate: ``motor_forces["arm.q"].force``, ``.saturated``."""
+        return self._timesteps.motors.forces(self.coordinate_impulses, self._timestep)
+
+    def contact_wrench(self, body: Any) -> np.ndarray:
+        """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
+        index = self._dynamics.model.body_index(body)
+        return self._timesteps.memory.wrench(index, self.present.poses[index, :3, 3], self._timestep)
+
+    @property
+    def present(self) -> Present:
+        """Poses and twists of all bodies at the present state, for surroundings: arrays that steps write to."""
+        return self._timesteps.at_present()
+
+    def frames(self) -> tuple[np.ndarray, np.ndarray]:
+        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them; copies."""
+        present = self.present
+        return present.poses.copy(), present.twists.copy()

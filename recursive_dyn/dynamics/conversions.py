@@ -9,20 +9,19 @@ import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape
-from recursive_dyn.codegen.evaluator import Array, Evaluator
-from recursive_dyn.dynamics.functions import columns
+from recursive_dyn.codegen.evaluator import Array
+from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
+from recursive_dyn.dynamics.point_jacobian import point_jacobian
 from recursive_dyn.errors import StateError
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.cartesian_forces import pushes_freely, turns_freely
 
 COUPLE, MINIMUM, FORCE, TREE, JOINTS = "couple", "minimum", "force", "tree", "joints"
 _ROUNDING = 1e-11  # of tau and of the wrenches that act as it: what is left of a tau that was reached
 
 
-class Conversions(Evaluator):
+class Conversions(ModelEvaluator):
     """What of an Evaluator of a model is about its bodies: frames, velocities, forces."""
-
-    model: Model
 
     def poses(self, q: Any) -> Array:
         """X_WB of every body, (..., nb, 4, 4)."""
@@ -31,6 +30,11 @@ class Conversions(Evaluator):
     def velocities(self, q: Any, v: Any) -> Array:
         """[omega; v] of every body at its origin, world axes, (..., nb, 6)."""
         return self.call("velocities", q, v)
+
+    def accelerations(self, q: Any, v: Any, a: Any) -> Array:
+        """[alpha; a] of every body at its origin, world axes, (..., nb, 6): angular acceleration and the second time
+        derivative of the origin's place (not the spatial acceleration of Featherstone); gravity is not in it."""
+        return self.call("accelerations", q, v, a)
 
     def generalized_velocities(
         self, q: Any, velocities: Any, *, choice: str = TREE, length: float = 1.0
@@ -57,14 +61,7 @@ class Conversions(Evaluator):
         S = self.call("screws", q)
         X = self.poses(q)[..., index, :, :]
         place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
-        J = np.zeros((*place.shape[:-1], 6, self.model.nv))
-        chain = set(self.model.chain(self.model.bodies[index].link))
-        for k, (owner, slot) in enumerate(self._screw_columns):
-            if owner in chain:
-                omega = S[..., k, :3]
-                J[..., :3, slot] += omega
-                J[..., 3:, slot] += S[..., k, 3:] + np.cross(omega, place)
-        return J
+        return point_jacobian(self.model, index, S, place)
 
     def generalized_forces(self, q: Any, wrenches: Any) -> Array:
         """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
@@ -162,31 +159,6 @@ class Conversions(Evaluator):
                 " the point is on its axis; keep away from there, choose another point, or take what can be reached"
                 " with partial=True"
             )
-
-    @cached_property
-    def _screw_columns(self) -> list[tuple[int, int]]:
-        return columns(self.model)
-
-    def _of_bodies(self, name: str, value: Any, size: int) -> Array:
-        """Numbers (..., nb, size) as (..., nb size)."""
-        count = self.model.nb
-        array = real_array(value)
-        if array is None:
-            raise StateError(f"'{name}' must be an array of real numbers of shape (..., {count}, {size}), one a body")
-        if array.ndim < 2 or array.shape[-2:] != (count, size):
-            raise StateError(
-                f"'{name}' has shape {array.shape}, but this scene needs (..., {count}, {size}), one a body"
-            )
-        return array.reshape(*array.shape[:-2], size * count)
-
-    def _finite(self, name: str, value: Any, size: int) -> Array:
-        array = self._sized(name, value, size)
-        bad = np.argwhere(~np.isfinite(array))
-        if len(bad):
-            row = f", batch row {tuple(int(i) for i in bad[0][:-1])}" if array.ndim > 1 else ""
-            where = self.label(name, int(bad[0][-1]))
-            raise StateError(f"'{name}' is not finite at {where}{row}; pass finite numbers only")
-        return array
 
 
 _ALONE = {COUPLE: (1.0, 0.0), FORCE: (0.0, 1.0), MINIMUM: (0.0, 0.0)}  # weights of moment and force

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape
 from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.conversions import Conversions
+from recursive_dyn.dynamics.derivatives.differentiable import Differentiable
 from recursive_dyn.dynamics.functions import neutral, random_configuration
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.dynamics.parameters import Parameters
@@ -24,7 +24,7 @@ from recursive_dyn.recursion.context import AUTO
 _MET = 1e-6  # share of the forces that M a + bias may miss; where rounding made a, it misses all of some
 
 
-class Dynamics(Conversions):
+class Dynamics(Differentiable, Conversions):
     """Equations of motion of one model.
 
     q is (..., nq), v, a and tau are (..., nv); leading axes of the arguments broadcast. Angles in rad, SI units, twists
@@ -32,7 +32,6 @@ class Dynamics(Conversions):
     shape or the coordinate that is not finite; ModelError an unknown body, function or parameter.
     """
 
-    functions: ModelFunctions
     _values: Parameters
 
     def __init__(self, model: Model, method: str = AUTO) -> None:
@@ -74,6 +73,11 @@ class Dynamics(Conversions):
     def velocity_coordinates(self) -> tuple[str, ...]:
         """Names of the velocity coordinates (nv,)."""
         return self.model.velocity_names
+
+    @property
+    def limits(self) -> Array:
+        """Lower and upper limits of the velocity coordinates, (nv, 2), infinite where there are none; a new array."""
+        return np.array([c.limits for c in self.model.coordinates], dtype=float).reshape(-1, 2)
 
     def neutral(self) -> Array:
         """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
@@ -190,21 +194,11 @@ class Dynamics(Conversions):
 
     def integrate(self, q: Any, v: Any, dt: Any) -> Array:
         """The configuration (..., nq) after moving with constant velocity v for dt (a number, or one a batch row)."""
-        steps = real_array(dt)
-        if steps is None:
-            raise StateError(f"'dt' must be a number of seconds, or one a batch row, not {dt!r}")
-        return self.call("integrate", q, v, steps[..., None])
+        return self.call("integrate", q, v, self._duration(dt))
 
     def difference(self, q0: Any, q1: Any) -> Array:
         """The velocity (..., nv) that leads from q0 to q1 in a unit of time: the inverse of ``integrate``."""
         return self.call("difference", q0, q1)
-
-    def parameter_derivative(self, function: str, parameter: str, *arguments: Any) -> Array:
-        """d function(*arguments) / d parameter, shaped like the function's result, from the same graph.
-
-        function: a name of the contract, as "forward_dynamics" with arguments q, v, tau.
-        """
-        return self.call(f"{function}/{parameter}", *arguments)
 
     def operation_count(self, function: str = "forward_dynamics") -> OperationCount:
         """Operations that one evaluation executes: .add .mul .div .sqrt .trig (.neg, .other, .total)."""

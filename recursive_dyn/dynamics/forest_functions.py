@@ -23,7 +23,7 @@ from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.forest import Kind, kinds_of
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import tree_rows
-from recursive_dyn.recursion.context import OF_BODIES, Function, segment_size
+from recursive_dyn.recursion.context import ALONG, OF_BODIES, Function, segment_size
 
 Array = np.ndarray
 _TREES, _EQUAL = 4, 2  # so many trees, and on average so many of a kind: below, one program of the whole is as fast
@@ -99,13 +99,13 @@ class Forest:
         """Of every kind, where the inputs of its trees are among those of the whole."""
         first, found = 0, list[list[Runs]]()
         for segment in (*function.inputs, "parameters"):
-            found.append([runs.after(first) for runs in self._segment(segment)])
+            found.append([runs.after(first) for runs in self.segment(segment)])
             first += segment_size(self.model, segment)
         return [Runs.joined(own) for own in zip(*found, strict=True)]
 
-    def _segment(self, segment: str) -> list[Runs]:
-        """Where the trees' parts of an input segment are in it."""
-        model, kinds = self.model, self.kinds
+    def segment(self, segment: str) -> list[Runs]:
+        """Where the trees' parts of an input segment, or of one of rates, are in it."""
+        model, kinds, segment = self.model, self.kinds, segment.removeprefix(ALONG)
         if segment == "parameters":
             return self._parameters
         if segment == "dt":

@@ -9,7 +9,8 @@ _HEAD = """# Every compiled function
 
 What `dynamics.call(name, ...)`, `dynamics.program(name)`, `dynamics.equations(name)` and, where it says so,
 `dynamics.export_c(folder)` know; most are methods of `Dynamics` by the same name. `name/parameter` is the derivative
-by a parameter of the scene. SI units, radians, angular parts first.
+by a parameter of the scene, `along/name` the one along rates of all arguments, which follow them. SI units, radians,
+angular parts first.
 
 | function | of | what it gives | C |
 | --- | --- | --- | --- |

@@ -16,7 +16,7 @@ from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.inverse_dynamics import body_accelerations, inverse_dynamics
 from recursive_dyn.recursion.mass_matrix import mass_matrix
 
 
@@ -117,6 +117,12 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "v"), lambda m: (m.nb, 6), lambda c: [("V", kinematics.velocities(c.tree))], exported=True,
         rows=tree_rows.bodies(6),
     ),
+    "accelerations": Function(
+        "[alpha; a] of every body at its origin, world axes; a is the second derivative of the origin's place.",
+        ("q", "v", "a"), lambda m: (len(m.bodies), 6),
+        lambda c: [("A", body_accelerations(c.tree, c.input("a")))], exported=True,
+        rows=tree_rows.bodies(6),
+    ),
     "screws": Function(
         "Twist [omega; v] at the world origin, world axes, of unit speed of each column listed above.\n"
         "The Jacobian of a body's point, at p in the world, has [omega; v + omega x p] in the slot of every\n"
@@ -153,7 +159,7 @@ FUNCTIONS: dict[str, Function] = {
         "The configuration after moving with constant velocity v for dt.",
         ("q", "v", "dt"), lambda m: (m.nq,),
         lambda c: [("q", configuration.integrate(c.tree, c.tree.v, c.input("dt")[0]))], exported=True,
-        rows=tree_rows.places,
+        rows=tree_rows.places, configuration=True,
     ),
     "difference": Function(
         "The velocity that leads from q to q_end in a unit of time.",
@@ -188,7 +194,7 @@ FUNCTIONS: dict[str, Function] = {
         "q, v a Newton step nearer to the constraints, and the largest |phi| and |C v| before: call it after\n"
         "every step, and again while these are not small.",
         ("q", "v"), lambda m: (m.nq + m.nv + 2,), lambda c: c.projected(),
-        solves=True, exported=True, constrained=True,
+        solves=True, exported=True, constrained=True, configuration=True,
     ),
     "chart_quality": Function(
         "Volume and roundness of the motion subspace of every joint of several charts, in the chart in force.",

@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.sizes import known_sizes
+from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
 from recursive_dyn.dynamics.forest_functions import Forest
 from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import lagrangian
 from recursive_dyn.recursion.context import (
+    ALONG,
     AUTO,
     LAGRANGIAN,
     OF_BODIES,
     RECURSIVE,
     Context,
     Function,
-    Outputs,
     segment_size,
 )
 from recursive_dyn.recursion.kinematics import Tree
 
+_DERIVED = {"along": along_arguments, "along parameters": along_parameters}
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
 _MOST_TREES = 256
 
 
 @dataclass(frozen=True, eq=False)
 class ModelFunctions:
-    """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter.
+    """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter, and
+    "along/function", "along parameters/function" are those of ``derivatives.derived_functions``.
 
     method: "recursive", "lagrangian", or "auto", which keeps of both graphs the one with fewer operations. ModelError
     for another one, and for unknown functions and parameters. whole: False for one tree of a forest, whose functions
@@ -58,24 +60,13 @@ class ModelFunctions:
         return ModelFunctions, (self.model, self.method, self.whole)
 
     def function(self, name: str) -> Function:
-        """The entry of the list, or its derivative by a parameter."""
-        base, _, parameter = str(name).partition("/")
+        """The entry of the list, or a derivative of one."""
+        base, _, rest = str(name).partition("/")
+        if base in _DERIVED:
+            return _DERIVED[base](self.function(rest))
         if base not in FUNCTIONS:
             raise ModelError(f"unknown function '{base}'; choose one of {', '.join(FUNCTIONS)}")
-        return self._derivative(FUNCTIONS[base], parameter) if parameter else FUNCTIONS[base]
-
-    def _derivative(self, function: Function, parameter: str) -> Function:
-        names = [n for n, _ in self.model.parameters]
-        if parameter not in names:
-            raise ModelError(f"unknown parameter '{parameter}'; the scene declares {', '.join(names) or 'none'}")
-        place = names.index(parameter)
-
-        def derivative(c: Context) -> Outputs:
-            along = {c.graph.input(("parameters", place)): 1.0}
-            return [(label, directional_derivative(values, along)) for label, values in function.outputs(c)]
-
-        rows = function.rows if function.total is None else None
-        return replace(function, build=derivative, rows=rows, total=None)
+        return by_parameter(FUNCTIONS[base], self.model, rest) if rest else FUNCTIONS[base]
 
     @property
     def exported(self) -> tuple[str, ...]:
@@ -143,6 +134,7 @@ class ModelFunctions:
 
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""
+        segment = segment.removeprefix(ALONG)
         if segment in ("q", "q_end"):
             return f"coordinate '{self.model.coordinate_names[index]}'"
         if segment in ("v", "a", "tau", "v_middle", "v_end", "a_end", "diagonal"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,9 +38,18 @@ def settled(dynamics: Projecting, q: Array, v: Array) -> tuple[Array, Array]:
     """
     if not dynamics.model.constraints:
         return q, v
+    for state in approach(dynamics, q, v):
+        q, v = state
+    return q, v
+
+
+def approach(dynamics: Projecting, q: Array, v: Array) -> Iterator[tuple[Array, Array]]:
+    """The states (q, v) of Newton's steps onto the constraints, from the start to where they hold; StateError as there
+    is none."""
     nq, nv = dynamics.model.nq, dynamics.model.nv
     position = velocity = np.inf
     for k in range(_STEPS + 1):
+        yield q, v
         result = dynamics.call("project", q, v)
         if not np.isfinite(result).all():
             position = np.inf
@@ -47,12 +57,12 @@ def settled(dynamics: Projecting, q: Array, v: Array) -> tuple[Array, Array]:
         position, velocity = (float(x) for x in result[..., nq + nv :].reshape(-1, 2).max(axis=0))
         velocity /= 1.0 + np.abs(v).max(initial=0.0)
         if position <= _POSITION and velocity <= _VELOCITY:
-            return q, v
+            return
         if k < _STEPS:
             q, v = result[..., :nq], result[..., nq : nq + nv]
     # rounding of large coordinates, or a singular configuration: as near as it gets
     if position <= _NEAR and velocity <= _NEAR_VELOCITY:
-        return q, v
+        return
     raise StateError(_missed(dynamics, q, v, position > _NEAR))
 
 

@@ -219,6 +219,7 @@ INTEGRATOR = Integrator(
         rows=tree_rows.state_and_velocity,
         sums=2,
         total=_relative,
+        configuration=True,
     ),
     loop=_loop,
     definition=definition,

@@ -181,6 +181,7 @@ INTEGRATOR = Integrator(
         solves=True,
         exported=True,
         rows=tree_rows.state,
+        configuration=True,
     ),
     loop=_loop,
     definition=definition,

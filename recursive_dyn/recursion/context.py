@@ -19,6 +19,7 @@ from recursive_dyn.recursion.tree_rows import Rows
 Outputs = list[tuple[str, list[Scalar]]]
 OF_BODIES = {"wrenches": 6, "velocities": 6, "points": 3, "weights": 2}  # segments of so many numbers a body
 RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
+ALONG = "along "  # before the name of a segment: rates of its numbers
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Function:
 
     rows: where the outputs of a forest's trees go in those of the whole; None for a function that is not of trees.
     sums: how many of the last outputs that are built are sums over trees, of which ``total`` makes the last outputs.
+    configuration: whether the first outputs are a configuration, the numbers of a point and not of a vector.
     """
 
     meaning: str
@@ -42,6 +44,7 @@ class Function:
     rows: Rows | None = None
     sums: int = 0
     total: Callable[[list[Scalar]], list[Scalar]] | None = None
+    configuration: bool = False
 
     def outputs(self, c: Context) -> Outputs:
         """What the whole function gives."""
@@ -104,11 +107,11 @@ class Context:
 
 
 def segment_size(model: Model, name: str) -> int:
-    """Length of an input segment."""
+    """Length of an input segment, or of one of rates."""
     sizes = {
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
         "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv,
         "dt": 1, "parameters": len(model.parameters),
         **{segment: columns * model.nb for segment, columns in OF_BODIES.items()},
     }  # fmt: skip
-    return sizes[name]
+    return sizes[name.removeprefix(ALONG)]

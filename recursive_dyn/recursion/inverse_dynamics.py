@@ -98,3 +98,17 @@ def project(tree: Tree, wrenches: list[tuple[np.ndarray, np.ndarray]]) -> list[S
             moment, force = k.displacement.wrench_inward(total[i][:3], total[i][3:])
             total[k.link.parent] = total[k.link.parent] + np.concatenate([moment, force])
     return tau
+
+
+def body_accelerations(tree: Tree, acceleration: np.ndarray) -> list[Scalar]:
+    """[angular acceleration; acceleration of the origin] (6,) of every body, world axes; gravity is not in it."""
+    moving = motions(tree, acceleration, gravity=False)
+    flat: list[Scalar] = []
+    for body in tree.model.bodies:
+        if body.link == WORLD:
+            flat += [0.0] * 6
+            continue
+        motion, R = moving[body.link], tree.rotations[body.link]
+        offset = tree.scalars(body.pose)[:3, 3]
+        flat += [*(R @ motion.alpha), *(R @ (motion.a + motion.W @ offset))]
+    return flat

@@ -12,6 +12,7 @@ Squared angles carry 1e-300 so that sin(a) / a and its kin are right at zero wit
 
 from __future__ import annotations
 
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,15 @@ from recursive_dyn.graph.expression import Scalar, atan2, cos, less, reciprocal,
 from recursive_dyn.spatial.algebra import components, cross, dot, gathered, scaled
 
 _TINY = 1e-300
+
+# (a - sin a) / a^3 and (1 - (a / 2) cot(a / 2)) / a^2 as powers of a^2: sums of (-1)^k / (2 k + 3)! and of
+# |B_2k+2| / (2 k + 2)!, B Bernoulli's numbers
+_SINE = tuple((-1) ** k / factorial(2 * k + 3) for k in range(9))
+_COTANGENT = (
+    1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600,
+    3617 / 10670622842880000, 43867 / 5109094217170944000, 174611 / 802857662698291200000,
+    77683 / 14101100039391805440000, 236364091 / 1693824136731743669452800000,
+)  # fmt: skip
 
 
 def quaternion_product(a: Any, b: Any) -> np.ndarray:
@@ -160,11 +170,12 @@ def screw_exp(omega: Any, v: Any) -> np.ndarray:
     """Translations (..., 3), in the start's axes, of frames whose twist [omega; v] in own axes is constant for a unit
     of time: v + (1 - cos a) / a^2 omega x v + (a - sin a) / a^3 omega x (omega x v) with a = |omega|."""
     own = components(omega)
-    angle = sqrt(dot(own, own) + _TINY)
+    square = dot(own, own) + _TINY
+    angle = sqrt(square)
     inverse = reciprocal(angle)
     half_sinc = sin(angle * 0.5) * inverse * 2.0
     a = half_sinc * half_sinc * 0.5
-    b = (1.0 - sin(angle) * inverse) * (inverse * inverse)
+    b = _with_series(square, _SINE, (1.0 - sin(angle) * inverse) * (inverse * inverse))
     turned = cross(omega, v)
     return np.asarray(v) + scaled(turned, a) + scaled(cross(omega, turned), b)
 
@@ -175,9 +186,17 @@ def screw_log(omega: Any, translation: Any) -> np.ndarray:
     own = components(omega)
     square = dot(own, own) + _TINY
     half = sqrt(square) * 0.5
-    c = (1.0 - half * cos(half) * reciprocal(sin(half))) * reciprocal(square)
+    c = _with_series(square, _COTANGENT, (1.0 - half * cos(half) * reciprocal(sin(half))) * reciprocal(square))
     turned = cross(omega, translation)
     return np.asarray(translation) - turned * 0.5 + scaled(cross(omega, turned), c)
+
+
+def _with_series(square: Any, coefficients: tuple[float, ...], otherwise: Any) -> Any:
+    """A sum of powers of a squared angle below 1 rad, where its closed form, and the form's slope more so, cancel."""
+    total: Any = coefficients[-1]
+    for x in reversed(coefficients[:-1]):
+        total = total * square + x
+    return select(less(square, 1.0), total, otherwise)
 
 
 def nearest_rotation(A: Any) -> np.ndarray:

@@ -1,0 +1,91 @@
+"""Directions in which arguments are moved: configurations along the velocities of their spaces, vectors along axes.
+
+Trees of a forest know nothing of each other, so that all of them are moved at once, each along a coordinate of its
+own: as many directions as the largest tree has coordinates tell everything (Curtis, Powell & Reid 1974, On the
+estimation of sparse Jacobian matrices, IMA Journal of Applied Mathematics 13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recursive_dyn.model.model import Model
+
+Array = np.ndarray
+POINTS = ("q", "q_end")  # segments that are configurations
+
+
+def tangents(model: Model, q: Array) -> Array:
+    """The rates (..., nv, nq) of a configuration's numbers (..., nq) along unit velocities, a row each: N(q)^T."""
+    result = np.zeros((*q.shape[:-1], model.nv, model.nq))
+    for place, slot in model.plain_slots:
+        result[..., slot, place] = 1.0
+    for _, factor, q0, v0 in model.owners:
+        point = q[..., q0 : q0 + factor.nq]
+        for k, axis in enumerate(np.eye(factor.nv)):
+            along = np.broadcast_to(axis, (*point.shape[:-1], factor.nv))
+            result[..., v0 + k, q0 : q0 + factor.nq] = factor.space.rate(point, along)
+    return result
+
+
+def velocities_of(model: Model, q: Array, rates: Array) -> Array:
+    """The velocities (..., k, nv) with which configurations q (..., nq) have rates (..., k, nq): N(q)^+ of each."""
+    result = np.zeros((*rates.shape[:-1], model.nv))
+    for place, slot in model.plain_slots:
+        result[..., slot] = rates[..., place]
+    if model.owners:
+        every = tangents(model, q)
+        for _, factor, q0, v0 in model.owners:
+            N = every[..., v0 : v0 + factor.nv, q0 : q0 + factor.nq]
+            seen = N @ np.swapaxes(rates[..., q0 : q0 + factor.nq], -1, -2)
+            own = np.linalg.solve(N @ np.swapaxes(N, -1, -2), seen)
+            result[..., v0 : v0 + factor.nv] = np.swapaxes(own, -1, -2)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Which entries of a Jacobian (outputs, columns) each direction tells.
+
+    of (directions, outputs): the column, -1 for none; None where each direction is one column.
+    """
+
+    columns: int
+    of: Array | None = None
+
+    @property
+    def count(self) -> int:
+        """How many directions there are."""
+        return self.columns if self.of is None else len(self.of)
+
+    def moved(self, unit: Array) -> Array:
+        """Directions (..., count, size), of the rates (..., columns, size) of the columns alone."""
+        if self.of is None:
+            return unit
+        together = np.zeros((self.count, self.columns))
+        for row, columns in zip(together, self.of, strict=True):
+            row[columns[columns >= 0]] = 1.0
+        return np.asarray(together @ unit)
+
+    def jacobian(self, rates: Array) -> Array:
+        """The Jacobian (..., outputs, columns) of the outputs' rates (..., count, outputs)."""
+        if self.of is None:
+            return np.ascontiguousarray(np.swapaxes(rates, -1, -2))
+        result = np.zeros((*rates.shape[:-2], rates.shape[-1], self.columns))
+        for k, columns in enumerate(self.of):
+            known = np.flatnonzero(columns >= 0)
+            result[..., known, columns[known]] = rates[..., k, known]
+        return result
+
+
+def of_trees(columns: int, outputs: int, inputs: Sequence[Array], written: Sequence[Array]) -> Directions:
+    """All trees at once. inputs: the columns (T, n) of each kind's trees; written: their outputs (T, k)."""
+    most = max((own.shape[1] for own in inputs), default=0)
+    of = np.full((most, outputs), -1, dtype=np.int64)
+    for own, rows in zip(inputs, written, strict=True):
+        for k in range(own.shape[1]):
+            of[k, rows] = own[:, k, None]
+    return Directions(columns, of)

@@ -143,6 +143,8 @@ def combine(parts: Iterable[MassProperties]) -> MassProperties:
     mass = sum(part.mass for part in parts)
     if not is_symbolic(mass) and mass == 0.0:
         return MassProperties(0.0, np.zeros(3), sum((part.inertia for part in parts), np.zeros((3, 3))))
+    if len(parts) == 1:
+        return parts[0]
     center = sum((part.center_of_mass * part.mass for part in parts), np.zeros(3)) / mass
     about_center = (part.inertia + _parallel_axis(part.mass, part.center_of_mass - center) for part in parts)
     return MassProperties(mass, center, sum(about_center, np.zeros((3, 3))))

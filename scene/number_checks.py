@@ -16,6 +16,7 @@ Array: TypeAlias = NDArray[Any]  # float64, or object where an entry is a SymPy 
 Scalar: TypeAlias = Any  # a float or a SymPy expression of scene parameters
 
 POSE_TOLERANCE = 1e-6  # a rotation typed with six digits is accepted
+_NO_TURN = np.eye(3)
 SIZE_RANGE = (1e-50, 1e50)  # metres; inertia grows with the fifth power of a size and must stay a finite double
 
 
@@ -65,6 +66,10 @@ def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Arr
 
     NaN and infinity pass, so that the caller can name them better. Raises ModelError beginning with `where`.
     """
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape:
+        return _read_only(value.copy())
+    if type(value) is float and shape == ():
+        return _read_only(np.array(value))
     wanted = "a number" if shape == () else f"an array of shape {shape}"
     try:
         array = np.asarray(value, dtype=object)
@@ -75,15 +80,18 @@ def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Arr
         values = [entry if is_symbolic(entry) else _real(entry) for entry in array.flat]
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{where}: {what} must be {wanted} with real entries, not {value!r}") from error
-    result: Array = np.array(values, dtype=object if any(map(is_symbolic, values)) else np.float64).reshape(shape)
-    result.setflags(write=False)
-    return result
+    return _read_only(np.array(values, dtype=object if any(map(is_symbolic, values)) else np.float64).reshape(shape))
+
+
+def _read_only(array: Array) -> Array:
+    array.setflags(write=False)
+    return array
 
 
 def numbers(where: str, what: str, value: object, shape: tuple[int, ...]) -> FloatArray:
     """A read-only float64 copy of `value` in `shape`. Raises ModelError unless all entries are finite numbers."""
     array = entries(where, what, value, shape)
-    if any(map(is_symbolic, array.flat)):
+    if array.dtype == object:
         raise ModelError(f"{where}: {what} cannot depend on scene parameters; give numbers")
     if not np.isfinite(array).all():
         raise ModelError(f"{where}: {what} has an entry that is NaN or infinite: {value!r}")
@@ -114,6 +122,9 @@ def rigid_pose(where: str, what: str, value: object) -> FloatArray:
     rotation = pose[:3, :3]
     if np.abs(pose[3] - (0.0, 0.0, 0.0, 1.0)).max() > POSE_TOLERANCE:
         raise ModelError(f"{where}: the last row of the pose {what}= must be 0, 0, 0, 1, not {pose[3]}")
+    if (rotation == _NO_TURN).all():
+        pose[3] = (0.0, 0.0, 0.0, 1.0)
+        return _read_only(pose)
     # Entries of a rotation are at most 1; larger ones are refused before their squares can overflow.
     orthonormal = np.abs(rotation).max() < 2.0 and np.abs(rotation.T @ rotation - np.eye(3)).max() <= POSE_TOLERANCE
     if not orthonormal or np.linalg.det(rotation) < 0.0:
@@ -122,5 +133,4 @@ def rigid_pose(where: str, what: str, value: object) -> FloatArray:
     # otherwise violate the triangle inequality. It leaves the identity exactly as it is.
     pose[:3, :3] = rotation @ (3.0 * np.eye(3) - rotation.T @ rotation) * 0.5
     pose[3] = (0.0, 0.0, 0.0, 1.0)
-    pose.setflags(write=False)
-    return pose
+    return _read_only(pose)

@@ -1,0 +1,127 @@
+"""The linear-quadratic regulator: the linear feedback of least quadratic cost about an equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.control.controller import Controller
+from recursive_dyn.control.optimal import riccati
+from recursive_dyn.control.optimal.equilibrium import equilibrium_forces, uncharted
+from recursive_dyn.control.optimal.weights import checked_weights, natural_weights
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.state import checked_timestep, numbers
+
+Array = np.ndarray
+_STEADY = 1e-6  # share of A and B by which a steady motion's may change on the way
+_LATER = (0.31, 1.7)  # s, when that is looked at
+
+
+class LQR(Controller):
+    """tau - K x, x = [difference(q, now), v now - v]: least integral of x^T Q x + u^T R u, linearised at (q, v).
+
+    (q, v, tau) is an equilibrium, or a steady motion: v goes on under constant tau, and the linear model stays. tau
+    (nv,) is found where it is None. Q (2 nv, 2 nv), of x, and R (n, n), of u, what is driven: whole, a diagonal or a
+    number; what is None follows from kinetic energy and a ``frequency``, Hz (1): see ``weights``. With a ``timestep``,
+    s, it is the regulator of forces held over semi-implicit Euler steps, and the cost is a sum over these.
+
+    K (nv, 2 nv) is zero where nothing drives; x^T S x, S (2 nv, 2 nv), is the cost to go; ``poles`` are the eigenvalues
+    of the linear model under control, 1/s or a step. With constraints all of this is on their tangent space.
+    Limits cut forces off: from too far away nothing comes back. Dry friction is not foreseen.
+    StateError where (q, v) is no equilibrium, where it cannot be stabilised, for weights of wrong size or sign; each
+    names the coordinate. ModelError for joints that change charts.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, q: Any, v: Any = None, tau: Any = None, Q: Any = None, R: Any = None,
+        timestep: float | None = None, actuated: Iterable[str] | None = None, limits: Any = None, *,
+        frequency: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(dynamics, actuated, limits)
+        uncharted(dynamics)
+        nv = dynamics.nv
+        self.q = numbers(dynamics, "q", q, dynamics.nq)
+        self.v = np.zeros(nv) if v is None else numbers(dynamics, "v", v, nv)
+        self.timestep = None if timestep is None else checked_timestep(timestep)
+        self.Q, self.R = checked_weights(dynamics, self.drives, self.q, Q, R, frequency)
+        self.tau = equilibrium_forces(dynamics, self.drives, self.q, self.v, tau)
+        self._moving = bool(self.v.any())
+        if self._moving:
+            self._require_steady()
+        A, B = self._model(self.q)
+        Z, back = _tangent(dynamics, self.q)
+        A, B, Q = back @ A @ Z, back @ B, Z.T @ self.Q @ Z
+        names = [*dynamics.velocity_coordinates] * 2
+        labels = [names[int(np.argmax(np.abs(column)))] for column in Z.T]
+        scale = 1.0 / np.sqrt(np.diag(Z.T @ natural_weights(dynamics, self.drives, self.q)[0] @ Z))
+        discrete = self.timestep is not None
+        S = riccati.solve(A, B, Q, self.R, discrete, labels, scale)
+        K = riccati.gain(A, B, S, self.R, discrete)
+        self.poles = np.linalg.eigvals(A - B @ K)
+        self.S = back.T @ S @ back
+        self.K = np.zeros((nv, 2 * nv))
+        self.K[self.drives.slots] = K @ back
+
+    def deviation(self, q: Array, v: Array, time: float = 0.0) -> Array:
+        """x (2 nv,): how far a state is from the equilibrium, or from where the steady motion is at a time, s."""
+        target = self.dynamics.integrate(self.q, self.v, time) if self._moving else self.q
+        return np.concatenate([self.dynamics.difference(target, q), v - self.v])
+
+    def cost_to_go(self, q: Array, v: Array, time: float = 0.0) -> float:
+        """x^T S x: what the regulator will cost from a state on."""
+        x = self.deviation(q, v, time)
+        return float(x @ self.S @ x)
+
+    def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
+        return self.tau - self.K @ self.deviation(q, v, time)
+
+    def _model(self, q: Array) -> tuple[Array, Array]:
+        A, B = self.dynamics.linearize(q, self.v, self.tau, self.timestep)
+        return A, B[:, self.drives.slots]
+
+    def _require_steady(self) -> None:
+        """The same linear model, and no acceleration, at other times."""
+        start = np.hstack(self._model(self.q))
+        for time in _LATER:
+            q = self.dynamics.integrate(self.q, self.v, time)
+            try:
+                equilibrium_forces(self.dynamics, self.drives, q, self.v, self.tau)
+            except StateError as error:
+                raise StateError(f"v is no steady motion: after {time:g} s {error}") from None
+            change = np.abs(np.hstack(self._model(q)) - start)
+            if change.max() > _STEADY * np.abs(start).max():
+                worst = int(np.argmax(change.max(axis=1))) % self.dynamics.nv
+                raise StateError(
+                    f"v is no steady motion: after {time:g} s '{self.dynamics.velocity_coordinates[worst]}' answers"
+                    " otherwise than at q; choose a v that changes nothing, or TimeVaryingLQR"
+                )
+
+
+def _tangent(dynamics: Dynamics, q: Array) -> tuple[Array, Array]:
+    """Z (2 nv, k) and Z^+ of the deviations x = Z z that the constraints allow at rest; z = Z^+ x in the metric of M.
+
+    Rows between velocities alone leave dq free.
+    """
+    nv = dynamics.nv
+    if not dynamics.model.constraints:
+        return np.eye(2 * nv), np.eye(2 * nv)
+    M, C = dynamics.mass_matrix(q), dynamics.constraint_jacobian(q)
+    holonomic = np.array([row.holonomic for row in dynamics.model.constraints])
+    bases = [_kernel(rows) for rows in (C[holonomic], C)]
+    inverses = [np.linalg.solve(N.T @ M @ N, N.T @ M) for N in bases]
+    k = bases[0].shape[1]
+    Z = np.zeros((2 * nv, k + bases[1].shape[1]))
+    back = np.zeros(Z.T.shape)
+    Z[:nv, :k], Z[nv:, k:] = bases
+    back[:k, :nv], back[k:, nv:] = inverses
+    return Z, back
+
+
+def _kernel(C: Array) -> Array:
+    """Columns that rows C leave free."""
+    _, sizes, rows = np.linalg.svd(C)
+    rank = int((sizes > 1e-9 * sizes.max(initial=0.0)).sum())
+    return np.asarray(rows[rank:].T)

@@ -1,11 +1,33 @@
-"""Controllers: functions of the state and time that give generalized forces."""
+"""Controllers: functions of the state and time that give generalized forces; and the tasks that they may have."""
 
 from recursive_dyn.control.computed_torque import ComputedTorque
 from recursive_dyn.control.controller import Controller
 from recursive_dyn.control.gravity_compensation import GravityCompensation
 from recursive_dyn.control.optimal.lqr import LQR
+from recursive_dyn.control.jacobian_transpose import JacobianTranspose, VirtualSpring
+from recursive_dyn.control.operational_space import OperationalSpace
 from recursive_dyn.control.pd import PD
-from recursive_dyn.control.references import Trajectory
 from recursive_dyn.control.stable_pd import StablePD
+from recursive_dyn.control.tasks.body_tasks import LookAt, Orientation, Pose, Position
+from recursive_dyn.control.tasks.task import Task
+from recursive_dyn.control.tasks.whole_tasks import AngularMomentum, CenterOfMass, Posture
 
-__all__ = ["LQR", "PD", "ComputedTorque", "Controller", "GravityCompensation", "StablePD", "Trajectory"]
+__all__ = [
+    "LQR",
+    "PD",
+    "AngularMomentum",
+    "CenterOfMass",
+    "ComputedTorque",
+    "Controller",
+    "GravityCompensation",
+    "JacobianTranspose",
+    "LookAt",
+    "OperationalSpace",
+    "Orientation",
+    "Pose",
+    "Position",
+    "Posture",
+    "StablePD",
+    "Task",
+    "VirtualSpring",
+]

@@ -20,7 +20,7 @@ class ComputedTorque(ConfigurationController):
     """tau with which e'' = -kd e' - kp e exactly, for e = difference(q, q of the target), rotations included.
 
     Luh, Walker & Paul 1980, Resolved-acceleration control of mechanical manipulators. kp, 1/s^2, kd, 1/s: numbers or
-    (nv,); what is None follows from a frequency, Hz (10), and a damping ratio (1). The joints' dampers and springs are
+    (nv,); what is None follows from a frequency, Hz (2), and a damping ratio (1). The joints' dampers and springs are
     taken off, dry friction is not; a step of length h follows that to O(h).
 
     What is not driven cannot be told where to go: it moves as it must while the driven coordinates do exactly as

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.control.drives import Drives
-from recursive_dyn.control.references import Trajectory
+from recursive_dyn.control.goal_spaces import Configurations
+from recursive_dyn.control.references import Goal
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.state import numbers
@@ -75,7 +76,7 @@ def _parts(controller: Controller) -> tuple[Controller, ...]:
 class ConfigurationController(Controller):
     """A controller that follows a configuration: ``q``, ``v`` and ``a`` are numbers or functions of time.
 
-    They may be changed at any time. See ``Trajectory`` for what follows from one that is None.
+    They may be changed at any time. See ``Goal`` for what follows from one that is None.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class ConfigurationController(Controller):
         actuated: Iterable[str] | None = None, limits: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(dynamics, actuated, limits)
-        self.target = Trajectory(dynamics, q, v, a)
+        self.target = Goal(Configurations(dynamics), dynamics.neutral() if q is None else q, v, a)
         for link in dynamics.model.charted:
             names = [dynamics.velocity_coordinates[slot] for slot in link.slots if self.drives.mask[slot]]
             if names:
@@ -95,26 +96,26 @@ class ConfigurationController(Controller):
     @property
     def q(self) -> Any:
         """The configuration to follow (nq,), or a function of time that gives it."""
-        return self.target.q
+        return self.target.value
 
     @q.setter
     def q(self, value: Any) -> None:
-        self.target.q = value
+        self.target.value = value
 
     @property
     def v(self) -> Any:
         """Its velocity (nv,), a function of time that gives it, or None: what follows from q."""
-        return self.target.v
+        return self.target.velocity
 
     @v.setter
     def v(self, value: Any) -> None:
-        self.target.v = value
+        self.target.velocity = value
 
     @property
     def a(self) -> Any:
         """Its acceleration (nv,), a function of time that gives it, or None: what follows from q and v."""
-        return self.target.a
+        return self.target.acceleration
 
     @a.setter
     def a(self, value: Any) -> None:
-        self.target.a = value
+        self.target.acceleration = value

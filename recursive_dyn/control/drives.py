@@ -25,7 +25,7 @@ class Drives:
 
     def __init__(self, dynamics: Dynamics, actuated: Iterable[str] | None = None, limits: Any = None) -> None:
         self._names = dynamics.velocity_coordinates
-        self.mask = _anchored(dynamics) if actuated is None else _named(self._names, actuated)
+        self.mask = _anchored(dynamics) if actuated is None else named_coordinates(self._names, actuated, "actuated")
         self.slots = np.flatnonzero(self.mask)
         self.lows, self.highs = _limits(limits, dynamics.nv)
         self._bounded = bool(np.isfinite([self.lows, self.highs]).any())
@@ -65,11 +65,12 @@ def _anchored(dynamics: Dynamics) -> Array:
     return mask
 
 
-def _named(names: tuple[str, ...], actuated: Iterable[str]) -> Array:
-    if isinstance(actuated, str):
-        raise ModelError(f"actuated takes names in a list, not the text {actuated!r}")
+def named_coordinates(names: tuple[str, ...], chosen: Iterable[str], what: str) -> Array:
+    """A mask (nv,) of the velocity coordinates that are chosen by name; ModelError, naming ``what``, for others."""
+    if isinstance(chosen, str):
+        raise ModelError(f"{what} takes names in a list, not the text {chosen!r}")
     mask = np.zeros(len(names), dtype=bool)
-    for name in actuated:
+    for name in chosen:
         if name not in names:
             raise ModelError(f"unknown velocity coordinate {name!r}; the scene has {', '.join(names)}")
         mask[names.index(name)] = True

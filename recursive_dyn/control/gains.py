@@ -12,6 +12,7 @@ from recursive_dyn.dynamics.natural_gains import DAMPING_RATIO, FREQUENCY, natur
 from recursive_dyn.errors import StateError
 
 Array = np.ndarray
+DECAY = 2.0  # Hz: an error of 1 rad then asks for 160 rad/s^2, which steps of 1/240 s still follow
 
 
 def spring_gains(
@@ -38,10 +39,11 @@ def spring_gains(
 def decay_gains(
     size: int, kp: Any, kd: Any, frequency: float | None, damping_ratio: float | None
 ) -> tuple[Array, Array]:
-    """kp (size,), 1/s^2, and kd (size,), 1/s, of e'' = -kd e' - kp e, as given or as in ``spring_gains``."""
+    """kp (size,), 1/s^2, and kd (size,), 1/s, of e'' = -kd e' - kp e: as given, or (2 pi f)^2 and
+    2 zeta (2 pi f) of a frequency f, Hz, and a damping ratio zeta. StateError as ``spring_gains``."""
     _refuse_two(kp, frequency, "kp", "frequency")
     _refuse_two(kd, damping_ratio, "kd", "damping_ratio")
-    rate = 2 * np.pi * checked_gain("frequency", FREQUENCY if frequency is None else frequency, size)
+    rate = 2 * np.pi * checked_gain("frequency", DECAY if frequency is None else frequency, size)
     ratio = checked_gain("damping_ratio", DAMPING_RATIO if damping_ratio is None else damping_ratio, size)
     stiffness = rate**2 if kp is None else checked_gain("kp", kp, size)
     return stiffness, 2 * ratio * np.sqrt(stiffness) if kd is None else checked_gain("kd", kd, size)

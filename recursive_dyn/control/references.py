@@ -1,29 +1,26 @@
-"""What a controller is to follow: numbers, or functions of time; they may be changed while it runs."""
+"""What is to be followed: numbers, or functions of time; they may be changed while whoever follows them runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.control.goal_spaces import GoalSpace
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.state import numbers
 
 Array = np.ndarray
-Signal = Callable[[float], Any]
+Read = Callable[[Any], Array]
 _STEP = 5e-4  # s, of differences in time: they err by 4e-8 of the third derivative, 2e-8 of the fourth
 
 
 class Reference:
-    """Numbers (size,), or a function of time that gives them; StateError for anything else, by name.
+    """Numbers, or a function of time that gives them; ``value`` is what was given, and may be changed."""
 
-    ``value`` is what was given, and may be changed.
-    """
-
-    def __init__(self, dynamics: Dynamics, name: str, size: int, value: Any) -> None:
-        self._dynamics, self._name, self._size = dynamics, name, size
+    def __init__(self, read: Read, value: Any) -> None:
+        self._read = read
         self.value = value
 
     @property
@@ -33,8 +30,8 @@ class Reference:
 
     @value.setter
     def value(self, value: Any) -> None:
-        self._function: Signal | None = value if callable(value) else None
-        self._numbers = np.zeros(0) if callable(value) else self._checked(value)
+        self._function: Callable[[float], Any] | None = value if callable(value) else None
+        self._numbers = np.zeros(0) if callable(value) else self._read(value)
 
     @property
     def moving(self) -> bool:
@@ -42,75 +39,80 @@ class Reference:
         return self._function is not None
 
     def __call__(self, time: float) -> Array:
-        """The numbers (size,) at a time."""
-        return self._numbers if self._function is None else self._checked(self._function(time))
-
-    def _checked(self, value: Any) -> Array:
-        return numbers(self._dynamics, self._name, value, self._size)
+        """The numbers at a time."""
+        return self._numbers if self._function is None else self._read(self._function(time))
 
 
-class Trajectory:
-    """A configuration to follow: q (nq,), its velocity v (nv,) and acceleration a (nv,), as ``Dynamics`` has them.
+class Goal:
+    """A point that moves: where it is, its velocity and acceleration, each numbers or a function of time.
 
-    Each is numbers or a function of time. What is None follows from the others: 0 for a q that stands still, else by
-    differences in time, whose error is about 1e-7 of the motion's fourth derivative per s^4.
+    version: grows when one of them is changed; moving: whether any is a function of time.
+    What is None follows from the others: 0 for what stands still, else by differences in time, whose error is about
+    1e-7 of the motion's fourth derivative per s^4. StateError for what is not read, by name.
     """
 
-    def __init__(self, dynamics: Dynamics, q: Any = None, v: Any = None, a: Any = None) -> None:
-        self._dynamics = dynamics
-        self._q = Reference(dynamics, "q", dynamics.nq, dynamics.neutral() if q is None else q)
-        self._v: Reference | None = None
-        self._a: Reference | None = None
-        self.v, self.a = v, a
+    def __init__(self, space: GoalSpace, value: Any, velocity: Any = None, acceleration: Any = None) -> None:
+        self._space = space
+        self.version = 0
+        self._value = Reference(space.read, value)
+        self._velocity: Reference | None = None
+        self._acceleration: Reference | None = None
+        self.velocity, self.acceleration = velocity, acceleration
 
     @property
-    def q(self) -> Any:
-        """The configuration, or the function that gives it."""
-        return self._q.value
+    def value(self) -> Any:
+        """Where it is, or the function that gives it."""
+        value = self._value.value
+        return value if callable(value) else self._space.shown(value)
 
-    @q.setter
-    def q(self, value: Any) -> None:
-        self._q.value = value
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._value.value = value
+        self.version += 1
 
     @property
-    def v(self) -> Any:
+    def moving(self) -> bool:
+        return any(part.moving for part in (self._value, self._velocity, self._acceleration) if part is not None)
+
+    @property
+    def velocity(self) -> Any:
         """The velocity, the function that gives it, or None."""
-        return None if self._v is None else self._v.value
+        return None if self._velocity is None else self._velocity.value
 
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._v = None if value is None else Reference(self._dynamics, "v", self._dynamics.nv, value)
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self._velocity = None if value is None else Reference(partial(self._space.read_rate, order=1), value)
+        self.version += 1
 
     @property
-    def a(self) -> Any:
+    def acceleration(self) -> Any:
         """The acceleration, the function that gives it, or None."""
-        return None if self._a is None else self._a.value
+        return None if self._acceleration is None else self._acceleration.value
 
-    @a.setter
-    def a(self, value: Any) -> None:
-        self._a = None if value is None else Reference(self._dynamics, "a", self._dynamics.nv, value)
+    @acceleration.setter
+    def acceleration(self, value: Any) -> None:
+        self._acceleration = None if value is None else Reference(partial(self._space.read_rate, order=2), value)
+        self.version += 1
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """(q, v, a) at a time, s. StateError where a function gives anything else than it should, or time is none."""
+        """(point, velocity, acceleration) at a time, s."""
         if not np.isfinite(time):
             raise StateError(f"time must be a finite number of seconds, not {time!r}")
-        return self._q(time), self._velocity(time), self._acceleration(time)
+        return self._value(time), self._velocity_at(time), self._acceleration_at(time)
 
-    def _velocity(self, time: float) -> Array:
-        if self._v is not None:
-            return self._v(time)
-        if not self._q.moving:
-            return np.zeros(self._dynamics.nv)
-        before, after = self._q(time - _STEP), self._q(time + _STEP)
-        return self._dynamics.difference(before, after) / (2 * _STEP)
+    def _velocity_at(self, time: float) -> Array:
+        if self._velocity is not None:
+            return self._velocity(time)
+        if not self._value.moving:
+            return np.zeros(self._space.tangent)
+        return self._space.way(self._value(time - _STEP), self._value(time + _STEP)) / (2 * _STEP)
 
-    def _acceleration(self, time: float) -> Array:
-        if self._a is not None:
-            return self._a(time)
-        if self._v is not None and self._v.moving:
-            return (self._v(time + _STEP) - self._v(time - _STEP)) / (2 * _STEP)
-        if self._v is not None or not self._q.moving:
-            return np.zeros(self._dynamics.nv)
-        before, now, after = (self._q(time + step) for step in (-_STEP, 0.0, _STEP))
-        way = self._dynamics.difference
-        return (way(now, after) - way(before, now)) / _STEP**2
+    def _acceleration_at(self, time: float) -> Array:
+        if self._acceleration is not None:
+            return self._acceleration(time)
+        if self._velocity is not None and self._velocity.moving:
+            return (self._velocity(time + _STEP) - self._velocity(time - _STEP)) / (2 * _STEP)
+        if self._velocity is not None or not self._value.moving:
+            return np.zeros(self._space.tangent)
+        before, now, after = (self._value(time + step) for step in (-_STEP, 0.0, _STEP))
+        return (self._space.way(now, after) - self._space.way(before, now)) / _STEP**2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recursive_dyn.recursion import tracking, tree_rows
+from recursive_dyn.recursion import centroidal, tracking, tree_rows
 from recursive_dyn.recursion.context import Function
 
 CONTROL: dict[str, Function] = {
@@ -18,5 +18,14 @@ CONTROL: dict[str, Function] = {
         ("q", "v", "tau", "diagonal"), lambda m: (m.nv,),
         lambda c: [("a", c.accelerations(c.tree, list(c.input("tau")), list(c.input("diagonal"))))], solves=True,
         rows=tree_rows.slots,
+    ),
+    "centroidal": Function(
+        "Momentum matrix (6, nv), row after row; mass; centre of mass (3,); momentum (6,) and the rate that it has\n"
+        "without accelerations (6,), each angular about the world origin, then linear, world axes.",
+        ("q", "v"), lambda m: (6 * m.nv + centroidal.SUMS,),
+        lambda c: [
+            ("A", list(centroidal.momentum_matrix(c.tree).flat)), ("sums", centroidal.momentum_sums(c.tree))
+        ],
+        rows=tree_rows.momentum_columns, sums=centroidal.SUMS, total=centroidal.centroidal,
     ),
 }  # fmt: skip

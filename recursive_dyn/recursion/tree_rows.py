@@ -62,6 +62,11 @@ def matrix(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     ]
 
 
+def momentum_columns(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """6 rows of a number a velocity coordinate."""
+    return [Runs.joined([kind.slot_runs.after(row * model.nv) for row in range(6)]) for kind in kinds]
+
+
 def nothing(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """Sums only."""
     return [Runs.nothing(len(kind)) for kind in kinds]

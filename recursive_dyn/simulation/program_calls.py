@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.loops.intrinsics import run
 from recursive_dyn.dynamics.dynamics import Dynamics
 
@@ -26,7 +27,11 @@ NO_PROGRAM = ProgramCall(0, _EMPTY, _EMPTY, _EMPTY)
 
 def program_call(dynamics: Dynamics, function: str) -> ProgramCall:
     """A function of the dynamics, compiled or loaded; the memory is the call's own."""
-    kernel = dynamics.kernel(function)
+    return kernel_call(dynamics.kernel(function))
+
+
+def kernel_call(kernel: Kernel) -> ProgramCall:
+    """A program's machine code, in memory of the call's own."""
     inputs, outputs, scratch = kernel.memory()
     address = kernel.native.address(kernel.entry)
     return ProgramCall(address, inputs[: kernel.input_size], outputs[: kernel.output_size], scratch)

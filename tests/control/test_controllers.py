@@ -75,20 +75,20 @@ def test_what_follows_of_a_function_of_time_is_its_derivatives():
     m = mechanism(6, 6, kinds=("ball", "free", "revolute"), root="free")
     d, (start, v) = m.dynamics(), m.states(1, 3)
     q = start[0]
-    turning = control.Trajectory(d, lambda t: d.integrate(q, v[0], np.sin(2 * t)))
-    at, rate, acceleration = turning.at(0.3)
+    turning = control.PD(d, lambda t: d.integrate(q, v[0], np.sin(2 * t)))
+    at, rate, acceleration = turning.target.at(0.3)
     assert_close(at, d.integrate(q, v[0], np.sin(0.6)), 1e-15)
     assert_close(rate, v[0] * 2 * np.cos(0.6), 1e-6)
     assert_close(acceleration, -v[0] * 4 * np.sin(0.6), 1e-5)
-    given = control.Trajectory(d, q, lambda t: v[0] * np.cos(t))
-    assert_close(given.at(0.3)[2], -v[0] * np.sin(0.3), 1e-6)
-    still = control.Trajectory(d, q, v[0])
-    assert_close(np.concatenate(still.at(2.0)), np.concatenate([q, v[0], 0 * v[0]]), 0.0)
+    given = control.PD(d, q, lambda t: v[0] * np.cos(t))
+    assert_close(given.target.at(0.3)[2], -v[0] * np.sin(0.3), 1e-6)
+    still = control.PD(d, q, v[0])
+    assert_close(np.concatenate(still.target.at(2.0)), np.concatenate([q, v[0], 0 * v[0]]), 0.0)
 
 
 def test_targets_change_while_it_runs():
     sim = rd.Simulation(ARM, 1e-3)
-    law = sim.control = control.ComputedTorque(ARM, [0.5, 0.5])
+    law = sim.control = control.ComputedTorque(ARM, [0.5, 0.5], frequency=10.0)
     sim.step(1500)
     assert_close(sim.q, np.array([0.5, 0.5]), 1e-9)
     law.q = [-0.5, 0.0]

@@ -32,6 +32,7 @@ PARTS = {
     "frames": None,
     "tracking": None,  # controllers only
     "loaded_accelerations": None,
+    "centroidal": None,
     **dict.fromkeys(BY_FUNCTION),
 }
 METHODS = [name for name in FUNCTIONS if name not in PARTS]

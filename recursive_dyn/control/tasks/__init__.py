@@ -1,0 +1,1 @@
+"""Tasks: what bodies, or all of them together, are to do, for whoever makes them do it."""

@@ -25,7 +25,7 @@ _TINY = 1e-300
 # (a - sin a) / a^3 and (1 - (a / 2) cot(a / 2)) / a^2 as powers of a^2: sums of (-1)^k / (2 k + 3)! and of
 # |B_2k+2| / (2 k + 2)!, B Bernoulli's numbers
 _SINE = tuple((-1) ** k / factorial(2 * k + 3) for k in range(9))
-_COTANGENT = (
+COTANGENT = (
     1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600,
     3617 / 10670622842880000, 43867 / 5109094217170944000, 174611 / 802857662698291200000,
     77683 / 14101100039391805440000, 236364091 / 1693824136731743669452800000,
@@ -184,11 +184,16 @@ def screw_log(omega: Any, translation: Any) -> np.ndarray:
     """The velocities v (..., 3) with ``screw_exp(omega, v) = translation``, for |omega| < 2 pi:
     v = p - omega x p / 2 + (1 - (a / 2) cot(a / 2)) / a^2 omega x (omega x p)."""
     own = components(omega)
-    square = dot(own, own) + _TINY
-    half = sqrt(square) * 0.5
-    c = _with_series(square, _COTANGENT, (1.0 - half * cos(half) * reciprocal(sin(half))) * reciprocal(square))
     turned = cross(omega, translation)
-    return np.asarray(translation) - turned * 0.5 + scaled(cross(omega, turned), c)
+    return np.asarray(translation) - turned * 0.5 + scaled(cross(omega, turned), log_coefficient(dot(own, own)))
+
+
+def log_coefficient(square: Any) -> Any:
+    """(1 - (a / 2) cot(a / 2)) / a^2 of squared angles a^2, for a < 2 pi."""
+    square = square + _TINY
+    half = sqrt(square) * 0.5
+    closed = (1.0 - half * cos(half) * reciprocal(sin(half))) * reciprocal(square)
+    return _with_series(square, COTANGENT, closed)
 
 
 def _with_series(square: Any, coefficients: tuple[float, ...], otherwise: Any) -> Any:

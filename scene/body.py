@@ -129,6 +129,7 @@ class Body(Node, BodySymbols):
         self.joint: Joint | None = None
         self.place = np.eye(4)
         self.order = -1
+        self.lowered: tuple[Any, Any] | None = None  # what it was, and what ``scene.lower`` made of it
 
     @classmethod
     def of_properties(cls, name: str, shapes: Sequence[Shape], properties: MassProperties) -> Body:

@@ -47,6 +47,8 @@ class SceneContent:
     @property
     def bodies(self) -> list[Body]:
         """Every body hung on the world, in order of attachment, parents first."""
+        if not any(body.children for body in self.world.children):
+            return list(self.world.children)
         ready = [(body.order, body) for body in self.world.children]
         heapq.heapify(ready)
         result: list[Body] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,10 +34,12 @@ def lower(
     known = frozenset(parameters)
     specs: dict[int, BodySpec] = {}
     for body in bodies:
-        parent = specs.get(id(body.parent))
-        spec = _LOWERED.known(body, parent)
-        if spec is None:
-            spec = _LOWERED.keep(body, _lowered(body, parent, graph, known, parameters))
+        parent, content = specs.get(id(body.parent)), _content(body)
+        if body.lowered is None or body.lowered[1].parent is not parent or body.lowered[0] != content:
+            spec = _lowered(body, parent, graph, known, parameters)
+            body.lowered = (content, spec) if spec.plain else None
+        else:
+            spec = body.lowered[1]
         specs[id(body)] = spec
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
     model = build_model(graph, list(specs.values()), gravity, list(parameters.items()), shared, rows)
@@ -46,31 +47,9 @@ def lower(
     return independent(model, droppable) if rows else model
 
 
-class _Lowered:
-    """Specifications of bodies that hold numbers only, for as long as the bodies live and stay what they are."""
-
-    def __init__(self) -> None:
-        self._specs: WeakKeyDictionary[Body, tuple[Any, BodySpec]] = WeakKeyDictionary()
-
-    @staticmethod
-    def _content(body: Body) -> Any:
-        return body.name, body.joint, body.properties, body.place.tolist()
-
-    def known(self, body: Body, parent: BodySpec | None) -> BodySpec | None:
-        """The specification of a body that has not changed."""
-        found = self._specs.get(body)
-        if found is None or found[1].parent is not parent or found[0] != self._content(body):
-            return None
-        return found[1]
-
-    def keep(self, body: Body, spec: BodySpec) -> BodySpec:
-        """The specification, kept if it holds numbers only."""
-        if spec.plain:
-            self._specs[body] = self._content(body), spec
-        return spec
-
-
-_LOWERED = _Lowered()
+def _content(body: Body) -> Any:
+    place = body.place
+    return body.name, body.joint, body.properties, place.tobytes() if place.dtype == float else place.tolist()
 
 
 def _lowered(

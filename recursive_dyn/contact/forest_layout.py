@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recursive_dyn.contact.layout import Layout, of_one
 from recursive_dyn.model.forest import Kind, kinds_of
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import WORLD, Model, once
 
 Array = np.ndarray
 _Own = tuple[Kind, Layout]
-_KNOWN: WeakKeyDictionary[Model, Layout] = WeakKeyDictionary()
+of_tree = once(of_one)
 
 
 def layout(model: Model) -> Layout:
     """The arrays of a model."""
     if not model.parts:
         return of_one(model)
-    own = [(kind, _known(kind.model)) for kind in kinds_of(model)]
+    own = [(kind, of_tree(kind.model)) for kind in kinds_of(model)]
     links, nv = model.nl, model.nv
     parent = np.full(links, WORLD, dtype=np.int64)
     home = np.full(nv, links, dtype=np.int64)
@@ -61,12 +60,6 @@ def layout(model: Model) -> Layout:
         groups=len(sizes_of_groups),
         nv=nv,
     )
-
-
-def _known(model: Model) -> Layout:
-    if model not in _KNOWN:
-        _KNOWN[model] = of_one(model)
-    return _KNOWN[model]
 
 
 def _at(numbers: Array, places: Array, none: int = WORLD) -> Array:

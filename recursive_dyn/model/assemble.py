@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -39,41 +38,38 @@ def build_model(
     ModelError names the body, joint or coordinate that is wrong.
     """
     if not (shared or constraints):
-        trees = _trees(specs)
-        if all(_independent(tree) for tree in trees.values()):
-            numbers = {root: k for k, root in enumerate(trees)}
-            order, counts = [], [0] * len(trees)
-            for spec in specs:
-                tree = numbers[_root(spec)]
-                order.append((tree, counts[tree]))
-                counts[tree] += 1
-            return ComposedModel([_known(root, tree) for root, tree in trees.items()], order, gravity, parameters)
+        trees, order = _trees(specs)
+        models = [_known(root, tree) for root, tree in trees.items()]
+        if all(models):
+            return ComposedModel([model for model in models if model], order, gravity, parameters)
     return _built(graph, specs, gravity, parameters, shared, constraints)
 
 
-_KNOWN: WeakKeyDictionary[BodySpec, tuple[list[BodySpec], Model]] = WeakKeyDictionary()
+def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], list[tuple[int, int]]]:
+    """What hangs on each body of the world, in order of attachment; of each body the number of its tree, and in it."""
+    trees: dict[BodySpec, list[BodySpec]] = {}
+    numbers: dict[BodySpec, int] = {}
+    order = []
+    for spec in specs:
+        root = spec.root
+        if spec is root:
+            numbers[root], trees[root] = len(trees), []
+        order.append((numbers[root], len(trees[root])))
+        trees[root].append(spec)
+    return trees, order
 
 
-def _known(root: BodySpec, tree: list[BodySpec]) -> Model:
-    """The model of what hangs on a root; gravity is none of its own."""
-    found = _KNOWN.get(root)
+def _known(root: BodySpec, tree: list[BodySpec]) -> Model | None:
+    """The model of what hangs on a root, gravity being none of its own; kept with it. None: it needs to know others."""
+    kept = vars(root)
+    found: tuple[list[BodySpec], Model | None] | None = kept.get(_MODEL)
     if found is None or found[0] != tree:
-        _KNOWN[root] = found = tree, _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ())
+        own = _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ()) if _independent(tree) else None
+        found = kept[_MODEL] = tree, own
     return found[1]
 
 
-def _root(spec: BodySpec) -> BodySpec:
-    while spec.parent is not None:
-        spec = spec.parent
-    return spec
-
-
-def _trees(specs: Sequence[BodySpec]) -> dict[BodySpec, list[BodySpec]]:
-    """What hangs on each body of the world, in order of attachment."""
-    trees: dict[BodySpec, list[BodySpec]] = {}
-    for spec in specs:
-        trees.setdefault(_root(spec), []).append(spec)
-    return trees
+_MODEL = "@model"
 
 
 def _independent(tree: Sequence[BodySpec]) -> bool:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.joint.coordinate import Coordinate
-from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, ModelParts, Numbers, expanded
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, ModelParts, Numbers, expanded, once
 
 Array = np.ndarray
 Frozen = TypeVar("Frozen", Link, BodyFrame)
@@ -121,7 +120,7 @@ class ComposedModel(Model):
 
 def _numbered(models: Sequence[Model], order: Sequence[tuple[int, int]]) -> ModelParts:
     """What the models' parts are in the whole, body after body."""
-    first_body = _firsts([len(model.bodies) for model in models])
+    first_body = _firsts([model.nb for model in models])
     sizes = np.concatenate([np.zeros((0, 3), dtype=np.int64), *map(_sizes, models)])
     number, own = np.array(order, dtype=np.int64).reshape(-1, 2).T
     at = first_body[number] + own
@@ -140,18 +139,9 @@ def _firsts(counts: Sequence[int] | Array) -> Array:
     return np.concatenate([np.zeros_like(ends, shape=(1, *ends.shape[1:])), ends])
 
 
-_SIZES: WeakKeyDictionary[Model, Array] = WeakKeyDictionary()
-
-
+@once
 def _sizes(model: Model) -> Array:
-    """How many links, slots and places came with each body, (nb, 3); counted once."""
-    found = _SIZES.get(model)
-    if found is None:
-        found = _SIZES[model] = _counted(model)
-    return found
-
-
-def _counted(model: Model) -> Array:
+    """How many links, slots and places came with each body, (nb, 3)."""
     sizes, nv, nq = np.zeros((len(model.bodies), 3), dtype=np.int64), 0, 0
     for k, body in enumerate(model.bodies):
         if body.jointed and body.link != WORLD:

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
-from recursive_dyn.model.model import Model, ModelParts, Numbers
+from recursive_dyn.model.model import Model, ModelParts, Numbers, once
 from recursive_dyn.model.tree_content import ModelTree, TreeContent, trees_of
 
 Array = np.ndarray
@@ -61,35 +60,28 @@ class Kind:
 _Members = list[tuple[int, ModelTree]]  # trees of a kind, each with the number of the part that it is of
 
 
+@once
 def kinds_of(model: Model) -> list[Kind]:
     """The kinds of a model's trees, in the order of their first ones; a body that does not move is a tree of its own.
 
     Trees that share coordinates are one. Constraints are not looked at. Numbers in which trees of a kind differ are
     inputs of their model; of single bodies, and of where trees stand, all are, so that one more is of the same kind.
     """
-    if model not in _KINDS:
-        _KINDS[model] = _found(model)
-    return _KINDS[model]
-
-
-_KINDS: WeakKeyDictionary[Model, list[Kind]] = WeakKeyDictionary()
-
-
-def blocks_of(model: Model) -> list[Kind]:
-    """The kinds of a model that was put together from parts; any other model, as it stands, is the one tree of one."""
-    if model.parts:
-        return kinds_of(model)
-    links, bodies, slots, places = (np.arange(n)[None] for n in (model.nl, model.nb, model.nv, model.nq))
-    return [Kind(model, links, bodies, slots, places, np.arange(len(model.parameters))[None], np.zeros((1, 0)))]
-
-
-def _found(model: Model) -> list[Kind]:
     parts = model.parts or _itself(model)
     members: dict[str, _Members] = {}
     for k, own in enumerate(parts.models):
         for tree in trees_of(own):
             members.setdefault(tree.structure, []).append((k, tree))
     return [_kind(model, parts, same) for same in members.values()]
+
+
+@once
+def blocks_of(model: Model) -> list[Kind]:
+    """The kinds of a model that was put together from parts; any other model, as it stands, is the one tree of one."""
+    if model.parts:
+        return kinds_of(model)
+    links, bodies, slots, places = (np.arange(n)[None] for n in (model.nl, model.nb, model.nv, model.nq))
+    return [Kind(model, links, bodies, slots, places, np.arange(len(model.parameters))[None], np.zeros((1, 0)))]
 
 
 def _itself(model: Model) -> ModelParts:
@@ -99,22 +91,25 @@ def _itself(model: Model) -> ModelParts:
 
 def _kind(model: Model, parts: ModelParts, members: _Members) -> Kind:
     number, first = np.array([k for k, _ in members]), members[0][1]
-    values = np.concatenate([tree.numbers for _, tree in members]).reshape(len(members), -1)
+    trees = [tree for _, tree in members]
+    values = np.concatenate([tree.numbers for tree in trees]).reshape(len(members), -1)
+    if all(tree.own == first.own for tree in trees):  # as those that are all of their parts are
+        trees = [first]
     owner = parts.models[number[0]]
     lifted = _lifted(owner, first, values)
     return Kind(
         _tree_model(model, owner, first, values[0], lifted),
-        _table(parts.links, number, [tree.links for _, tree in members]),
-        _table(parts.bodies, number, [tree.bodies for _, tree in members]),
-        _table(parts.slots, number, [tree.slots for _, tree in members]),
-        _table(parts.places, number, [tree.places for _, tree in members]),
+        _table(parts.links, number, [tree.links for tree in trees]),
+        _table(parts.bodies, number, [tree.bodies for tree in trees]),
+        _table(parts.slots, number, [tree.slots for tree in trees]),
+        _table(parts.places, number, [tree.places for tree in trees]),
         _parameters(model, parts, members),
         values[:, lifted],
     )
 
 
 def _table(numbers: Numbers, part: Array, own: Sequence[tuple[int, ...]]) -> Array:
-    """Numbers in the whole (T, n) of a tree's n own, of trees of some parts (T,)."""
+    """Numbers in the whole (T, n) of a tree's n own, of trees of some parts (T,); own: of each, or the same of all."""
     return np.asarray(numbers.all[numbers.first[part][:, None] + np.array(own, dtype=np.int64).reshape(len(own), -1)])
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from recursive_dyn.model.model import Model, ModelParts
+from recursive_dyn.model.model import Model, ModelParts, once
 
 Array = np.ndarray
 _UNLIMITED = (-np.inf, np.inf)
@@ -40,14 +39,9 @@ def rubbing(model: Model) -> Rubbing:
     return _known(model)[1]
 
 
-_KNOWN: WeakKeyDictionary[Model, tuple[Limited, Rubbing]] = WeakKeyDictionary()
-
-
+@once
 def _known(model: Model) -> tuple[Limited, Rubbing]:
-    found = _KNOWN.get(model)
-    if found is None:
-        found = _KNOWN[model] = _of_parts(model.parts) if model.parts else _of_one(model)
-    return found
+    return _of_parts(model.parts) if model.parts else _of_one(model)
 
 
 def _of_one(model: Model) -> tuple[Limited, Rubbing]:
@@ -68,10 +62,9 @@ def _columns(rows: Sequence[Sequence[float]], count: int) -> Array:
 
 
 def _of_parts(parts: ModelParts) -> tuple[Limited, Rubbing]:
-    known = [_known(model) for model in parts.models]
-    limits, frictions = [_NO_LIMITS], [_NO_FRICTION]
-    for k, (own, rubs) in enumerate(known):
-        slots, places = parts.slots, parts.places
+    limits, frictions, slots, places = [_NO_LIMITS], [_NO_FRICTION], parts.slots, parts.places
+    for k, model in enumerate(parts.models):
+        own, rubs = _known(model)
         if len(own.slots):
             at = slots.all[slots.first[k] + own.slots], places.all[places.first[k] + own.places]
             limits.append(Limited(*at, own.low, own.high))

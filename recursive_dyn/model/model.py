@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from recursive_dyn.model.elimination_order import EliminationOrder, elimination_
 from recursive_dyn.spatial.algebra import mirrored
 
 WORLD = -1
+_ONCE = "@"  # what names begin with of what was found once
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +173,10 @@ class Model:
         own = {field.name: getattr(self, field.name) for field in fields(Model)}
         return Model(**own | {"parts": NO_PARTS} | others)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What was found ``once`` travels with none."""
+        return {name: value for name, value in vars(self).items() if not name.startswith(_ONCE)}
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
         return self  # nothing of it changes
 
@@ -245,3 +252,18 @@ class Model:
             if known.name == name:
                 return i
         raise ModelError(f"unknown body '{name}'; the scene has {', '.join(b.name for b in self.bodies)}")
+
+
+def once(function: Callable[[Model], Found]) -> Callable[[Model], Found]:
+    """A function of models that is asked once of each: what it finds is kept with the model."""
+    name = f"{_ONCE}{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def known(model: Model) -> Found:
+        kept = vars(model)
+        if name not in kept:
+            kept[name] = function(model)
+        found: Found = kept[name]
+        return found
+
+    return known

@@ -44,6 +44,11 @@ class BodySpec:
     drive: Coupling | tuple[Scalar, ...] | None = None
 
     @cached_property
+    def root(self) -> BodySpec:
+        """What it hangs on that hangs on the world."""
+        return self if self.parent is None else self.parent.root
+
+    @cached_property
     def plain(self) -> bool:
         """Whether it stands for itself: no parameter and no coordinate of elsewhere, but for one that it follows."""
         scalars = (*self.placement.flat, self.mass, *self.center, *self.inertia.flat)

@@ -6,13 +6,13 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from recursive_dyn.model.lifting import Reader, exchanged_body, exchanged_link
-from recursive_dyn.model.model import WORLD, Link, Model
+from recursive_dyn.model.model import WORLD, Link, Model, once
 
 Array = np.ndarray
 
@@ -30,21 +30,21 @@ class ModelTree:
     structure: str = ""
     numbers: Array = field(default_factory=lambda: np.zeros(0))
 
+    @cached_property
+    def own(self) -> tuple[tuple[int, ...], ...]:
+        """Links, bodies, slots, places."""
+        return self.links, self.bodies, self.slots, self.places
 
-_CONTENTS: WeakKeyDictionary[Model, list[ModelTree]] = WeakKeyDictionary()
 
-
+@once
 def trees_of(model: Model) -> list[ModelTree]:
-    """A model's trees with their content, read once."""
-    known = _CONTENTS.get(model)
-    if known is None:
-        content, known = TreeContent(model), list[ModelTree]()
-        for tree in _trees(model):
-            structure, numbers = content.of(tree)
-            own = hashlib.sha256(repr(structure).encode()).hexdigest()
-            known.append(replace(tree, structure=own, numbers=np.array(numbers, dtype=float)))
-        _CONTENTS[model] = known
-    return known
+    """A model's trees with their content."""
+    content, found = TreeContent(model), list[ModelTree]()
+    for tree in _trees(model):
+        structure, numbers = content.of(tree)
+        own = hashlib.sha256(repr(structure).encode()).hexdigest()
+        found.append(replace(tree, structure=own, numbers=np.array(numbers, dtype=float)))
+    return found
 
 
 def _trees(model: Model) -> list[ModelTree]:

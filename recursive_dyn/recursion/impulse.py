@@ -15,7 +15,7 @@ import numpy as np
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.forest import kinds_of
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
 from recursive_dyn.recursion.energy import link_momenta
 from recursive_dyn.recursion.kinematics import Tree, zeros
@@ -26,6 +26,7 @@ from recursive_dyn.spatial.spaces import RigidMotion
 FLOATING = 16  # numbers a floating tree: mass, centre (3), momentum (3), spin about the centre (3), inertia (6)
 
 
+@once
 def roots(model: Model) -> list[int]:
     """The link next to the world that each link hangs on."""
     found: list[int] = []
@@ -64,6 +65,7 @@ def _solved(pivot: Pivot) -> list[Scalar]:
     return [pivot.inverse, *pivot.ports.values()]
 
 
+@once
 def factors_size(model: Model) -> int:
     """How many numbers ``factors`` puts out."""
     if model.parts:
@@ -76,6 +78,7 @@ def event_size(event: Crossing | Elimination) -> int:
     return 6 if isinstance(event, Crossing) else 7 + len(event.ports)
 
 
+@once
 def floating(model: Model) -> list[int]:
     """The first links of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere."""
     if model.constraints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.contact.tuning import LIMIT_REACH
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model import limits
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, once
 from recursive_dyn.simulation.actuation import Actuation, MotorArrays, actuation, motor_row
 from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
 from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
@@ -55,17 +54,9 @@ def row_count(model: Model) -> int:
     return 2 * len(limits.limited(model).slots) + len(limits.rubbing(model).slots) + model.nv + len(model.constraints)
 
 
-_NAMES: WeakKeyDictionary[Model, list[str]] = WeakKeyDictionary()
-
-
+@once
 def row_names(model: Model) -> list[str]:
     """What rows are called, by number: low limits, high limits, dry frictions, motors by slot, constraints."""
-    if model not in _NAMES:
-        _NAMES[model] = _row_names(model)
-    return _NAMES[model]
-
-
-def _row_names(model: Model) -> list[str]:
     names = model.velocity_names
     stops = [names[s] for s in limits.limited(model).slots.tolist()]
     rough = [names[s] for s in limits.rubbing(model).slots.tolist()]

@@ -30,12 +30,13 @@ class Connection:
     text in words of 8 bytes with the zero at its end.
 
     Without ``client`` a new one is opened: with a window if ``gui``, or if gui is None and there are a display and no
-    window yet. Who holds it keeps Bullet's world: once nobody does, the bodies go, and the connection if it is ours.
+    window yet. Who holds it, a ``holder`` by its class, keeps Bullet's world: once nobody does, the bodies go, and the
+    connection if it is ours.
     Raises StateError where no connection is to be had.
     """
 
-    def __init__(self, client: int | None, gui: bool | None) -> None:
-        self.owned = client is None
+    def __init__(self, client: int | None, gui: bool | None, holder: str = "PyBulletMirror") -> None:
+        self.owned, self._holder = client is None, holder
         self.id = _opened(gui) if client is None else client
         self.bodies: dict[int, str] = {}
         self.marks: dict[int, int] = {}
@@ -58,11 +59,11 @@ class Connection:
     def check(self) -> None:
         """Raise StateError unless there is a connection."""
         if not self._release.alive:
-            raise StateError("this mirror is closed; create a new PyBulletMirror")
+            raise StateError(f"this {self._holder} is closed; create a new {self._holder}")
         if not pybullet.isConnected(self.id):
             raise StateError(
-                f"Bullet's connection {self.id} was disconnected or its window closed; close this mirror and create a"
-                " new PyBulletMirror"
+                f"Bullet's connection {self.id} was disconnected or its window closed; close this {self._holder} and"
+                f" create a new {self._holder}"
             )
 
     @contextmanager

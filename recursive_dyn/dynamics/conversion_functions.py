@@ -5,10 +5,14 @@ Weights (nb, 2) are those of moment and force, or of angular and linear velocity
 
 from __future__ import annotations
 
+import numpy as np
+
+from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import body_velocities, cartesian_forces, tree_rows
 from recursive_dyn.recursion.body_velocities import joint_velocities
 from recursive_dyn.recursion.cartesian_forces import forces_from_wrenches
+from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.joint_wrenches import joint_wrenches
 
@@ -36,9 +40,19 @@ def _tree_wrenches(c: Context) -> Outputs:
 
 
 def _tree_velocities(c: Context) -> Outputs:
+    return [("v", _fitted(c, c.input("velocities")))]
+
+
+def _fitted(c: Context, twists: np.ndarray) -> list[Scalar]:
     weights = c.input("weights")
-    momenta = body_velocities.momenta(c.tree, c.input("velocities"), weights)
-    return [("v", c.accelerations(body_velocities.weighed_tree(c.tree, weights), momenta))]
+    momenta = body_velocities.momenta(c.tree, twists, weights)
+    return c.accelerations(body_velocities.weighed_tree(c.tree, weights), momenta)
+
+
+def _pose_step(c: Context) -> Outputs:
+    twists = body_velocities.twists_to(c.tree, c.input("poses").reshape(-1, 4, 4))
+    v = _fitted(c, twists)
+    return [("q", integrate(c.tree, array(v), 1.0)), ("v", v), ("residual", list(twists.flat))]
 
 
 CONVERSIONS: dict[str, Function] = {
@@ -72,6 +86,12 @@ CONVERSIONS: dict[str, Function] = {
     "tree_velocities": Function(
         "v with which all bodies together are nearest to velocities [omega; v] at their origins.",
         ("q", "velocities", "weights"), _nv, _tree_velocities, solves=True, exported=True, rows=tree_rows.slots,
+    ),
+    "pose_step": Function(
+        "q a Gauss-Newton step nearer to poses of the bodies, that step, and what there was to go for each of them,\n"
+        "[rotation vector; displacement]: call it until the step is small.",
+        ("q", "poses", "weights"), lambda m: (m.nq + m.nv + 6 * m.nb,), _pose_step, solves=True, exported=True,
+        rows=tree_rows.state_and_twists, configuration=True,
     ),
     "joint_wrenches": Function(
         "[moment; force] on every body by its joint for the accelerations a, world axes at the body's origin.",

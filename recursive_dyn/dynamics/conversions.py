@@ -11,6 +11,7 @@ from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape
 from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
+from recursive_dyn.dynamics.nearest_configuration import nearest_configuration
 from recursive_dyn.dynamics.point_jacobian import point_jacobian
 from recursive_dyn.errors import StateError
 from recursive_dyn.model.model import WORLD
@@ -53,6 +54,15 @@ class Conversions(ModelEvaluator):
         v = self.call(function, q, given, self._weights(MINIMUM, length))
         reached = self.velocities(q, v)
         return v, given.reshape(*given.shape[:-1], *reached.shape[-2:]) - reached
+
+    def generalized_positions(self, q: Any, poses: Any, *, length: float = 1.0) -> tuple[Array, Array]:
+        """(q (..., nq), residual (..., nb, 6)) of bodies' poses X_WB (..., nb, 4, 4), searched from q on.
+
+        Joints that do not allow the poses come as near as a step with the residual, [rotation vector; displacement] in
+        world axes, can bring them: as ``generalized_velocities`` by "tree". StateError where nothing near is found.
+        """
+        weights = self._weights(MINIMUM, length)
+        return nearest_configuration(self, self._finite("q", q, self.model.nq), poses, weights)
 
     def jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
         """J (..., 6, nv) with [omega; v] = J v, world axes, at ``point`` in the frame of ``body``, a name or a Body."""

@@ -20,6 +20,7 @@ MOST_TIDIED, MOST_TIDIED_AT_ONCE = 300, 60
 _OF_BODIES = {  # what the numbers of each body are called
     "wrenches": ("mx", "my", "mz", "fx", "fy", "fz"),
     "velocities": ("wx", "wy", "wz", "vx", "vy", "vz"),
+    "poses": tuple(f"X{i}{j}" for i in range(4) for j in range(4)),
     "points": ("px", "py", "pz"),
     "weights": ("moment_weight", "force_weight"),
 }

@@ -1,4 +1,4 @@
-"""Generalized velocities from those of bodies (Liu & Jain, section 6.1), and the wrenches that belong to them.
+"""Generalized velocities from those of bodies (Liu & Jain, section 6.1), the way to poses, and the wrenches of both.
 
 Where bodies move as no v of the joints does, v is what comes nearest: sum of e^T D e is least, e the twists that are
 missed, D = diag(a, a, a, b, b, b). Over the whole tree that is J^T D J v = J^T D V, the dynamics of bodies of mass b
@@ -22,6 +22,7 @@ from recursive_dyn.recursion.cartesian_forces import (
 )
 from recursive_dyn.recursion.kinematics import Tree, velocities
 from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.rotations import rotation_log
 
 
 def joint_velocities(tree: Tree, twists: np.ndarray, weights: np.ndarray) -> list[Scalar]:
@@ -51,6 +52,15 @@ def _relative_twist(tree: Tree, joint: JointAtPoint, twists: np.ndarray) -> np.n
         twist = twist - np.concatenate([carried[:3], carried[3:] + cross(carried[:3], arm)])
     RT = tree.rotations[joint.link].T
     return np.concatenate([RT @ twist[:3], RT @ twist[3:]])
+
+
+def twists_to(tree: Tree, poses: np.ndarray) -> np.ndarray:
+    """[rotation vector; displacement] (nb, 6), world axes, that lead every body to ``poses`` (nb, 4, 4)."""
+    result = []
+    for body, there in zip(tree.model.bodies, poses, strict=True):
+        R, p = tree.body_pose(body)
+        result.append(np.concatenate([rotation_log(there[:3, :3] @ R.T), there[:3, 3] - p]))
+    return array(result).reshape(len(result), 6)
 
 
 def weighed_tree(tree: Tree, weights: np.ndarray) -> Tree:

@@ -17,7 +17,7 @@ from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
-OF_BODIES = {"wrenches": 6, "velocities": 6, "points": 3, "weights": 2}  # segments of so many numbers a body
+OF_BODIES = {"wrenches": 6, "velocities": 6, "poses": 16, "points": 3, "weights": 2}  # numbers a body of a segment
 RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
 ALONG = "along "  # before the name of a segment: rates of its numbers
 

@@ -43,6 +43,15 @@ def state(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     return [Runs.joined([kind.place_runs, kind.slot_runs.after(model.nq)]) for kind in kinds]
 
 
+def state_and_twists(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """q, v, then 6 numbers a body."""
+    first = model.nq + model.nv
+    return [
+        Runs.joined([own, kind.body_runs.each(6).after(first)])
+        for own, kind in zip(state(model, kinds), kinds, strict=True)
+    ]
+
+
 def state_and_velocity(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """q, v, another v."""
     first = model.nq + model.nv

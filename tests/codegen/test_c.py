@@ -68,6 +68,7 @@ def arguments(mechanism: Mechanism, rows: int) -> dict[str, np.ndarray]:
     wrenches = rng.normal(size=(rows, 6 * len(dynamics.bodies)))
     parameters = np.tile(dynamics.parameters.values_array, (rows, 1))
     return {"q": q, "v": v, "a": a, "tau": rng.normal(size=v.shape), "q_end": q_end, "wrenches": wrenches,
+            "poses": dynamics.poses(q_end).reshape(rows, -1),
             "velocities": rng.normal(size=wrenches.shape), "points": rng.normal(size=(rows, wrenches.shape[1] // 2)),
             "weights": rng.uniform(0.5, 2.0, (rows, wrenches.shape[1] // 3)),
             "dt": np.full((rows, 1), 0.01), "parameters": parameters}  # fmt: skip

@@ -16,7 +16,14 @@ from recursive_dyn.recursion.context import segment_size
 # The same operations in the same order; LLVM fuses a * b + c into one rounding and has its own sine and cosine, so that
 # results differ by a few roundings, magnified by the condition number where a system is solved.
 ROUNDING, SOLVED = 1e-13, 1e-12
-AT_LOCKS = {"cartesian_forces", "pair_wrenches", "tree_wrenches", "joint_velocities", "tree_velocities"}  # singular
+AT_LOCKS = {
+    "cartesian_forces",
+    "pair_wrenches",
+    "tree_wrenches",
+    "joint_velocities",
+    "tree_velocities",
+    "pose_step",
+}  # singular
 SOLVING = {"forward_dynamics", "rates", "step", "midpoint"} | AT_LOCKS
 
 
@@ -26,6 +33,7 @@ def arguments(m, function, count):
     q, v = m.states(count, 1)
     rng = np.random.default_rng(2)
     given = {"q": q, "v": v, "q_end": m.states(count, 3)[0], "v_middle": v, "dt": np.full((count, 1), 0.01)}
+    given["poses"] = d.poses(given["q_end"]).reshape(count, -1)
     given["weights"] = rng.uniform(0.5, 2.0, (count, segment_size(d.model, "weights")))
     names = FUNCTIONS[function].inputs
     return {n: given.get(n, rng.normal(size=(count, segment_size(d.model, n)))) for n in names}

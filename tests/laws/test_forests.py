@@ -27,7 +27,7 @@ from scene import Body, Scene, joints, shapes
 ROUNDING, SOLVED = 1e-13, 1e-12
 SOLVING = {
     "forward_dynamics", "rates", "step", "midpoint", "cartesian_forces", "pair_wrenches", "tree_wrenches",
-    "joint_velocities", "tree_velocities",
+    "joint_velocities", "tree_velocities", "pose_step",
 }  # fmt: skip
 PLAIN = tuple(k for k in MOVING if k != "euler")  # at random configurations far from singular ones
 OF_TREES = [name for name, function in FUNCTIONS.items() if not function.constrained]
@@ -39,6 +39,7 @@ def rows(forest, dynamics, function, count):
     rng = np.random.default_rng(2)
     known = {"q": q, "v": v, "q_end": forest.states(dynamics, count, 3)[0], "v_middle": v}
     known["dt"] = np.full((count, 1), 0.01)
+    known["poses"] = dynamics.poses(known["q_end"]).reshape(count, -1)
     known["weights"] = rng.uniform(0.5, 2.0, (count, segment_size(dynamics.model, "weights")))
     names = FUNCTIONS[function].inputs
     return {n: known.get(n, rng.normal(size=(count, segment_size(dynamics.model, n)))) for n in names}

@@ -26,6 +26,7 @@ PARTS = {
     "tree_wrenches": "cartesian_forces",
     "joint_velocities": "generalized_velocities",
     "tree_velocities": "generalized_velocities",
+    "pose_step": "generalized_positions",
     "project": "project",  # one step of what the method does
     "chart_quality": None,  # simulations only
     "impulse_factors": None,

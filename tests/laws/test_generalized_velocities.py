@@ -66,6 +66,43 @@ def test_each_joint_alone_takes_its_bodies_as_they_move():
     assert np.abs(both - v).max() > 1e-3 and (left**2).sum() < (residual**2).sum()
 
 
+@pytest.mark.parametrize("name", ["tree of 5", "ball", "helix", "ellipsoid_on_ellipsoid", "free", "gibbs_six"])
+def test_poses_give_back_the_configuration(name):
+    """From a tenth of a radian and of a metre away, up to a quaternion's sign."""
+    m = named(name)
+    d, (q, v) = m.dynamics(), m.states(3, 4)
+    found, residual = d.generalized_positions(d.integrate(q, 0.1 * np.tanh(v), 1.0), d.poses(q))
+    assert_close(residual, np.zeros_like(residual), 1e-11, 1 + np.abs(d.poses(q)).max())
+    assert_close(d.difference(q, found), np.zeros_like(v), 1e-10, 1.0)
+
+
+def test_poses_that_joints_do_not_allow_are_met_as_near_as_can_be():
+    m = named("tree of 5")
+    d, (q, _) = m.dynamics(), m.states(1, 4)
+    X = d.poses(q)
+    X[..., :3, 3] += np.random.default_rng(1).uniform(-0.02, 0.02, X[..., :3, 3].shape)
+    found, residual = d.generalized_positions(q[0], X, length=0.4)
+    weighed = residual * np.array([0.4**2] * 3 + [1.0] * 3)
+    along = sum(np.einsum("nij,ni->nj", d.jacobian(found, body), weighed[:, k]) for k, body in enumerate(d.bodies))
+    assert found.shape == q.shape and np.abs(residual).max() > 1e-3
+    assert np.abs(along).max() < 1e-6  # where the search settles
+
+
+def test_what_are_no_poses_is_refused():
+    d = named("ball").dynamics()
+    q = named("ball").states(1, 1)[0][0]
+    X = d.poses(q)
+    with pytest.raises(rd.StateError, match=r"'poses' must be.*\(\.\.\., 3, 4, 4\)"):
+        d.generalized_positions(q, X[0])
+    for entry, value in (((1, 0, 3), np.nan), ((1, 0, 0), 2.0), ((1, slice(0, 3), 0), -X[1, :3, 0])):
+        bad = np.stack([X, X])
+        bad[(1, *entry)] = value
+        with pytest.raises(rd.StateError, match=r"no rigid pose of body 'b1', batch row \(1,\)"):
+            d.generalized_positions(q, bad)
+    with pytest.raises(rd.StateError, match="'q' is not finite at coordinate 'b0"):
+        d.generalized_positions(np.full_like(q, np.nan), X)
+
+
 def test_a_scene_where_nothing_moves_has_no_velocities():
     scene = Scene()
     scene.world.attach(Body("rock", mass=1.0), joints.fixed())

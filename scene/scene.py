@@ -40,8 +40,8 @@ class Scene(SceneContent):
     def coordinate(self, name: str, **settings: Any) -> Any:
         """A SymPy symbol for a coordinate of its own that any number of joints may share.
 
-        It may stand in the transforms of joints and in ``joint.driven(...)``. settings: limits, damping, stiffness,
-        rest, armature, friction, as a joint takes them. Raises ModelError when the name is taken or not an identifier.
+        It may stand in the transforms of joints and in ``joint.driven(...)``. settings: limits, damping and the others
+        that a joint takes. Raises ModelError when the name is taken or not an identifier.
         """
         symbol = self._symbol("coordinate", name)
         (self.coordinates[name],) = coordinates_of([name], settings)

@@ -20,14 +20,15 @@ class Drives:
     """The coordinates that a controller drives, ``mask`` (nv,) and ``slots`` (n,), and what each can give at most.
 
     actuated: names of velocity coordinates; None for all but those of free joints next to the world. limits: a number,
-    (nv,) or (nv, 2), N or N m; None for no limits. ModelError for an unknown name; StateError for other limits.
+    (nv,) or (nv, 2), N or N m; None for the coordinates' effort limits, infinite unless some were given. ModelError for
+    an unknown name; StateError for other limits.
     """
 
     def __init__(self, dynamics: Dynamics, actuated: Iterable[str] | None = None, limits: Any = None) -> None:
         self._names = dynamics.velocity_coordinates
         self.mask = _anchored(dynamics) if actuated is None else named_coordinates(self._names, actuated, "actuated")
         self.slots = np.flatnonzero(self.mask)
-        self.lows, self.highs = _limits(limits, dynamics.nv)
+        self.lows, self.highs = _limits(dynamics.effort_limits if limits is None else limits, dynamics.nv)
         self._bounded = bool(np.isfinite([self.lows, self.highs]).any())
 
     @property
@@ -78,8 +79,6 @@ def named_coordinates(names: tuple[str, ...], chosen: Iterable[str], what: str) 
 
 
 def _limits(limits: Any, nv: int) -> tuple[Array, Array]:
-    if limits is None:
-        return np.full(nv, -np.inf), np.full(nv, np.inf)
     given = real_array(limits)
     if given is None or given.shape not in ((), (nv,), (nv, 2)):
         raise StateError(f"limits are a number, or of shape ({nv},) or ({nv}, 2), not {limits!r}")

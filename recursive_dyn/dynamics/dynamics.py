@@ -79,6 +79,16 @@ class Dynamics(Differentiable, Conversions):
         """Lower and upper limits of the velocity coordinates, (nv, 2), infinite where there are none; a new array."""
         return np.array([c.limits for c in self.model.coordinates], dtype=float).reshape(-1, 2)
 
+    @property
+    def velocity_limits(self) -> Array:
+        """The most that the velocity coordinates are made for, (nv,), infinite where nothing was said; a new array."""
+        return np.array([c.velocity for c in self.model.coordinates], dtype=float)
+
+    @property
+    def effort_limits(self) -> Array:
+        """The most that motors give the velocity coordinates, (nv,), N or N m, infinite where nothing was said."""
+        return np.array([c.effort for c in self.model.coordinates], dtype=float)
+
     def neutral(self) -> Array:
         """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
         return neutral(self.model)

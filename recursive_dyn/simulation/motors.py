@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,9 @@ class Motor:
 
     The force, N or N m, is that of the step's end, whatever the timestep, and no gain is too stiff for one. Gains that
     are not given follow from what the coordinate carries: ``natural_gains`` for a frequency, Hz (10), and a damping
-    ratio (1). Without position and kd the coordinate moves at ``velocity``, as far as max_force goes. max_force: None
-    for what the coordinate's effort limit says, which is no limit unless one was given.
+    ratio (1). Without position and kd the coordinate moves at ``velocity``, as far as max_force goes. max_force: of the
+    motor's own shaft, ``gear`` times as much at the joint; None for the coordinate's effort limit, infinite unless one
+    was given. All else is the joint's. (A rotor's inertia is gear^2 times as much in a joint's ``armature``.)
 
     A motor of a ball joint has a quaternion x, y, z, w as position, one of a free joint three numbers, a quaternion, or
     both; velocity, gains and max_force are one number, or one for each velocity coordinate (see ``Motors``).
@@ -41,12 +42,15 @@ class Motor:
     kp: Numbers | None = None
     kd: Numbers | None = None
     max_force: Numbers | None = None
+    gear: float = 1.0
     frequency: float | None = None
     damping_ratio: float | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
             object.__setattr__(self, field.name, _numbers(field.name, getattr(self, field.name)))
+        if not (isinstance(self.gear, float) and self.gear > 0.0):
+            raise StateError(f"a motor's gear is one number above 0, not {self.gear!r}")
         if self.frequency is not None and not self.frequency > 0.0:
             raise StateError(f"a motor's frequency is above 0 Hz, not {self.frequency!r}")
         if self.position is None and not (self.kp is None and self.frequency is None):
@@ -58,10 +62,16 @@ class Motor:
 
 @dataclass(frozen=True)
 class MotorForce:
-    """What a motor did: its mean force over the last step, N or N m, and the most that it may be."""
+    """What a motor did: its mean force on the joint over the last step, N or N m, and the most that it may be."""
 
     force: float
     most: float
+    gear: float = 1.0
+
+    @property
+    def motor_side(self) -> float:
+        """The force of the motor's own shaft."""
+        return self.force / self.gear
 
     @property
     def saturated(self) -> bool:
@@ -171,8 +181,9 @@ class Motors(MutableMapping[str, Motor]):
         """By velocity coordinate, of ``impulses`` by row of a step."""
         names, a = self._dynamics.velocity_coordinates, self._arrays
         bounds = {names[a.slots[k]]: float(a.forces[k]) for k in range(a.size[0])}
+        gears = {names[slot]: m.gear for key, m in self._motors.items() for slot in self._known[key].slots}
         told = {name: impulses.get(f"motor of {name}") for name in bounds}
-        return {n: MotorForce(y / timestep, bounds[n]) for n, y in told.items() if y is not None}
+        return {n: MotorForce(y / timestep, bounds[n], gears[n]) for n, y in told.items() if y is not None}
 
     def adopt(self, other: Motors) -> None:
         """Have the motors of another scene's coordinates whose names are known here."""
@@ -203,7 +214,7 @@ class Motors(MutableMapping[str, Motor]):
         a.drives[list(it.slots)] = 1
         a.velocity[first:end] = motor.velocity
         a.kp[first:end], a.kd[first:end], a.rigid[first:end] = self._gains(motor, it.slots)
-        a.forces[first:end] = inf if motor.max_force is None else motor.max_force
+        a.forces[first:end] = self._most(motor, it.slots)
         at = np.reshape(motor.position, -1) if motor.position is not None else np.zeros(0)
         if it.plain >= 0:
             a.positions[first] = at[0]
@@ -216,6 +227,12 @@ class Motors(MutableMapping[str, Motor]):
             a.quaternions[turns] = at[-4:] / np.linalg.norm(at[-4:])
             turns += 1
         a.size[:] = end, points, turns
+
+    def _most(self, motor: Motor, slots: tuple[int, ...]) -> Any:
+        """The bound at each slot's joint, N or N m."""
+        if motor.max_force is None:
+            return [self._dynamics.model.coordinates[slot].effort for slot in slots]
+        return motor.gear * np.asarray(motor.max_force)
 
     def _gains(self, motor: Motor, slots: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """kp, kd and the inertia of what is rigid, of every one of the slots."""

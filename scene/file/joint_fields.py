@@ -220,8 +220,8 @@ def write_coordinate(c: Coordinate) -> dict[str, Any]:
     result: dict[str, Any] = {"name": c.name}
     if any(map(math.isfinite, c.limits)):
         result["limits"] = [x if math.isfinite(x) else None for x in c.limits]
-    given = {name: number(f"{name} of coordinate '{c.name}'", getattr(c, name)) for name in SETTINGS}
-    return result | unusual(given, SETTINGS)
+    given = unusual({name: getattr(c, name) for name in SETTINGS}, SETTINGS)
+    return result | {name: number(f"{name} of coordinate '{c.name}'", x) for name, x in given.items()}
 
 
 def read_coordinate(value: Any) -> Coordinate:

@@ -65,7 +65,8 @@ def _check(what: str, chart: Joint) -> None:
         raise ModelError(f"{what} has no coordinates; use the fixed joint by itself")
     for c in chart.coordinates:
         settings = {"damping": c.damping, "stiffness": c.stiffness, "armature": c.armature, "friction": c.friction}
-        settings["limits"] = float(np.isfinite(c.limits).any())
+        for name, most in (("limits", c.limits), ("effort", c.effort), ("velocity", c.velocity)):
+            settings[name] = float(np.isfinite(most).any())
         used = [name for name, x in settings.items() if x]
         if used:
             raise ModelError(

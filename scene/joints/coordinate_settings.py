@@ -1,8 +1,10 @@
-"""Limits, damping, stiffness, rest, armature and friction of a joint's coordinates, as a person gives them."""
+"""Limits, damping, stiffness, rest, armature, friction, effort and velocity of a joint's coordinates, as given."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,12 @@ from scene.number_checks import as_floats
 
 MAX_COORDINATES = 6  # of a joint
 UNLIMITED = (-np.inf, np.inf)
-DEFAULTS = {"limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0, "friction": 0.0}
+DEFAULTS: dict[str, Any] = {
+    "limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0, "friction": 0.0,
+    "effort": np.inf, "velocity": np.inf,
+}  # fmt: skip
+_MOSTS = ("effort", "velocity")  # which may be infinite
+WRITTEN = ", ".join(DEFAULTS).replace(", velocity", " and velocity")
 
 
 def refuse_many(names: Sequence[str]) -> None:
@@ -35,7 +42,7 @@ def coordinates_of(names: Sequence[str], settings: Mapping[str, Any]) -> tuple[C
     """Coordinates of these names with the settings a joint takes; ModelError names the one that is wrong."""
     unknown = sorted(settings.keys() - DEFAULTS.keys())
     if unknown:
-        raise ModelError(f"a joint takes limits, damping, stiffness, rest, armature and friction, not '{unknown[0]}'")
+        raise ModelError(f"a joint takes {WRITTEN}, not '{unknown[0]}'")
     chosen = {**DEFAULTS, **settings}
     limits = _limits(names, chosen.pop("limits"))
     columns = {key: _per_coordinate(names, key, value) for key, value in chosen.items()}
@@ -50,20 +57,33 @@ def settings_of(coordinates: Sequence[Coordinate]) -> dict[str, Any]:
     return {key: [getattr(c, key) for c in coordinates] for key in DEFAULTS} if coordinates else {}
 
 
+def told_apart(joints: Iterable[Sequence[Coordinate]]) -> tuple[Coordinate, ...]:
+    """The coordinates of several joints together: names that are taken get a number."""
+    result: dict[str, Coordinate] = {}
+    for c in chain.from_iterable(joints):
+        name, i = c.name, 2
+        while name in result:
+            name, i = f"{c.name}_{i}", i + 1
+        result[name] = replace(c, name=name)
+    return tuple(result.values())
+
+
 def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
     if value is DEFAULTS[key]:
-        return [0.0] * len(names)
+        return [value] * len(names)
     values = as_floats(value)
     if values.ndim == 0:
         values = np.broadcast_to(values, (len(names),))
     if values.shape != (len(names),):
         raise ModelError(f"{key} needs a number or one for each of the coordinates ({', '.join(names)})")
     for name, x in zip(names, values, strict=True):
-        if not np.isfinite(x) or (key != "rest" and x < 0.0):
-            raise ModelError(
-                f"{key} of coordinate '{name}' is {x}; it must be finite"
-                + (" and not negative" if key != "rest" else "")
-            )
+        if key in _MOSTS:
+            wrong, wanted = not x > 0.0, "above 0, or infinite"
+        else:
+            wrong = not np.isfinite(x) or (key != "rest" and x < 0.0)
+            wanted = "finite" + (" and not negative" if key != "rest" else "")
+        if wrong:
+            raise ModelError(f"{key} of coordinate '{name}' is {x}; it must be {wanted}")
     return [float(x) for x in values]
 
 
@@ -84,11 +104,9 @@ def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
 def refuse_settings_of_driven(coordinates: Sequence[Coordinate]) -> None:
     """ModelError for what belongs to the coordinates that drive these."""
     for c in coordinates:
-        if c.damping or c.stiffness or c.armature or c.friction or np.isfinite(c.limits).any():
-            raise ModelError(
-                f"coordinate '{c.name}' is driven by others: give limits, damping, stiffness, armature and friction to"
-                " those"
-            )
+        mosts = np.isfinite([*c.limits, c.effort, c.velocity]).any()
+        if c.damping or c.stiffness or c.armature or c.friction or mosts:
+            raise ModelError(f"coordinate '{c.name}' is driven by others: give {WRITTEN} to those")
 
 
 def refuse_springs_on_manifolds(program: JointProgram, coordinates: Sequence[Coordinate]) -> None:

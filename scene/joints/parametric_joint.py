@@ -11,18 +11,20 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.joint import joint_program as core
-from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.coordinate import Coordinate, CoordinateLimits
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.specification import Coupling
 from recursive_dyn.spatial.spaces import Flat
 from scene.joints.coordinate_settings import (
     UNLIMITED,
+    WRITTEN,
     check_names,
     coordinates_of,
     refuse_many,
     refuse_settings_of_driven,
     refuse_springs_on_manifolds,
     settings_of,
+    told_apart,
 )
 from scene.joints.curves.curve_path import CurvePath
 from scene.joints.surfaces.patch_shape import PatchShape
@@ -89,9 +91,10 @@ class Joint:
     one symbol or up to six. Other symbols must be scene parameters, or coordinates that several joints share
     (``scene.coordinate``). limits: (low, high) or one pair a coordinate, in its unit; damping, stiffness, rest,
     armature, friction: a number, or one a coordinate (N m s/rad, N m/rad, rad, kg m^2, N m for an angle); friction is
-    dry, of at most that force. ``a @ b`` is the joint with transform G_a G_b. ``origin``: the constructor that made it,
-    None where its transform is all that is known. Errors: ModelError, at the latest when the scene is compiled, naming
-    the body.
+    dry, of at most that force; armature is gear^2 times a rotor's inertia. effort, velocity: the most that a motor
+    gives, and that the coordinate is made for; ``tau`` is not cut to it. ``a @ b`` is the joint with transform G_a G_b.
+    ``origin``: the constructor that made it, None where its transform is all that is known. Errors: ModelError, at the
+    latest when the scene is compiled, naming the body.
     """
 
     program: JointProgram
@@ -136,6 +139,11 @@ class Joint:
         refuse_springs_on_manifolds(program, self.coordinates)
 
     @property
+    def limits(self) -> dict[str, CoordinateLimits]:
+        """Of position, velocity and effort, by coordinate: ``body.joint.limits["angle"].effort``."""
+        return {c.name: CoordinateLimits(c.limits, c.velocity, c.effort) for c in self.coordinates}
+
+    @property
     def path(self) -> CurvePath | None:
         """The wire of a joint along a curve, to be drawn; None for any other."""
         return self.origin.path if self.origin else None
@@ -178,8 +186,8 @@ class Joint:
         return rule.product(self, other) if rule else composed(self, other)
 
     def adjusted(self, **settings: Any) -> Joint:
-        """This joint with other limits, damping, stiffness, rest, armature or friction; what is not given stays."""
-        self._refuse_charts("limits, damping, stiffness, rest, armature and friction")
+        """This joint with other limits, damping or whatever else a joint takes; what is not given stays."""
+        self._refuse_charts(WRITTEN)
         joint = self.with_coordinates(
             coordinates_of([c.name for c in self.coordinates], {**settings_of(self.coordinates), **settings})
         )
@@ -198,8 +206,9 @@ class Joint:
         """This one-coordinate joint driven by the coordinate of the body ``leader``: q = multiplier q_l + offset."""
         self._refuse_charts("a coordinate to follow")
         if len(self.coordinates) != 1:
-            count = len(self.coordinates)
-            raise ModelError(f"only a joint of one coordinate can follow '{leader}', this one has {count}")
+            raise ModelError(
+                f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"
+            )
         numbers = as_floats([multiplier, offset])
         if numbers.shape != (2,) or not np.isfinite(numbers).all() or numbers[0] == 0.0:
             raise ModelError(
@@ -273,27 +282,18 @@ class Composition(Origin):
         return tuple(self.arguments["parts"])
 
     def coordinates(self, names: Sequence[str]) -> tuple[Coordinate, ...]:
-        return _joined(self.parts)
+        return told_apart(joint.coordinates for joint in self.parts)
 
 
 def composed(*joints: Joint) -> Joint:
     """The product of joints, none of which follows, is driven or has several charts."""
-    if isinstance(first := joints[0].origin, Composition) and joints[0].coordinates == _joined(first.parts):
+    if isinstance(first := joints[0].origin, Composition) and joints[0].coordinates == told_apart(
+        joint.coordinates for joint in first.parts
+    ):
         joints = (*first.parts, *joints[1:])
     refuse_many([c.name for joint in joints for c in joint.coordinates])
-    coordinates = _joined(joints)
+    coordinates = told_apart(joint.coordinates for joint in joints)
     program = core.compose(*(joint.program for joint in joints))
     joint = Joint.made(Composition("compose", {"parts": joints}), program, [c.name for c in coordinates], {})
     joint.coordinates = coordinates
     return joint
-
-
-def _joined(joints: Sequence[Joint]) -> tuple[Coordinate, ...]:
-    """The coordinates of a product: names that are taken get a number."""
-    result: dict[str, Coordinate] = {}
-    for c in (c for joint in joints for c in joint.coordinates):
-        name, i = c.name, 2
-        while name in result:
-            name, i = f"{c.name}_{i}", i + 1
-        result[name] = replace(c, name=name)
-    return tuple(result.values())

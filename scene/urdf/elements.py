@@ -65,7 +65,10 @@ class UrdfMimic:
 
 @dataclass(frozen=True, eq=False)
 class UrdfJoint:
-    """A <joint>: names of its links, pose (4, 4) in its parent, axis (3,); what the file leaves out is None."""
+    """A <joint>: names of its links, pose (4, 4) in its parent, axis (3,); what the file leaves out is None.
+
+    mosts: effort and velocity where they are above 0; 0 stands for none.
+    """
 
     name: str
     type: str
@@ -74,6 +77,7 @@ class UrdfJoint:
     origin: np.ndarray
     axis: np.ndarray
     limits: tuple[float, float] | None
+    mosts: Mapping[str, float]
     dynamics: Mapping[str, float]
     mimic: UrdfMimic | None
 
@@ -140,6 +144,7 @@ def _joint(element: ET.Element) -> UrdfJoint:
     parent, child = (element.find(tag) for tag in ("parent", "child"))
     limit, dynamics, mimic = (element.find(tag) for tag in ("limit", "dynamics", "mimic"))
     given = {} if dynamics is None else dynamics.attrib
+    mosts = {} if limit is None else {name: _numbers(limit, name, (0.0,))[0] for name in ("effort", "velocity")}
     return UrdfJoint(
         element.get("name", ""),
         element.get("type", ""),
@@ -148,6 +153,7 @@ def _joint(element: ET.Element) -> UrdfJoint:
         _origin(element),
         np.array(_numbers(element.find("axis"), "xyz", (1.0, 0.0, 0.0))),
         None if limit is None else (_numbers(limit, "lower", (0.0,))[0], _numbers(limit, "upper", (0.0,))[0]),
+        {name: most for name, most in mosts.items() if most > 0.0},
         {name: _numbers(dynamics, name)[0] for name in ("damping", "friction") if name in given},
         None
         if mimic is None

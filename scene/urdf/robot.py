@@ -52,10 +52,10 @@ def add(
     Joint types: those of URDF and PyBullet's spherical. Shapes: those of URDF and PyBullet's capsule and plane.
     Inertias are taken as they stand, even where rounding broke the triangle inequality; a link without <inertial> has
     no mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0,
-    mean none. A <mimic> joint follows its leader, whose coordinate takes on its damping and friction; its own limits do
-    not count. Of PyBullet's <contact>, lateral_friction, rolling_friction, spinning_friction and restitution are the
-    material of the link's shapes. Not modelled: limits of effort and velocity, textures, transmissions, sensors, the
-    other extensions of PyBullet and Gazebo.
+    mean none; those of effort and velocity where they are above 0. A <mimic> joint follows its leader, whose coordinate
+    takes on its damping and friction; its own limits do not count. Of PyBullet's <contact>, lateral_friction,
+    rolling_friction, spinning_friction and restitution are the material of the link's shapes. Not modelled: textures,
+    transmissions, sensors, the other extensions of PyBullet and Gazebo.
 
     Raises SceneFileError naming the file, the element and what to do; the scene is then as it was. Warns if
     a link that floats has no mass.
@@ -138,11 +138,11 @@ def _joint(joint: UrdfJoint, couplings: dict[str, Follower], prefix: str) -> Joi
     dynamics = joint.dynamics
     match joint.type:
         case "revolute":
-            motion = joints.revolute(joint.axis, limits=_limits(joint), **dynamics)
+            motion = joints.revolute(joint.axis, limits=_limits(joint), **joint.mosts, **dynamics)
         case "continuous":
-            motion = joints.revolute(joint.axis, **dynamics)
+            motion = joints.revolute(joint.axis, **joint.mosts, **dynamics)
         case "prismatic":
-            motion = joints.prismatic(joint.axis, limits=_limits(joint), **dynamics)
+            motion = joints.prismatic(joint.axis, limits=_limits(joint), **joint.mosts, **dynamics)
         case "planar":
             motion = joints.planar(joint.axis, **dynamics)
         case "spherical":

@@ -32,7 +32,7 @@ _NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {  # element: attribute: how m
     "mesh": {"scale": (1, 3)},
     "color": {"rgba": (4,)},
     "axis": {"xyz": (3,)},
-    "limit": {"lower": (1,), "upper": (1,)},
+    "limit": dict.fromkeys(("lower", "upper", "effort", "velocity"), (1,)),
     "dynamics": {"damping": (1,), "friction": (1,)},
     "mimic": {"multiplier": (1,), "offset": (1,)},
     **{tag: {"value": (1,)} for tag in contact.FIELDS},
@@ -154,9 +154,6 @@ def _check_attributes(where: str, item: ET.Element) -> None:
     for attribute in _REQUIRED.get(item.tag, ()):
         if not item.get(attribute, "").strip():
             raise SceneFileError(f"{where}: <{item.tag}> has no {attribute}=; add it")
-    if item.tag == "limit":
-        for attribute in ("effort", "velocity"):
-            item.attrib.pop(attribute, None)
     for attribute, counts in _NUMBERS.get(item.tag, {}).items():
         text = item.get(attribute)
         if text is None:

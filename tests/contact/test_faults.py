@@ -124,6 +124,8 @@ def test_settings_refuse_what_makes_no_sense(moving, name, value):
         ({"position": 0.0, "kp": -1.0}, "kp must not be negative"),
         ({"kd": float("inf")}, "kd must be finite"),
         ({"kp": 3.0}, "needs a position"),
+        ({"gear": 0.0}, "gear is one number above 0"),
+        ({"gear": (1.0, 2.0)}, "gear is one number above 0"),
         ({"position": 0.0, "frequency": 0.0}, "frequency is above 0"),
         ({"position": 0.0, "frequency": (1.0, 2.0)}, "frequency is one number"),
         ({"position": 0.0, "damping_ratio": -0.1}, "damping_ratio must not be negative"),

@@ -40,6 +40,15 @@ def test_forces_stop_at_the_limits_and_it_says_where():
     assert lopsided.saturated == ("upper.angle", "lower.angle")
 
 
+def test_the_effort_limits_of_coordinates_count_where_no_others_are_given():
+    scene = Scene()
+    scene.world.attach(Body("arm", mass=1.0, inertia=np.eye(3)), joints.revolute("y", effort=4.0))
+    dynamics = scene.compile()
+    for limits, force, saturated in ((None, 4.0, ("arm.angle",)), (np.inf, 100.0, ())):
+        law = control.PD(dynamics, [1.0], kp=100.0, kd=0.0, limits=limits)
+        assert law([0.0], [0.0]) == pytest.approx([force]) and law.saturated == saturated
+
+
 def test_a_sum_gives_both_within_the_limits_of_both():
     q, v = np.array([0.2, 0.3]), np.zeros(2)
     weight = control.GravityCompensation(ARM)

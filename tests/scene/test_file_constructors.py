@@ -121,6 +121,14 @@ def test_limits_that_were_taken_away_stay_away(tmp_path):
     assert joints.bspline(WIRE).coordinates[0].limits == (0.0, 2.0)
 
 
+def test_limits_of_effort_and_velocity_are_kept(tmp_path):
+    joint = joints.cylindrical("z", effort=(3.0, np.inf), velocity=2.5)
+    fields = written(scene_of(joint), tmp_path)["coordinates"]
+    assert [(c.get("effort"), c["velocity"]) for c in fields] == [(3.0, 2.5), (None, 2.5)]
+    again = Scene.load(tmp_path / "scene.json")["body"].joint
+    assert again.limits == joint.limits and again.coordinates == joint.coordinates
+
+
 def test_another_process_reads_the_same_model(tmp_path):
     """Neither sets nor hashes of names decide about the order of operations."""
     scene = Scene()

@@ -54,6 +54,10 @@ def test_a_pitch_is_a_finite_number(pitch):
         ({"friction": -1.0}, "friction of coordinate 'angle' is -1.0; it must be finite and not negative"),
         ({"friction": NAN}, "friction of coordinate 'angle'"),
         ({"friction": (1.0, 2.0)}, "friction needs a number or one for each"),
+        ({"effort": 0.0}, "effort of coordinate 'angle' is 0.0; it must be above 0, or infinite"),
+        ({"effort": NAN}, "effort of coordinate 'angle'"),
+        ({"velocity": -1.0}, "velocity of coordinate 'angle' is -1.0; it must be above 0"),
+        ({"velocity": (1.0, 2.0)}, "velocity needs a number or one for each"),
         ({"backlash": 1.0}, "not 'backlash'"),
     ],
 )

@@ -99,7 +99,7 @@ def test_axis_is_x_unless_given(load):
 @pytest.mark.parametrize(
     ("kind", "limit", "expected"),
     [
-        ("revolute", 'lower="-1" upper="2" effort="x" velocity="3"', (-1, 2)),
+        ("revolute", 'lower="-1" upper="2" effort="4" velocity="3"', (-1, 2)),
         ("prismatic", 'upper="0.5"', (0, 0.5)),
         ("revolute", 'lower="-inf" upper="1"', (-np.inf, 1)),
         ("revolute", 'effort="1" velocity="1"', (-np.inf, np.inf)),
@@ -110,6 +110,25 @@ def test_axis_is_x_unless_given(load):
 def test_limits(load, kind, limit, expected):
     (coordinate,) = load(*arm(f"<limit {limit}/>", kind))["arm"].joint.coordinates
     assert coordinate.limits == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "velocity", "effort"),
+    [
+        ("revolute", 'lower="-1" upper="2" effort="4" velocity="3"', 3.0, 4.0),
+        ("continuous", 'effort="4"', np.inf, 4.0),
+        ("prismatic", 'velocity="3"', 3.0, np.inf),
+        ("revolute", 'effort="0" velocity="-1"', np.inf, np.inf),
+        ("revolute", 'effort="inf" velocity="inf"', np.inf, np.inf),
+    ],
+)
+def test_limits_of_effort_and_velocity(load, kind, limit, velocity, effort):
+    """Those that are not above 0 stand for none, as nothing would move."""
+    scene = load(*arm(f"<limit {limit}/>", kind))
+    (limits,) = scene["arm"].joint.limits.values()
+    assert (limits.velocity, limits.effort) == (velocity, effort)
+    dynamics = scene.compile()
+    assert dynamics.velocity_limits.tolist() == [velocity] and dynamics.effort_limits.tolist() == [effort]
 
 
 def test_base_is_fixed_or_free(load):

@@ -296,6 +296,27 @@ def test_gains_that_are_not_given_are_those_of_what_the_coordinate_carries():
     assert sim.motors.gains(name)[1] == pytest.approx([2 * np.sqrt(50.0 * inertia)]), "critical for it"
 
 
+def test_a_motor_without_a_bound_of_its_own_has_the_coordinates_effort_limit():
+    """A gear multiplies what the motor's shaft gives; tau is not cut."""
+    dynamics = slider(effort=8.0, velocity=2.0)
+    assert dynamics.effort_limits.tolist() == [8.0] and dynamics.velocity_limits.tolist() == [2.0]
+    for own, bound, gear in (
+        ({}, 8.0, 1.0),
+        ({"max_force": 3.0}, 3.0, 1.0),
+        ({"max_force": 0.5, "gear": 9.0}, 4.5, 9),
+    ):
+        sim = running(dynamics, position=5.0, **own)
+        sim.step()
+        done = sim.motor_forces["block.distance"]
+        assert (done.force, done.most, done.motor_side) == pytest.approx(
+            (bound, bound, bound / gear)
+        ) and done.saturated
+    sim.motors.clear()
+    sim.v, sim.tau = [0.0], [100.0]
+    sim.step()
+    assert sim.v[0] == pytest.approx(H * 50.0)
+
+
 def test_a_copy_goes_on_as_the_simulation_does():
     d = chain(4, joints.ball())
     sim = rd.Simulation(d, H)

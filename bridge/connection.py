@@ -36,7 +36,7 @@ class Connection:
     """
 
     def __init__(self, client: int | None, gui: bool | None, holder: str = "PyBulletMirror") -> None:
-        self.owned, self._holder = client is None, holder
+        self.owned, self._holder, self._closed = client is None, holder, False
         self.id = _opened(gui) if client is None else client
         self.bodies: dict[int, str] = {}
         self.marks: dict[int, int] = {}
@@ -58,7 +58,7 @@ class Connection:
 
     def check(self) -> None:
         """Raise StateError unless there is a connection."""
-        if not self._release.alive:
+        if self._closed:
             raise StateError(f"this {self._holder} is closed; create a new {self._holder}")
         if not pybullet.isConnected(self.id):
             raise StateError(
@@ -121,6 +121,7 @@ class Connection:
 
     def close(self) -> None:
         """Remove the bodies and, if it is ours, the connection; harmless when repeated."""
+        self._closed = True
         self._release()
 
 

@@ -125,21 +125,20 @@ class PyBulletMirror:
         their impulses. A step that fails leaves everything at the end of the one before; so does a Ctrl-C.
         """
         self._contacts, self._stepped = None, False
-        whereabouts = self._whereabouts
-        if whereabouts.watched:
+        if self._whereabouts.watched:
             with self._connection.guard() as held:
                 try:
                     with held.opened():  # what steps keeps its steps whole itself
                         self._advance(count)
                 finally:
-                    whereabouts.follow()
+                    self._whereabouts.follow()
         else:
             self._connection.check()
-            whereabouts.behind = True
+            self._whereabouts.behind = True
             try:
                 self._advance(count)
             finally:
-                whereabouts.note()
+                self._whereabouts.note()
 
     def update(self) -> None:
         """Follow edits of the scene: bodies that were attached or detached, other shapes, masses and joints.

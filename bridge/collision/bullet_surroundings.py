@@ -34,7 +34,8 @@ _AWAY = 1e5  # m above everything
 class BulletSurroundings:
     """What a scene's bodies may touch: each other, scenery, planes, and bodies that Bullet has of its own.
 
-    late: whether bodies still are where a look needed them rather than where they were mirrored since.
+    late: whether bodies still are where a look needed them rather than where they were mirrored since; shared: whether
+    Bullet had bodies of its own when they were counted last.
     Raises StateError where a mirrored body was removed from Bullet, or once the connection is gone.
     """
 
@@ -51,13 +52,8 @@ class BulletSurroundings:
         self._haste: Haste | None = None
         self._lookout: Lookout | None = None
         self._bound: tuple[ContactTable, Present] | None = None  # what the lookout is of
-        self.late = False
+        self.late = self.shared = False
         self._h, self._stage = np.zeros(1), np.zeros(1, dtype=np.int64)
-
-    @property
-    def shared(self) -> bool:
-        """Whether Bullet had bodies of its own when they were counted last."""
-        return self._population.shared
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
@@ -264,7 +260,8 @@ class BulletSurroundings:
         """See who is there now."""
         with self._connection.guard():
             self._population.count()
-            self._placed.share(self._population.shared)
+            self.shared = self._population.shared
+            self._placed.share(self.shared)
             self._contacts.forget()
         if not self._population.lively:
             self._crowd = Crowd((), self._client)

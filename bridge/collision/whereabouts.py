@@ -24,7 +24,7 @@ class Whereabouts:
     def __init__(self, sim: Moving, connection: Connection, surroundings: BulletSurroundings) -> None:
         self._sim, self._connection = sim, connection
         self._feeling = sim if isinstance(sim, Surrounded) else None
-        self._told = not connection.owned
+        self._told, self._seen = not connection.owned, connection.window or not connection.owned
         self.renew(surroundings)
 
     def renew(self, surroundings: BulletSurroundings) -> None:
@@ -39,7 +39,7 @@ class Whereabouts:
     @property
     def watched(self) -> bool:
         """Whether someone may look at Bullet's bodies at any time."""
-        return self._told or self._connection.window or self._surroundings.shared
+        return self._seen or self._surroundings.shared
 
     @property
     def poses(self) -> np.ndarray:
@@ -51,7 +51,7 @@ class Whereabouts:
     def tell(self) -> None:
         """Someone learns by which numbers Bullet can be asked."""
         if not self._told:
-            self._told = True
+            self._told = self._seen = True
             with self._connection.guard():
                 self._surroundings.place(self.poses, self._twists)
 
@@ -66,7 +66,11 @@ class Whereabouts:
     def note(self) -> None:
         """Take note of where the simulation's bodies are, to put Bullet's there when someone asks."""
         self._surroundings.late = True
-        self._read()
+        if self._feeling is None:
+            self._read()
+        else:
+            np.copyto(self._numbers, self._feeling.arrived.frames)
+            self.behind = False
 
     def _read(self) -> None:
         if self._feeling is None:

@@ -15,7 +15,7 @@ from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.codegen.loops.intrinsics import foreign, foreign_int, integers_at
 
 _NAMES = ("_PyTime_GetPerfCounter", "PyEval_SaveThread", "PyEval_RestoreThread")
-_GIGA = 1e9
+_GIGA, _AND_MISSING = 1e9, -1
 
 
 class Interpreter(NamedTuple):
@@ -29,34 +29,39 @@ class Interpreter(NamedTuple):
 class CallSequence:
     """Bound calls that give an integer each, one after the other until one gives another number than 0.
 
-    times (n + 1,), s: when each of the n calls began that ran, and behind these when the last one ended; said: what
-    that one gave. Calls hold Python's lock, or give it up, as they do by themselves.
+    times (n + 1,), s: when each of the n calls began that ran, and behind these when the last one ended. Calls hold
+    Python's lock, or give it up, as they do by themselves.
     """
 
-    def __init__(self, calls: Sequence[Bound]) -> None:
-        self._calls, self.times, self.said = tuple(calls), np.zeros(len(calls) + 1), 0
-        told = np.zeros(2, dtype=np.int64)
-        python, places, self._told = _interpreter(), np.array([call.place() for call in calls]), told.data
-        self._run = None if python is None else _in_turn.bind(places, python, self.times, told).holding()
+    def __init__(self, calls: Sequence[Bound], times: np.ndarray | None = None) -> None:
+        self._calls, self.times = tuple(calls), np.zeros(len(calls) + 1) if times is None else times
+        self._last = np.zeros(1, dtype=np.int64)
+        python, places = _interpreter(), np.array([call.place() for call in calls])
+        self._run = None if python is None else _in_turn.bind(places, python, self.times, self._last).holding()
 
     def __call__(self) -> int:
         """How many gave 0."""
         if self._run is None:
             return self._one_by_one()
         done: int = self._run()
-        self.said, missing = self._told
-        if missing:
+        if done < 0:
+            done = _AND_MISSING - done
             for arena in {call.arena for call in self._calls if call.arena.header[4]}:
                 arena.grow(int(arena.header[4]))
         return done
+
+    @property
+    def said(self) -> int:
+        """What the last call gave that ran."""
+        return int(self._last[0])
 
     def _one_by_one(self) -> int:
         """The same where Python hides its functions."""
         self.times[0] = perf_counter()
         for k, call in enumerate(self._calls):
-            self.said = call()
+            self._last[0] = call()
             self.times[k + 1] = perf_counter()
-            if self.said != 0:
+            if self._last[0] != 0:
                 return k
         return len(self._calls)
 
@@ -72,22 +77,25 @@ def _interpreter() -> Interpreter | None:
 
 
 @compiled
-def _in_turn(places: Annotated[np.ndarray, int, 5], python: Interpreter, times: Floats, told: Integers) -> int:
-    """How many calls gave 0; places: as ``Bound.place`` says; told (2,): what the last one gave, and how many bytes did
-    not fit into the arenas."""
-    told[1] = 0
+def _in_turn(places: Annotated[np.ndarray, int, 5], python: Interpreter, times: Floats, last: Integers) -> int:
+    """How many calls gave 0, or _AND_MISSING less that if memory did not fit into their arenas.
+
+    places: as ``Bound.place`` says; last (1,): what the last one gave.
+    """
+    missing, done, last[0] = 0, 0, 0
     times[0] = float(foreign_int(python.clock)) / _GIGA
-    for k in range(len(places)):
-        place = places[k]
+    while done < len(places) and last[0] == 0:
+        place = places[done]
         entry = integers_at(place[0], 1)[0]
         if place[4]:
-            told[1] += foreign_int(entry, place[1], place[2])
+            missing += foreign_int(entry, place[1], place[2])
         else:
             thread = foreign_int(python.release)
-            told[1] += foreign_int(entry, place[1], place[2])
+            missing += foreign_int(entry, place[1], place[2])
             foreign(python.acquire, thread)
-        times[k + 1] = float(foreign_int(python.clock)) / _GIGA
-        told[0] = integers_at(place[3], 1)[0]
-        if told[0] != 0:
-            return k
-    return len(places)
+        done += 1
+        times[done] = float(foreign_int(python.clock)) / _GIGA
+        last[0] = integers_at(place[3], 1)[0]
+    if last[0] != 0:
+        done -= 1
+    return _AND_MISSING - done if missing > 0 else done

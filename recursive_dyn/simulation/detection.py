@@ -11,45 +11,43 @@ from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.surroundings import DirectSurroundings, Lookout, PlainDetector, Surrounded, Surroundings
+from recursive_dyn.simulation.surroundings import (
+    ALONE,
+    DirectSurroundings,
+    Lookout,
+    PlainDetector,
+    Surrounded,
+    Surroundings,
+)
 
 _NONE = Contacts.none()
 
 
 class Detection:
-    """Of one simulation. ``surroundings``: what may be touched; ``kept``: contacts found earlier in this call of
-    ``step`` or ``advance``, where they are found once in it."""
+    """Of one simulation. surroundings: what may be touched, as ``surround`` was told; kept: contacts found earlier in
+    this call of ``step`` or ``advance``, where they are found once in it."""
 
     def __init__(self) -> None:
-        self._surroundings: Surroundings | None = None
+        self.surroundings: Surroundings | None = None
         self._direct: DirectSurroundings | None = None
         self._looked = Contacts.none()  # what surroundings that find Contacts found last
         self.kept: Contacts | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: surroundings are of this process, unless they are a plain function."""
-        travelling = self._surroundings if isinstance(self._surroundings, PlainDetector) else None
-        return self.__dict__ | {"_surroundings": travelling, "_direct": None}
+        travelling = self.surroundings if isinstance(self.surroundings, PlainDetector) else None
+        return self.__dict__ | {"surroundings": travelling, "_direct": None}
 
-    @property
-    def surroundings(self) -> Surroundings | None:
-        """What may be touched."""
-        return self._surroundings
-
-    @surroundings.setter
-    def surroundings(self, surroundings: Surroundings | None) -> None:
-        self._surroundings = surroundings
+    def surround(self, surroundings: Surroundings | None) -> None:
+        """Other ones, or none."""
+        self.surroundings = surroundings
         self._direct = surroundings if isinstance(surroundings, DirectSurroundings) else None
 
-    def is_native(self, settings: Settings) -> bool:
-        """Whether surroundings may have a lookout, or there are none."""
-        return self._surroundings is None or (self._direct is not None and settings.detect == "step")
-
-    def lookout(self, present: Present | None, buffer: ContactBuffer, h: Floats) -> Lookout | None:
-        """What surroundings have in machine code."""
-        if self._direct is None or present is None:
-            return None
-        return self._direct.lookout(present, buffer, h)
+    def lookout(self, present: Present | None, buffer: ContactBuffer, h: Floats, settings: Settings) -> Lookout | None:
+        """What a step takes of the surroundings in machine code; None where they have none."""
+        if self._direct is not None:
+            return self._direct.lookout(present, buffer, h) if present and settings.detect == "step" else None
+        return ALONE if self.surroundings is None else None
 
     def look(self, simulation: Surrounded, buffer: ContactBuffer, settings: Settings, said: int | None) -> None:
         """Contacts where the flight led: found anew, or those kept, moved along with their bodies.
@@ -57,7 +55,7 @@ class Detection:
         said: what a lookout's look into this buffer gave, if it was asked.
         """
         once = settings.detect == "frame"
-        if self._surroundings is None:
+        if self.surroundings is None:
             buffer.clear()
         elif once and self.kept is not None and not len(self.kept.free):
             self._looked = self.kept = self.kept.moved(simulation.present.poses)
@@ -70,7 +68,7 @@ class Detection:
                 self._direct.look_on(said, simulation, buffer)
             self.kept = buffer.contacts().located(simulation.present.poses) if once else None
         else:
-            contacts = self._surroundings.detect(simulation)
+            contacts = self.surroundings.detect(simulation)
             if not isinstance(contacts, Contacts):
                 raise StateError(f"a simulation's detect returns Contacts, not {type(contacts).__name__}")
             if not contacts.trusted:
@@ -83,23 +81,23 @@ class Detection:
         """Let the surroundings move what is theirs, after the solve of a step of h seconds."""
         if self._direct is not None:
             self._direct.advance(simulation, buffer.contacts() if len(buffer.free) else _NONE, h)
-        elif self._surroundings is not None:
+        elif self.surroundings is not None:
             table, n = buffer.table, buffer.count
             self._looked.impulse[:], self._looked.moment[:] = table.impulses[:n], table.moments[:n]
             self._looked.distance[:] = table.gaps[:n]
-            self._surroundings.advance(simulation, self._looked, h)
+            self.surroundings.advance(simulation, self._looked, h)
 
     def parts(self, simulation: Surrounded, settings: Settings, h: float) -> int:
         """Parts into which a step of h seconds is cut."""
-        if self._surroundings is None or settings.substeps == 1:
+        if self.surroundings is None or settings.substeps == 1:
             return 1
-        return min(max(1, self._surroundings.substeps(simulation, h)), settings.substeps)
+        return min(max(1, self.surroundings.substeps(simulation, h)), settings.substeps)
 
     def together(self) -> AbstractContextManager[None]:
         """A context around a step that is cut into parts."""
-        return nullcontext() if self._surroundings is None else self._surroundings.atomic()
+        return nullcontext() if self.surroundings is None else self.surroundings.atomic()
 
     def forget(self, simulation: Surrounded) -> None:
         """Let the surroundings remember nothing, as a snapshot does not hold it."""
-        if self._surroundings is not None:
-            self._surroundings.forget(simulation)
+        if self.surroundings is not None:
+            self.surroundings.forget(simulation)

@@ -61,26 +61,22 @@ class Touches(NamedTuple):
 class Events:
     """Pairs of bodies in touch after the last step, and what happened since ``begin``; names: of the bodies.
 
-    touches: the numbers, which a step counts in; noted: whether one did since ``begin``.
+    touches: the numbers, which a step counts in.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names, self._bodies = list(names), len(names)
         self.touches = _room(16, 0)
-        self.noted = False
 
     def begin(self) -> None:
         """Forget the last call's events, keep who is in touch."""
-        if self.noted:
-            self.noted = False
-            self.touches.fresh[0] = 1
+        self.touches.fresh[0] = 1
 
     def note(self, contacts: ContactBuffer) -> None:
         """Count a step's contacts, impulses included; events are made of them when asked for."""
         self.make_room(contacts.count)
         self.number(contacts.free_names)
         note(contacts.table, self.touches, self._bodies)
-        self.noted = True
 
     def make_room(self, more: int) -> None:
         """Room for so many more pairs, in other arrays if need be."""
@@ -113,7 +109,8 @@ class Events:
 
     def recall(self, pairs: Sequence[tuple[str, str]]) -> None:
         """These are in touch, and nothing has happened yet."""
-        self.touches, self.noted = _room(max(16, 2 * len(pairs)), len(self.touches.free)), False
+        self.touches = _room(max(16, 2 * len(pairs)), len(self.touches.free))
+        self.begin()
         for pair in pairs:
             self._names += [name for name in pair if name != WORLD and name not in self._names]
             a, b = (STATIC if name == WORLD else self._names.index(name) for name in pair)
@@ -121,9 +118,9 @@ class Events:
 
     def told(self) -> tuple[ContactEvent, ...]:
         """Events since ``begin``."""
-        if not self.noted:
-            return ()
         t = self.touches
+        if t.fresh[0]:
+            return ()
         n = int(t.size[0])
         order = sorted(range(n), key=lambda p: (t.order[p] < 0, t.order[p]))
         result = [self._event(BEGIN, p) for p in order if t.began[p]]

@@ -56,7 +56,8 @@ class Held:
         """Where an interrupt that waits may be taken now: nothing here is half done."""
         outer = self._outer
         if outer is None:
-            self._take()
+            if self._noted is not None:
+                self._take()
         elif self._was_open:
             outer._take()
 
@@ -81,7 +82,8 @@ class Held:
                 self._outer._take()
         elif self._handler is not None:
             signal(_INTERRUPT, self._handler)
-            self._take()
+            if self._noted is not None:
+                self._take()
 
 
 class Opened:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -23,45 +24,50 @@ _STAGES = ("flight", "detection", "solve")
 class KeptArrays(NamedTuple):
     """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none. counts (3,): how
     many contacts and rows were solved for, and how many rows are told, motors that needed none with them; numbers: of
-    those, in order; facts (5,): as in ImpulseFacts. momentum:
-    that is carried."""
+    those, in order; facts (5,): as in ImpulseFacts; tolerance (1,): of the solve, m/s. momentum: that is carried.
+    times (4,), s: when its flight, its detection and its solve began, and when that ended; steps (1,): counts up.
+    """
 
     rows: Floats
     counts: Integers
     numbers: Integers
     facts: Floats
+    tolerance: Floats
     momentum: Momentum
+    times: Floats
+    steps: Integers
+
+
+@dataclass
+class _Told:
+    """What was told of a step, which it is by number, once someone had asked; parts: how many it was cut into."""
+
+    step: int
+    parts: int = 1
+    coordinates: dict[str, float] | None = None
+    contacts: Contacts | None = None
 
 
 class Memory:
     """The last step's end. ``contacts``: with their impulses; ``arrays``: the rest; both stay where they are.
 
-    times: when its flight, its detection and its solve began, and when all ended, s; parts: how many it was cut into;
-    totals: impulses by row over all of them, where they are several.
+    Machine code writes them, and nothing else happens when a step ends: what was told of an earlier one is told anew
+    once steps were counted since.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
         count = row_count(dynamics.model)
         self.contacts = ContactBuffer()
         self.arrays = KeptArrays(
-            np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5),
-            no_momentum(dynamics),
+            np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1),
+            no_momentum(dynamics), np.zeros(4), np.zeros(1, dtype=np.int64),
         )  # fmt: skip
-        self.times: tuple[float, ...] = ()
-        self.parts = 1
-        self.totals: dict[str, float] | None = None
-        self._tolerance, self._empty = 0.0, True
-        self._contacts: Contacts | None = None  # what was told of this step, once someone had asked
-        self._coordinates: dict[str, float] | None = None
-
-    def note(self, times: tuple[float, ...], tolerance: float) -> None:
-        """A step ended, whose numbers are in the arrays."""
-        self.times, self.parts, self.totals, self._tolerance, self._empty = times, 1, None, tolerance, False
-        self._contacts = self._coordinates = None
+        self._empty = 0  # how many steps there were when all was forgotten
+        self._last = _Told(0)
 
     def sum_up(self, parts: int, totals: dict[str, float]) -> None:
-        """The step that ended was one of several parts."""
-        self.parts, self.totals, self._coordinates = parts, totals, None
+        """The step that ended was one of several parts; totals: impulses by row over all of them."""
+        self._last = _Told(self._steps, parts, totals)
 
     def copy(self) -> Memory:
         """The same numbers in other arrays."""
@@ -74,9 +80,7 @@ class Memory:
         """Hold what ``other`` does, in these arrays."""
         self.contacts.become(other.contacts)
         _become(self.arrays, other.arrays)
-        self.times, self.parts, self.totals = other.times, other.parts, other.totals
-        self._tolerance, self._empty = other._tolerance, other._empty
-        self._contacts, self._coordinates = other._contacts, other._coordinates
+        self._empty, self._last = other._empty, other._last
 
     def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
         """Hold what ``other`` does of what is still there, at the new state q, v; measured: see ``Edit.momentum``."""
@@ -91,44 +95,57 @@ class Memory:
         own = self.arrays
         moved(other.arrays.rows, renumbered_rows(edit), own.rows)
         own.counts[0], own.facts[:] = len(stay), other.arrays.facts
+        own.tolerance[:], own.times[:] = other.arrays.tolerance, other.arrays.times
+        own.steps[0] = 1
+        self._last = _Told(1, other._told.parts)
         edit.momentum(other.arrays.momentum, q, v, measured, own.momentum)
-        self.times, self.parts, self._tolerance, self._empty = other.times, other.parts, other._tolerance, False
 
     def forget(self) -> None:
         """Nothing touched, nothing is known."""
-        if not self._empty:
+        if self._empty != self._steps:
             self.contacts.clear()
             a = self.arrays
             a.rows[:], a.counts[:], a.momentum.known[:] = 0.0, 0, 0
-            self.times, self.parts, self.totals, self._empty = (), 1, None, True
-            self._contacts = self._coordinates = None
+            a.steps[0] += 1
+            self._empty = self._steps
+
+    @property
+    def _steps(self) -> int:
+        return int(self.arrays.steps[0])
+
+    @property
+    def _told(self) -> _Told:
+        """What is told of the last step."""
+        if self._last.step != self._steps:
+            self._last = _Told(self._steps)
+        return self._last
 
     def touching(self) -> Contacts:
         """Contacts with their impulses, the same object until the next step."""
-        if self._contacts is None:
-            self._contacts = self.contacts.contacts()
-        return self._contacts
+        told = self._told
+        if told.contacts is None:
+            told.contacts = self.contacts.contacts()
+        return told.contacts
 
     def coordinates(self, names: Sequence[str]) -> dict[str, float]:
         """Impulses by row, the same object until the next step."""
-        if self._coordinates is None:
-            a, totals = self.arrays, self.totals
-            own = {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[2]].tolist()}
-            self._coordinates = own if totals is None else totals
-        return self._coordinates
+        told, a = self._told, self.arrays
+        if told.coordinates is None:
+            told.coordinates = {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[2]].tolist()}
+        return told.coordinates
 
     def solution(self) -> Solution:
         """What the solve did."""
-        times = {
-            stage: end - begin for stage, begin, end in zip(_STAGES, self.times[:-1], self.times[1:], strict=False)
-        }
-        contacts, rows, _ = self.arrays.counts.tolist()
+        a, parts, times = self.arrays, self._told.parts, dict[str, float]()
+        if self._empty != self._steps:
+            times = dict(zip(_STAGES, np.diff(a.times).tolist(), strict=True))
+        contacts, rows, _ = a.counts.tolist()
         if not contacts and not rows:
-            return Solution(times=times, substeps=self.parts)
-        rows, islands, sweeps, residual, deepest = self.arrays.facts.tolist()
+            return Solution(times=times, substeps=parts)
+        rows, islands, sweeps, residual, deepest = a.facts.tolist()
         return Solution(
             contacts=contacts, rows=int(rows), islands=int(islands), iterations=int(sweeps), residual=residual,
-            converged=residual <= self._tolerance, penetration=max(0.0, -deepest), substeps=self.parts, times=times,
+            converged=bool(residual <= a.tolerance[0]), penetration=max(0.0, -deepest), substeps=parts, times=times,
         )  # fmt: skip
 
     def wrench(self, index: int, origin: np.ndarray, timestep: float) -> np.ndarray:
@@ -140,7 +157,7 @@ class Memory:
             moments = np.cross(table.points[own, side] - origin, forces) + sign * table.moments[own]
             result[:3] += moments.sum(axis=0)
             result[3:] += forces.sum(axis=0)
-        return result * (self.parts / timestep)
+        return result * (self._told.parts / timestep)
 
 
 def _become(target: tuple[object, ...], source: tuple[object, ...]) -> None:

@@ -136,7 +136,7 @@ class Motors(MutableMapping[str, Motor]):
         self._dynamics = dynamics
         self._inertia: dict[int, float] = {}  # by slot, of those that gains were asked for
         self._motors: dict[str, Motor] = {}
-        self._written = False
+        self.written = False
         self._arrays = motor_arrays(dynamics.nv)
 
     @cached_property
@@ -153,7 +153,7 @@ class Motors(MutableMapping[str, Motor]):
                 raise StateError(f"motors['{other}'] drives what motors['{name}'] would; delete one of them")
         self._gains(motor, driven.slots)  # now, as it may take a moment
         self._motors[name] = motor
-        self._written = False
+        self.written = False
 
     def __getitem__(self, name: str) -> Motor:
         self._coordinates(name)
@@ -161,7 +161,7 @@ class Motors(MutableMapping[str, Motor]):
 
     def __delitem__(self, name: str) -> None:
         del self._motors[name]
-        self._written = False
+        self.written = False
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._motors)
@@ -198,14 +198,12 @@ class Motors(MutableMapping[str, Motor]):
 
     def write(self) -> None:
         """Write what was changed since into the arrays."""
-        if self._written:
-            return
         a = self._arrays
         a.size[:] = 0
         a.drives[:] = 0
         for name, motor in self._motors.items():
             self._write(motor, _driven(name, motor, self._known[name]))
-        self._written = True
+        self.written = True
 
     def _write(self, motor: Motor, it: _Coordinates) -> None:
         a, (first, points, turns) = self._arrays, self._arrays.size.tolist()

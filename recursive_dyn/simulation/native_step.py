@@ -33,19 +33,22 @@ from recursive_dyn.simulation.program_calls import all_finite, evaluated
 class StepArrays(NamedTuple):
     """All that a step reads and writes but contacts, in memory that stays where it is.
 
-    q, v, tau, parameters: the simulation's own; start_q, start_v: at the step's start. settings (9,): as in Options,
-    then the time for which damping and springs enter the mass matrix; placed (1,): whether frames are needed.
-    flight, present, frames, trees, sources, impulses: see there; owed: momenta that the step ends with; whole (1,): 0
-    for a part of a step; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step; kept: those of
-    the last one.
+    q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
+    there on until all of it is done. settings (9,): as in Options, then the time for which damping and springs enter
+    the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources, impulses: see
+    there; owed: momenta that the step ends with; whole (1,): 0 for a part of a step; times (6,), s: when its stages
+    began, and the last one ended; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step; kept:
+    those of the last one.
     """
 
     q: Floats
     v: Floats
+    clock: Floats
     tau: Floats
     parameters: Floats
     start_q: Floats
     start_v: Floats
+    flown: Integers
     settings: Floats
     placed: Integers
     flight: FlightArrays
@@ -55,6 +58,7 @@ class StepArrays(NamedTuple):
     owed: Momentum
     sources: RowSources
     whole: Integers
+    times: Floats
     rows: GeneralizedRows
     impulses: ImpulseArrays
     numbers: Integers
@@ -73,6 +77,12 @@ class FreeRoom(NamedTuple):
 
 
 @compiled
+def idle(s: Integers) -> int:
+    """A stage in which there is nothing to do."""
+    return DONE
+
+
+@compiled
 def fly(s: StepArrays) -> int:
     """A step's start, and on as if nothing touched: DONE, LOST, or the code of ``drivers`` why that cannot be flown.
 
@@ -80,6 +90,7 @@ def fly(s: StepArrays) -> int:
     """
     s.start_q[:] = s.q
     s.start_v[:] = s.v
+    s.flown[0] = 1
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
@@ -165,9 +176,12 @@ def _problem(
 def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
     """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
 
-    Events are counted where this is a whole step; 0 if there is room for all pairs that may touch in the next one.
+    Where this is a whole step time goes on, and events are counted. 0, or 1 if there is no room for all pairs that may
+    touch: then nothing was done.
     """
     n, rows = s.counts[0], s.counts[2]
+    if s.whole[0] and touches.size[0] + n > len(touches.a):
+        return 1
     copy_contacts(contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts
@@ -177,6 +191,11 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
         s.kept.rows[s.numbers[i]] = s.impulses.changes.row_impulses[i]
     if len(s.trees.bases) > 0:
         remembered(s.kept.momentum, s.owed)
+    s.kept.tolerance[0] = s.settings[6]
+    s.kept.times[:] = s.times[1:5]
+    s.kept.steps[0] += 1
     if s.whole[0]:
         note(contacts, touches, bodies)
-    return 0 if touches.size[0] + len(contacts.gaps) <= len(touches.a) else 1
+        s.clock[0] += s.settings[0]
+    s.flown[0] = 0
+    return 0

@@ -16,13 +16,20 @@ from recursive_dyn.errors import StateError
 _MOST_STEPS = 2**63 - 1
 
 
-@dataclass(eq=False)
 class State:
-    """q (nq,), v (nv,): arrays that steps write to; time in s."""
+    """q (nq,), v (nv,), clock (1,): arrays that steps write to; the clock is the time, s."""
 
-    q: np.ndarray
-    v: np.ndarray
-    time: float = 0.0
+    def __init__(self, q: np.ndarray, v: np.ndarray, time: float = 0.0) -> None:
+        self.q, self.v, self.clock = q, v, np.array([time], dtype=float)
+
+    @property
+    def time(self) -> float:
+        """Time, s."""
+        return float(self.clock[0])
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self.clock[0] = value
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,12 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
 from recursive_dyn.simulation.events import Events, Touches
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.flight import DONE, Flight
 from recursive_dyn.simulation.impulses import impulse_arrays
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.momentum import floating_trees, no_momentum
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, keep, solve_and_settle
+from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, idle, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.surroundings import Lookout
@@ -30,13 +30,12 @@ from recursive_dyn.simulation.surroundings import Lookout
 
 class StepMachine:
     """Steps of one state. ``buffer``: where contacts of the step are written and solved; the stages of a step return
-    DONE, LOST or a code as ``native_step`` says. h (1,): its length, s; flown: whether it has left its start.
+    DONE, LOST or a code as ``native_step`` says. h (1,): its length, times (6,): when its stages began, s.
 
     present: frames to keep up to date, or None where no surroundings need them.
     """
 
     HASTE, FLIGHT, LOOK, SOLVE, KEEPING, ALL = range(6)  # stages of a step, and their number
-    _ALONE = FLIGHT, SOLVE, KEEPING, ALL
 
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
@@ -55,14 +54,15 @@ class StepMachine:
             at, poses, start = present.arrays, present.poses, present.start_twists
         sources, kept = row_sources(dynamics, motors.arrays), memory.arrays
         self.arrays = StepArrays(
-            state.q, state.v, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq), np.zeros(dynamics.nv),
-            np.zeros(9), np.array([present is not None], dtype=np.int64), flight.arrays, at,
+            state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
+            np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(9),
+            np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
-            np.ones(1, dtype=np.int64),
+            np.ones(1, dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
-        self.h = self.arrays.settings[:1]
+        self.h, self.times = self.arrays.settings[:1], self.arrays.times
         self.buffer, self._layout = ContactBuffer(), layout(model)
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
@@ -70,15 +70,14 @@ class StepMachine:
         self._touches: Touches | None = None
         self._lookout: Lookout | None = None
         self._sequence: CallSequence | None = None  # of all stages, with what is bound and this lookout
-        self.flown = False
         self._packed = Packed(self.arrays)
         self._fly = fly.bind(self._packed)
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
         """Before a step, or part of one, of length h: what may have changed since the last one."""
-        self.flown = False
         self.tau[:] = tau
-        self._motors.write()
+        if not self._motors.written:
+            self._motors.write()
         s = settings
         options = h, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations
         if options != self._options:
@@ -86,53 +85,44 @@ class StepMachine:
             self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
             self._options = options
 
-    def advance(self, lookout: Lookout | None, events: Events) -> int:
-        """Take a step's stages in one go, among surroundings with a lookout or none, up to one that says something: it.
+    def advance(self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings) -> int:
+        """Take all stages of a step in one go, up to one that has more to say than DONE: that one, or ALL.
 
-        ALL if none did; KEEPING only makes room. What it said, and when stages began, is told by ``said``, ``began``.
+        Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. HASTE,
+        and nothing is done, after a step with free bodies.
         """
         buffer, kept = self.buffer, self._memory.contacts
-        if buffer.free is not NOBODY or self._free.size[0]:
+        if kept.free is not NOBODY or self._free.size[0]:
+            return self.HASTE
+        self.begin(tau, h, settings)
+        if buffer.free is not NOBODY:
             buffer.clear()
-            self._take(NOBODY)
         if self._versions != (buffer.version, kept.version):
             self._bind()
         if self._touches is not events.touches:
             self._bind_keep(events)
-        if self._sequence is None or lookout is not self._lookout:
-            calls = (self._solve, self._keep)
-            own = (self._fly, *calls) if lookout is None else (lookout.haste, self._fly, lookout.look, *calls)
-            self._sequence, self._lookout = CallSequence(own), lookout
-        done = self._sequence()
-        stage = self._ALONE[done] if lookout is None else done
-        self.flown = stage >= self.FLIGHT
-        if stage >= self.KEEPING:
-            self._kept(events, self._sequence.said)
-        return stage
+        sequence = self._sequence
+        if sequence is None or lookout is not self._lookout:
+            haste, look = (call or idle.bind(self.arrays.counts) for call in lookout)
+            sequence = CallSequence((haste, self._fly, look, self._solve, self._keep), self.times)
+            self._sequence, self._lookout = sequence, lookout
+        return sequence()
 
     @property
     def said(self) -> int:
-        """What the stage said that was not done."""
-        assert self._sequence is not None
-        return self._sequence.said
-
-    @property
-    def began(self) -> tuple[float, float, float, float]:
-        """When FLIGHT, LOOK and SOLVE began in ``advance``, and when it ended, s."""
-        assert self._sequence is not None
-        t = self._sequence.times.tolist()
-        return (t[0], t[1], t[1], t[3]) if self._lookout is None else (t[1], t[2], t[3], t[5])
+        """What the last stage said that ``advance`` took."""
+        return DONE if self._sequence is None else self._sequence.said
 
     def fly(self) -> int:
         """Fly on from the state."""
         code: int = self._fly()
-        self.flown = True
         return code
 
     def undo(self) -> None:
-        """Back to where ``fly`` started, if it did."""
-        if self.flown:
+        """Back to where ``fly`` started, if the step is not done."""
+        if self.arrays.flown[0]:
             self._state.q[:], self._state.v[:] = self.arrays.start_q, self.arrays.start_v
+            self.arrays.flown[0] = 0
 
     def solve(self) -> int:
         """Solve for what the buffer holds, move and settle."""
@@ -154,7 +144,11 @@ class StepMachine:
             events.number(self.buffer.free_names)
         if self._touches is not events.touches:
             self._bind_keep(events)
-        self._kept(events, self._keep())
+        buffer, kept = self.buffer, self._memory.contacts
+        kept.free, kept.free_names = buffer.free, buffer.free_names
+        while self._keep() != DONE:
+            events.make_room(2 * buffer.capacity)
+            self._bind_keep(events)
 
     def warm_up(self, events: Events) -> None:
         """Compile or load what is bound when it is first needed."""
@@ -170,14 +164,6 @@ class StepMachine:
         elif self.arrays.placed[0]:
             call("frames", state.q, state.v)
         call("impulse_factors", state.q, h, self.arrays.sources.motors.diagonal)
-
-    def _kept(self, events: Events, full: int) -> None:
-        """Arrays remember the step; full: 0 while they have room for the next one's events."""
-        buffer, kept = self.buffer, self._memory.contacts
-        kept.free, kept.free_names = buffer.free, buffer.free_names
-        if full:
-            events.make_room(2 * buffer.capacity)
-        events.noted = True
 
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts

@@ -56,6 +56,11 @@ class StepResults(Stepped[Dynamics]):
         """Poses and twists of all bodies at the present state, for surroundings: arrays that steps write to."""
         return self._timesteps.at_present()
 
+    @property
+    def arrived(self) -> Present:
+        """The same right after a step, before anyone could write to the state; asked in time, it costs nothing."""
+        return self._timesteps.arrived()
+
     def frames(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, as ``Dynamics`` has them; copies."""
         present = self.present

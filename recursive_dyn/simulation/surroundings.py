@@ -48,11 +48,14 @@ class Lookout(NamedTuple):
     """Surroundings in machine code, for steps in which they move nothing.
 
     haste: a call that gives 0 if ``substeps`` would be 1; look: one that writes contacts into a buffer, and gives 0
-    unless there is more to do.
+    unless there is more to do. Both None where nothing can be touched.
     """
 
-    haste: Bound
-    look: Bound
+    haste: Bound | None = None
+    look: Bound | None = None
+
+
+ALONE = Lookout()
 
 
 @runtime_checkable
@@ -85,7 +88,7 @@ class Surrounded(Moving, Protocol):
     surroundings: None while nothing touches; contacts: of the last step, with their impulses; step_size: length of the
     step, or part of one, that is being taken, s; position_share: share of it by which positions follow a change of the
     velocity at its end; present: poses and twists of its bodies at the present state, in arrays that stay where they
-    are.
+    are; arrived: the same, asked right after a step.
     """
 
     surroundings: Surroundings | None
@@ -99,6 +102,9 @@ class Surrounded(Moving, Protocol):
 
     @property
     def present(self) -> Present: ...
+
+    @property
+    def arrived(self) -> Present: ...
 
     @property
     def step_size(self) -> float: ...

@@ -54,6 +54,7 @@ class Timesteps:
         self._machine: StepMachine | None = None
         self._present: Present | None = None
         self._within = False  # a step, whose frames are those of its machine
+        self._native = False  # whether the last step was taken in one go, and frames are those where it ended
         self._detection = Detection()
         self.settings, self.motors = Settings(), Motors(dynamics)
         self.events, self.memory = Events(dynamics.bodies), Memory(dynamics)
@@ -70,7 +71,7 @@ class Timesteps:
 
     @surroundings.setter
     def surroundings(self, surroundings: Surroundings | None) -> None:
-        self._detection.surroundings = surroundings
+        self._detection.surround(surroundings)
 
     def at_present(self) -> Present:
         """Where the bodies are at the present state."""
@@ -80,9 +81,15 @@ class Timesteps:
             self._present.update(self._state.q, self._state.v)
         return self._present
 
+    def arrived(self) -> Present:
+        """The same right after a step, before anyone could write to the state."""
+        if self._native and self._present is not None:
+            return self._present
+        return self.at_present()
+
     def begin(self) -> None:
         """A call of ``step`` or ``advance`` starts: contacts are detected anew, events counted anew."""
-        self._detection.kept = None
+        self._detection.kept, self._native = None, False
         self.events.begin()
 
     def recall(self, memory: Memory, touching: Sequence[tuple[str, str]]) -> None:
@@ -106,24 +113,22 @@ class Timesteps:
     def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int) -> None:
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not."""
         while count:
-            free = self.surroundings is None and not self.motors and not self._rubbing
+            free = self._detection.surroundings is None and not self.motors and not self._rubbing
             if free:
                 count -= self._fly_on(tau, h, count)
             if count:
                 machine = self.ready()  # what is compiled takes its time, in which Ctrl-C ends it
-                with Held() as held:
-                    for _ in range(1 if free else count):
-                        held.serve()
-                        self._timestep(machine, simulation, tau, h)
-                        count -= 1
+                for _ in range(1 if free else count):
+                    self._timestep(machine, simulation, tau, h)
+                    count -= 1
 
     def ready(self) -> StepMachine:
         """The machine code of a timestep among these surroundings."""
-        machine = self._machine
-        if machine is None or (machine.present is None) is not (self.surroundings is None):
+        machine, alone = self._machine, self._detection.surroundings is None
+        if machine is None or (machine.present is None) is not alone:
             from recursive_dyn.simulation.step_machine import StepMachine  # brings the solver of impulses
 
-            present = None if self.surroundings is None else self.at_present()
+            present = None if alone else self.at_present()
             machine = self._machine = StepMachine(
                 self._dynamics, self._integrator, self._flight, self._state, self.motors, self.memory, present
             )
@@ -150,53 +155,60 @@ class Timesteps:
                 state.v[:] = v
             # state and time are written with no call in between: Python serves interrupts at calls, and finds both
             done += flown
-            state.time = start + done * h
+            state.clock[0] = start + done * h
         if done:
             self.memory.forget()
         return done
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
-        """One timestep, whole or not at all."""
-        time, kept = self._state.time, self._detection.kept
+        """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""
+        self._native, stage, lookout = False, machine.HASTE, None
+        if not self._constrained:
+            lookout = self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
         try:
-            if not self._at_once(machine, simulation, tau, h):
-                parts = self._detection.parts(simulation, self.settings, h)
-                if parts == 1:
-                    self._part(machine, simulation, tau, h)
-                else:
-                    self._in_parts(machine, simulation, tau, h, parts)
-            self._state.time = time + h
+            if lookout is not None:
+                stage = machine.advance(lookout, self.events, tau, h, self.settings)
+            if stage == machine.ALL:
+                self._native = True
+            else:
+                with Held():
+                    self._by_hand(machine, simulation, tau, h, stage)
         except BaseException:
             machine.undo()
-            self._state.time, self._detection.kept = time, kept
+            raise
+        self.step_size = h
+
+    def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> None:
+        """A timestep, whole or not at all, from a stage on that was taken and said why it is not enough."""
+        state, time, kept = self._state, self._state.time, self._detection.kept
+        try:
+            self._go_on_from(stage, machine, simulation, tau, h)
+            state.time = time + h
+        except BaseException:
+            machine.undo()
+            state.time, self._detection.kept = time, kept
             raise
         finally:
             self.step_size, self._within = h, False
 
-    def _at_once(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> bool:
-        """All in machine code, or as much of it as goes; False where nothing was done, as it takes more."""
-        detection = self._detection
-        if self._constrained or not detection.is_native(self.settings):
-            return False
-        lookout = detection.lookout(machine.present, machine.buffer, machine.h)
-        if lookout is None and detection.surroundings is not None:
-            return False
-        machine.begin(tau, h, self.settings)
-        stage = machine.advance(lookout, self.events)
-        if stage == machine.HASTE:
-            return False
-        begun = machine.began
+    def _go_on_from(self, stage: int, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
+        said, times = machine.said, machine.times[1:].tolist()
         if stage == machine.FLIGHT:
-            self._flown(machine, tau, h, machine.said)
-            self._go_on(machine, simulation, h, [begun[0], perf_counter()])
+            self._flown(machine, tau, h, said)
+            self._go_on(machine, simulation, h, [times[0], perf_counter()])
         elif stage == machine.LOOK:
             self._within = True
-            self._go_on(machine, simulation, h, [*begun[:2]], machine.said)
+            self._go_on(machine, simulation, h, times[:2], said)
         elif stage == machine.SOLVE:
-            self._solved(machine, machine.said)
+            self._solved(machine, said)
+        elif stage == machine.KEEPING:
+            machine.keep(self.events)
         else:
-            self.memory.note(begun, self.settings.tolerance)
-        return True
+            parts = self._detection.parts(simulation, self.settings, h)
+            if parts == 1:
+                self._part(machine, simulation, tau, h)
+            else:
+                self._in_parts(machine, simulation, tau, h, parts)
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
@@ -212,7 +224,7 @@ class Timesteps:
                     for name, impulse in self.coordinates().items():
                         totals[name] = totals.get(name, 0.0) + impulse
         except BaseException:
-            machine.flown = False
+            machine.undo()
             state.q[:], state.v[:] = q, v
             self.memory.become(memory)
             raise
@@ -238,8 +250,8 @@ class Timesteps:
         times.append(perf_counter())
         self._solved(machine, machine.solve())
         self._detection.tell(simulation, machine.buffer, h)
+        machine.times[1:5] = *times, perf_counter()
         machine.keep(self.events)
-        self.memory.note((*times, perf_counter()), self.settings.tolerance)
 
     def _flown(self, machine: StepMachine, tau: np.ndarray, h: float, code: int) -> None:
         """What flew as if nothing touched and no coordinate had limits said this."""

@@ -205,7 +205,7 @@ class Motion(Stepped[ManifoldDynamics]):
             state.q[:] = loop.q
             state.v[:] = loop.v
             self._forces.numbers[:] = self._carried = forces
-            state.time, self._known = time, known
+            state.clock[0], self._known = time, known
             if code != drivers.OK:
                 why = "a force is not finite; pass finite numbers only"
                 if code != drivers.BAD_INPUT:

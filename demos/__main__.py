@@ -13,6 +13,7 @@ GALLERY = (
     "ragdolls",
     "stack",
     "laikago_terrain",
+    "stand",
     "rover",
     "windmill_balls",
     "chain_on_floor",

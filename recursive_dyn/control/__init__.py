@@ -8,9 +8,11 @@ from recursive_dyn.control.operational_space import OperationalSpace
 from recursive_dyn.control.optimal.lqr import LQR
 from recursive_dyn.control.pd import PD
 from recursive_dyn.control.stable_pd import StablePD
+from recursive_dyn.control.supports import Support, touching
 from recursive_dyn.control.tasks.body_tasks import LookAt, Orientation, Pose, Position
 from recursive_dyn.control.tasks.task import Task
 from recursive_dyn.control.tasks.whole_tasks import AngularMomentum, CenterOfMass, Posture
+from recursive_dyn.control.whole_body import WholeBodyQP
 
 __all__ = [
     "LQR",
@@ -28,6 +30,9 @@ __all__ = [
     "Position",
     "Posture",
     "StablePD",
+    "Support",
     "Task",
     "VirtualSpring",
+    "WholeBodyQP",
+    "touching",
 ]

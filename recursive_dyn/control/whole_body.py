@@ -14,8 +14,8 @@ import numpy as np
 
 from recursive_dyn.control.controller import Controller
 from recursive_dyn.control.gains import checked_gain
+from recursive_dyn.control.ground_supports import Support, Supports
 from recursive_dyn.control.quadratic_program import Answer, Program, solve
-from recursive_dyn.control.supports import Support, Supports
 from recursive_dyn.control.tasks.task import Task
 from recursive_dyn.control.tasks.task_stack import TaskStack
 from recursive_dyn.dynamics.dynamics import Dynamics

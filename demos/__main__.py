@@ -29,6 +29,7 @@ GALLERY = (
     "coaster",
     "quadrotor_load",
     "bead_and_wire",
+    "force_twin",
     "over_the_pole",
     "bezier_chain",
     "ellipsoids",

@@ -28,7 +28,8 @@ class Stage:
 
     decorate: called once, adds what is not of the scene (wires, surfaces, Bullet's own bodies); control: called a
     hundred times a second, may set tau or push; contact: whether bodies feel what they touch; camera: the view; follow:
-    the body the camera stays on; seconds: how long the demo lasts; report: a sentence to print at the end.
+    the body the camera stays on; seconds: how long the demo lasts; report: a sentence to print at the end; overlay:
+    draws over a picture (h, w, 3), where there is no window.
     """
 
     scene: Scene
@@ -41,6 +42,7 @@ class Stage:
     follow: str | None = None
     contact: bool = False
     report: Callable[[], str] | None = None
+    overlay: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:
@@ -129,7 +131,8 @@ def _picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.
     if stage.follow:
         index = stage.simulation.dynamics.bodies.index(stage.follow)
         camera = replace(camera, target=tuple(stage.simulation.frames()[0][index, :3, 3].tolist()))
-    return mirror.image(*size, camera=camera, samples=4)
+    picture = mirror.image(*size, camera=camera, samples=4)
+    return stage.overlay(picture) if stage.overlay else picture
 
 
 def advance(stage: Stage, duration: float) -> None:

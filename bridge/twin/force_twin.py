@@ -61,6 +61,7 @@ class ForceTwin:
         place = real_array(at)
         if place is None or place.shape != (3,) or not np.isfinite(place).all():
             raise StateError(f"'at' must be three finite numbers of metres, not {at!r}")
+        self.time = 0.0  # s since the start, of what was pushed for
         self.gap = 0.0  # m by which bodies were off their joints when they were read last
         self._q = sim.q.copy()
         holds = all_holds(self.dynamics, self._q) if constrained else []
@@ -107,18 +108,19 @@ class ForceTwin:
         return self._q.copy(), self.dynamics.generalized_velocities(self._q, V)[0]
 
     def push(self, tau: Any = None, **choice: Any) -> None:
-        """Apply what the next step of Bullet's needs, for whoever takes it: generalized forces tau (nv,) at its start.
+        """Apply what the next step of Bullet's needs, for whoever takes it.
 
-        choice: of ``Dynamics.cartesian_forces``, for a constrained twin. StateError for a tau that is none.
+        tau: generalized forces (nv,), or a function of (q, v, time) that gives them, as a controller; time counts from
+        0. choice: of ``Dynamics.cartesian_forces``, for a constrained twin. StateError for a tau that is none.
         """
         d = self.dynamics
-        given = self._forces(tau)
         if choice and not self.constrained:
             raise StateError(
                 f"'{next(iter(choice))}' is for a twin whose joints are held; here each has its one wrench"
             )
         q, v = self.state()
-        forces, X = d.passive_forces(q, v) + given, d.poses(q)
+        forces = d.passive_forces(q, v) + self._forces(tau(q, v, self.time) if callable(tau) else tau)
+        X = d.poses(q)
         if self.constrained:
             wrenches = d.cartesian_forces(q, forces, **choice)
             places = X[:, :3, 3] + np.einsum("bij,bj->bi", X[:, :3, :3], self._bodies.centers)
@@ -130,9 +132,10 @@ class ForceTwin:
             for constraint in self._constraints:
                 constraint.aim(principal)
             self._bodies.push(X, wrenches, places)
+        self.time += self.timestep
 
     def step(self, tau: Any = None, count: int = 1, **choice: Any) -> None:
-        """Take ``count`` timesteps under generalized forces tau (nv,); everything in the connection moves along."""
+        """Take ``count`` timesteps under forces as of ``push``; everything in the connection moves along."""
         for _ in range(count):
             self.push(tau, **choice)
             with self._connection.guard():

@@ -187,12 +187,17 @@ def test_a_controller_of_coordinates_drives_bullets_bodies(compiled):
     """Computed torque from the twin's own state: the slide and the last hinge come to where they shall be."""
     scene, d = compiled
     goal = d.integrate(d.neutral(), [0.4, 0.2, -0.3, 0.1, 0.15, -0.5], 1.0)
+    times = []
+
+    def controller(q, v, time):
+        times.append(time)
+        return d.inverse_dynamics(q, v, 80.0 * d.difference(q, goal) - 18.0 * v) - d.passive_forces(q, v)
+
     with ForceTwin(scene, simulation(d, d.neutral(), np.zeros(d.nv), 1 / 240)) as twin:
-        for _ in range(360):
-            q, v = twin.state()
-            a = 80.0 * d.difference(q, goal) - 18.0 * v
-            twin.step(d.inverse_dynamics(q, v, a) - d.passive_forces(q, v))
+        twin.step(controller, count=360)
         q, v = twin.state()
+        assert_close(times, np.arange(360) / 240, 1e-12)
+        assert twin.time == pytest.approx(1.5)
     np.testing.assert_allclose(d.difference(q, goal), 0.0, atol=2e-3)
     assert np.abs(v).max() < 2e-3
 

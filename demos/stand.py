@@ -111,7 +111,7 @@ class Balance:
         self._simulation = simulation
         self.programs: list[control.WholeBodyQP] = []
         self._spans: list[tuple[slice, slice]] = []
-        self._standing: dict[str, tuple[control.Support, ...]] = {}
+        self._standing: dict[str, tuple[control.Foothold, ...]] = {}
         self.failed = 0
         nq = nv = 0
         for root, feet, upright in ROBOTS:
@@ -125,18 +125,18 @@ class Balance:
             X = simulation.present.poses
             for foot, points in feet.items():
                 turn = X[simulation.dynamics.bodies.index(foot), :3, :3]
-                self._standing[foot] = tuple(control.Support(foot, turn.T @ p, UP, FRICTION) for p in points)
+                self._standing[foot] = tuple(control.Foothold(foot, turn.T @ p, UP, FRICTION) for p in points)
 
     def __call__(self, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
-        touching: dict[str, list[control.Support]] = {}
-        for support in control.touching(self._simulation, self._standing):
-            touching.setdefault(support.body, []).append(support)
+        touching: dict[str, list[control.Foothold]] = {}
+        for foothold in control.touching(self._simulation, self._standing):
+            touching.setdefault(foothold.body, []).append(foothold)
         for foot, found in touching.items():
             if len(found) >= min(3, len(self._standing[foot])):
                 self._standing[foot] = tuple(found)
         tau = np.zeros(len(v))
         for program, (places, slots), (_, feet, _) in zip(self.programs, self._spans, ROBOTS, strict=True):
-            program.supports = [support for foot in feet for support in self._standing[foot]]
+            program.footholds = [foothold for foot in feet for foothold in self._standing[foot]]
             tau[slots] = program(q[places], v[slots], time)
             self.failed += not program.feasible
         return tau

@@ -2,8 +2,8 @@
 
 from recursive_dyn.control.computed_torque import ComputedTorque
 from recursive_dyn.control.controller import Controller
+from recursive_dyn.control.footholds import Foothold, touching
 from recursive_dyn.control.gravity_compensation import GravityCompensation
-from recursive_dyn.control.ground_supports import Support, touching
 from recursive_dyn.control.jacobian_transpose import JacobianTranspose, VirtualSpring
 from recursive_dyn.control.operational_space import OperationalSpace
 from recursive_dyn.control.optimal.lqr import LQR
@@ -21,6 +21,7 @@ __all__ = [
     "CenterOfMass",
     "ComputedTorque",
     "Controller",
+    "Foothold",
     "GravityCompensation",
     "JacobianTranspose",
     "LookAt",
@@ -30,7 +31,6 @@ __all__ = [
     "Position",
     "Posture",
     "StablePD",
-    "Support",
     "Task",
     "VirtualSpring",
     "WholeBodyQP",

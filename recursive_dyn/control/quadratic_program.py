@@ -13,7 +13,7 @@ _EQUAL = 5  # DAQP's mark of a row that is met exactly
 TOLERANCE = 1e-6  # of what is checked, as a share of the numbers that add up to it
 
 
-class Program(NamedTuple):
+class QuadraticProgram(NamedTuple):
     """Least z' H z / 2 + g' z with lower <= A z <= upper: H (n, n) positive definite, A (m, n); equal ones are met."""
 
     hessian: Array
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
     solver: str
 
 
-def solve(program: Program) -> Answer | None:
+def solve(program: QuadraticProgram) -> Answer | None:
     """The answer of a program; None where both solvers find none: nothing meets all rows."""
     for solver in (_daqp, _piqp):
         answer = solver(program)
@@ -40,7 +40,7 @@ def solve(program: Program) -> Answer | None:
     return None
 
 
-def fault(program: Program, answer: Answer) -> float:
+def fault(program: QuadraticProgram, answer: Answer) -> float:
     """How far an answer is from the conditions of Karush, Kuhn and Tucker, relative to the numbers that enter.
 
     Rows met, H z + g + A' multipliers = 0, no multiplier on a bound that is not reached. Infinite where not finite.
@@ -58,7 +58,7 @@ def fault(program: Program, answer: Answer) -> float:
     return float(max(beyond.max(initial=0.0), np.abs(balance / scale).max(initial=0.0), slack.max(initial=0.0)))
 
 
-def _daqp(program: Program) -> Answer | None:
+def _daqp(program: QuadraticProgram) -> Answer | None:
     """Dual active set (Arnstrom, Bemporad & Axehill 2022)."""
     sense = np.where(program.lower == program.upper, _EQUAL, 0).astype(np.int32)
     z, _, flag, info = daqp.solve(
@@ -68,7 +68,7 @@ def _daqp(program: Program) -> Answer | None:
     return Answer(np.array(z), np.array(info["lam"]), "DAQP") if flag > 0 else None
 
 
-def _piqp(program: Program) -> Answer | None:
+def _piqp(program: QuadraticProgram) -> Answer | None:
     """Proximal interior point (Schwan, Jiang, Kuhn & Jones 2023)."""
     equal = program.lower == program.upper
     solver = piqp.DenseSolver()

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.control.controller import Controller
+from recursive_dyn.control.footholds import Foothold, Footholds
 from recursive_dyn.control.gains import checked_gain
-from recursive_dyn.control.ground_supports import Support, Supports
-from recursive_dyn.control.quadratic_program import Answer, Program, solve
+from recursive_dyn.control.quadratic_program import Answer, QuadraticProgram, solve
 from recursive_dyn.control.tasks.task import Task
 from recursive_dyn.control.tasks.task_stack import TaskStack
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -29,7 +29,7 @@ _FACETS = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 class Plan(NamedTuple):
     """What a call of ``WholeBodyQP`` decided.
 
-    a, tau (nv,): accelerations and torques; forces (k, 3): of the supports on their bodies, N, world axes;
+    a, tau (nv,): accelerations and torques; forces (k, 3): of the footholds on their bodies, N, world axes;
     constraint_forces (m,): multipliers of the scene's constraints; solver: who found it; program, answer: what it
     solved, for whoever checks it.
     """
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
     forces: Array
     constraint_forces: Array
     solver: str
-    program: Program
+    program: QuadraticProgram
     answer: Answer
 
 
@@ -47,10 +47,10 @@ class WholeBodyQP(Controller):
     """Torques whose accelerations do the tasks best, by weight, with forces of the ground inside their friction cones.
 
     min sum of w |J a - wanted|^2 + force_weight |f|^2 + effort_weight |tau|^2 over a and f, so that
-    M a + bias = tau + passive forces + Jc^T f, with tau = 0 in what is not driven; supports keep their places; f lies
+    M a + bias = tau + passive forces + Jc^T f, with tau = 0 in what is not driven; footholds keep their places; f lies
     in the pyramids inside the cones; tau stays within its limits, and coordinates do ``horizon`` seconds ahead.
 
-    tasks: as of ``OperationalSpace``; their weights compare (m/s^2)^2. supports: ``control.Support``s, which may be
+    tasks: as of ``OperationalSpace``; their weights compare (m/s^2)^2. footholds: ``control.Foothold``s, which may be
     assigned while it runs, as feet come and go; a plan is no better than they are true. settling, 1/s: how fast what
     still moves at them is stopped.
 
@@ -59,14 +59,14 @@ class WholeBodyQP(Controller):
     """
 
     def __init__(
-        self, dynamics: Dynamics, tasks: Iterable[Task], supports: Iterable[Support] = (), *,
+        self, dynamics: Dynamics, tasks: Iterable[Task], footholds: Iterable[Foothold] = (), *,
         force_weight: float = 1e-6, effort_weight: float = 0.0, settling: float = 20.0, horizon: float = 0.05,
         actuated: Iterable[str] | None = None, limits: object = None,
     ) -> None:  # fmt: skip
         super().__init__(dynamics, actuated, limits)
         self._stack = TaskStack(dynamics, tasks)
-        self._supports = Supports(dynamics)
-        self._supports.assign(supports)
+        self._footholds = Footholds(dynamics)
+        self._footholds.assign(footholds)
         given = {"force_weight": force_weight, "effort_weight": effort_weight, "settling": settling, "horizon": horizon}
         checked = {name: float(checked_gain(name, value, 1)[0]) for name, value in given.items()}
         self.force_weight, self.effort_weight = checked["force_weight"] or _LITTLE, checked["effort_weight"]
@@ -87,18 +87,18 @@ class WholeBodyQP(Controller):
         return self._stack.errors
 
     @property
-    def supports(self) -> tuple[Support, ...]:
+    def footholds(self) -> tuple[Foothold, ...]:
         """What carries, from the next call on."""
-        return self._supports.given
+        return self._footholds.given
 
-    @supports.setter
-    def supports(self, supports: Iterable[Support]) -> None:
-        self._supports.assign(supports)
+    @footholds.setter
+    def footholds(self, footholds: Iterable[Foothold]) -> None:
+        self._footholds.assign(footholds)
 
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
-        dynamics, k = self.dynamics, len(self._supports)
-        J, velocity, drift = self._supports.look(q, v)
-        along = (self._supports.axes @ J.reshape(k, 3, dynamics.nv)).reshape(3 * k, dynamics.nv)
+        dynamics, k = self.dynamics, len(self._footholds)
+        J, velocity, drift = self._footholds.look(q, v)
+        along = (self._footholds.axes @ J.reshape(k, 3, dynamics.nv)).reshape(3 * k, dynamics.nv)
         C = dynamics.constraint_jacobian(q) if dynamics.constraints else np.zeros((0, dynamics.nv))
         rest = dynamics.bias(q, v) - dynamics.passive_forces(q, v) - beside
         torque = np.hstack([dynamics.mass_matrix(q), -along.T, -C.T])  # tau = torque z + rest
@@ -113,7 +113,7 @@ class WholeBodyQP(Controller):
         self.feasible, self.plan = answer is not None, None
         if answer is not None:
             z, nv = answer.z, dynamics.nv
-            f = np.einsum("kij,ki->kj", self._supports.axes, z[nv : nv + 3 * k].reshape(k, 3))
+            f = np.einsum("kij,ki->kj", self._footholds.axes, z[nv : nv + 3 * k].reshape(k, 3))
             tau = self.drives.given(torque @ z + rest)[0]  # rounding may be beyond the limits
             self.plan = Plan(z[:nv], tau, f, z[nv + 3 * k :], answer.solver, program, answer)
             self._last = tau
@@ -122,7 +122,7 @@ class WholeBodyQP(Controller):
     def _program(
         self, torque: Array, rest: Array, rows: list[tuple[Array, Array, Array]], places: list[int], q: Array, v: Array,
         time: float,
-    ) -> Program:  # fmt: skip
+    ) -> QuadraticProgram:  # fmt: skip
         nv, n = torque.shape
         hessian = np.diag(np.concatenate([np.full(nv, _LITTLE), np.full(n - nv, self.force_weight)]))
         gradient = np.zeros(n)
@@ -141,7 +141,9 @@ class WholeBodyQP(Controller):
         for (own, _, _), place in zip(rows, places, strict=True):
             A[end : end + len(own), place : place + own.shape[1]] = own
             end += len(own)
-        return Program(hessian, gradient, A, np.concatenate([r[1] for r in rows]), np.concatenate([r[2] for r in rows]))
+        return QuadraticProgram(
+            hessian, gradient, A, np.concatenate([r[1] for r in rows]), np.concatenate([r[2] for r in rows])
+        )
 
     def _torques(self, torque: Array, rest: Array) -> tuple[Array, Array, Array]:
         """Nothing drives what is not driven; the rest has limits."""
@@ -152,9 +154,9 @@ class WholeBodyQP(Controller):
 
     def _cones(self) -> tuple[Array, Array, Array]:
         """Normal forces push; of the others each is at most mu f_n / sqrt 2: the square inside the cone's circle."""
-        k = len(self._supports)
+        k = len(self._footholds)
         rows = np.zeros((k, 5, k, 3))
-        for i, mu in enumerate(self._supports.friction):
+        for i, mu in enumerate(self._footholds.friction):
             rows[i, 0, i, 0] = 1.0
             rows[i, 1:, i, 0] = mu / np.sqrt(2.0)
             rows[i, 1:, i, 1:] = _FACETS

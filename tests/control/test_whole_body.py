@@ -10,7 +10,7 @@ import recursive_dyn as rd
 from bridge import PyBulletMirror
 from recursive_dyn import control
 from recursive_dyn.control import quadratic_program
-from recursive_dyn.control.quadratic_program import Program, fault, solve
+from recursive_dyn.control.quadratic_program import QuadraticProgram, fault, solve
 from scene import Body, Scene, joints, shapes
 
 FLOATING = mechanism(7, 7, kinds=("ball", "revolute"), root="free")
@@ -55,27 +55,29 @@ def whole_body(dynamics, q, **settings):
         control.Orientation("trunk", np.eye(3), frequency=2.0),
         control.Posture(dynamics, q, coordinates=dynamics.velocity_coordinates[6:], weight=1e-2, frequency=1.5),
     ]
-    supports = [control.Support(foot, (0, 0, -SHANK - 0.02), friction=0.6) for foot in FEET]
-    return control.WholeBodyQP(dynamics, tasks, supports, **settings)
+    footholds = [control.Foothold(foot, (0, 0, -SHANK - 0.02), friction=0.6) for foot in FEET]
+    return control.WholeBodyQP(dynamics, tasks, footholds, **settings)
 
 
 def moved(dynamics, controller, q, v):
     """Accelerations that follow from a plan's torques and forces."""
     plan = controller.plan
     pushes = sum(
-        dynamics.jacobian(q, s.body, s.point)[3:].T @ f for s, f in zip(controller.supports, plan.forces, strict=True)
+        dynamics.jacobian(q, s.body, s.point)[3:].T @ f for s, f in zip(controller.footholds, plan.forces, strict=True)
     )
     return dynamics.forward_dynamics(q, v, plan.tau + dynamics.passive_forces(q, v) + pushes)
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_plans_are_motions_that_meet_all_conditions(seed):
-    """Forces and torques give the accelerations that are planned, in cones, optimal; on random trees and supports."""
+    """Forces and torques give the accelerations that are planned, in cones, optimal; on random trees and footholds."""
     rng, d = np.random.default_rng(seed), FLOATING.dynamics()
     q, v = (x[0] for x in FLOATING.states(1, seed % 1000))
     tasks = [control.CenterOfMass(rng.normal(size=3)), control.Posture(d, weight=0.1)]
-    supports = [control.Support(b, rng.normal(size=3), rng.normal(size=3), 0.7) for b in rng.choice(d.bodies, 2, False)]
-    it = control.WholeBodyQP(d, tasks, supports)
+    footholds = [
+        control.Foothold(b, rng.normal(size=3), rng.normal(size=3), 0.7) for b in rng.choice(d.bodies, 2, False)
+    ]
+    it = control.WholeBodyQP(d, tasks, footholds)
     tau = it(q, v, 0.0)
     if not it.feasible:  # a random body on random points need not be able to stay there
         assert it.plan is None and not tau.any()
@@ -84,8 +86,8 @@ def test_plans_are_motions_that_meet_all_conditions(seed):
     assert fault(plan.program, plan.answer) < 1e-6
     assert not plan.tau[~it.drives.mask].any()
     np.testing.assert_allclose(moved(d, it, q, v), plan.a, atol=1e-6 * (1 + np.abs(plan.a).max()))
-    for support, force in zip(it.supports, plan.forces, strict=True):
-        normal = np.array(support.normal) / np.linalg.norm(support.normal)
+    for foothold, force in zip(it.footholds, plan.forces, strict=True):
+        normal = np.array(foothold.normal) / np.linalg.norm(foothold.normal)
         push = force @ normal
         assert np.linalg.norm(force - push * normal) <= 0.7 * push + 1e-6 * (1 + np.abs(force).max())
 
@@ -98,13 +100,13 @@ def test_standing_forces_carry_the_weight():
     it(q, np.zeros(d.nv), 0.0)
     weight, center, X = 12.0 + 4 * 1.9, d.center_of_mass(q), d.poses(q)
     np.testing.assert_allclose(it.plan.forces.sum(axis=0), [0, 0, 9.81 * weight], atol=1e-3)
-    points = [X[d.bodies.index(s.body)] @ [*s.point, 1.0] for s in it.supports]
+    points = [X[d.bodies.index(s.body)] @ [*s.point, 1.0] for s in it.footholds]
     moment = sum(np.cross(p[:3] - center, f) for p, f in zip(points, it.plan.forces, strict=True))
     np.testing.assert_allclose(moment, 0.0, atol=1e-3)
     np.testing.assert_allclose(it.plan.a, 0.0, atol=1e-4)
 
 
-def test_without_supports_it_is_computed_torque():
+def test_without_footholds_it_is_computed_torque():
     """One task of all coordinates of an arm: nothing is left to choose."""
     arm = mechanism(5, 5, kinds=("revolute", "ball"))
     d, (q, v) = arm.dynamics(), (x[0] for x in arm.states(1, 2))
@@ -115,14 +117,14 @@ def test_without_supports_it_is_computed_torque():
 
 
 def test_a_pushed_quadruped_comes_back():
-    """In contact, with the supports that it has: after a push of 20 N s it stands where it stood."""
+    """In contact, with the footholds that it has: after a push of 20 N s it stands where it stood."""
     scene, simulation = standing()
     d, start = simulation.dynamics, simulation.q.copy()
     it = whole_body(d, start, limits=60.0)
     center = d.center_of_mass(start)
 
     def drive(q, v, time):
-        it.supports = control.touching(simulation, FEET) or it.supports
+        it.footholds = control.touching(simulation, FEET) or it.footholds
         return it(q, v, time)
 
     simulation.control = drive
@@ -132,10 +134,10 @@ def test_a_pushed_quadruped_comes_back():
             mirror.step()
         away = np.linalg.norm(d.center_of_mass(simulation.q) - center)
         mirror.step(500)
-        support = sum(simulation.contact_wrench(foot)[3:] for foot in FEET)
+        foothold = sum(simulation.contact_wrench(foot)[3:] for foot in FEET)
     assert away > 5e-3
     assert np.linalg.norm(d.center_of_mass(simulation.q) - center) < min(4e-3, away / 3)
-    np.testing.assert_allclose(support, [0, 0, 9.81 * 19.6], rtol=0, atol=0.5)
+    np.testing.assert_allclose(foothold, [0, 0, 9.81 * 19.6], rtol=0, atol=0.5)
 
 
 def test_torques_and_positions_stay_within_their_limits():
@@ -159,13 +161,13 @@ def test_what_nothing_meets_is_told_and_the_last_command_held():
     d, q, v = simulation.dynamics, simulation.q, np.zeros(simulation.dynamics.nv)
     it = whole_body(d, q, limits=1e3)
     held = it(q, v, 0.0).copy()
-    slip = [control.Support(foot, (0, 0, -SHANK - 0.02), friction=0.6) for foot in FEET]
-    it.supports = [s._replace(normal=(0, 0, 1), friction=0.0) for s in slip[:1]]  # one foot on ice, and no strength
+    slip = [control.Foothold(foot, (0, 0, -SHANK - 0.02), friction=0.6) for foot in FEET]
+    it.footholds = [s._replace(normal=(0, 0, 1), friction=0.0) for s in slip[:1]]  # one foot on ice, and no strength
     it.drives.lows[:], it.drives.highs[:] = -0.1, 0.1
     np.testing.assert_array_equal(it(q, v, 0.0), np.clip(held, -0.1, 0.1) * it.drives.mask)
     assert not it.feasible and it.plan is None
     it.drives.lows[:], it.drives.highs[:] = -1e3, 1e3
-    it.supports = slip
+    it.footholds = slip
     np.testing.assert_allclose(it(q, v, 0.0), held, atol=1e-9)
     assert it.feasible
 
@@ -178,7 +180,7 @@ def test_solvers_agree_on_random_programs(seed):
     lower, upper = A @ inside - rng.uniform(0, 1, m), A @ inside + rng.uniform(0, 1, m)
     lower[:equal] = upper[:equal] = (A @ inside)[:equal]
     lower[equal : equal + 3] = -np.inf
-    program = Program(root @ root.T + 0.1 * np.eye(n), 5 * rng.normal(size=n), A, lower, upper)
+    program = QuadraticProgram(root @ root.T + 0.1 * np.eye(n), 5 * rng.normal(size=n), A, lower, upper)
     first, second = quadratic_program._daqp(program), quadratic_program._piqp(program)
     assert fault(program, first) < 1e-9 and fault(program, second) < 1e-6
     costs = [z @ program.hessian @ z / 2 + program.gradient @ z for z in (first.z, second.z)]
@@ -189,18 +191,18 @@ def test_solvers_agree_on_random_programs(seed):
     assert solve(contrary) is None
 
 
-def test_bad_supports_are_refused_by_name():
+def test_bad_footholds_are_refused_by_name():
     d = quadruped().compile()
     q = d.neutral()
-    for support, error, message in (
-        (control.Support("tail"), rd.ModelError, "unknown body 'tail'"),
-        (control.Support("shank 0", normal=(0, 0, 0)), rd.StateError, "the normal of the support of 'shank 0'"),
-        (control.Support("shank 0", normal=(0, np.nan, 1)), rd.StateError, "the normal of the support of 'shank 0'"),
-        (control.Support("shank 0", (1, 2)), rd.StateError, "the point of the support of 'shank 0'"),
-        (control.Support("shank 0", friction=-1), rd.StateError, "the friction of the support of 'shank 0'"),
-        ("shank 0", rd.StateError, "supports are control.Support"),
+    for foothold, error, message in (
+        (control.Foothold("tail"), rd.ModelError, "unknown body 'tail'"),
+        (control.Foothold("shank 0", normal=(0, 0, 0)), rd.StateError, "the normal of the foothold of 'shank 0'"),
+        (control.Foothold("shank 0", normal=(0, np.nan, 1)), rd.StateError, "the normal of the foothold of 'shank 0'"),
+        (control.Foothold("shank 0", (1, 2)), rd.StateError, "the point of the foothold of 'shank 0'"),
+        (control.Foothold("shank 0", friction=-1), rd.StateError, "the friction of the foothold of 'shank 0'"),
+        ("shank 0", rd.StateError, "footholds are control.Foothold"),
     ):
         with pytest.raises(error, match=message):
-            control.WholeBodyQP(d, [control.CenterOfMass((0, 0, 1))], [support])
+            control.WholeBodyQP(d, [control.CenterOfMass((0, 0, 1))], [foothold])
     with pytest.raises(rd.StateError, match="horizon"):
         whole_body(d, q, horizon=-1.0)

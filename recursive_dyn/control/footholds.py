@@ -18,7 +18,7 @@ Array = np.ndarray
 _SHORT = 1e-9  # of a normal that has no direction
 
 
-class Support(NamedTuple):
+class Foothold(NamedTuple):
     """A point of a body, in its frame, m, that ground carries: its normal, world axes, and its friction coefficient."""
 
     body: Any
@@ -27,8 +27,8 @@ class Support(NamedTuple):
     friction: float = 0.5
 
 
-class Supports:
-    """Supports of a model, as ``assign`` left them: ``given``; friction (k,); axes (k, 3, 3): rows normal and two
+class Footholds:
+    """Footholds of a model, as ``assign`` left them: ``given``; friction (k,); axes (k, 3, 3): rows normal and two
     tangents, world axes."""
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -40,13 +40,13 @@ class Supports:
     def __len__(self) -> int:
         return len(self.given)
 
-    def assign(self, supports: Iterable[Support]) -> None:
+    def assign(self, footholds: Iterable[Foothold]) -> None:
         """Have these. StateError for numbers that are none, ModelError for an unknown body; then all is as it was."""
-        model, given = self._dynamics.model, tuple(supports)
-        for support in given:
-            if not isinstance(support, Support):
-                raise StateError(f"supports are control.Support(body, point, normal, friction), not {support!r}")
-        bodies = [model.body_index(support.body) for support in given]
+        model, given = self._dynamics.model, tuple(footholds)
+        for foothold in given:
+            if not isinstance(foothold, Foothold):
+                raise StateError(f"footholds are control.Foothold(body, point, normal, friction), not {foothold!r}")
+        bodies = [model.body_index(foothold.body) for foothold in given]
         points = np.array([_three("point", s, s.point) for s in given]).reshape(-1, 3)
         axes = np.array([_axes(_three("normal", s, s.normal), s) for s in given]).reshape(-1, 3, 3)
         self.friction = np.array([_friction(s) for s in given])
@@ -82,27 +82,27 @@ class Supports:
         return self._moves[body]
 
 
-def _three(what: str, support: Support, value: Any) -> Array:
+def _three(what: str, foothold: Foothold, value: Any) -> Array:
     given = real_array(value)
     if given is None or given.shape != (3,) or not np.isfinite(given).all():
-        raise StateError(f"the {what} of the support of '{_name(support)}' is 3 finite numbers, not {value!r}")
+        raise StateError(f"the {what} of the foothold of '{_name(foothold)}' is 3 finite numbers, not {value!r}")
     return given
 
 
-def _friction(support: Support) -> float:
-    friction = real_array(support.friction)
+def _friction(foothold: Foothold) -> float:
+    friction = real_array(foothold.friction)
     if friction is None or friction.shape != () or not 0.0 <= friction < np.inf:
         raise StateError(
-            f"the friction of the support of '{_name(support)}' is a number, not negative, not {support.friction!r}"
+            f"the friction of the foothold of '{_name(foothold)}' is a number, not negative, not {foothold.friction!r}"
         )
     return float(friction)
 
 
-def _axes(normal: Array, support: Support) -> Array:
+def _axes(normal: Array, foothold: Foothold) -> Array:
     """Rows: the normal, of length 1, and two tangents."""
     length = float(np.linalg.norm(normal))
     if length < _SHORT:
-        raise StateError(f"the normal of the support of '{_name(support)}' has no direction: {support.normal!r}")
+        raise StateError(f"the normal of the foothold of '{_name(foothold)}' has no direction: {foothold.normal!r}")
     across = np.zeros(3)
     across[np.argmin(np.abs(normal))] = 1.0
     first = np.cross(normal, across)
@@ -110,11 +110,11 @@ def _axes(normal: Array, support: Support) -> Array:
     return np.array([normal / length, first, np.cross(normal, first) / length])
 
 
-def _name(support: Support) -> str:
-    return str(getattr(support.body, "name", support.body))
+def _name(foothold: Foothold) -> str:
+    return str(getattr(foothold.body, "name", foothold.body))
 
 
-def touching(simulation: Simulation, bodies: Iterable[Any] | None = None, trust: float = 0.9) -> tuple[Support, ...]:
+def touching(simulation: Simulation, bodies: Iterable[Any] | None = None, trust: float = 0.9) -> tuple[Foothold, ...]:
     """Where bodies (all, unless some are given) stood on what does not move when the last step ended.
 
     Contacts that pushed, as ``simulation.contacts`` has them: frictions of their materials, of which the share
@@ -132,5 +132,5 @@ def touching(simulation: Simulation, bodies: Iterable[Any] | None = None, trust:
                 X = poses[own]
                 place = X[:3, :3].T @ (point - X[:3, 3])
                 friction = trust * contacts.friction[i, 1]
-                found.append(Support(dynamics.bodies[own], place, sign * contacts.normal[i], friction))
+                found.append(Foothold(dynamics.bodies[own], place, sign * contacts.normal[i], friction))
     return tuple(found)

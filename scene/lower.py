@@ -9,7 +9,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, evaluate, is_constant
+from recursive_dyn.graph.expression import Graph, array, evaluate, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.model import Model
@@ -77,6 +77,8 @@ def _lowered(
 
 def _scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> np.ndarray:
     """Scalars over parameters in the model's graph, in their shape; ModelError names ``what`` and an unknown name."""
+    if type(values) is np.ndarray and values.dtype == float:
+        return array(values)
     source = np.asarray(values, dtype=object)
     for name in names_of(source.flat):
         if name not in known:

@@ -244,6 +244,8 @@ def reciprocal(a: Scalar) -> Scalar:
 
 def array(values: Any) -> np.ndarray:
     """Object array of scalars: expressions are kept, every number becomes a Python float."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values.astype(object)
     source = np.asarray(values, dtype=object)
     result = np.empty(source.shape, dtype=object)
     result.reshape(-1)[:] = [v if type(v) is Expression else float(v) for v in source.flat]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 
@@ -173,12 +174,13 @@ class _Assembly:
         )
 
     def _product(self, poses: Sequence[np.ndarray]) -> np.ndarray:
-        total = array(np.eye(4))
-        for pose in poses:
-            names = [n.args[0] for n in reachable(pose.flat) if n.op == "input"]
-            inputs = {name: self.graph.input(name) for name in names}
-            total = total @ (array(substitute(list(pose.flat), inputs)).reshape(4, 4) if names else pose)
-        return snap(total)
+        own = [self._carried(pose) for pose in poses] or [array(np.eye(4))]
+        return snap(reduce(np.matmul, own))
+
+    def _carried(self, pose: np.ndarray) -> np.ndarray:
+        names = [n.args[0] for n in reachable(pose.flat) if n.op == "input"]
+        inputs = {name: self.graph.input(name) for name in names}
+        return array(substitute(list(pose.flat), inputs)).reshape(4, 4) if names else pose
 
 
 def _lump(link: Link, parts: Sequence[tuple[BodySpec, np.ndarray]]) -> Link:

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.loops.calling import Packed
 from recursive_dyn.contact.contacts import Contacts, FreeBodies
 
 NOBODY = FreeBodies.none()  # where no other world's bodies take part
@@ -69,6 +70,14 @@ class ContactBuffer:
     def __init__(self, capacity: int = 64) -> None:
         self.table, self.version = _table(capacity), 0
         self.free, self.free_names = NOBODY, _NAMELESS
+        self._packed: Packed | None = None
+
+    @property
+    def packed(self) -> Packed:
+        """The table, for several compiled functions."""
+        if self._packed is None or self._packed.value is not self.table:
+            self._packed = Packed(self.table)
+        return self._packed
 
     @property
     def capacity(self) -> int:

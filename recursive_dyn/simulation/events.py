@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.codegen.loops.calling import Packed
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.simulation.edits import GONE, Edit
@@ -67,6 +68,14 @@ class Events:
     def __init__(self, names: Sequence[str]) -> None:
         self._names, self._bodies = list(names), len(names)
         self.touches = _room(16, 0)
+        self._packed = Packed(self.touches)
+
+    @property
+    def packed(self) -> Packed:
+        """The touches, for several compiled functions."""
+        if self._packed.value is not self.touches:
+            self._packed = Packed(self.touches)
+        return self._packed
 
     def begin(self) -> None:
         """Forget the last call's events, keep who is in touch."""
@@ -104,7 +113,7 @@ class Events:
 
     def warm_up(self) -> None:
         """Compile or load what events are kept by."""
-        for loop in (_begun, _place, _fresh, copied):
+        for loop in (_begun, _place, _fresh, _entered, copied):
             loop.warm()
 
     def recall(self, pairs: Sequence[tuple[str, str]]) -> None:
@@ -137,7 +146,9 @@ class Events:
         for numbers in (t.a[:n], t.b[:n]):
             numbers[:] = np.where(numbers < 0, numbers, now[numbers])
         self._names, self._bodies = [*edit.names, *(names[k] for k in others)], len(edit.names)
-        self._grow(max(16, n), max(len(others), len(t.free)))
+        if len(others) > len(t.free):
+            self._grow(len(t.a), len(others))
+        _entered.bind(self.packed)()
 
     def _event(self, kind: str, p: int) -> ContactEvent:
         a, b = self._pair(p)
@@ -202,7 +213,7 @@ def note(contacts: ContactTable, t: Touches, bodies: int) -> None:
 def _place(t: Touches, a: int, b: int) -> int:
     """Where a pair is, which is entered if it was not there."""
     mask = len(t.places) - 1
-    at = ((a + 1) * 1000003 + (b + 1) * 8191) & mask
+    at = _first_place(a, b, mask)
     while t.places[at] >= 0:
         p = t.places[at]
         if t.a[p] == a and t.b[p] == b:
@@ -212,6 +223,24 @@ def _place(t: Touches, a: int, b: int) -> int:
     t.places[at], t.size[0] = p, p + 1
     _fresh(t, p, a, b, False)
     return p
+
+
+@compiled
+def _entered(t: Touches) -> None:
+    """Enter the pairs at their places, whose bodies have other numbers."""
+    t.places[:] = -1
+    mask = len(t.places) - 1
+    for p in range(t.size[0]):
+        at = _first_place(t.a[p], t.b[p], mask)
+        while t.places[at] >= 0:
+            at = (at + 1) & mask
+        t.places[at] = p
+
+
+@compiled
+def _first_place(a: int, b: int, mask: int) -> int:
+    """Where a pair is, or one of the places after that."""
+    return ((a + 1) * 1000003 + (b + 1) * 8191) & mask
 
 
 @compiled

@@ -83,8 +83,11 @@ class Memory:
         self._empty, self._last = other._empty, other._last
 
     def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
-        """Hold what ``other`` does of what is still there, at the new state q, v; measured: see ``Edit.momentum``."""
-        self.contacts.become(other.contacts)
+        """Hold what ``other`` did of what is still there, at the new state q, v; measured: see ``Edit.momentum``.
+
+        Its contacts go over to this memory.
+        """
+        self.contacts = other.contacts
         table, n = self.contacts.table, self.contacts.count
         a, b = edit.owners(table.a[:n]), edit.owners(table.b[:n])
         stay = np.flatnonzero((a != GONE) & (b != GONE))

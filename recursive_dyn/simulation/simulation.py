@@ -191,8 +191,9 @@ class Simulation(StepResults):
             timesteps.memory.adopt(before.memory, edit, state.q, state.v, momenta)
             if keys is not None:
                 timesteps.memory.contacts.rename(keys)
-            timesteps.events, timesteps.step_size = before.events, before.step_size
+            timesteps.events, timesteps.buffer, timesteps.step_size = before.events, before.buffer, before.step_size
             timesteps.events.renumber(edit)
+            timesteps.buffer.clear()
             self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces
             self._timesteps, self._charts = timesteps, charts
 

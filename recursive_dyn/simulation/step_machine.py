@@ -39,7 +39,7 @@ class StepMachine:
 
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
-        present: Present | None,
+        present: Present | None, buffer: ContactBuffer,
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
@@ -63,7 +63,7 @@ class StepMachine:
             np.zeros(3, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
         self.h, self.times = self.arrays.settings[:1], self.arrays.times
-        self.buffer, self._layout = ContactBuffer(), layout(model)
+        self.buffer, self._layout = buffer, layout(model)
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
         self._versions = -1, -1  # of the buffers that are bound
@@ -168,16 +168,16 @@ class StepMachine:
     def _bind(self) -> None:
         table, kept = self.buffer.table, self._memory.contacts
         kept.grow(len(table.gaps))
-        given = self._packed, self._layout, table, kept.table, self._free
+        given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free
         self._solve = solve_and_settle.bind(*given, arena=self._fly.arena)
         self._touches = self._sequence = None
         self._versions = self.buffer.version, kept.version
 
     def _bind_keep(self, events: Events) -> None:
-        capacity, kept = self.buffer.capacity, self._memory.contacts.table
-        events.make_room(capacity)
+        events.make_room(self.buffer.capacity)
         self._touches = events.touches
-        given = self._packed, self.buffer.table, kept, events.touches, len(self._dynamics.bodies)
+        tables = self.buffer.packed, self._memory.contacts.packed, events.packed
+        given = self._packed, *tables, self._dynamics.model.nb
         self._keep, self._sequence = keep.bind(*given, arena=self._fly.arena), None
 
     def _take(self, free: FreeBodies) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recursive_dyn.codegen.progress import waiting
+from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import settled
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 class Timesteps:
     """The timesteps of one simulation's state.
 
-    surroundings: what may be touched; settings, motors: as set by the user; memory: what the last step left; step_size:
-    length of the step, or part of one, that is being taken, s.
+    surroundings: what may be touched; settings, motors: as set by the user; memory: what the last step left; buffer:
+    what this one meets; step_size: length of the step, or part of one, that is being taken, s.
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, state: State) -> None:
@@ -53,6 +54,7 @@ class Timesteps:
         self._constrained = bool(dynamics.model.constraints)
         self._machine: StepMachine | None = None
         self._present: Present | None = None
+        self.buffer = ContactBuffer()
         self._within = False  # a step, whose frames are those of its machine
         self._native = False  # whether the last step was taken in one go, and frames are those where it ended
         self._detection = Detection()
@@ -130,8 +132,9 @@ class Timesteps:
 
             present = None if alone else self.at_present()
             machine = self._machine = StepMachine(
-                self._dynamics, self._integrator, self._flight, self._state, self.motors, self.memory, present
-            )
+                self._dynamics, self._integrator, self._flight, self._state, self.motors, self.memory, present,
+                self.buffer,
+            )  # fmt: skip
         return machine
 
     def warm_up(self) -> None:

@@ -1,5 +1,6 @@
 """Compiled loops: machine code and plain Python agree bit for bit, whatever of the language a function uses."""
 
+import copy
 import math
 import pickle
 import threading
@@ -163,6 +164,15 @@ def test_a_packed_record_is_the_record_and_arrays_may_be_read_only_or_empty():
             assert mine.total == python.total
             np.testing.assert_array_equal(mine.points, python.points)
         body.masses[:] = rng.normal(size=2)  # seen through the packed one
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda packed: pickle.loads(pickle.dumps(packed))])
+def test_a_copy_of_what_is_packed_lies_in_arrays_of_its_own(copied):
+    body, order = Body(np.ones(1), np.zeros((1, 3, 3)), 1, True), np.zeros(1, dtype=int)
+    other = copied(Packed(body))
+    body.masses[:] = 7.0
+    assert weigh.bind(other, order)().total == weigh.python(other.value, order).total
+    assert other.value.masses.tolist() == [1.0]
 
 
 def test_what_does_not_fit_is_told_by_its_field():

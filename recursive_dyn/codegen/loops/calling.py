@@ -13,7 +13,6 @@ from recursive_dyn.codegen.jit import Native
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import (
     BOOL,
-    DTYPES,
     FLOAT,
     INT,
     NOTHING,
@@ -75,6 +74,9 @@ class Packed:
         self.type, self.value = record(value.__class__), value
         self.cells: list[int] = []
         _put(self.type, value, self.cells)
+
+    def __reduce__(self) -> Any:
+        return Packed, (self.value,)  # copies lie elsewhere
 
 
 class Bound:
@@ -151,7 +153,7 @@ class _Misfit(TypeError):
 def _put(type_: Type, value: Any, cells: list[int]) -> None:
     """Append a value as 8-byte cells. Raises _Misfit for what is not of the type."""
     if isinstance(type_, Array):
-        fits = isinstance(value, np.ndarray) and value.dtype == DTYPES[type_.item] and value.flags.c_contiguous
+        fits = isinstance(value, np.ndarray) and value.dtype == type_.dtype and value.flags.c_contiguous
         if not fits or (value.shape[1:] != type_.inner if type_.inner else value.ndim != 1):
             raise _Misfit(type_, value)
         cells += address(value), len(value)
@@ -186,7 +188,6 @@ def _value(type_: Type, cells: Iterator[int]) -> Any:
 
 
 def _copied(type_: Array, address: int, length: int) -> np.ndarray:
-    dtype = DTYPES[type_.item]
-    result = np.empty((length, *type_.inner), dtype=dtype)
+    result = np.empty((length, *type_.inner), dtype=type_.dtype)
     ctypes.memmove(result.ctypes.data, address, result.nbytes)
     return result

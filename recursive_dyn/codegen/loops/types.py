@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from math import prod
 from typing import Annotated, Any, get_args, get_origin
 
@@ -55,6 +55,11 @@ class Array:
 
     def __str__(self) -> str:
         return f"array of {self.item} (n{''.join(f', {k}' for k in self.inner)})"
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """Of its numbers in NumPy."""
+        return DTYPES[self.item]
 
     @property
     def stride(self) -> int:

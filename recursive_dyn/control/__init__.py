@@ -6,7 +6,10 @@ from recursive_dyn.control.footholds import Foothold, touching
 from recursive_dyn.control.gravity_compensation import GravityCompensation
 from recursive_dyn.control.jacobian_transpose import JacobianTranspose, VirtualSpring
 from recursive_dyn.control.operational_space import OperationalSpace
+from recursive_dyn.control.optimal.ilqr import ILQR
 from recursive_dyn.control.optimal.lqr import LQR
+from recursive_dyn.control.optimal.planned_motion import PlannedMotion
+from recursive_dyn.control.optimal.time_varying_lqr import TimeVaryingLQR
 from recursive_dyn.control.pd import PD
 from recursive_dyn.control.stable_pd import StablePD
 from recursive_dyn.control.tasks.body_tasks import LookAt, Orientation, Pose, Position
@@ -15,6 +18,7 @@ from recursive_dyn.control.tasks.whole_tasks import AngularMomentum, CenterOfMas
 from recursive_dyn.control.whole_body import WholeBodyQP
 
 __all__ = [
+    "ILQR",
     "LQR",
     "PD",
     "AngularMomentum",
@@ -27,11 +31,13 @@ __all__ = [
     "LookAt",
     "OperationalSpace",
     "Orientation",
+    "PlannedMotion",
     "Pose",
     "Position",
     "Posture",
     "StablePD",
     "Task",
+    "TimeVaryingLQR",
     "VirtualSpring",
     "WholeBodyQP",
     "touching",

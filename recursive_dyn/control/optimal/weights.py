@@ -49,11 +49,15 @@ def checked_weights(
     if Q is not None and R is not None and frequency is not None:
         raise StateError("Q and R leave nothing to 'frequency'; leave one of the three out")
     own_Q, own_R = natural_weights(dynamics, drives, q, frequency)
-    names = dynamics.velocity_coordinates
-    states = [*names, *(f"rate of {name}" for name in names)]
-    whole_Q = own_Q if Q is None else weight("Q", Q, states, positive=False)
-    whole_R = own_R if R is None else weight("R", R, [names[i] for i in drives.slots], positive=True)
+    driven = [dynamics.velocity_coordinates[i] for i in drives.slots]
+    whole_Q = own_Q if Q is None else weight("Q", Q, state_labels(dynamics), positive=False)
+    whole_R = own_R if R is None else weight("R", R, driven, positive=True)
     return whole_Q, whole_R
+
+
+def state_labels(dynamics: Dynamics) -> list[str]:
+    """Names of the deviations x = [dq, dv] (2 nv,)."""
+    return [*dynamics.velocity_coordinates, *(f"rate of {name}" for name in dynamics.velocity_coordinates)]
 
 
 def weight(name: str, value: Any, labels: list[str], positive: bool) -> Array:

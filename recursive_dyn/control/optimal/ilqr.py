@@ -1,0 +1,165 @@
+"""Motions of least quadratic cost by the iterative linear-quadratic regulator, with forces within limits.
+
+A motion is simulated, linearised along its steps, and changed by the best policy of that linear problem; the change
+is simulated. Li & Todorov 2004, Iterative linear quadratic regulator design for nonlinear biological movement
+systems; limits in the sweep as in Tassa, Mansard & Todorov 2014; line search and damping as in Tassa, Erez & Todorov
+2012, Synthesis and stabilization of complex behaviors through online trajectory optimization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.control.drives import Drives
+from recursive_dyn.control.optimal.backward_pass import Expansion, Policy, sweep
+from recursive_dyn.control.optimal.equilibrium import holding_forces, uncharted
+from recursive_dyn.control.optimal.lqr import LQR
+from recursive_dyn.control.optimal.planned_motion import PlannedMotion
+from recursive_dyn.control.optimal.planning_problem import PlanningProblem, Rollout, rows
+from recursive_dyn.control.optimal.time_varying_lqr import final_weight
+from recursive_dyn.control.optimal.weights import checked_weights, natural_weights
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.state import checked_timestep, numbers, whole
+
+Array = np.ndarray
+_SHARES = 0.5 ** np.arange(10)  # of a change of the forces that are tried
+_KEPT = 0.05  # share of the promised saving that a change must keep
+_ENOUGH = 1e-9  # share of the cost: who promises less has converged
+_HOME = 0.01  # share of the cost to go that a regulator which brings the motion home leaves
+_LEAST, _MOST, _FACTOR = 1e-6, 1e8, 3.0  # of the damping, beside natural weights of a state
+
+
+class ILQR:
+    """Plans motions to a goal, of least sum over N steps of x^T Q x + u^T R u, and x^T final x at the end.
+
+    x = [difference(q of the goal, q), v - v of the goal]; u is what is driven, beyond ``tau``. q (nq,) and v (nv,) are
+    the goal, or rows (N + 1, ...) to be followed, a row a step; tau (nv,) or (N, nv), None for the forces that come
+    nearest to holding the goal. Q, R and ``frequency`` as in ``LQR``; final (2 nv, 2 nv), or an ``LQR``, whose cost to
+    go it is: by default that of the goal where it is an equilibrium that can be kept, else Q / (w h). Forces keep to
+    ``limits`` by control-limited differential dynamic programming. Steps are those of simulations, h = ``timestep``.
+
+    ``Q``, ``R``, ``final`` are what is used, ``regulator`` the goal's LQR or None.
+    StateError for weights and goals of wrong size or sign; ModelError for joints that change charts.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, q: Any, v: Any = None, tau: Any = None, Q: Any = None, R: Any = None,
+        final: Any = None, *, timestep: float, actuated: Iterable[str] | None = None, limits: Any = None,
+        frequency: float | None = None, integrator: str = "semi_implicit_euler",
+    ) -> None:  # fmt: skip
+        if not isinstance(dynamics, Dynamics):
+            raise StateError(
+                f"motions are planned of compiled dynamics, scene.compile(), not {type(dynamics).__name__}"
+            )
+        uncharted(dynamics)
+        self.dynamics, self.timestep, self.integrator = dynamics, checked_timestep(timestep), integrator
+        self.drives, nv = Drives(dynamics, actuated, limits), dynamics.nv
+        self._q = rows("q", q, dynamics.nq)
+        self._v = np.zeros((1, nv)) if v is None else rows("v", v, nv)
+        last_q, last_v = self._q[-1], self._v[-1]
+        held = holding_forces(dynamics, self.drives, last_q, last_v)
+        self._tau = np.array([self.drives.given(held)[0]]) if tau is None else rows("tau", tau, nv)
+        self.Q, self.R = checked_weights(dynamics, self.drives, last_q, Q, R, frequency)
+        own_Q, _ = natural_weights(dynamics, self.drives, last_q, frequency)
+        rate = np.sqrt(own_Q[0, 0] / own_Q[nv, nv])
+        self._damping = own_Q / (rate * self.timestep)
+        self.regulator = final if isinstance(final, LQR) else None
+        if final is not None:
+            self.final = final_weight(dynamics, final)
+        else:
+            self.final = self.Q / (rate * self.timestep)
+            self._regulate(last_q, last_v)
+
+    def _regulate(self, q: Array, v: Array) -> None:
+        """The goal's regulator, if it has one."""
+        if v.any() or len(self._q) > 1:
+            return
+        names = self.dynamics.velocity_coordinates
+        driven = [names[i] for i in self.drives.slots]
+        bounds = np.column_stack([self.drives.lows, self.drives.highs])
+        try:
+            self.regulator = LQR(self.dynamics, q, v, None, self.Q, self.R, self.timestep, driven, bounds)
+        except StateError:
+            return
+        self.final = self.regulator.S
+
+    def solve(self, q: Any, v: Any = None, steps: int = 200, tau: Any = None, iterations: int = 200) -> PlannedMotion:
+        """The motion from q (nq,), v (nv,) (0) in so many steps.
+
+        tau (nv,) or (N, nv): forces to start from; None for those of the goal's regulator where it brings the motion
+        home, else for those that come nearest to holding the start. ``converged`` of the plan says whether the
+        iterations sufficed. StateError for a state or forces of wrong size, and where the first motion cannot be
+        simulated.
+        """
+        most, problem = whole(iterations), self._problem(q, v, steps)
+        motion = self._first(problem, tau)
+        expansion, damping, converged = problem.expanded(motion), 0.0, False
+        costs, k = [motion.cost], np.zeros((len(motion.tau), len(self.drives.slots)))
+        bounds = np.array([self.drives.lows, self.drives.highs])[:, None, self.drives.slots]
+        for _ in range(most):
+            low, high = bounds - motion.tau[:, self.drives.slots]
+            policy = sweep(expansion, low, high, k, damping * self._damping)
+            promised = -(2 * policy.slope + policy.curvature)
+            if damping <= _LEAST and promised <= _ENOUGH * motion.cost:
+                converged = True
+                break
+            better = _improved(problem, motion, policy)
+            if better is None and damping >= _MOST:
+                break
+            if better is None:
+                damping = max(_LEAST, damping * _FACTOR**2)
+                continue
+            damping = damping / _FACTOR if damping > _LEAST else 0.0
+            motion, k = better, policy.k
+            costs.append(motion.cost)
+            expansion = problem.expanded(motion)
+        return self._plan(motion, expansion, costs, converged)
+
+    def _first(self, problem: PlanningProblem, tau: Any) -> Rollout:
+        """The motion to start from."""
+        if tau is None and self.regulator is not None:
+            motion, law = problem.regulated(self.regulator), self.regulator
+            far = law.cost_to_go(problem.q, problem.v)
+            if motion is not None and law.cost_to_go(motion.q[-1], motion.v[-1]) < _HOME * far:
+                return motion
+        first = holding_forces(self.dynamics, self.drives, problem.q, problem.v) if tau is None else tau
+        given = rows("tau", first, self.dynamics.nv, len(problem.goal_tau))
+        return problem.simulated(np.array([self.drives.given(one)[0] for one in given]))
+
+    def _problem(self, q: Any, v: Any, steps: int) -> PlanningProblem:
+        dynamics, count, nv = self.dynamics, whole(steps), self.dynamics.nv
+        if count == 0:
+            raise StateError("a motion has one step or more")
+        start = np.zeros(nv) if v is None else numbers(dynamics, "v", v, nv)
+        return PlanningProblem(
+            dynamics, self.drives, numbers(dynamics, "q", q, dynamics.nq), start, self.timestep, self.integrator,
+            rows("q of the goal", self._q, dynamics.nq, count + 1), rows("v of the goal", self._v, nv, count + 1),
+            rows("tau of the goal", self._tau, nv, count), self.Q, self.R, self.final,
+        )  # fmt: skip
+
+    def _plan(self, motion: Rollout, expansion: Expansion, costs: list[float], converged: bool) -> PlannedMotion:
+        """With the feedback of the motion itself."""
+        slots, bounds = self.drives.slots, np.array([self.drives.lows, self.drives.highs])
+        low, high = bounds[:, None, slots] - motion.tau[:, slots]
+        policy = sweep(expansion, low, high, np.zeros(low.shape), np.zeros(self.Q.shape))
+        gains = np.zeros((len(motion.tau), self.dynamics.nv, 2 * self.dynamics.nv))
+        gains[:, slots] = policy.K
+        names = tuple(self.dynamics.velocity_coordinates[i] for i in slots)
+        return PlannedMotion(
+            self.dynamics, self.timestep, motion.q, motion.v, motion.tau, gains, tuple(costs), converged, names,
+            bounds.T, self.integrator, self.regulator,
+        )  # fmt: skip
+
+
+def _improved(problem: PlanningProblem, motion: Rollout, policy: Policy) -> Rollout | None:
+    """The first motion on the line that keeps enough of what was promised."""
+    for share in _SHARES:
+        promised = -(2 * policy.slope * share + policy.curvature * share**2)
+        found = problem.changed(motion, policy, share)
+        if found is not None and promised > 0 and motion.cost - found.cost > _KEPT * promised:
+            return found
+    return None

@@ -1,0 +1,80 @@
+"""The regulator along a motion: feedback that changes from step to step, of least quadratic cost to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.control.controller import Controller
+from recursive_dyn.control.optimal.backward_pass import Expansion, sweep
+from recursive_dyn.control.optimal.equilibrium import uncharted
+from recursive_dyn.control.optimal.lqr import LQR
+from recursive_dyn.control.optimal.planning_problem import rows
+from recursive_dyn.control.optimal.weights import checked_weights, state_labels, weight
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.state import checked_time, checked_timestep
+
+Array = np.ndarray
+_EARLY = 1e-6  # share of a step by which rounding may have a time before its step
+
+
+class TimeVaryingLQR(Controller):
+    """tau_i - K_i x, x = [difference(q_i, now), v now - v_i], for the step i of a motion that a time falls in.
+
+    q (N + 1, nq), v (N + 1, nv), tau (N, nv): a motion of N steps of ``timestep`` s, the first at the time ``start``,
+    s, which may be changed. Q, R and ``frequency`` as in ``LQR``; final (2 nv, 2 nv): the cost x^T final x of the end
+    (Q), or an ``LQR``, whose cost to go it then is and which takes over there; else the last step's law goes on.
+    K (N, nv, 2 nv), and x^T S x, S (N + 1, 2 nv, 2 nv), the cost to go.
+    StateError for arrays of other sizes and weights of wrong size or sign; ModelError for joints that change charts.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, q: Any, v: Any, tau: Any, timestep: float, Q: Any = None, R: Any = None,
+        final: Any = None, actuated: Iterable[str] | None = None, limits: Any = None, *,
+        frequency: float | None = None, start: float = 0.0, integrator: str = "semi_implicit_euler",
+    ) -> None:  # fmt: skip
+        super().__init__(dynamics, actuated, limits)
+        uncharted(dynamics)
+        nv = dynamics.nv
+        self.timestep, self.start = checked_timestep(timestep), checked_time(start)
+        self.tau = rows("tau", tau, nv)
+        steps = len(self.tau)
+        self.q, self.v = rows("q", q, dynamics.nq, steps + 1), rows("v", v, nv, steps + 1)
+        self.Q, self.R = checked_weights(dynamics, self.drives, self.q[-1], Q, R, frequency)
+        self.regulator = final if isinstance(final, LQR) else None
+        end = self.Q if final is None else final_weight(dynamics, final)
+        A, B = dynamics.linearize(self.q[:-1], self.v[:-1], self.tau, self.timestep, integrator)
+        curvatures = np.concatenate([np.broadcast_to(self.Q, (steps, 2 * nv, 2 * nv)), end[None]])
+        n, none = len(self.drives.slots), np.zeros((2 * nv, 2 * nv))
+        expansion = Expansion(A, B[..., self.drives.slots], np.zeros((steps + 1, 2 * nv)), curvatures,
+                              np.zeros((steps, n)), self.R)  # fmt: skip
+        free = np.full((steps, n), np.inf)
+        policy = sweep(expansion, -free, free, np.zeros((steps, n)), none)
+        self.S = policy.V
+        self.K = np.zeros((steps, nv, 2 * nv))
+        self.K[:, self.drives.slots] = policy.K
+
+    @property
+    def end(self) -> float:
+        """When the motion ends, s."""
+        return self.start + self.timestep * len(self.tau)
+
+    def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
+        i = int(np.floor((checked_time(time) - self.start) / self.timestep + _EARLY))
+        if i >= len(self.tau) and self.regulator is not None:
+            return self.regulator.forces(q, v, time, beside)
+        i = min(max(i, 0), len(self.tau) - 1)
+        x = np.concatenate([self.dynamics.difference(self.q[i], q), v - self.v[i]])
+        return self.tau[i] - self.K[i] @ x
+
+
+def final_weight(dynamics: Dynamics, final: Any) -> Array:
+    """The weight (2 nv, 2 nv) of a motion's end: of an LQR, or as given; StateError for a bad one."""
+    if not isinstance(final, LQR):
+        return weight("final", final, state_labels(dynamics), positive=False)
+    if final.dynamics.model is not dynamics.model:
+        raise StateError("the regulator of the motion's end is of another scene")
+    return final.S

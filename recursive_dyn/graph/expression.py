@@ -246,9 +246,8 @@ def array(values: Any) -> np.ndarray:
     """Object array of scalars: expressions are kept, every number becomes a Python float."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return values.astype(object)
-    source = np.asarray(values, dtype=object)
-    result = np.empty(source.shape, dtype=object)
-    result.reshape(-1)[:] = [v if type(v) is Expression else float(v) for v in source.flat]
+    result = np.array(values, dtype=object, order="C")
+    result.reshape(-1)[:] = [v if type(v) is Expression else float(v) for v in result.flat]
     return result
 
 

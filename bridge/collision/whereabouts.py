@@ -65,14 +65,15 @@ class Whereabouts:
 
     def note(self) -> None:
         """Take note of where the simulation's bodies are, to put Bullet's there when someone asks."""
-        self._surroundings.late = True
         if self._feeling is None:
             self._read()
         else:
+            self._surroundings.late = True
             np.copyto(self._numbers, self._feeling.arrived.frames)
             self.behind = False
 
     def _read(self) -> None:
+        self._surroundings.late = True
         if self._feeling is None:
             self._poses[:], self._twists[:] = self._sim.frames()
         else:
@@ -86,6 +87,7 @@ class Whereabouts:
 
     def catch_up(self) -> None:
         """Put Bullet's bodies where they were mirrored, if that is yet to be done."""
-        if self.behind or self._surroundings.late:
+        poses = self.poses
+        if self._surroundings.late:
             with self._connection.guard():
-                self._surroundings.place(self.poses, self._twists, self._told)
+                self._surroundings.place(poses, self._twists, self._told)

@@ -138,6 +138,7 @@ def test_a_mirror_that_is_interrupted_shows_the_last_whole_step(rolling):
     try:
         for _ in range(30):
             sim.restore(start)
+            rolling.sync()
             with pytest.raises(KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-4, 4e-3))
                 while sim.time < 350 * H:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from recursive_dyn.simulation.state import numbers
 AppliedForce = tuple[int, np.ndarray, np.ndarray, np.ndarray]
 
 
+class Acted(NamedTuple):
+    """What the user had act in a step: tau (nv,), and forces on bodies."""
+
+    tau: np.ndarray
+    forces: Sequence[AppliedForce]
+
+
 def applied(dynamics: Dynamics, body: Any, torque: Any, force: Any, point: Any) -> AppliedForce:
     """A checked one; ModelError for an unknown body, StateError for anything but three finite numbers each."""
     torque, force, point = (
@@ -22,11 +29,16 @@ def applied(dynamics: Dynamics, body: Any, torque: Any, force: Any, point: Any) 
     return dynamics.model.body_index(body), torque, force, point
 
 
-def generalized(dynamics: Dynamics, q: np.ndarray, forces: Sequence[AppliedForce]) -> np.ndarray:
-    """Generalized forces (nv,) of applied forces at q (nq,)."""
+def world_wrenches(dynamics: Dynamics, q: np.ndarray, forces: Sequence[AppliedForce]) -> np.ndarray:
+    """Wrenches (nb, 6) of applied forces at q (nq,), world axes at the bodies' origins."""
     poses = dynamics.poses(q)
     wrenches = np.zeros((len(dynamics.bodies), 6))
     for index, torque, force, point in forces:
         wrenches[index, :3] += torque + np.cross(poses[index, :3, :3] @ point, force)
         wrenches[index, 3:] += force
-    return dynamics.call("external_forces", q, wrenches.reshape(-1))
+    return wrenches
+
+
+def generalized(dynamics: Dynamics, q: np.ndarray, forces: Sequence[AppliedForce]) -> np.ndarray:
+    """Generalized forces (nv,) of applied forces at q (nq,)."""
+    return dynamics.call("external_forces", q, world_wrenches(dynamics, q, forces).reshape(-1))

@@ -14,6 +14,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.coordinate_rows import renumbered_rows, row_count
 from recursive_dyn.simulation.edits import GONE, Edit, moved
 from recursive_dyn.simulation.momentum import Momentum, no_momentum
@@ -52,7 +53,7 @@ class Memory:
     """The last step's end. ``contacts``: with their impulses; ``arrays``: the rest; both stay where they are.
 
     Machine code writes them, and nothing else happens when a step ends: what was told of an earlier one is told anew
-    once steps were counted since.
+    once steps were counted since. acted: what the user had act, where a sensor is.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -62,6 +63,7 @@ class Memory:
             np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1),
             no_momentum(dynamics), np.zeros(4), np.zeros(1, dtype=np.int64),
         )  # fmt: skip
+        self.acted: Acted | None = None
         self._empty = 0  # how many steps there were when all was forgotten
         self._last = _Told(0)
 
@@ -80,7 +82,7 @@ class Memory:
         """Hold what ``other`` does, in these arrays."""
         self.contacts.become(other.contacts)
         _become(self.arrays, other.arrays)
-        self._empty, self._last = other._empty, other._last
+        self._empty, self._last, self.acted = other._empty, other._last, other.acted
 
     def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
         """Hold what ``other`` did of what is still there, at the new state q, v; measured: see ``Edit.momentum``.
@@ -151,15 +153,15 @@ class Memory:
             converged=bool(residual <= a.tolerance[0]), penetration=max(0.0, -deepest), substeps=parts, times=times,
         )  # fmt: skip
 
-    def wrench(self, index: int, origin: np.ndarray, timestep: float) -> np.ndarray:
-        """Mean wrench (6,) of all contacts on a body, over the last part of a step, world axes about ``origin``."""
-        table, n, result = self.contacts.table, self.contacts.count, np.zeros(6)
-        for side, sign, owners in ((0, 1.0, table.a), (1, -1.0, table.b)):
-            own = np.flatnonzero(owners[:n] == index)
-            forces = sign * table.impulses[own]
-            moments = np.cross(table.points[own, side] - origin, forces) + sign * table.moments[own]
-            result[:3] += moments.sum(axis=0)
-            result[3:] += forces.sum(axis=0)
+    def wrenches(self, origins: np.ndarray, timestep: float) -> np.ndarray:
+        """Mean wrenches (nb, 6) of all contacts on bodies, over the last part of a step, world axes about ``origins``
+        (nb, 3)."""
+        table, n, result = self.contacts.table, self.contacts.count, np.zeros((len(origins), 6))
+        for side, sign, owners in ((0, 1.0, table.a[:n]), (1, -1.0, table.b[:n])):
+            own = np.flatnonzero((owners >= 0) & (owners < len(origins)))
+            bodies, forces = owners[own], sign * table.impulses[own]
+            moments = np.cross(table.points[own, side] - origins[bodies], forces) + sign * table.moments[own]
+            np.add.at(result, bodies, np.concatenate([moments, forces], axis=1))
         return result * (self._told.parts / timestep)
 
 

@@ -13,12 +13,13 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.applied_forces import AppliedForce, applied, generalized
+from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, applied, generalized
 from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
+from recursive_dyn.simulation.sensors import Sensors
 from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
 from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
@@ -55,6 +56,7 @@ class Simulation(StepResults):
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
+        self._sensors: Sensors | None = None
 
     def __copy__(self) -> Simulation:
         return copy.deepcopy(self)
@@ -140,6 +142,13 @@ class Simulation(StepResults):
         """Motors by coordinate: ``motors["arm.q"] = Motor(position=0.3, max_force=5.0)``; ``del`` switches one off."""
         return self._timesteps.motors
 
+    @property
+    def sensors(self) -> Sensors:
+        """Readings by name: ``sensors.imu("hip", body)``, then ``sensors["hip"]``."""
+        if self._sensors is None:
+            self._sensors = Sensors(self)
+        return self._sensors
+
     def rechart(self, body: Any, chart: int) -> None:
         """Express the state in another chart of the joint of ``body``, a Body or its name; the motion stays the same.
 
@@ -196,6 +205,8 @@ class Simulation(StepResults):
             timesteps.buffer.clear()
             self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces
             self._timesteps, self._charts = timesteps, charts
+            if self._sensors:
+                self._sensors.keep_known()
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
@@ -209,6 +220,7 @@ class Simulation(StepResults):
                 self._timesteps.run(self, self._tau, self._timestep, count)
         finally:
             if count:
+                self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._forces)) if self._sensors else None
                 self._forces.clear()
 
     def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.motors import MotorForce
 from recursive_dyn.simulation.present import Present
@@ -20,6 +21,7 @@ class StepResults(Stepped[Dynamics]):
     """What a simulation can be asked after a step; nothing of it changes anything."""
 
     _timesteps: Timesteps
+    _tau: np.ndarray
 
     @property
     def solution(self) -> Solution:
@@ -49,7 +51,16 @@ class StepResults(Stepped[Dynamics]):
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""
         index = self._dynamics.model.body_index(body)
-        return self._timesteps.memory.wrench(index, self.present.poses[index, :3, 3], self._timestep)
+        return self.contact_wrenches(self.present.poses[:, :3, 3])[index]
+
+    def contact_wrenches(self, origins: np.ndarray) -> np.ndarray:
+        """The same of every body, (nb, 6), about ``origins`` (nb, 3)."""
+        return self._timesteps.memory.wrenches(origins, self._timestep)
+
+    @property
+    def acted(self) -> Acted:
+        """What the user had act in the last step; tau as it is now where nobody kept that, or forces are unknown."""
+        return self._timesteps.memory.acted or Acted(self._tau, ())
 
     @property
     def present(self) -> Present:

@@ -1,0 +1,131 @@
+"""What instruments on bodies would read: inertial measurement units, forces in joints, touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.simulation.applied_forces import world_wrenches
+from recursive_dyn.simulation.step_results import StepResults
+
+_IMU, _FORCE, _TOUCH = "imu", "force", "touch"
+_NEEDED = {
+    _IMU: ("forward_dynamics", "external_forces", "passive_forces", "accelerations", "velocities", "poses"),
+    _FORCE: ("forward_dynamics", "external_forces", "passive_forces", "joint_wrenches", "poses"),
+    _TOUCH: ("poses",),
+}  # of the functions of the dynamics
+_PUSHES = {"motor of ": 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Sensor:
+    """kind of reading on a body, at a place (4, 4) in its frame."""
+
+    kind: str
+    body: str
+    place: np.ndarray
+
+
+class Sensors(Mapping[str, np.ndarray]):
+    """Readings by name, of the present state and of the forces of the last step: ``sensors["hip"]``.
+
+    ``imu``, ``force`` and ``touch`` add a sensor, ``del sensors["hip"]`` takes it away. Each sits at a place ``at``
+    (4, 4) in its body's frame and reads in the axes of that place. A reading changes nothing. Forces are those of the
+    last step as it ended (impulses over the step's length), with springs and dampers of the joints as they are now.
+    """
+
+    def __init__(self, simulation: StepResults) -> None:
+        self._simulation = simulation
+        self._sensors: dict[str, _Sensor] = {}
+
+    def imu(self, name: str, body: Any, at: Any = None) -> None:
+        """[angular velocity; specific force] (6,), rad/s and m/s^2: at rest g upwards, in free fall nothing."""
+        self._add(name, _IMU, body, at)
+
+    def force(self, name: str, body: Any, at: Any = None) -> None:
+        """[moment; force] (6,) on the body by its joint, about the place: what a cut joint would have to transmit.
+
+        ModelError in scenes with constraints, which share that load in a way that tree joints do not tell.
+        """
+        if self._simulation.dynamics.model.constraints:
+            raise ModelError(f"sensor '{name}': what a joint transmits is not known in a scene with constraints")
+        self._add(name, _FORCE, body, at)
+
+    def touch(self, name: str, body: Any, at: Any = None) -> None:
+        """[moment; force] (6,) of all contacts on the body, about the place."""
+        self._add(name, _TOUCH, body, at)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        sensor = self._sensors[name]
+        simulation = self._simulation
+        dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
+        index = dynamics.model.body_index(sensor.body)
+        X = dynamics.poses(q)[index]
+        axes, arm = X[:3, :3] @ sensor.place[:3, :3], X[:3, :3] @ sensor.place[:3, 3]
+        if sensor.kind == _IMU:
+            omega = dynamics.velocities(q, v)[index, :3]
+            alpha, a = np.split(dynamics.accelerations(q, v, self._accelerations())[index], 2)
+            a = a + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) - dynamics.model.gravity
+            return np.concatenate([omega @ axes, a @ axes])
+        if sensor.kind == _TOUCH:
+            wrench = self._contacts()[index]
+        else:
+            wrench = dynamics.joint_wrenches(q, v, self._accelerations(), self._pushes())[index]
+        return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
+
+    def __delitem__(self, name: str) -> None:
+        del self._sensors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sensors)
+
+    def __len__(self) -> int:
+        return len(self._sensors)
+
+    def keep_known(self) -> None:
+        """Lose those on bodies that are no more."""
+        known = set(self._simulation.dynamics.bodies)
+        self._sensors = {name: sensor for name, sensor in self._sensors.items() if sensor.body in known}
+
+    def _add(self, name: str, kind: str, body: Any, at: Any) -> None:
+        dynamics = self._simulation.dynamics
+        index = dynamics.model.body_index(body)
+        if name in self._sensors:
+            raise StateError(f"there is a sensor '{name}' already; take another name, or delete that one")
+        place = real_array(np.eye(4) if at is None else at)
+        if place is None or place.shape != (4, 4):
+            place = np.zeros((4, 4))
+        turn = place[:3, :3]
+        if not np.abs(turn @ turn.T - np.eye(3)).max() < _ROUNDING or not np.isfinite(place).all():
+            raise StateError(f"sensor '{name}': at is a pose (4, 4), as rd.pose makes one, not {at!r}")
+        for function in _NEEDED[kind]:
+            dynamics.kernel(function)
+        self._sensors[name] = _Sensor(kind, dynamics.bodies[index], place.copy())
+
+    def _contacts(self) -> np.ndarray:
+        """Wrenches (nb, 6) of contacts, world axes at the bodies' origins."""
+        simulation = self._simulation
+        return simulation.contact_wrenches(simulation.dynamics.poses(simulation.q)[:, :3, 3])
+
+    def _pushes(self) -> np.ndarray:
+        """The same of all that pushes bodies from outside."""
+        simulation = self._simulation
+        return self._contacts() + world_wrenches(simulation.dynamics, simulation.q, simulation.acted.forces)
+
+    def _accelerations(self) -> np.ndarray:
+        """(nv,) under the forces of the last step."""
+        simulation = self._simulation
+        dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
+        tau = simulation.acted.tau + dynamics.passive_forces(q, v)
+        slots = {name: slot for slot, name in enumerate(dynamics.velocity_coordinates)}
+        for row, impulse in simulation.coordinate_impulses.items():
+            for prefix, sign in _PUSHES.items():
+                if row.startswith(prefix) and row[len(prefix) :] in slots:
+                    tau[slots[row[len(prefix) :]]] += sign * impulse / simulation.timestep
+        return dynamics.forward_dynamics(q, v, tau, self._pushes())

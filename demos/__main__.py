@@ -28,6 +28,7 @@ GALLERY = (
     "wheels",
     "coaster",
     "quadrotor_load",
+    "lqr",
     "bead_and_wire",
     "force_twin",
     "over_the_pole",

@@ -74,7 +74,7 @@ CONVERSIONS: dict[str, Function] = {
     ),
     "tree_wrenches": Function(
         "The least wrenches of all, at each body's centre of mass, that act as tau, by weights at each body's origin.",
-        ("q", "tau", "weights"), lambda m: (m.nb, 6), _tree_wrenches, solves=True, exported=True,
+        ("q", "tau", "weights"), lambda m: (m.nb, 6), _tree_wrenches, solves=True,
         rows=tree_rows.bodies(6),
     ),
     "joint_velocities": Function(

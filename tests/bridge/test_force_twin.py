@@ -8,7 +8,7 @@ from constraint_cases import bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from maximal import DIFFERENCED, at_centers
-from trees import ALL, assert_close, curve, derivative, named, random_scene
+from trees import SAMPLED, assert_close, curve, derivative, named, random_scene
 
 import recursive_dyn as rd
 from bridge import ForceTwin
@@ -54,10 +54,7 @@ def bullets(twin):
     return np.array([pybullet.getBaseVelocity(body, twin.client) for body in twin.bullet_bodies.values()])
 
 
-QUICK = ("fixed", "helix", "ball", "ellipsoid_on_ellipsoid", "gibbs_six", "tree of 3", "tree of 8")
-
-
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in ALL])
+@pytest.mark.parametrize("name", SAMPLED)
 def test_bodies_that_nothing_holds_are_accelerated_as_by_any_joint(name):
     m = named(name)
     (q,), (v,) = m.states(1, 3)

@@ -33,7 +33,7 @@ def test_whatever_the_choice_wrenches_act_as_tau_and_do_its_work(name, choice):
     check(m, d, q, tau, m.states(2, 9)[1], choice)
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 5), choice=st.sampled_from([*PAIRS, "tree"]))
 def test_so_they_do_on_any_tree(seed, bodies, choice):
     kinds = tuple(k for k in MOVING if k != "euler")  # at random configurations far from singular ones
@@ -109,7 +109,7 @@ def test_a_door_is_pushed_at_its_handle():
     np.testing.assert_allclose(wrench[:3], np.cross([0, 0.4, 0.3], [-2, 0, 0]), atol=1e-15)
 
 
-@pytest.mark.parametrize("name", ["tree of 5", "tree of 8", "ellipsoid_on_ellipsoid", "ball"])
+@pytest.mark.parametrize("name", ["tree of 8", "ellipsoid_on_ellipsoid", "ball"])
 def test_by_tree_they_are_the_least_of_all(name):
     m, length = named(name), 0.6
     d, q, tau = taus(m, count=1)

@@ -29,14 +29,14 @@ def test_velocities_that_joints_allow_give_back_those_of_the_coordinates(name, c
     check(named(name), choice)
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 5), choice=st.sampled_from(CHOICES))
 def test_so_they_do_on_any_tree(seed, bodies, choice):
     kinds = (*(k for k in MOVING if k != "euler"), "fixed")  # at random configurations far from singular ones
     check(random_scene(seed, bodies, kinds, couplings=True), choice, seed)
 
 
-@pytest.mark.parametrize("name", ["tree of 5", "tree of 13", "ball", "helix", "ellipsoid_on_ellipsoid", "fixed"])
+@pytest.mark.parametrize("name", ["tree of 8", "ball", "helix", "ellipsoid_on_ellipsoid", "fixed"])
 def test_what_joints_do_not_allow_is_told_and_least(name):
     """The residual, its angular part weighed by a length, is orthogonal to everything that the tree can do."""
     m, length = named(name), 0.4
@@ -66,7 +66,7 @@ def test_each_joint_alone_takes_its_bodies_as_they_move():
     assert np.abs(both - v).max() > 1e-3 and (left**2).sum() < (residual**2).sum()
 
 
-@pytest.mark.parametrize("name", ["tree of 5", "ball", "helix", "ellipsoid_on_ellipsoid", "free", "gibbs_six"])
+@pytest.mark.parametrize("name", ["tree of 8", "ball", "helix", "ellipsoid_on_ellipsoid", "free", "gibbs_six"])
 def test_poses_give_back_the_configuration(name):
     """From a tenth of a radian and of a metre away, up to a quaternion's sign."""
     m = named(name)
@@ -77,7 +77,7 @@ def test_poses_give_back_the_configuration(name):
 
 
 def test_poses_that_joints_do_not_allow_are_met_as_near_as_can_be():
-    m = named("tree of 5")
+    m = named("tree of 3")
     d, (q, _) = m.dynamics(), m.states(1, 4)
     X = d.poses(q)
     X[..., :3, 3] += np.random.default_rng(1).uniform(-0.02, 0.02, X[..., :3, 3].shape)

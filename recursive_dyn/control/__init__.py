@@ -4,6 +4,7 @@ from recursive_dyn.control.computed_torque import ComputedTorque
 from recursive_dyn.control.controller import Controller
 from recursive_dyn.control.footholds import Foothold, touching
 from recursive_dyn.control.gravity_compensation import GravityCompensation
+from recursive_dyn.control.inverse_kinematics import Reached, inverse_kinematics
 from recursive_dyn.control.jacobian_transpose import JacobianTranspose, VirtualSpring
 from recursive_dyn.control.operational_space import OperationalSpace
 from recursive_dyn.control.optimal.ilqr import ILQR
@@ -35,10 +36,12 @@ __all__ = [
     "Pose",
     "Position",
     "Posture",
+    "Reached",
     "StablePD",
     "Task",
     "TimeVaryingLQR",
     "VirtualSpring",
     "WholeBodyQP",
+    "inverse_kinematics",
     "touching",
 ]

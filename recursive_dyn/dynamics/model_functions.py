@@ -135,7 +135,7 @@ class ModelFunctions:
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""
         segment = segment.removeprefix(ALONG)
-        if segment in ("q", "q_end"):
+        if segment in ("q", "q0", "q_end"):
             return f"coordinate '{self.model.coordinate_names[index]}'"
         if segment in ("v", "a", "tau", "v_middle", "v_end", "a_end", "diagonal"):
             return f"coordinate '{self.model.coordinates[index].name}'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,10 @@ class Position(Task):
         super().__init__(name, 3, goal, **settings)
         self.body, self.point = body, _three(f"point of the {name}", point)
 
+    @property
+    def structure(self) -> Hashable:
+        return ("position", _name(self.body), self.point.tobytes())
+
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         return [TaskPart(POINT, 3, dynamics.model.body_index(self.body), self.point)]
 
@@ -47,6 +52,10 @@ class Orientation(Task):
         name = f"orientation of '{_name(body)}'"
         super().__init__(name, 3, Goal(Rotations(f"target of the {name}"), target, velocity, acceleration), **settings)
         self.body = body
+
+    @property
+    def structure(self) -> Hashable:
+        return ("orientation", _name(self.body))
 
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         return [TaskPart(TURN, 3, dynamics.model.body_index(self.body))]
@@ -65,6 +74,10 @@ class Pose(Task):
         name = f"pose of '{_name(body)}'"
         super().__init__(name, 6, Goal(Poses(f"target of the {name}"), target, velocity, acceleration), **settings)
         self.body, self.point = body, _three(f"point of the {name}", point)
+
+    @property
+    def structure(self) -> Hashable:
+        return ("pose", _name(self.body), self.point.tobytes())
 
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         body = dynamics.model.body_index(self.body)
@@ -97,6 +110,10 @@ class LookAt(Task):
         if not length:
             raise StateError(f"the axis of the {name} is zero; give a direction in the body's axes")
         self.axis /= length
+
+    @property
+    def structure(self) -> Hashable:
+        return ("look", _name(self.body), self.point.tobytes(), self.axis.tobytes())
 
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         beside = np.linalg.svd(self.axis[None])[2][1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,11 @@ class Task(ABC):
     @abstractmethod
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         """Its rows, sort after sort. ModelError for a body that is not there."""
+
+    @property
+    @abstractmethod
+    def structure(self) -> Hashable:
+        """What two tasks have in common whose rows differ by goals and weights alone."""
 
     def goals(self, time: float) -> list[Array]:
         """[goal, velocity, acceleration] of each part, in a row."""

@@ -92,6 +92,19 @@ class TaskStack:
         """(k,)."""
         return np.concatenate([task.weight for task in self.tasks]) if self.tasks else np.zeros(0)
 
+    @property
+    def moving_slots(self) -> Array:
+        """Places in v of the coordinates on which e depends."""
+        if any(part.sort in _WHOLE for part in self._parts):
+            return np.arange(self._dynamics.nv)
+        arrays = self.arrays
+        return np.unique(np.concatenate([arrays.column_slots[arrays.columns], arrays.slots]))
+
+    def retarget(self, tasks: Iterable[Task]) -> None:
+        """Have other tasks of the same parts and weights."""
+        self.tasks = tuple(tasks)
+        self._versions = [-1] * len(self.tasks)
+
     def aim(self, time: float) -> None:
         """Take the goals at a time, of those that move or were changed."""
         given, versions = self.arrays.given, self._versions
@@ -111,10 +124,11 @@ class TaskStack:
         arrays.v[:] = 0.0 if v is None else v
         self.aim(time)
         if not (self._still() if v is None else self._look()):
-            raise StateError(self._why())
+            raise StateError(self.why())
         return self
 
-    def _why(self) -> str:
+    def why(self) -> str:
+        """What is not finite in the rows."""
         rows = np.column_stack([self.e, self.rate, self.drift, self.J])
         for name, span in zip(self.names, self.spans, strict=True):
             if not np.isfinite(rows[span]).all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,10 @@ class CenterOfMass(Task):
         goal = Goal(Vectors("target of the centre of mass", 3), target, velocity, acceleration)
         super().__init__("centre of mass", 3, goal, **settings)
 
+    @property
+    def structure(self) -> Hashable:
+        return "centre of mass"
+
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         return [TaskPart(CENTER, 3)]
 
@@ -36,6 +40,10 @@ class AngularMomentum(Task):
 
     def __init__(self, target: Any = (0.0, 0.0, 0.0), *, velocity: Any = None, **settings: Any) -> None:
         super().__init__("angular momentum", 3, Goal(Vectors("angular momentum", 3), target, velocity), **settings)
+
+    @property
+    def structure(self) -> Hashable:
+        return "angular momentum"
 
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         return [TaskPart(SPIN, 3)]
@@ -61,6 +69,10 @@ class Posture(Task):
         target = dynamics.neutral() if target is None else target
         goal = Goal(Configurations(dynamics), target, velocity, acceleration)
         super().__init__("posture", len(self.slots), goal, **settings)
+
+    @property
+    def structure(self) -> Hashable:
+        return ("posture", self.slots.tobytes())
 
     def parts(self, dynamics: Dynamics) -> list[TaskPart]:
         return [TaskPart(POSTURE, self.rows, slots=self.slots)]

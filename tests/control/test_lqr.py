@@ -97,22 +97,24 @@ def start(law, size):
 CASES = {
     "acrobot": lambda: control.LQR(acrobot(), [0, 0], timestep=STEP, actuated=["lower.angle"]),
     "balls": lambda: control.LQR(balls(), balls().neutral(), timestep=STEP),
+    "of fourth order": lambda: control.LQR(acrobot(), [0, 0], timestep=0.02, actuated=["lower.angle"],
+                                           integrator="rk4"),
     "held aslant": lambda: control.LQR(balls(), balls().integrate(balls().neutral(), np.ones(7), 0.3), timestep=STEP),
     "four-bar": lambda: control.LQR(four_bar(), four_bar().project([0.5, 1.0, 0.5])[0], timestep=STEP,
                                     actuated=["crank.angle"]),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", ["acrobot", "held aslant", "four-bar"])
+@pytest.mark.parametrize("case", ["acrobot", "of fourth order", "held aslant", "four-bar"])
 def test_the_cost_to_go_is_that_of_the_simulation(case):
     """To second order: what is left is of the third, or of the fourth where left and right are alike."""
     law, missed = CASES[case](), []
     for size in (2e-4, 1e-4):
-        sim = rd.Simulation(law.dynamics, STEP)
+        sim = rd.Simulation(law.dynamics, law.timestep, law.integrator)
         sim.q, sim.v = start(law, size)
         sim.control, total = law, 0.0
         expected = law.cost_to_go(sim.q, sim.v)
-        for _ in range(240 * 5):
+        for _ in range(round(5 / law.timestep)):
             x = law.deviation(sim.q, sim.v)
             u = -(law.K @ x)[law.drives.slots]
             total += x @ law.Q @ x + u @ law.R @ u
@@ -126,12 +128,12 @@ def test_the_true_motion_decays_as_the_slowest_pole(case):
     """From a start along its mode x the state after k steps is p^k x, but for a share as small as x."""
     law, size = CASES[case](), 1e-5
     d = law.dynamics
-    A, B = d.linearize(law.q, law.v, law.tau, STEP)
+    A, B = d.linearize(law.q, law.v, law.tau, law.timestep, law.integrator)
     poles, modes = np.linalg.eig(A - B @ law.K)
     slowest = np.argmax(np.abs(poles))
     pole, mode = poles[slowest], modes[:, slowest]
     assert abs(pole) == pytest.approx(np.abs(law.poles).max(), rel=1e-8)
-    sim = rd.Simulation(d, STEP)
+    sim = rd.Simulation(d, law.timestep, law.integrator)
     x = size * mode.real
     sim.q, sim.v = d.project(d.integrate(law.q, x[: d.nv], 1.0), x[d.nv :])
     sim.control = law
@@ -157,7 +159,7 @@ def test_a_loop_is_held_by_one_of_its_hinges():
     along = np.linalg.svd(d.constraint_jacobian(q))[2][-1]
     assert law.tau @ along == pytest.approx(d.gravity(q) @ along, rel=1e-9)  # virtual work
     assert np.flatnonzero(law.tau).tolist() == [0]
-    sim = rd.Simulation(law.dynamics, STEP)
+    sim = rd.Simulation(law.dynamics, law.timestep, law.integrator)
     sim.q, sim.v = start(law, 0.2)
     sim.control = law
     sim.step(240 * 8)
@@ -210,6 +212,7 @@ def drifting():
         (lambda: lqr(Q=np.triu(np.ones((4, 4)))), rd.StateError, "Q must be symmetric"),
         (lambda: lqr(Q=1.0, R=1.0, frequency=2.0), rd.StateError, "leave one of the three out"),
         (lambda: lqr(frequency=0.0), rd.StateError, "frequency must be above 0"),
+        (lambda: lqr(integrator="euler"), rd.StateError, "unknown integrator 'euler'"),
         (lambda: lqr(timestep=-1.0), rd.StateError, "timestep must be a positive number"),
         (lambda: lqr(q=[0.0]), rd.StateError, r"'q' has shape \(1,\)"),
         (lambda: lqr(v=[0.0, np.nan]), rd.StateError, "'v' is not finite"),

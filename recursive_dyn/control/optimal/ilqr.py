@@ -82,7 +82,9 @@ class ILQR:
         driven = [names[i] for i in self.drives.slots]
         bounds = np.column_stack([self.drives.lows, self.drives.highs])
         try:
-            self.regulator = LQR(self.dynamics, q, v, None, self.Q, self.R, self.timestep, driven, bounds)
+            self.regulator = LQR(
+                self.dynamics, q, v, None, self.Q, self.R, self.timestep, driven, bounds, integrator=self.integrator
+            )
         except StateError:
             return
         self.final = self.regulator.S

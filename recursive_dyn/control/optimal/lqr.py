@@ -13,6 +13,7 @@ from recursive_dyn.control.optimal.equilibrium import equilibrium_forces, unchar
 from recursive_dyn.control.optimal.weights import checked_weights, natural_weights
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.state import checked_timestep, numbers
 
 Array = np.ndarray
@@ -26,7 +27,7 @@ class LQR(Controller):
     (q, v, tau) is an equilibrium, or a steady motion: v goes on under constant tau, and the linear model stays. tau
     (nv,) is found where it is None. Q (2 nv, 2 nv), of x, and R (n, n), of u, what is driven: whole, a diagonal or a
     number; what is None follows from kinetic energy and a ``frequency``, Hz (1): see ``weights``. With a ``timestep``,
-    s, it is the regulator of forces held over semi-implicit Euler steps, and the cost is a sum over these.
+    s, it is the regulator of forces held over a simulation's steps by its ``integrator``, the cost a sum over these.
 
     K (nv, 2 nv) is zero where nothing drives; x^T S x, S (2 nv, 2 nv), is the cost to go; ``poles`` are the eigenvalues
     of the linear model under control, 1/s or a step. With constraints all of this is on their tangent space.
@@ -38,7 +39,7 @@ class LQR(Controller):
     def __init__(
         self, dynamics: Dynamics, q: Any, v: Any = None, tau: Any = None, Q: Any = None, R: Any = None,
         timestep: float | None = None, actuated: Iterable[str] | None = None, limits: Any = None, *,
-        frequency: float | None = None,
+        frequency: float | None = None, integrator: str = "semi_implicit_euler",
     ) -> None:  # fmt: skip
         super().__init__(dynamics, actuated, limits)
         uncharted(dynamics)
@@ -46,6 +47,7 @@ class LQR(Controller):
         self.q = numbers(dynamics, "q", q, dynamics.nq)
         self.v = np.zeros(nv) if v is None else numbers(dynamics, "v", v, nv)
         self.timestep = None if timestep is None else checked_timestep(timestep)
+        self.integrator = registry.find(integrator).name
         self.Q, self.R = checked_weights(dynamics, self.drives, self.q, Q, R, frequency)
         self.tau = equilibrium_forces(dynamics, self.drives, self.q, self.v, tau)
         self._moving = bool(self.v.any())
@@ -79,7 +81,7 @@ class LQR(Controller):
         return self.tau - self.K @ self.deviation(q, v, time)
 
     def _model(self, q: Array) -> tuple[Array, Array]:
-        A, B = self.dynamics.linearize(q, self.v, self.tau, self.timestep)
+        A, B = self.dynamics.linearize(q, self.v, self.tau, self.timestep, self.integrator)
         return A, B[:, self.drives.slots]
 
     def _require_steady(self) -> None:

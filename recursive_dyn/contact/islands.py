@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Integers, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component
+from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component, moving, velocity
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.methods import solved
 
@@ -149,7 +149,10 @@ def solve_islands(whole: Island, these: Partition, iterations: int, tolerance: f
 
 @compiled
 def _tame(it: Island) -> None:
-    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in."""
+    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in.
+
+    What motors bring in themselves does not count.
+    """
     rows, lines, P, Q = it.rows, it.lines, it.P, it.Q
     work, square = 0.0, 0.0
     accumulate(it)
@@ -157,12 +160,13 @@ def _tame(it: Island) -> None:
         for i in range(rows.height[c]):
             k = component(rows.kind[c], i)
             work += P[c, k] * rows.speed[c, k]
+            square += P[c, k] * (velocity(rows, c, i, it.y) - rows.speed[c, k])
     for s in it.scalars:
-        work += Q[s] * lines.speed[s]
-    for slot in it.slots:
-        square += it.y[slot] * it.y[slot]
-    if work + 0.5 * square > 0.0 and square > 0.0:
-        share = max(-work / square, 0.0)
+        if lines.low[s] == 0.0 or lines.target[s] == 0.0:  # what is not a motor
+            work += Q[s] * lines.speed[s]
+            square += Q[s] * moving(lines, s, it.y)
+    if work + 0.5 * square > 0.0:
+        share = max(-work / square, 0.0) if square > 0.0 else 0.0
         for c in it.contacts:
             for i in range(6):
                 P[c, i] *= share

@@ -6,7 +6,7 @@ from contact_scenes import INTEGRATORS, G, at, energy, mirror, position, put, tw
 
 import recursive_dyn as rd
 from recursive_dyn.contact.settings import Settings
-from scene import Scene, shapes
+from scene import Body, Scene, joints, shapes
 
 SIZE = 0.2
 
@@ -119,6 +119,31 @@ def test_a_solve_cut_short_says_so_and_stays_finite():
             assert np.abs(sim.v).max() < 100.0
         assert not all(told)
         assert energy(sim) < most + 1.0
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5])
+def test_motors_drive_and_the_ground_carries_though_a_solve_is_cut_short(iterations):
+    """A cart from rest: no step is a free fall, none gains more than its motors can do, and it gets to their speed."""
+    speed, force, radius = 20.0, 1.0, 0.1
+    scene = Scene()
+    hull = put(scene, "hull", shapes.Box((0.8, 0.4, 0.1)), at(z=0.3), 5.0)
+    for k, (x, y) in enumerate(((-0.3, -0.3), (-0.3, 0.3), (0.3, -0.3), (0.3, 0.3))):
+        wheel = Body(f"wheel{k}", [shapes.Sphere(radius)], mass=0.5)
+        hull.attach(wheel, joints.revolute("y"), at=at(x, y, -0.2))
+    with mirror(scene) as shown:
+        sim, told = shown.sim, []
+        for name in sim.dynamics.coordinates:
+            if name.startswith("wheel"):
+                sim.motors[name] = rd.Motor(velocity=speed, max_force=force)
+        sim.contact.iterations = iterations
+        for _ in range(120):
+            before = energy(sim)
+            shown.step()
+            told.append(sim.solution.converged)
+            assert twist(sim, "hull")[5] > -0.1 * G * sim.timestep
+            assert energy(sim) < before + 4 * force * speed * sim.timestep
+        assert not all(told)
+        assert twist(sim, "hull")[3] == pytest.approx(speed * radius, rel=0.05)
 
 
 def test_more_sweeps_leave_a_smaller_residual():

@@ -59,14 +59,22 @@ def plainly(monkeypatch):
 
 
 def made_up(
-    tree, seed: int, count: int = 5, free: int = 0, given=(1, 1, 0), earlier=None, iterations: int = 20
+    tree,
+    seed: int,
+    count: int = 5,
+    free: int = 0,
+    given=(1, 1, 0),
+    earlier=None,
+    iterations: int = 20,
+    pushes: float = 0.0,
 ) -> ImpulseProblem:
     """A problem of a tree with so many contacts, free bodies, and (limits, motors, constraints)."""
     rng, d = np.random.default_rng(seed), tree.dynamics()
     (q,), (v,) = tree.states(1, seed)
     others = free_bodies(rng, free) if free else NOBODY
     found = contacts(rng, d.poses(q), d.velocities(q, v), body_links(d.model), count, others)
-    return problem(d, (q, v), found, rows(rng, d.nv, *given), earlier, iterations)
+    lines = rows(rng, d.nv, *given)
+    return problem(d, (q, v), found, lines, earlier, iterations, pushes=pushes * rng.normal(size=d.nv))
 
 
 CASES = {
@@ -75,6 +83,7 @@ CASES = {
     "nothing": {"count": 0, "given": (0, 0, 0)},
     "rows only": {"count": 0, "given": (2, 2, 1)},
     "closed loops": {"given": (1, 0, 2)},
+    "pushes besides": {"free": 1, "pushes": 0.1},
     "until it yields": {"iterations": 70, "count": 6},
 }
 

@@ -28,6 +28,29 @@ def test_velocities_change_by_the_mass_matrix(name):
     assert_close(change, expected, 1e-6)
 
 
+@pytest.mark.parametrize("name", [*SMALL, *SHARED])
+def test_motors_do_what_they_say_and_say_what_they_should(name):
+    """M (v+ - v) = y + sum of J^T p, with y = h kd (v* - v+) within its bounds, which half of the motors have."""
+    found = any_mechanism(name)
+    d, rng = found.dynamics(), np.random.default_rng(7)
+    (q,), (v,) = found.states(1, 15)
+    sim = rd.Simulation(d, SHORT, "rk4")
+    sim.q, sim.v = q, v
+    sim.detect, seen = rubbing(d, rng, 1 if name == "tree of 1" else 4)
+    wanted, kd = v + rng.normal(size=d.nv), 10.0 ** rng.uniform(-2, 2, d.nv) / SHORT
+    most = np.where(rng.random(d.nv) < 0.5, np.inf, rng.uniform(0.0, 0.3, d.nv) / SHORT)
+    for k, coordinate in enumerate(d.velocity_coordinates):
+        sim.motors[coordinate] = rd.Motor(velocity=wanted[k], kd=kd[k], max_force=most[k])
+    sim.step()
+    told = np.array([sim.coordinate_impulses[f"motor of {coordinate}"] for coordinate in d.velocity_coordinates])
+    change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
+    assert_close(change, told + pushed(d, seen["q"], seen["contacts"]), 1e-6)
+    assert_close(told, np.clip(SHORT * kd * (wanted - sim.v), -SHORT * most, SHORT * most), 1e-5)
+    saturated = [done.saturated for done in sim.motor_forces.values()]
+    assert np.abs(seen["contacts"].impulse).max() > 1e-4
+    assert d.nv < 4 or (any(saturated) and not all(saturated))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_impulses_pass_pivots_of_coordinates_that_they_do_not_reach(seed):
     """A gripper's fingers share a coordinate, which is eliminated at the hand: contacts of the hand, after theirs."""

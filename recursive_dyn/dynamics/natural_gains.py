@@ -57,20 +57,36 @@ class _Factors:
 
     def __init__(self, dynamics: Dynamics, q: np.ndarray) -> None:
         self.model, nv = dynamics.model, dynamics.nv
-        numbers = iter(dynamics.call("impulse_factors", q, np.zeros(1), np.zeros(nv)))
-        # of every link, then of the world, by event: slot; twist of a column, or w, 1 / D and ratios of a pivot; ports
-        self.events = [
-            [(e.slot, np.array(list(islice(numbers, event_size(e)))), getattr(e, "ports", None)) for e in own]
-            for own in self.model.elimination.events
-        ]
+        self.numbers = dynamics.call("impulse_factors", q, np.zeros(1), np.zeros(nv))
+        self.order = self.model.elimination.events
+        self.starts = np.cumsum([0, *(sum(map(event_size, own)) for own in self.order)]).tolist()
+        self.first = [*roots(self.model), WORLD]  # link of every link's tree, then of the world's events
+        self.trees: dict[int, set[int]] = {}  # that each slot moves, by their first links
+        for i, link in enumerate(self.model.links):
+            for slot in link.slots:
+                self.trees.setdefault(slot, {WORLD}).add(self.first[i])
+
+    def events(self, i: int) -> list[tuple[int, np.ndarray, Sequence[int] | None]]:
+        """Of link i, or of the world: slot; twist of a column, or w, 1 / D and ratios of a pivot; the pivot's ports."""
+        found, at = [], self.starts[i]
+        for event in self.order[i]:
+            end = at + event_size(event)
+            found.append((event.slot, self.numbers[at:end], getattr(event, "ports", None)))
+            at = end
+        return found
+
+    def moving(self, slots: Iterable[int]) -> list[int]:
+        """The links of all trees that these slots move, then the world."""
+        trees = set[int]().union(*(self.trees[slot] for slot in slots))
+        return [i for i, first in enumerate(self.first) if first in trees]
 
     def whitened(self, motions: np.ndarray) -> np.ndarray:
         """D^1/2 L v (r, nv) of velocities (r, nv): its square is twice the kinetic energy."""
         result, twists = np.zeros_like(motions), dict[int, np.ndarray]()
-        for i, events in enumerate(self.events):
+        for i in self.moving(np.flatnonzero(motions.any(axis=0)).tolist()):
             parent = self.model.links[i].parent if i < len(self.model.links) else WORLD
             twist = np.zeros((len(motions), 6)) if parent == WORLD else twists[parent].copy()
-            for slot, numbers, ports in reversed(events):
+            for slot, numbers, ports in reversed(self.events(i)):
                 if ports is None:
                     twist += np.outer(motions[:, slot], numbers)
                 else:
@@ -91,17 +107,17 @@ class _Factors:
 
     def motions(self, slots: Sequence[int]) -> Iterator[tuple[int, np.ndarray]]:
         """(k, v (nv,)): unit velocities of coordinate slots[k], alone, and with each link held that it moves."""
-        links, first = self.model.links, roots(self.model)
+        links, first = self.model.links, self.first
         number = {slot: k for k, slot in enumerate(slots)}
         for k, slot in enumerate(slots):
             yield k, self._moving([slot], [1.0])
-        twists: list[dict[int, np.ndarray]] = []  # of every link by slot
-        for i, link in enumerate(links):
-            own = {} if link.parent == WORLD else dict(twists[link.parent])
-            for slot, screw, ports in self.events[i]:
+        twists: dict[int, dict[int, np.ndarray]] = {}  # of every link by slot
+        for i in self.moving(slots)[:-1]:
+            link = links[i]
+            own = twists[i] = {} if link.parent == WORLD else dict(twists[link.parent])
+            for slot, screw, ports in self.events(i):
                 if ports is None:
                     own[slot] = own[slot] + screw if slot in own else screw
-            twists.append(own)
             base = links[first[i]].slots
             for slot in (s for s in link.slots if s in number and s not in base and i != first[i]):
                 back = np.linalg.lstsq(np.array([own[s] for s in base]).T.reshape(6, -1), -own[slot], rcond=None)[0]

@@ -10,7 +10,7 @@ import pybullet
 
 from bridge.bodies.colliders import Collider
 from bridge.bodies.visuals import Visual
-from recursive_dyn.spatial.rotations import matrix_to_quaternion
+from bridge.orientations import quaternion_of
 
 COMPOUND = 16  # Bullet drops, without a word, whatever a shape array holds beyond this
 # m. With Bullet's own millimetre hulls touch early, and boxes have round edges that miss triangles; with none, rays
@@ -41,7 +41,7 @@ def collision_shape(parts: Sequence[Collider], client: int, concave: bool = Fals
         planeNormals=[[0.0, 0.0, 1.0]] * len(parts),
         flags=[hollow if concave and not c.solid else 0 for c in parts],
         collisionFramePositions=[c.at[:3, 3].tolist() for c in parts],
-        collisionFrameOrientations=[matrix_to_quaternion(c.at[:3, :3]).tolist() for c in parts],
+        collisionFrameOrientations=[quaternion_of.python(c.at) for c in parts],
         physicsClientId=client,
     )
     return shape
@@ -71,7 +71,7 @@ def create_body(collision: int, visual: int, client: int, pose: np.ndarray | Non
         collision,
         visual,
         X[:3, 3].tolist(),
-        matrix_to_quaternion(X[:3, :3]).tolist(),
+        quaternion_of.python(X),
         useMaximalCoordinates=False,
         physicsClientId=client,
     )
@@ -90,7 +90,7 @@ def visual_shape(parts: Sequence[Visual], client: int, scale: float = 1.0) -> in
         meshScales=[[scale] * 3] * len(parts),
         rgbaColors=[list(v.color) for v in parts],
         visualFramePositions=[(scale * v.at[:3, 3]).tolist() for v in parts],
-        visualFrameOrientations=[matrix_to_quaternion(v.at[:3, :3]).tolist() for v in parts],
+        visualFrameOrientations=[quaternion_of.python(v.at) for v in parts],
         physicsClientId=client,
     )
     return shape

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from bridge.bodies.apart import still
 from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.visuals import SCENERY, Visual, rgba
 from bridge.collision.bullet_surroundings import BulletSurroundings
-from bridge.collision.contact_points import renumbered
+from bridge.collision.contact_keys import KeyNumbers, renumbered
 from bridge.collision.contact_record import Contact
 from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
@@ -141,11 +142,11 @@ class PyBulletMirror:
                 self._whereabouts.note()
 
     def update(self) -> None:
-        """Follow edits of the scene: bodies that were attached or detached, other shapes, masses and joints.
+        """Follow edits of the scene: bodies and scenery that came or went, other shapes, masses, joints and gravity.
 
         The scene is compiled again, which is quick for bodies of kinds that there were, and its simulation goes on with
-        what stayed as it is (:meth:`Simulation.update`). Scenery and gravity in Bullet stay. Raises ModelError for what
-        cannot be compiled or mirrored, StateError for what moves the bodies if that is no simulation.
+        what stayed as it is (:meth:`Simulation.update`). Raises ModelError for what cannot be compiled or mirrored, and
+        leaves everything as it was; StateError for what moves the bodies if that is no simulation.
         """
         sim = self.sim
         if not isinstance(sim, Simulation):
@@ -154,23 +155,24 @@ class PyBulletMirror:
         own = felt or isinstance(sim.surroundings, PlainDetector | None)
         dynamics = self.scene.compile(sim.dynamics.method) if own else sim.dynamics
         with self._connection.guard(), self._connection.paused():
-            before = list(self._connection.bodies)
-            self._mirrored.update(dynamics)
-            if felt:
-                after = {body: rank for rank, body in enumerate(self._connection.bodies)}
-                ranks = np.array([after.get(body, 0) for body in before], dtype=np.int64)
-                sim.surroundings = None
-                sim.update(dynamics, lambda keys: renumbered(keys, ranks, len(after) - len(before)))
-            elif own:
-                sim.update(dynamics)
-            self._surroundings = BulletSurroundings(self._mirrored)
-            self._whereabouts.renew(self._surroundings)
-            if felt:
-                sim.surroundings = self._surroundings
-            self._whereabouts.follow(anew=True)
+            before, scenery = KeyNumbers.of(self._mirrored), self._mirrored.scenery
+            changed = self._mirrored.update(dynamics)
+            if own:
+                after = KeyNumbers.of(self._mirrored)
+                sim.surroundings = None if felt else sim.surroundings
+                try:
+                    sim.update(dynamics, (lambda keys: renumbered(keys, before, after, changed)) if felt else None)
+                finally:
+                    sim.surroundings = self._surroundings if felt else sim.surroundings
+            self._whereabouts.renew()
             if "_display" in vars(self):
                 self._display.leave()
                 del self._display
+            if scenery is not self._mirrored.scenery:
+                self._mirrored.bodies.undraw()
+                self._show_scenery()
+            self._surroundings.renew(changed.ids)
+            self._whereabouts.follow()
         self._contacts = None
 
     @property
@@ -246,7 +248,7 @@ class PyBulletMirror:
         with self._connection.guard():
             found = self._surroundings.look(*self._whereabouts.present())
             self._surroundings.forget(sim)
-        return overlapping(found, self._mirrored.still)
+        return overlapping(found, still(sim.dynamics))
 
     def _advance(self, count: int) -> None:
         try:
@@ -259,12 +261,15 @@ class PyBulletMirror:
     def _fill_window(self) -> None:
         """Show scenery and ground to whoever looks into the connection, and from where all of it is seen."""
         with self._connection.guard(hold=False), self._connection.paused():
-            if self._mirrored.shown:
-                for visual in self._display.scenery():
-                    self._mirrored.bodies.draw(visual)
+            self._show_scenery()
             if self._connection.window and self._connection.owned:
                 camera = Camera(fov=window.FIELD_OF_VIEW).framed(self._display.outline(self._whereabouts.poses), 4 / 3)
                 window.aim(self._connection.id, camera)
+
+    def _show_scenery(self) -> None:
+        if self._mirrored.shown:
+            for visual in self._display.scenery():
+                self._mirrored.bodies.draw(visual)
 
     @cached_property
     def _display(self) -> DisplayList:

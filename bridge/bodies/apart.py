@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, product
 
 from recursive_dyn.dynamics.dynamics import Dynamics
@@ -13,23 +13,25 @@ from scene import Scene
 Pair = tuple[str, str]
 
 
-def apart(scene: Scene, neighbours: Iterable[Pair]) -> dict[Pair, None]:
+def apart(scene: Scene, neighbours: Iterable[Pair], about: Collection[str] | None = None) -> dict[Pair, None]:
     """Pairs of names, sorted, of bodies that do not collide, in an order that is always the same.
 
     What ``scene.pair`` says of two bodies counts before everything else; then those of ``scene.passing``; then
-    neighbours, which overlap at their joints nearly always.
+    neighbours, which overlap at their joints nearly always. about: leave out pairs without any of these names.
     """
-    solid = {body.name for body in scene.bodies if any(shape.collision for shape in body.shapes)}
     found = dict.fromkeys(ordered(a, b) for a, b in neighbours)
-    for group in scene.passing:
-        found |= dict.fromkeys(ordered(a, b) for a, b in combinations([name for name in group if name in solid], 2))
+    groups = scene.passing if about is None else [group for group in scene.passing if not {*group}.isdisjoint(about)]
+    if groups:
+        solid = {body.name for body in scene.bodies if any(shape.collision for shape in body.shapes)}
+        for group in groups:
+            found |= dict.fromkeys(ordered(a, b) for a, b in combinations([name for name in group if name in solid], 2))
     for both, rule in scene.pairs.items():
         pair = ordered(*both)
         if rule.collide is False:
             found[pair] = None
         elif rule.collide:
             found.pop(pair, None)
-    return found
+    return found if about is None else {pair: None for pair in found if pair[0] in about or pair[1] in about}
 
 
 def ordered(a: str, b: str) -> Pair:
@@ -37,13 +39,19 @@ def ordered(a: str, b: str) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-def neighbours(scene: Scene, dynamics: moving.Bodies) -> Iterator[Pair]:
+def neighbours(scene: Scene, dynamics: moving.Bodies, about: Collection[str] | None = None) -> Iterator[Pair]:
     """Bodies of one rigid piece, and of a piece and the next one towards the world that has anything to collide with.
 
     So a link is a neighbour of the one before it across fixed joints, and across links that are there only for their
-    joints, as files make a joint of three hinges. The world is nobody's neighbour.
+    joints, as files make a joint of three hinges. The world is nobody's neighbour. about: only among what hangs
+    together with bodies of these names, as far as that is known.
     """
-    names, parents, jointed = _tree(scene, dynamics)
+    for names, parents, jointed in _trees(scene, dynamics):
+        if len(names) > 1 and (about is None or not {*names}.isdisjoint(about)):
+            yield from _within(scene, names, parents, jointed)
+
+
+def _within(scene: Scene, names: Sequence[str], parents: Sequence[int], jointed: Sequence[bool]) -> Iterator[Pair]:
     pieces: list[list[str]] = []  # names of the bodies in each that collide
     carriers: list[int] = []  # the piece that each hangs on, or WORLD
     piece: list[int] = []  # of each body
@@ -71,12 +79,19 @@ def still(dynamics: moving.Bodies) -> frozenset[str]:
     return frozenset(body.name for body in dynamics.model.bodies if body.link == WORLD)
 
 
-def _tree(scene: Scene, dynamics: moving.Bodies) -> tuple[Sequence[str], Sequence[int], Sequence[bool]]:
-    """Names of the bodies, the number of each one's parent, or WORLD, and whether it moves against that."""
+_Tree = tuple[Sequence[str], Sequence[int], Sequence[bool]]
+
+
+def _trees(scene: Scene, dynamics: moving.Bodies) -> Iterator[_Tree]:
+    """Names of bodies that may hang together, the number of each one's parent, or WORLD, and whether it moves against
+    that."""
     if isinstance(dynamics, Dynamics):
-        bodies = dynamics.model.bodies
-        return [b.name for b in bodies], [b.parent for b in bodies], [b.jointed for b in bodies]
+        for model in dynamics.model.parts.models or (dynamics.model,):
+            bodies = model.bodies
+            if len(bodies) > 1:
+                yield model.body_names, [b.parent for b in bodies], [b.jointed for b in bodies]
+        return
     names = [body.name for body in scene.bodies]
     places = {name: k for k, name in enumerate(names)} | {scene.world.name: WORLD}
     parents = [body.parent for body in scene.bodies]
-    return names, [WORLD if p is None else places[p.name] for p in parents], [True] * len(names)
+    yield names, [WORLD if p is None else places[p.name] for p in parents], [True] * len(names)

@@ -46,7 +46,14 @@ class MirroredBodies:
         self.smallest, self.version = np.inf, 0
         self._reach: dict[str, tuple[float, float, float]] = {}
         self._ignored: dict[str, set[int]] = {}
-        self._planes: list[int] = []
+        self._standing: list[int] = []  # scenery, in its order
+        self._planes: list[int] = []  # of it, what stands for planes
+        self._drawn: list[int] = []
+
+    @property
+    def ranked(self) -> list[int]:
+        """All ids in the order in which a new mirror would make them: bodies, scenery, what is only drawn."""
+        return [*(body for ids in self.of.values() for body in ids), *self._standing, *self._drawn]
 
     @property
     def reach(self) -> np.ndarray:
@@ -123,17 +130,48 @@ class MirroredBodies:
             return self.of[name]
         return tuple(body for body, known in self._connection.bodies.items() if known == name)
 
-    def add_scenery(self, part: Collider, at: np.ndarray, material: Material | None, plane: bool = False) -> None:
-        """Put something static into the world; a mesh keeps its hollows. ``plane``: it stands for a Plane."""
+    def add_scenery(self, part: Collider, at: np.ndarray, material: Material | None, plane: bool = False) -> int:
+        """Put something static into the world; its id. A mesh keeps its hollows. ``plane``: it stands for a Plane."""
         body = self._create(WORLD, [part], (), at, concave=True)
         self.materials[body] = material or _PLAIN
+        self._standing.append(body)
         if plane:
             self._planes.append(body)
+        return body
+
+    def remove_scenery(self, body: int) -> None:
+        """Something static went."""
+        for name, ids in self.of.items():
+            if body in self._planes or body in self.ignored(name):
+                for own in ids:
+                    pybullet.setCollisionFilterPair(own, body, -1, -1, 1, physicsClientId=self._client)
+        for others in self._ignored.values():
+            others.discard(body)
+        for listed in (self._standing, self._planes):
+            if body in listed:
+                listed.remove(body)
+        self._leave(body)
+
+    def arrange_scenery(self, standing: Sequence[int]) -> None:
+        """What is static comes in this order now."""
+        self._standing = list(standing)
 
     def draw(self, visual: Visual) -> None:
         """Show something in the world, if anyone looks."""
         if self._shown:
-            self.materials[self._create(WORLD, (), [visual])] = _PLAIN
+            body = self._create(WORLD, (), [visual])
+            self.materials[body] = _PLAIN
+            self._drawn.append(body)
+
+    def undraw(self) -> None:
+        """Show nothing in the world any more."""
+        for body in self._drawn:
+            self._leave(body)
+        self._drawn.clear()
+
+    def _leave(self, body: int) -> None:
+        self._connection.remove(body)
+        del self.materials[body]
 
     def _create(
         self,

@@ -2,46 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
 import pybullet
 
-from bridge.bodies.apart import apart, neighbours, ordered, still
-from bridge.bodies.colliders import colliders, placed
+from bridge.bodies.apart import Pair, apart, neighbours, ordered
+from bridge.bodies.colliders import Collider, colliders, placed
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.bodies.visuals import PALETTE, Visual, visuals
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
+from bridge.outsiders import WORLD
 from bridge.planes.plane_contacts import PlaneContacts
+from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation import moving
 from recursive_dyn.spatial.algebra import pose
 from scene import Body, Scene, shapes
 
 
+class Changed(NamedTuple):
+    """What went, or was replaced: bodies by name, Bullet's ids."""
+
+    names: set[str]
+    ids: set[int]
+
+
+class _Parts(NamedTuple):
+    """What a body of the scene is made of in Bullet, and of what shapes."""
+
+    body: Body
+    shapes: list[shapes.Shape]
+    solid: list[tuple[Collider, Material | None]]
+    seen: list[Visual]
+
+
 class MirroredScene:
     """Bullet's bodies for a scene; whoever holds it puts them where they are.
 
-    names: of the bodies, in the order of what moves them; still: of those that nothing moves; scenery: the world's
-    shapes and the ground; planes: contacts with the planes among them. It knows nothing of what moves, so that
-    surroundings that a simulation holds keep no simulation alive. Raises ModelError for shapes that Bullet cannot take.
+    names: of the bodies, in the order of what moves them; scenery: the world's shapes and the ground; planes: contacts
+    with the planes among them. It knows nothing of what moves, so that surroundings that a simulation holds keep no
+    simulation alive. Raises ModelError for shapes that Bullet cannot take.
     """
 
     def __init__(self, scene: Scene, dynamics: moving.Bodies, connection: Connection, ground: bool | float) -> None:
-        self.names = _names(scene, dynamics)
-        self.still = still(dynamics)
-        self._scene, self._neighbours = scene, tuple(neighbours(scene, dynamics))
-        self._made: dict[str, tuple[Body, tuple[shapes.Shape, ...]]] = {}  # what each body was made of
+        self.names: tuple[str, ...] = ()
+        self._scene, self._neighbours = scene, dict[Pair, None]()
+        self._made: dict[str, tuple[Body, list[shapes.Shape]]] = {}  # what each body was made of
+        self._standing: dict[shapes.Shape, list[int]] = {}  # ids of each shape of the scenery
+        self._ground = _ground(ground)
         self.connection = connection
-        self.scenery = _scenery(scene, ground)
+        self.scenery: list[shapes.Shape] = []
         self.files = MeshFiles()
         # Nobody looks into a connection of our own without a window, and pictures have their own meshes.
         self.shown = connection.window or not connection.owned
         self.bodies = MirroredBodies(connection, self.files, self.shown)
-        self.planes = PlaneContacts(self.scenery, scene.pairs)
+        self.planes = PlaneContacts((), scene.pairs)
         self.pairs = scene.pairs
         with connection.guard(hold=False), connection.paused():
-            self._create()
-            if connection.owned:
-                pybullet.setGravity(*scene.gravity.tolist(), physicsClientId=connection.id)
+            self.update(dynamics)
 
     def pair_again(self, a: str, b: str) -> None:
         """The scene now says something else of two bodies, or of one and all scenery."""
@@ -55,76 +75,113 @@ class MirroredScene:
 
     def looks(self, index: int) -> list[Visual]:
         """What is drawn of a body, by its number, in its frame."""
-        color = PALETTE[index % len(PALETTE)]
-        own = self._scene[self.names[index]].shapes
-        return [visual for shape in own for visual in visuals(shape, color, self.files)]
+        return self._looks(index, self._scene[self.names[index]])
 
-    def update(self, dynamics: moving.Bodies) -> None:
-        """Bodies of the scene came or went, or got other shapes; the scenery stays."""
-        before, names = self.names, _names(self._scene, dynamics)
-        new = [name for name in names if self._made.get(name) != self._content(name)]
-        gone = sorted(self._made.keys() - set(names))
-        replaced = [name for name in new if name in self._made]
-        kept = {name: k for k, name in enumerate(names)}
-        for name in (*gone, *replaced):
-            self.bodies.remove(name)
-            del self._made[name]
-        numbers = {k: kept[name] for k, name in enumerate(before) if name in self._made}
-        self.planes.renumber(numbers, self._made)
-        self.names, self._neighbours = names, tuple(neighbours(self._scene, dynamics))
-        self.still = still(dynamics)
+    def update(self, dynamics: moving.Bodies) -> Changed:
+        """Follow the scene: bodies and scenery that came or went, other shapes, gravity. Whoever stayed stays as it is.
+
+        Raises ModelError for what Bullet cannot take, and leaves everything as it was.
+        """
+        names, current = tuple(dynamics.bodies), {body.name: body for body in self._scene.bodies}
+        if len(names) != len(current) or not all(map(current.__contains__, names)):
+            raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
+        made, numbers = self._made, {name: k for k, name in enumerate(names)}
+        new = [name for name in names if _differs(current[name], made.get(name))]
+        parts = {name: self._parts(numbers[name], current[name]) for name in new}
+        gone = {name for name in made if name not in current or name in parts}
+        scenery = self._scenery()
+        standing = {shape: self._colliders(shape) for shape in scenery if shape not in self._standing}
+        # nothing is refused from here on
+        ids = self._remove(gone, [shape for shape in self._standing if shape not in scenery])
         for name in new:
-            self._add(kept[name], name)
+            self._add(name, parts[name])
+        for shape, own in standing.items():
+            self._stand(shape, own)
+        if scenery != self.scenery:
+            self._arrange_scenery(scenery)
+        self.names = names
         self.bodies.arrange(names)
-        for name in new:
-            if name in self.planes.on:
-                self.bodies.leave_planes(name)
-        for pair in apart(self._scene, self._neighbours):
-            if pair[0] in new or pair[1] in new:
-                self.bodies.ignore(*pair)
+        self.planes.arrange(names)
+        self._keep_apart(dynamics, set(new), anew=bool(standing))
+        if self.connection.owned:
+            pybullet.setGravity(*self._scene.gravity.tolist(), physicsClientId=self.connection.id)
+        return Changed(gone, ids)
 
-    def _content(self, name: str) -> tuple[Body, tuple[shapes.Shape, ...]]:
-        body = self._scene[name]
-        return body, tuple(body.shapes)
+    def _looks(self, index: int, body: Body) -> list[Visual]:
+        color = PALETTE[index % len(PALETTE)]
+        return [visual for shape in body.shapes for visual in visuals(shape, color, self.files)]
 
-    def _add(self, number: int, name: str) -> None:
-        """Make a body of the scene."""
-        own = self._scene[name].shapes
-        seen = self.looks(number) if self.shown else []
+    def _parts(self, number: int, body: Body) -> _Parts:
         try:
-            solid = [(part, s.material) for s in own for part in placed([s], self.files)]
+            solid = [(part, s.material) for s in body.shapes for part in placed([s], self.files)]
         except ModelError as problem:
-            raise ModelError(f"body '{name}': {problem}") from None
-        self.bodies.add(name, solid, seen)
-        if len(self.planes):
-            self.planes.add(number, name, own)
-        self._made[name] = self._content(name)
+            raise ModelError(f"body '{body.name}': {problem}") from None
+        return _Parts(body, list(body.shapes), solid, self._looks(number, body) if self.shown else [])
 
-    def _create(self) -> None:
-        for k, name in enumerate(self.names):
-            self._add(k, name)
-        for shape in self.scenery:
-            for part in colliders(shape, self.files) if shape.collision else ():
-                plane = isinstance(shape, shapes.Plane)
-                self.bodies.add_scenery(part, shape.at @ part.at, shape.material, plane)
+    def _colliders(self, shape: shapes.Shape) -> list[Collider]:
+        return colliders(shape, self.files) if shape.collision else []
+
+    def _scenery(self) -> list[shapes.Shape]:
+        """The world's shapes, and the ground unless there is a plane where one is the usual one."""
+        own = list(self._scene.world.shapes)
+        ground, usual = self._ground
+        if ground is None or (usual and any(isinstance(shape, shapes.Plane) for shape in own)):
+            return own
+        return [*own, ground]
+
+    def _remove(self, gone: Collection[str], scenery: Sequence[shapes.Shape]) -> set[int]:
+        """Bodies and scenery went: their ids."""
+        ids = {body for name in gone for body in self.bodies.of[name]}
+        ids |= {body for shape in scenery for body in self._standing[shape]}
+        for name in gone:
+            self.bodies.remove(name)
+            self.planes.remove(name)
+            del self._made[name]
+        for shape in scenery:
+            for body in self._standing.pop(shape):
+                self.bodies.remove_scenery(body)
+        return ids
+
+    def _add(self, name: str, parts: _Parts) -> None:
+        self.bodies.add(name, parts.solid, parts.seen)
+        if len(self.planes):
+            self.planes.add(name, parts.shapes)
+        self._made[name] = parts.body, parts.shapes
+
+    def _stand(self, shape: shapes.Shape, parts: Sequence[Collider]) -> None:
+        plane = isinstance(shape, shapes.Plane)
+        self._standing[shape] = [
+            self.bodies.add_scenery(part, shape.at @ part.at, shape.material, plane) for part in parts
+        ]
+
+    def _arrange_scenery(self, scenery: list[shapes.Shape]) -> None:
+        """The scenery is this, and comes in this order."""
+        known, self.scenery = len(self.planes), scenery
+        self._standing = {shape: self._standing[shape] for shape in scenery}
+        self.bodies.arrange_scenery([body for ids in self._standing.values() for body in ids])
+        self.planes.stand(scenery)
+        if len(self.planes) and not known:
+            for name, (_, own) in self._made.items():
+                self.planes.add(name, own)
+
+    def _keep_apart(self, dynamics: moving.Bodies, new: set[str], anew: bool) -> None:
+        """Part who must not touch of new bodies, and of all if there is new scenery; others are parted already."""
         for name in self.planes.on:
-            self.bodies.leave_planes(name)
-        for pair in apart(self._scene, self._neighbours):
+            if anew or name in new:
+                self.bodies.leave_planes(name)
+        stayed = [pair for pair in self._neighbours if new.isdisjoint(pair) and self._made.keys() >= {*pair}]
+        found = [ordered(*pair) for pair in neighbours(self._scene, dynamics, new)]
+        self._neighbours = dict.fromkeys([*stayed, *found])
+        for pair in apart(self._scene, self._neighbours, {*new, WORLD} if anew else new):
             self.bodies.ignore(*pair)
 
 
-def _names(scene: Scene, dynamics: moving.Bodies) -> tuple[str, ...]:
-    names = tuple(dynamics.bodies)
-    if sorted(names) != sorted(body.name for body in scene.bodies):
-        raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
-    return names
+def _differs(body: Body, made: tuple[Body, list[shapes.Shape]] | None) -> bool:
+    return made is None or made[0] is not body or made[1] != body.shapes
 
 
-def _scenery(scene: Scene, ground: bool | float) -> list[shapes.Shape]:
-    result = list(scene.world.shapes)
-    if ground is True and any(isinstance(shape, shapes.Plane) for shape in result):
-        return result
-    if ground is not False:
-        height = 0.0 if ground is True else float(ground)
-        result.append(shapes.Plane(at=pose(xyz=(0.0, 0.0, height))))
-    return result
+def _ground(ground: bool | float) -> tuple[shapes.Plane | None, bool]:
+    """The plane that is asked for, if any, and whether it is only the usual one."""
+    if ground is False:
+        return None, False
+    return shapes.Plane(at=pose(xyz=(0.0, 0.0, 0.0 if ground is True else float(ground)))), ground is True

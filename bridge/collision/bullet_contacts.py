@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import pybullet
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.contact_points import (
     BITS,
+    DROPPED,
+    LOW,
     NOBODY,
     Aside,
     PairFrictions,
@@ -34,6 +36,7 @@ class BulletContacts:
         self._connection, self._client = connection, connection.id
         self._bodies, self._pairs = bodies, pairs
         self._known_frictions: dict[int, tuple[float, ...]] = {}
+        self._dropped = 0  # pairs whose places in the table are taken for nothing
         self.raw, self.aside = _raw(_ROOM), _aside(_ROOM)
         self.frictions = _frictions(4 * _ROOM)
 
@@ -45,7 +48,16 @@ class BulletContacts:
     def forget(self) -> None:
         """Materials, pairs or ids were changed: combine materials anew."""
         self._known_frictions.clear()
-        self.frictions.keys[:] = NOBODY
+        self.frictions.keys[:], self._dropped = NOBODY, 0
+
+    def drop(self, gone: Collection[int]) -> None:
+        """These ids were others' so far."""
+        if gone:
+            known, away = self._known_frictions, np.array([*gone])
+            self._known_frictions = {p: rows for p, rows in known.items() if not {p >> BITS, p & LOW} & {*gone}}
+            keys = self.frictions.keys
+            keys[(keys >= 0) & (np.isin(keys >> BITS, away) | np.isin(keys & LOW, away))] = DROPPED
+            self._dropped += len(known) - len(self._known_frictions)
 
     def make_room(self, buffer: ContactBuffer, more: int) -> None:
         """For all points that Bullet has found, for all contacts among them, and ``more`` contacts."""
@@ -64,10 +76,12 @@ class BulletContacts:
     def learn(self) -> None:
         """Combine the materials of pairs that were not met before."""
         known, wanted = self._known_frictions, self.aside.wanted[: int(self.aside.sizes[1])].tolist()
-        fresh = {pair: self._friction(pair >> BITS, pair & ((1 << BITS) - 1)) for pair in wanted}
+        fresh = {pair: self._friction(pair >> BITS, pair & LOW) for pair in wanted}
         known |= fresh
-        if 2 * len(known) > len(self.frictions.keys):
-            self.frictions, fresh = _frictions(4 * len(self.frictions.keys)), known
+        if 2 * (len(known) + self._dropped) > len(self.frictions.keys):
+            room = len(self.frictions.keys)
+            self.frictions, fresh = _frictions(4 * room if 2 * len(known) > room else room), known
+            self._dropped = 0
         insert(np.array([*fresh], dtype=np.int64), np.array([*fresh.values()]), self.frictions)
 
     def _friction(self, a: int, b: int) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -54,6 +54,14 @@ class BulletSurroundings:
         self._bound: tuple[ContactTable, Present] | None = None  # what the lookout is of
         self.late = self.shared = False
         self._h, self._stage = np.zeros(1), np.zeros(1, dtype=np.int64)
+
+    def renew(self, gone: Collection[int]) -> None:
+        """The scene has other bodies or scenery; gone: Bullet's ids of what went, which others may have now."""
+        self._population.renew(self._scene.names)
+        self._placed.drop(gone)
+        self._placed.share(self._population.shared)
+        self._contacts.drop(gone)
+        self._given = self._haste = self._bound = None
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""

@@ -17,7 +17,9 @@ from recursive_dyn.contact.contacts import STATIC
 _DIGITS = 1e14  # in a metre: Bullet's last ones differ from run to run
 _SAME = 1e-6  # m, and of normals, up to which points are one
 BITS = 24  # Bullet's ids fit into as many
+LOW = (1 << BITS) - 1
 NOBODY = -1  # Bullet's id of what is no body: a free place of a table, the ground of a plane in closed form
+DROPPED = -2  # a place of a table that was taken by what is gone
 
 NO_ROOM, NEW_PAIRS = -1, -2  # what ``gathered`` says instead of a number
 
@@ -72,16 +74,6 @@ def place_of(keys: Integers, key: int) -> int:
     while keys[place] != key and keys[place] != NOBODY:
         place = (place + 1) & last
     return place
-
-
-def renumbered(keys: Integers, ranks: Integers, shift: int) -> Integers:
-    """Keys (n,) of contacts with every body's rank now (old ranks,); those behind these are shifted, planes' stay."""
-    first, second = (np.where(r < len(ranks), ranks[np.minimum(r, len(ranks) - 1)], r + shift) for r in _ranks(keys))
-    return np.where(keys < 0, keys, (first << BITS) + second)
-
-
-def _ranks(keys: Integers) -> tuple[Integers, Integers]:
-    return np.maximum(keys, 0) >> BITS, np.maximum(keys, 0) & ((1 << BITS) - 1)
 
 
 @compiled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
@@ -29,9 +31,9 @@ class Placed:
         """
         bodies = self._bodies
         if self._version != bodies.version:
-            ids = [body for own in bodies.of.values() for body in own]
-            self._solid = self._placing([k for k in ids if k not in bodies.bare])
-            self._bare = self._placing([k for k in ids if k in bodies.bare])
+            numbered = [(body, k) for k, own in enumerate(bodies.of.values()) for body in own]
+            self._solid = self._placing([pair for pair in numbered if pair[0] not in bodies.bare], self._solid)
+            self._bare = self._placing([pair for pair in numbered if pair[0] in bodies.bare], self._bare)
             self._version, self._known = bodies.version, []
             self.share(self._shared)
         for known in self._known:
@@ -47,6 +49,12 @@ class Placed:
             placing.poses[:] = np.nan
         self.forget_seen()
 
+    def drop(self, gone: Collection[int]) -> None:
+        """These ids were others' so far."""
+        for placing in (self._solid, self._bare):
+            away = np.isin(placing.ids, [*gone])
+            placing.poses[away] = placing.seen[away] = np.nan
+
     def forget_seen(self) -> None:
         """Bullet must look twice next time."""
         self._solid.seen[:] = np.nan
@@ -56,7 +64,14 @@ class Placed:
         self._shared = shared
         self._solid.forgiven[0] = -1.0 if shared else _FORGIVEN * self._bodies.smallest
 
-    def _placing(self, ids: list[int]) -> Placing:
-        number = {body: k for k, own in enumerate(self._bodies.of.values()) for body in own}
-        own = [number[body] for body in ids]
-        return placing_of(ids, own, self._bodies.reach[own, 2].tolist())
+    def _placing(self, numbered: list[tuple[int, int]], before: Placing) -> Placing:
+        """Bullet's bodies and the scene's numbers of them, where they were put before."""
+        ids, own = np.array(numbered, dtype=np.int64).reshape(-1, 2).T.copy()
+        placing = placing_of(ids, own, self._bodies.reach[own, 2])
+        at = {body: row for row, body in enumerate(before.ids.tolist())}
+        rows = np.array([at.get(body, -1) for body in ids.tolist()], dtype=np.int64)
+        stayed = rows >= 0
+        for now, then in zip(placing, before, strict=True):
+            if now.ndim > 1:
+                now[stayed] = then[rows[stayed]]
+        return placing

@@ -14,6 +14,9 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
 
 
+Many = Sequence[float] | np.ndarray
+
+
 class Placing(NamedTuple):
     """Bullet's bodies that follow the scene's, a row each.
 
@@ -35,7 +38,7 @@ class Placing(NamedTuple):
     forgiven: Floats
 
 
-def placing_of(ids: Sequence[int], bodies: Sequence[int], reach: Sequence[float]) -> Placing:
+def placing_of(ids: Many, bodies: Many, reach: Many) -> Placing:
     """Bullet's bodies of these ids, of the scene's of these numbers, of which nobody knows where they are."""
     n, unknown = len(ids), np.full((len(ids), 4, 4), np.nan)
     return Placing(

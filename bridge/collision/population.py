@@ -31,7 +31,6 @@ class Population:
     def __init__(self, connection: Connection, bodies: MirroredBodies, names: Sequence[str]) -> None:
         self._connection, self._client = connection, connection.id
         self._bodies, self._names = bodies, names
-        self._ranks = {name: k for k, name in enumerate(names)}
         self._numbers = np.zeros(0, dtype=np.int64)
         self.known = Known(
             self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]])
@@ -41,11 +40,21 @@ class Population:
         self.free: list[FreeBody] = []
         self.lively = self.shared = False
 
+    def renew(self, names: Sequence[str]) -> None:
+        """The scene's bodies have these names now. That ids still are the mirror's is for the next look to see."""
+        self._names = names
+        self._note(self._ids(), trusting=True)
+
     def count(self) -> None:
         """Look who is there. Raises StateError where a body of the mirror's was removed."""
+        self._note(self._ids(), trusting=False)
+
+    def _ids(self) -> list[int]:
+        return [pybullet.getBodyUniqueId(k, self._client) for k in range(pybullet.getNumBodies(self._client))]
+
+    def _note(self, ids: list[int], trusting: bool) -> None:
         client, names = self._client, self._connection.bodies
-        ids = [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
-        now = {k for k in ids if k not in names or self._connection.is_own(k)}
+        now = {k for k in ids if trusting or k not in names or self._connection.is_own(k)}
         lost = sorted(names.keys() - now)
         if lost:
             raise StateError(
@@ -108,13 +117,13 @@ class Population:
 
     def _tell(self, size: int, others: Sequence[int]) -> None:
         """Tables of what each id below ``size`` is."""
+        bodies, own = self._bodies, self._bodies.ranked
         self._numbers = np.full(size, STATIC)
         ranks, skins, foreign = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=bool)
-        foreign[others] = True
-        for k, (body, name) in enumerate(self._connection.bodies.items()):
-            self._numbers[body], ranks[body] = self._ranks.get(name, STATIC), k
-            skins[body] = self._bodies.skins.get(body, 0.0)
-        ranks[others] = len(self._connection.bodies) + np.arange(len(others))
+        foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
+        ids = [bodies.of[name] for name in self._names]
+        self._numbers[[body for several in ids for body in several]] = np.repeat(np.arange(len(ids)), [*map(len, ids)])
+        skins[list(bodies.skins)] = list(bodies.skins.values())
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:

@@ -25,11 +25,11 @@ class Whereabouts:
         self._sim, self._connection = sim, connection
         self._feeling = sim if isinstance(sim, Surrounded) else None
         self._told, self._seen = not connection.owned, connection.window or not connection.owned
-        self.renew(surroundings)
-
-    def renew(self, surroundings: BulletSurroundings) -> None:
-        """There are other bodies now."""
         self._surroundings = surroundings
+        self.renew()
+
+    def renew(self) -> None:
+        """There are other bodies now."""
         count = len(self._sim.dynamics.bodies)
         self._numbers = np.zeros(22 * count)
         self._poses = self._numbers[: 16 * count].reshape(count, 4, 4)

@@ -6,7 +6,7 @@ the ground that it has instead of a plane.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,33 +38,58 @@ class Touch:
     distance: np.ndarray
 
 
-class _Part(NamedTuple):
-    """A support of a shape, in its body's frame, as ``lowest_points.Supports`` has them."""
+class Outline(NamedTuple):
+    """What decides how low the shapes of a body reach, in its frame, as ``lowest_points.Supports`` has it.
 
-    body: int
-    shape: int
-    kind: int
-    corners: int
-    feature: int
-    points: np.ndarray
-    middle: np.ndarray
-    axes: np.ndarray
-    size: tuple[float, ...]  # the fourth: how far it reaches
+    rows: of body 0, shapes and points counted from 0; shape_count: how many shapes there are.
+    """
+
+    supports: Supports
+    shape_count: int
+
+    @classmethod
+    def of(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
+        """Of some shapes. Raises ModelError for an unknown kind."""
+        rows, points, sizes, axes, end = [], [np.zeros((0, 3))], list[tuple[float, ...]](), list[np.ndarray](), 0
+        middles = list[np.ndarray]()
+        for number, shape in enumerate(body_shapes):
+            feature = 0
+            for part in supports(shape):
+                own = part.points @ shape.at[:3, :3].T + shape.at[:3, 3]
+                middle = own.mean(axis=0)
+                reach = float(np.linalg.norm(own - middle, axis=1).max()) + sum(part.size)
+                rows.append((0, number, part.kind, end, end + len(own), feature))
+                points.append(own)
+                middles.append(middle)
+                axes.append(shape.at[:3, :3])
+                sizes.append((*part.size, reach))
+                feature += len(own) if part.kind == POINTS else 4
+                end += len(own)
+        return cls(
+            Supports(
+                np.array(rows, dtype=np.int64).reshape(-1, 6), np.concatenate(points),
+                np.array(middles).reshape(-1, 3), np.array(axes).reshape(-1, 3, 3), np.array(sizes).reshape(-1, 4),
+            ),
+            len(body_shapes),
+        )  # fmt: skip
+
+
+_NOTHING = Outline.of(())
 
 
 class HalfSpaces:
-    """Planes, each a point (3,), a unit normal (3,) out of the ground, and a material; the shapes added meet them all.
-
-    ``materials``: of the shapes, by their number.
-    """
+    """Planes, each a point (3,), a unit normal (3,) out of the ground, and a material; the outlines laid on them."""
 
     def __init__(self, planes: Sequence[tuple[Vector, Vector, Material | None]]) -> None:
         self.points = np.array([point for point, _, _ in planes], dtype=float).reshape(-1, 3)
         self.normals = np.array([normal for _, normal, _ in planes], dtype=float).reshape(-1, 3)
         self.plane_materials = [material for _, _, material in planes]
-        self.materials: list[Material | None] = []
-        self._parts: list[_Part] = []
-        self._free: list[int] = []  # numbers of shapes that went
+        sides = np.cross(self.normals, np.eye(3)[np.abs(self.normals).argmin(axis=1)])
+        sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
+        tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
+        self._planes = Planes(self.points, self.normals, tangents)
+        self._laid: list[tuple[int, Outline]] = []
+        self._found = Lowest(np.empty((0, 4), np.int64), np.empty((0, 4)))
         self._table: tuple[Supports, Planes, Lowest] | None = None
 
     @classmethod
@@ -76,27 +101,15 @@ class HalfSpaces:
     def __len__(self) -> int:
         return len(self.points)
 
-    def add(self, body: int, shape: shapes.Shape, material: Material | None = None) -> int:
+    def add(self, body: int, shape: shapes.Shape) -> int:
         """Let a shape of body number ``body`` meet the planes; its number. Raises ModelError for an unknown kind."""
-        number, feature = self._free.pop() if self._free else len(self.materials), 0
-        for part in supports(shape):
-            points = part.points @ shape.at[:3, :3].T + shape.at[:3, 3]
-            middle = points.mean(axis=0)
-            reach = float(np.linalg.norm(points - middle, axis=1).max()) + sum(part.size)
-            kind = (part.kind, len(points), feature)
-            self._parts.append(_Part(body, number, *kind, points, middle, shape.at[:3, :3], (*part.size, reach)))
-            feature += len(part.points) if part.kind == POINTS else 4
-        self.materials[number:] = [material, *self.materials[number + 1 :]]
-        self._table = None
+        number = sum(outline.shape_count for _, outline in self._laid)
+        self.lay([*self._laid, (body, Outline.of([shape]))])
         return number
 
-    def renumber(self, bodies: Mapping[int, int]) -> list[int]:
-        """Bodies have other numbers now; shapes keep theirs. Those of bodies without one go: their numbers."""
-        gone = {part.shape for part in self._parts if part.body not in bodies}
-        self._parts = [part._replace(body=bodies[part.body]) for part in self._parts if part.body in bodies]
-        self._free += sorted(gone)
-        self._table = None
-        return sorted(gone)
+    def lay(self, outlines: Sequence[tuple[int, Outline]]) -> None:
+        """Let these outlines of bodies by number meet the planes, and no others; their shapes are numbered in order."""
+        self._laid, self._table = list(outlines), None
 
     def contacts(self, poses: np.ndarray, margin: float = MARGIN) -> Touch:
         """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).
@@ -112,28 +125,29 @@ class HalfSpaces:
     def tables(self) -> tuple[Supports, Planes, Lowest]:
         """What ``lowest_points`` reads, and the memory that it fills, which holds all that can be found at once."""
         if self._table is None:
-            self._table = self._tabled()
+            together = _together(self._laid)
+            rows = together.rows
+            each = np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4)
+            most = len(self) * int(each.sum())
+            if most > len(self._found.whole):  # with room for more, so that those who come and go find it
+                room = most + most // 2
+                self._found = Lowest(np.empty((room, 4), np.int64), np.empty((room, 4)))
+            self._table = together, self._planes, self._found
         return self._table
 
-    def _tabled(self) -> tuple[Supports, Planes, Lowest]:
-        parts = self._parts
-        ends = np.cumsum([0, *(part.corners for part in parts)])
-        listed = [(p.body, p.shape, p.kind, ends[k], ends[k + 1], p.feature) for k, p in enumerate(parts)]
-        rows = np.array(listed, dtype=np.int64).reshape(-1, 6)
-        points = np.concatenate([np.zeros((0, 3)), *(part.points for part in parts)])
-        each = np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4)
-        most = len(self.points) * int(each.sum())
-        axes = np.array([part.axes for part in parts]).reshape(-1, 3, 3)
-        sizes = np.array([part.size for part in parts]).reshape(-1, 4)
-        middles = np.array([part.middle for part in parts]).reshape(-1, 3)
-        sides = np.cross(self.normals, np.eye(3)[np.abs(self.normals).argmin(axis=1)])
-        sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
-        tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
-        return (
-            Supports(rows, points, middles, axes, sizes),
-            Planes(self.points, self.normals, tangents),
-            Lowest(np.empty((most, 4), np.int64), np.empty((most, 4))),
-        )
+
+def _together(laid: Sequence[tuple[int, Outline]]) -> Supports:
+    """The supports of all, bodies and shapes as they are numbered."""
+    parts = [outline.supports for _, outline in laid] or [_NOTHING.supports]
+    joined = Supports(*map(np.concatenate, zip(*parts, strict=True)))
+    counts = np.array([len(part.rows) for part in parts])
+    sizes = np.array(
+        [[body, outline.shape_count, len(outline.supports.points)] for body, outline in laid] or [[0, 0, 0]]
+    )
+    before = np.cumsum(sizes, axis=0) - sizes  # shapes and points
+    added = np.stack([sizes[:, 0], before[:, 1], np.zeros_like(counts), before[:, 2], before[:, 2]], axis=1)
+    joined.rows[:, :5] += np.repeat(added, counts, axis=0)
+    return joined
 
 
 def facing(normal: np.ndarray) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from bridge.outsiders import WORLD
-from bridge.planes.half_spaces import MARGIN, HalfSpaces
+from bridge.planes.half_spaces import MARGIN, HalfSpaces, Outline
 from bridge.planes.lowest_points import Lowest, Planes, Supports, lowest_points
 from recursive_dyn.codegen.compiled import Flags, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
@@ -31,70 +32,107 @@ class PlaneTable(NamedTuple):
     frictions: Annotated[np.ndarray, float, 5]
 
 
+@dataclass(eq=False)
+class _Lying:
+    """A body's shapes that may lie on planes, and what ``PlaneTable`` says of each, None where that is to be asked."""
+
+    outline: Outline
+    materials: list[Material | None]
+    rules: tuple[np.ndarray, np.ndarray] | None = None
+
+
 class PlaneContacts:
     """The planes of a scenery; ``on`` holds the bodies, by name, whose contacts with them are found here.
 
-    version counts up when ``table`` will be another one.
+    planes: those that collide. firsts: the number of the first shape of each body on them, by name; how many shapes
+    there are by "", the last one.
     """
 
     def __init__(self, scenery: Sequence[shapes.Shape], pairs: Mapping[frozenset[str], Any]) -> None:
-        self._spaces = HalfSpaces.of(scenery)
         self._pairs = pairs
-        self._names: list[str] = []
+        self._lying: dict[str, _Lying] = {}
         self._table: PlaneTable | None = None
-        self.version = 0
+        self.firsts: dict[str, int] = {"": 0}
         self.on: dict[str, None] = {}  # an ordered set: Bullet's results depend on the order it is told things in
+        self.stand(scenery)
 
     def __len__(self) -> int:
         return len(self._spaces)
 
-    def add(self, rank: int, name: str, body_shapes: Sequence[shapes.Shape]) -> None:
-        """Let a body meet the planes, if it is known how all its shapes lie on one."""
-        solid = [shape for shape in body_shapes if shape.collision]
+    def stand(self, scenery: Sequence[shapes.Shape]) -> None:
+        """The planes are those of this scenery."""
+        self.planes = [shape for shape in scenery if isinstance(shape, shapes.Plane) and shape.collision]
+        self._spaces = HalfSpaces.of(self.planes)
         self.forget_pairs()
-        try:
-            for shape in solid:
-                number = self._spaces.add(rank, shape, shape.material)
-                self._names[number:] = [name, *self._names[number + 1 :]]
-        except ModelError:  # a kind of shape that someone registered for Bullet only
-            self.on.pop(name, None)
-        else:
-            self.on[name] = None
 
-    def renumber(self, bodies: Mapping[int, int], names: Collection[str]) -> None:
-        """Bodies have other numbers now; those without one, whose names are no more among ``names``, went."""
-        for number in self._spaces.renumber(bodies):
-            self._names[number] = ""
-        self.on = {name: None for name in self.on if name in names}
-        self.forget_pairs()
+    def add(self, name: str, body_shapes: Sequence[shapes.Shape]) -> None:
+        """Let a body meet the planes, if it is known how all its shapes lie on one; ``arrange`` numbers it."""
+        solid = [shape for shape in body_shapes if shape.collision]
+        try:
+            outline = Outline.of(solid)
+        except ModelError:  # a kind of shape that someone registered for Bullet only
+            return
+        self._lying[name] = _Lying(outline, [shape.material for shape in solid])
+        self.on[name] = None
+
+    def remove(self, name: str) -> None:
+        """A body went."""
+        self._lying.pop(name, None)
+        self.on.pop(name, None)
+
+    def arrange(self, names: Sequence[str]) -> None:
+        """Bodies have these numbers now, and their shapes follow each other as they do."""
+        first, laid = 0, []
+        self.firsts = {}
+        for number, name in enumerate(names):
+            own = self._lying.get(name)
+            if own is not None:
+                laid.append((number, own.outline))
+                self.firsts[name] = first
+                first += own.outline.shape_count
+        self.firsts[""] = first
+        self._lying = {name: self._lying[name] for name in self.firsts if name}
+        self._spaces.lay(laid)
+        self._table = None
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed."""
         self._table = None
-        self.version += 1
+        for own in self._lying.values():
+            own.rules = None
 
     def table(self) -> PlaneTable:
         """What ``plane_contacts`` reads; another one once something has changed."""
         if self._table is None:
-            self._table = self._made()
+            rules = [own.rules or self._ruled(name, own) for name, own in self._lying.items()]
+            allowed = np.concatenate([np.zeros(0, dtype=bool), *(rule[0] for rule in rules)])
+            frictions = np.concatenate([np.zeros((0, 5)), *(rule[1] for rule in rules)])
+            self._table = PlaneTable(*self._spaces.tables(), allowed, frictions)
         return self._table
 
-    def _made(self) -> PlaneTable:
-        spaces = self._spaces
-        frictions = np.zeros((len(spaces.materials), len(spaces), 5))
-        allowed = np.ones(len(spaces.materials), dtype=bool)
-        known: dict[tuple[Material | None, Material | None], tuple[float, ...]] = {}
-        for i, (name, own) in enumerate(zip(self._names, spaces.materials, strict=False)):
-            pair = self._pairs.get(frozenset((name, WORLD)))
-            allowed[i] = name in self.on and (pair is None or pair.collide is not False)
-            for k, other in enumerate(spaces.plane_materials):
-                if pair and pair.material:
-                    frictions[i, k] = pair.material.row
-                    continue
-                if (own, other) not in known:
-                    known[own, other] = combined(own or _PLAIN, other or _PLAIN).row
-                frictions[i, k] = known[own, other]
-        return PlaneTable(*spaces.tables(), allowed, frictions.reshape(-1, 5))
+    def _ruled(self, name: str, own: _Lying) -> tuple[np.ndarray, np.ndarray]:
+        """Which shapes of a body meet planes, and frictions, shape after shape, plane after plane."""
+        pair, count = self._pairs.get(frozenset((name, WORLD))), len(own.materials)
+        allowed = np.full(count, pair is None or pair.collide is not False)
+        agreed = pair.material if pair else None
+        rows = [
+            (agreed or combined(material or _PLAIN, other or _PLAIN)).row
+            for material in own.materials
+            for other in self._spaces.plane_materials
+        ]
+        own.rules = allowed, np.array(rows, dtype=float).reshape(-1, 5)
+        return own.rules
+
+
+def plane_key(shape: Any, feature: Any, plane: Any) -> Any:
+    """What says which point of which shape meets which plane; negative. As ``plane_contacts`` has it."""
+    return -(((shape * _FEATURES + feature) * _PLANES + plane) + 1)
+
+
+def plane_numbers(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Shapes, features and planes of such keys (n,)."""
+    numbers = -keys - 1
+    return numbers // _PLANES // _FEATURES, numbers // _PLANES % _FEATURES, numbers % _PLANES
 
 
 @compiled

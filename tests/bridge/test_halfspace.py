@@ -116,13 +116,12 @@ def test_margin_and_materials_and_several_planes():
     planes = HalfSpaces.of(scenery)
     assert len(planes) == 2
     assert planes.plane_materials == [rough, smooth]
-    ball = planes.add(0, shapes.Sphere(0.5), smooth)
-    box = planes.add(1, shapes.Box((1, 1, 1)), rough)
+    ball = planes.add(0, shapes.Sphere(0.5))
+    box = planes.add(1, shapes.Box((1, 1, 1)))
     poses = np.stack([rd.pose(xyz=(-0.5, 0, 0.505)), rd.pose(xyz=(3, 0, 0.499))])
     found = planes.contacts(poses)
     rows = set(zip(found.body.tolist(), found.shape.tolist(), found.plane.tolist(), strict=True))
     assert rows == {(0, ball, 1), (1, box, 0)}
-    assert planes.materials == [smooth, rough]
     assert set(planes.contacts(poses, margin=0.01).plane.tolist()) == {0, 1}
     assert len(planes.contacts(poses, margin=-1.0).body) == 0
     assert len(HalfSpaces([]).contacts(poses).body) == 0

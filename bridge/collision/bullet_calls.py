@@ -11,7 +11,7 @@ import numpy as np
 
 from bridge.collision.contact_points import RawPoints
 from bridge.collision.placing import Placement, Placing, note_due
-from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import floats_at, foreign, foreign_int, int32s_at, integers_at
 
 INT = 0xFFFFFFFF  # what counts of a register with a C int
@@ -44,6 +44,8 @@ class Functions(NamedTuple):
     b3InitPerformCollisionDetectionCommand: int
     b3InitRequestContactPointInformation: int
     b3GetContactPointInformation: int
+    b3InitAABBOverlapQuery: int
+    b3GetAABBOverlapResults: int
 
 
 class Census(NamedTuple):
@@ -53,6 +55,16 @@ class Census(NamedTuple):
     ids: Integers
     marks: Integers
     text: Integers
+
+
+class ProbeBox(NamedTuple):
+    """A box from low (3,) to high (3,); size (1,), objects (n,): how many links Bullet finds in it, their bodies and
+    numbers in turn."""
+
+    low: Floats
+    high: Floats
+    size: Integers
+    objects: Integers
 
 
 def nobody() -> Census:
@@ -143,7 +155,19 @@ def _asked_for_points(bullet: Functions, handle: int) -> int:
 
 
 @compiled
-def probe(bullet: Functions, client: int, census: Census, placement: Placement, raw: RawPoints) -> int:
+def overlapped(bullet: Functions, handle: int, low: Floats, high: Floats, found: Integers) -> int:
+    """How many links have boxes that meet that from low (3,) to high (3,); found (2,) says behind that number where ids
+    of bodies and links are, as 32-bit integers in turn."""
+    found[0] = 0
+    command = foreign_int(bullet.b3InitAABBOverlapQuery, handle, low, high)
+    if command != 0:
+        foreign(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+        foreign(bullet.b3GetAABBOverlapResults, handle, found)
+    return found[0] & INT
+
+
+@compiled
+def probe(bullet: Functions, client: int, census: Census, placement: Placement, raw: RawPoints, box: ProbeBox) -> int:
     """Do all of it once; the type of the status that comes with points, or GONE."""
     handle = handle_of(bullet, client)
     if handle == GONE or not is_unchanged(bullet, handle, census):
@@ -156,4 +180,10 @@ def probe(bullet: Functions, client: int, census: Census, placement: Placement, 
         return GONE
     completed = foreign_int(bullet.b3GetStatusType, status) & INT
     tell(bullet, handle, completed, raw)
+    found = np.zeros(2, dtype=np.int64)
+    count = overlapped(bullet, handle, box.low, box.high, found)
+    objects = int32s_at(found[1], 2 * count)
+    for k in range(min(2 * count, len(box.objects))):
+        box.objects[k] = int(objects[k])
+    box.size[0] = count
     return completed

@@ -39,6 +39,8 @@ class BulletContacts:
         self._dropped = 0  # pairs whose places in the table are taken for nothing
         self.raw, self.aside = _raw(_ROOM), _aside(_ROOM)
         self.frictions = _frictions(4 * _ROOM)
+        self._keys, self._rows = np.zeros(_ROOM, dtype=np.int64), np.zeros((_ROOM, 5))  # of pairs to be put in there
+        self._insert = insert.bind(self._keys, self._rows, self.frictions)
 
     @property
     def others(self) -> list[int]:
@@ -82,7 +84,13 @@ class BulletContacts:
             room = len(self.frictions.keys)
             self.frictions, fresh = _frictions(4 * room if 2 * len(known) > room else room), known
             self._dropped = 0
-        insert(np.array([*fresh], dtype=np.int64), np.array([*fresh.values()]), self.frictions)
+            self._insert = insert.bind(self._keys, self._rows, self.frictions)
+        keys, rows = [*fresh], [*fresh.values()]
+        for begin in range(0, len(keys), _ROOM):
+            some = slice(begin, min(begin + _ROOM, len(keys)))
+            self._keys[:] = NOBODY
+            self._keys[: some.stop - begin], self._rows[: some.stop - begin] = keys[some], rows[some]
+            self._insert()
 
     def _friction(self, a: int, b: int) -> tuple[float, ...]:
         names = self._connection.bodies

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import pybullet
 
-from bridge.collision.bullet_calls import GONE, Census, Functions, probe
+from bridge.collision.bullet_calls import GONE, Census, Functions, ProbeBox, probe
 from bridge.collision.contact_points import RawPoints
 from bridge.collision.placing import Placement, Placing, placing_of
 from bridge.collision.symbol_table import symbols
@@ -67,11 +67,13 @@ def _tried(bullet: Functions) -> Functions | None:
         _body(client, pybullet.GEOM_SPHERE, radius=0.11)
         box = _body(client, pybullet.GEOM_BOX, halfExtents=(0.13, 0.17, 0.19))
         census, placement, raw = _census(client, box), _placement(box), _raw()
+        around = ProbeBox(*_AROUND, np.zeros(1, dtype=np.int64), np.zeros(64, dtype=np.int64))
         for wrong in (census._replace(ids=census.ids[:-1].copy()), census._replace(text=census.text + 1)):
-            if probe(bullet, client, wrong, placement, raw) != GONE:
+            if probe(bullet, client, wrong, placement, raw, around) != GONE:
                 return None
-        completed = probe(bullet, client, census, placement, raw)
-        same = completed != GONE and _is_told(client, raw) and _is_placed(client, box, placement.placing)
+        completed = probe(bullet, client, census, placement, raw, around)
+        same = completed != GONE and _is_told(client, raw) and _is_found(client, around)
+        same = same and _is_placed(client, box, placement.placing)
         return bullet._replace(completed=completed) if same else None
     finally:
         pybullet.disconnect(client)
@@ -79,6 +81,7 @@ def _tried(bullet: Functions) -> Functions | None:
 
 _PLACE = pose((0.31, -0.12, 0.285), rpy=(0.002, -0.003, 0.7))  # corners of a box in the floor that the ball is in too
 _TWIST = np.array([0.1, -0.2, 0.3, 0.4, -0.5, 0.6])
+_AROUND = np.array([0.3, -0.2, 0.05]), np.array([0.4, -0.1, 0.2])  # in which the box and the floor are, not the ball
 
 
 def _body(client: int, kind: int, **sizes: object) -> int:
@@ -112,6 +115,14 @@ def _is_told(client: int, raw: RawPoints) -> bool:
     ids = [list(point[1:5]) for point in told]
     values = [[*point[5], *point[6], *point[7], point[8]] for point in told]
     return bool(raw.ids[:count].tolist() == ids and raw.values[:count].tolist() == values)
+
+
+def _is_found(client: int, box: ProbeBox) -> bool:
+    """Whether those in a box are the ones that PyBullet tells of."""
+    told = pybullet.getOverlappingObjects(box.low.tolist(), box.high.tolist(), physicsClientId=client) or ()
+    count = int(box.size[0])
+    found = box.objects[: 2 * count].reshape(-1, 2).tolist()
+    return 0 < count < pybullet.getNumBodies(client) and found == [list(link) for link in told]
 
 
 def _is_placed(client: int, body: int, placing: Placing) -> bool:

@@ -13,11 +13,12 @@ from bridge.collision.bullet_contacts import BulletContacts
 from bridge.collision.bullet_functions import reached
 from bridge.collision.contact_points import NEW_PAIRS, NO_ROOM
 from bridge.collision.contact_record import Contact, records
-from bridge.collision.free_bodies import Crowd
+from bridge.collision.free_bodies import Crowd, step_bullet
 from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
 from bridge.collision.population import Population
 from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
+from bridge.collision.sweeping import Sweep
 from bridge.outsiders import WORLD, of_bullet
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
@@ -66,8 +67,9 @@ class BulletSurroundings:
     def forget_pairs(self) -> None:
         """Materials or pairs were changed: combine them anew."""
         self._contacts.forget()
+        self._population.forget_pairs()
         self._scene.planes.forget_pairs()
-        self._given = self._bound = None
+        self._bound = None
 
     def place(self, poses: np.ndarray, twists: np.ndarray, bare: bool = True, anew: bool = False) -> None:
         """Put bodies at poses (nb, 4, 4) with twists (nb, 6), those that are not there yet, or all of them ``anew``.
@@ -94,8 +96,10 @@ class BulletSurroundings:
         bound = self._bound
         if bound is None or bound[0] is not buffer.table or bound[1] is not present:
             look = self._asked(present.poses, present.twists, buffer)
-            haste = Haste(self._population.census, present.twists, self._population.reach, h)
-            self._lookout, self._bound = self._route.lookout(haste, look), (buffer.table, present)
+            population = self._population
+            haste = Haste(population.census, present.twists, population.reach, h)
+            sweep = Sweep(haste, present.poses, population.known.numbers, population.ignored())
+            self._lookout, self._bound = self._route.lookout(sweep, look), (buffer.table, present)
         self._buffer, self.late = buffer, False
         return self._lookout
 
@@ -127,7 +131,7 @@ class BulletSurroundings:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""
         if self._population.lively:
             with self._connection.guard():
-                self._step_bullet(h)
+                step_bullet(self._client, h)
                 self._placed.forget()
                 if self._crowd:
                     self._answer(contacts)
@@ -203,14 +207,14 @@ class BulletSurroundings:
 
     def _asked(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> Look:
         """What it takes, as long as it is the same."""
-        given, placement = self._given, self._placed.at(poses, twists)[0]
-        if given is None or given.table is not buffer.table or given.placement is not placement:
-            population, contacts = self._population, self._contacts
-            given = self._given = Look(
-                population.census, placement, contacts.raw, population.known, contacts.frictions,
-                self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
-            )  # fmt: skip
-        return given
+        population, contacts, placement = self._population, self._contacts, self._placed.at(poses, twists)[0]
+        given = Look(
+            population.census, placement, contacts.raw, population.known, contacts.frictions,
+            self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
+        )  # fmt: skip
+        if self._given is None or any(new is not old for new, old in zip(given, self._given, strict=True)):
+            self._given, self._bound = given, None
+        return self._given
 
     def _mended(self, said: int, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> int:
         """Look again until nothing is in the way; how many contacts drift."""
@@ -228,7 +232,6 @@ class BulletSurroundings:
                     self._contacts.learn()
                 elif said == NO_ROOM:
                     self._contacts.make_room(buffer, len(self._scene.planes.table().found.whole))
-                self._given = self._bound = None
                 said = self._route.look(self._asked(poses, twists, buffer))
         finally:
             self._stage[0] = ALL
@@ -273,18 +276,7 @@ class BulletSurroundings:
             self._contacts.forget()
         if not self._population.lively:
             self._crowd = Crowd((), self._client)
-        self._given = self._haste = self._bound = None
-
-    def _step_bullet(self, h: float) -> None:
-        client = self._client
-        before = pybullet.getPhysicsEngineParameters(client)["fixedTimeStep"]
-        if before != h:
-            pybullet.setTimeStep(h, physicsClientId=client)
-        try:
-            pybullet.stepSimulation(physicsClientId=client)
-        finally:
-            if before != h:
-                pybullet.setTimeStep(before, physicsClientId=client)
+        self._haste = self._bound = None
 
     def _answer(self, contacts: Contacts) -> None:
         """Put the crowd where the solve has it, and those that Bullet pushed away from a mirror as if alone."""

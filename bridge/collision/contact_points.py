@@ -78,11 +78,12 @@ def place_of(keys: Integers, key: int) -> int:
 
 @compiled
 def insert(keys: Integers, rows: Annotated[np.ndarray, float, 5], pairs: PairFrictions) -> None:
-    """Put materials (n, 5) of pairs (n,) into a table."""
+    """Put materials (n, 5) of pairs (n,), but for NOBODY's, into a table."""
     for k in range(len(keys)):
-        place = place_of(pairs.keys, keys[k])
-        pairs.keys[place] = keys[k]
-        pairs.rows[place] = rows[k]
+        if keys[k] != NOBODY:
+            place = place_of(pairs.keys, keys[k])
+            pairs.keys[place] = keys[k]
+            pairs.rows[place] = rows[k]
 
 
 @compiled

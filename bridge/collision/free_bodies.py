@@ -118,6 +118,18 @@ def _turned(q: np.ndarray, turns: np.ndarray) -> np.ndarray:
     return np.asarray(result / np.sqrt((result * result).sum(axis=1, keepdims=True)))
 
 
+def step_bullet(client: int, h: float) -> None:
+    """Let Bullet take a step of h seconds."""
+    before = pybullet.getPhysicsEngineParameters(client)["fixedTimeStep"]
+    if before != h:
+        pybullet.setTimeStep(h, physicsClientId=client)
+    try:
+        pybullet.stepSimulation(physicsClientId=client)
+    finally:
+        if before != h:
+            pybullet.setTimeStep(before, physicsClientId=client)
+
+
 def gravity(client: int) -> np.ndarray:
     """Bullet's gravity (3,), m/s^2."""
     known = pybullet.getPhysicsEngineParameters(client)

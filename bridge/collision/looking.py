@@ -93,19 +93,24 @@ class Haste(NamedTuple):
 @compiled
 def hurrying(haste: Haste) -> int:
     """How many bodies get further in a step than half their inner radius; none if a velocity is out of all bounds."""
-    twists, reach = haste.twists, haste.reach
     count = 0
-    for k in range(len(twists)):
-        spin, speed = 0.0, 0.0
-        for i in range(3):
-            spin += twists[k, i] * twists[k, i]
-            speed += twists[k, 3 + i] * twists[k, 3 + i]
-        way = haste.h[0] * (math.sqrt(speed) + math.sqrt(spin) * reach[k, 1])
+    for k in range(len(haste.twists)):
+        way = way_of(haste, k)
         if not np.isfinite(way):
             return 0
-        if way > HALF * reach[k, 0]:
+        if way > HALF * haste.reach[k, 0]:
             count += 1
     return count
+
+
+@compiled
+def way_of(haste: Haste, k: int) -> float:
+    """How far a body's surface gets in a step, at most, m."""
+    twist, spin, speed = haste.twists[k], 0.0, 0.0
+    for i in range(3):
+        spin += twist[i] * twist[i]
+        speed += twist[3 + i] * twist[3 + i]
+    return haste.h[0] * (math.sqrt(speed) + math.sqrt(spin) * haste.reach[k, 1])
 
 
 @compiled

@@ -10,7 +10,7 @@ import pybullet
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.bullet_calls import Census, nobody
-from bridge.collision.contact_points import Known
+from bridge.collision.contact_points import BITS, Known
 from bridge.collision.free_bodies import FreeBody, articulated
 from bridge.collision.placing import HALF
 from bridge.connection import Connection
@@ -32,6 +32,7 @@ class Population:
         self._connection, self._client = connection, connection.id
         self._bodies, self._names = bodies, names
         self._numbers = np.zeros(0, dtype=np.int64)
+        self._ignored: np.ndarray | None = None
         self.known = Known(
             self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]])
         )
@@ -69,6 +70,7 @@ class Population:
             _integers(ids), _integers(self._connection.marks[k] for k in names), self._connection.mark_words
         )
         self.reach = self._bodies.reach
+        self.forget_pairs()
         self._tell(max(now, default=-1) + 1, others)
 
     def let_move(self, movable: Sequence[FreeBody]) -> None:
@@ -104,16 +106,28 @@ class Population:
             return 1
         parts = 1
         for k in np.flatnonzero(way > HALF * reach[:, 0]).tolist():
-            name, size = self._names[k], reach[k, 2]
+            name, size, wanted = self._names[k], reach[k, 2], int(np.ceil(way[k] / (HALF * reach[k, 0])))
             own = set(self._bodies.of[name]) | self._bodies.ignored(name)
-            if self._swept(poses[k, :3, 3] - size, poses[k, :3, 3] + size, h * twists[k, 3:]) - own:
-                parts = max(parts, int(np.ceil(way[k] / (HALF * reach[k, 0]))))
+            if wanted > parts and self._swept(poses[k, :3, 3] - size, poses[k, :3, 3] + size, h * twists[k, 3:]) - own:
+                parts = wanted
         for body in self.free:
             velocity = np.array(pybullet.getBaseVelocity(body.id, physicsClientId=self._client)[0])
             moved = h * float(np.linalg.norm(velocity))
             if moved > HALF * body.radius and self._overlapped(body.id, 0.0, h):
                 parts = max(parts, int(np.ceil(moved / (HALF * body.radius))))
         return parts
+
+    def ignored(self) -> np.ndarray:
+        """Numbers of the scene's bodies, and Bullet's ids of those that each never touches, as keys in order."""
+        if self._ignored is None:
+            ignored = self._bodies.ignored
+            keys = [(k << BITS) + other for k, name in enumerate(self._names) for other in ignored(name)]
+            self._ignored = np.sort(_integers(keys))
+        return self._ignored
+
+    def forget_pairs(self) -> None:
+        """Others may touch each other from now on."""
+        self._ignored = None
 
     def _tell(self, size: int, others: Sequence[int]) -> None:
         """Tables of what each id below ``size`` is."""

@@ -10,6 +10,7 @@ from bridge.collision.bullet_calls import Functions
 from bridge.collision.contact_points import RawPoints
 from bridge.collision.looking import ALL, UNSEEN, Haste, KeptCall, Look, hurry, hurrying, look, put, written
 from bridge.collision.placing import Placement, Placing, has_moved, note_due
+from bridge.collision.sweeping import Sweep, cuts
 from bridge.connection import Connection
 from recursive_dyn.simulation.surroundings import Lookout
 
@@ -17,8 +18,8 @@ from recursive_dyn.simulation.surroundings import Lookout
 class Route(Protocol):
     """What is asked of Bullet in a step; whatever is UNSEEN was not done."""
 
-    def lookout(self, haste: Haste, given: Look) -> Lookout | None:
-        """``hurry`` and ``look`` as calls that machine code may make; None if Python must."""
+    def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
+        """``cuts`` and ``look`` as calls that machine code may make; None if Python must."""
         ...
 
     def put(self, placement: Placement) -> int:
@@ -41,8 +42,8 @@ class DirectRoute:
         self._bullet, self._client = bullet, client
         self._put, self._hurry, self._look = (KeptCall(f, bullet, client) for f in (put, hurry, look))
 
-    def lookout(self, haste: Haste, given: Look) -> Lookout | None:
-        calls = hurry.bind(self._bullet, self._client, haste), look.bind(self._bullet, self._client, given)
+    def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
+        calls = cuts.bind(self._bullet, self._client, sweep), look.bind(self._bullet, self._client, given)
         return Lookout(*(call.holding() for call in calls))
 
     def put(self, placement: Placement) -> int:
@@ -63,7 +64,7 @@ class OrdinaryRoute:
         self._note_due, self._has_moved = KeptCall(note_due), KeptCall(has_moved)
         self._hurrying, self._written = KeptCall(hurrying), KeptCall(written)
 
-    def lookout(self, haste: Haste, given: Look) -> Lookout | None:
+    def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
         return None
 
     def put(self, placement: Placement) -> int:

@@ -35,14 +35,15 @@ class CallSequence:
 
     def __init__(self, calls: Sequence[Bound], times: np.ndarray | None = None) -> None:
         self._calls, self.times = tuple(calls), np.zeros(len(calls) + 1) if times is None else times
-        self._last = np.zeros(1, dtype=np.int64)
-        python, places = _interpreter(), np.array([call.place() for call in calls])
-        self._run = None if python is None else _in_turn.bind(places, python, self.times, self._last).holding()
+        cells = np.zeros(2, dtype=np.int64)  # the first call that is made, what the last one gave
+        python, places, self._cells = _interpreter(), np.array([call.place() for call in calls]), cells.data
+        self._run = None if python is None else _in_turn.bind(places, python, self.times, cells).holding()
 
-    def __call__(self) -> int:
-        """How many gave 0."""
+    def __call__(self, first: int = 0) -> int:
+        """The number of the call that gave another one than 0, or that of all calls; first: where to begin."""
+        self._cells[0] = first
         if self._run is None:
-            return self._one_by_one()
+            return self._one_by_one(first)
         done: int = self._run()
         if done < 0:
             done = _AND_MISSING - done
@@ -53,15 +54,15 @@ class CallSequence:
     @property
     def said(self) -> int:
         """What the last call gave that ran."""
-        return int(self._last[0])
+        return self._cells[1]
 
-    def _one_by_one(self) -> int:
+    def _one_by_one(self, first: int) -> int:
         """The same where Python hides its functions."""
-        self.times[0] = perf_counter()
-        for k, call in enumerate(self._calls):
-            self._last[0] = call()
+        self.times[first] = perf_counter()
+        for k, call in enumerate(self._calls[first:], first):
+            said = self._cells[1] = call()
             self.times[k + 1] = perf_counter()
-            if self._last[0] != 0:
+            if said != 0:
                 return k
         return len(self._calls)
 
@@ -77,14 +78,14 @@ def _interpreter() -> Interpreter | None:
 
 
 @compiled
-def _in_turn(places: Annotated[np.ndarray, int, 5], python: Interpreter, times: Floats, last: Integers) -> int:
-    """How many calls gave 0, or _AND_MISSING less that if memory did not fit into their arenas.
+def _in_turn(places: Annotated[np.ndarray, int, 5], python: Interpreter, times: Floats, cells: Integers) -> int:
+    """The number of the first call that gave no 0, or _AND_MISSING less that if memory did not fit into their arenas.
 
-    places: as ``Bound.place`` says; last (1,): what the last one gave.
+    places: as ``Bound.place`` says; cells (2,): where to begin, and what the last one gave.
     """
-    missing, done, last[0] = 0, 0, 0
-    times[0] = float(foreign_int(python.clock)) / _GIGA
-    while done < len(places) and last[0] == 0:
+    missing, done, cells[1] = 0, cells[0], 0
+    times[done] = float(foreign_int(python.clock)) / _GIGA
+    while done < len(places) and cells[1] == 0:
         place = places[done]
         entry = integers_at(place[0], 1)[0]
         if place[4]:
@@ -95,7 +96,7 @@ def _in_turn(places: Annotated[np.ndarray, int, 5], python: Interpreter, times: 
             foreign(python.acquire, thread)
         done += 1
         times[done] = float(foreign_int(python.clock)) / _GIGA
-        last[0] = integers_at(place[3], 1)[0]
-    if last[0] != 0:
+        cells[1] = integers_at(place[3], 1)[0]
+    if cells[1] != 0:
         done -= 1
     return _AND_MISSING - done if missing > 0 else done

@@ -87,11 +87,12 @@ class Detection:
             self._looked.distance[:] = table.gaps[:n]
             self.surroundings.advance(simulation, self._looked, h)
 
-    def parts(self, simulation: Surrounded, settings: Settings, h: float) -> int:
-        """Parts into which a step of h seconds is cut."""
+    def parts(self, simulation: Surrounded, settings: Settings, h: float, more: int) -> int:
+        """Parts into which a step of h seconds is cut; more: than one, as a lookout says."""
         if self.surroundings is None or settings.substeps == 1:
             return 1
-        return min(max(1, self.surroundings.substeps(simulation, h)), settings.substeps)
+        wanted = 1 + more if more > 0 else self.surroundings.substeps(simulation, h)
+        return min(max(1, wanted), settings.substeps)
 
     def together(self) -> AbstractContextManager[None]:
         """A context around a step that is cut into parts."""

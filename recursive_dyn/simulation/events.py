@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.codegen.loops.calling import Packed
-from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
+from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.simulation.edits import GONE, Edit
 
@@ -81,11 +81,9 @@ class Events:
         """Forget the last call's events, keep who is in touch."""
         self.touches.fresh[0] = 1
 
-    def note(self, contacts: ContactBuffer) -> None:
-        """Count a step's contacts, impulses included; events are made of them when asked for."""
-        self.make_room(contacts.count)
-        self.number(contacts.free_names)
-        note(contacts.table, self.touches, self._bodies)
+    def copied(self) -> Touches:
+        """The numbers in other arrays."""
+        return Touches(*(numbers.copy() for numbers in self.touches))
 
     def make_room(self, more: int) -> None:
         """Room for so many more pairs, in other arrays if need be."""

@@ -24,27 +24,31 @@ _STAGES = ("flight", "detection", "solve")
 
 class KeptArrays(NamedTuple):
     """rows: impulses of the rows on coordinates by number, see ``row_names``, 0 where there is none. counts (3,): how
-    many contacts and rows were solved for, and how many rows are told, motors that needed none with them; numbers: of
-    those, in order; facts (5,): as in ImpulseFacts; tolerance (1,): of the solve, m/s. momentum: that is carried.
-    times (4,), s: when its flight, its detection and its solve began, and when that ended; steps (1,): counts up.
+    many contacts and rows were solved for, and how many rows there were, motors that needed no solve with them; facts
+    (5,): as in ImpulseFacts; tolerance (1,): of the solve, m/s; momentum: that is carried. times (4,), s: when its
+    flight, its detection and its solve began, and when that ended. parts (1,): how many the step was cut into, of which
+    all this is the last; totals: impulses by number over all parts, told (1,): of how many rows, numbers: of those, in
+    order. steps (1,): counts up.
     """
 
     rows: Floats
+    totals: Floats
     counts: Integers
+    told: Integers
     numbers: Integers
     facts: Floats
     tolerance: Floats
     momentum: Momentum
     times: Floats
+    parts: Integers
     steps: Integers
 
 
 @dataclass
 class _Told:
-    """What was told of a step, which it is by number, once someone had asked; parts: how many it was cut into."""
+    """What was told of a step, which it is by number, once someone had asked."""
 
     step: int
-    parts: int = 1
     coordinates: dict[str, float] | None = None
     contacts: Contacts | None = None
 
@@ -60,16 +64,13 @@ class Memory:
         count = row_count(dynamics.model)
         self.contacts = ContactBuffer()
         self.arrays = KeptArrays(
-            np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1),
-            no_momentum(dynamics), np.zeros(4), np.zeros(1, dtype=np.int64),
+            np.zeros(count), np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(1, dtype=np.int64),
+            np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
+            np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
         )  # fmt: skip
         self.acted: Acted | None = None
         self._empty = 0  # how many steps there were when all was forgotten
         self._last = _Told(0)
-
-    def sum_up(self, parts: int, totals: dict[str, float]) -> None:
-        """The step that ended was one of several parts; totals: impulses by row over all of them."""
-        self._last = _Told(self._steps, parts, totals)
 
     def copy(self) -> Memory:
         """The same numbers in other arrays."""
@@ -82,6 +83,11 @@ class Memory:
         """Hold what ``other`` does, in these arrays."""
         self.contacts.become(other.contacts)
         _become(self.arrays, other.arrays)
+        self.tell_as(other)
+
+    def tell_as(self, other: Memory) -> None:
+        """Tell what ``other`` does, whose numbers the arrays hold."""
+        self.contacts.free, self.contacts.free_names = other.contacts.free, other.contacts.free_names
         self._empty, self._last, self.acted = other._empty, other._last, other.acted
 
     def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
@@ -100,9 +106,8 @@ class Memory:
         own = self.arrays
         moved(other.arrays.rows, renumbered_rows(edit), own.rows)
         own.counts[0], own.facts[:] = len(stay), other.arrays.facts
-        own.tolerance[:], own.times[:] = other.arrays.tolerance, other.arrays.times
+        own.tolerance[:], own.times[:], own.parts[:] = other.arrays.tolerance, other.arrays.times, other.arrays.parts
         own.steps[0] = 1
-        self._last = _Told(1, other._told.parts)
         edit.momentum(other.arrays.momentum, q, v, measured, own.momentum)
 
     def forget(self) -> None:
@@ -110,7 +115,7 @@ class Memory:
         if self._empty != self._steps:
             self.contacts.clear()
             a = self.arrays
-            a.rows[:], a.counts[:], a.momentum.known[:] = 0.0, 0, 0
+            a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:] = 0.0, 0, 0, 0, 1
             a.steps[0] += 1
             self._empty = self._steps
 
@@ -136,12 +141,12 @@ class Memory:
         """Impulses by row, the same object until the next step."""
         told, a = self._told, self.arrays
         if told.coordinates is None:
-            told.coordinates = {names[k]: float(a.rows[k]) for k in a.numbers[: a.counts[2]].tolist()}
+            told.coordinates = {names[k]: float(a.totals[k]) for k in a.numbers[: a.told[0]].tolist()}
         return told.coordinates
 
     def solution(self) -> Solution:
         """What the solve did."""
-        a, parts, times = self.arrays, self._told.parts, dict[str, float]()
+        a, parts, times = self.arrays, int(self.arrays.parts[0]), dict[str, float]()
         if self._empty != self._steps:
             times = dict(zip(_STAGES, np.diff(a.times).tolist(), strict=True))
         contacts, rows, _ = a.counts.tolist()
@@ -162,7 +167,7 @@ class Memory:
             bodies, forces = owners[own], sign * table.impulses[own]
             moments = np.cross(table.points[own, side] - origins[bodies], forces) + sign * table.moments[own]
             np.add.at(result, bodies, np.concatenate([moments, forces], axis=1))
-        return result * (self._told.parts / timestep)
+        return result * (float(self.arrays.parts[0]) / timestep)
 
 
 def _become(target: tuple[object, ...], source: tuple[object, ...]) -> None:

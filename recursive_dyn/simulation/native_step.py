@@ -36,9 +36,9 @@ class StepArrays(NamedTuple):
     q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
     there on until all of it is done. settings (9,): as in Options, then the time for which damping and springs enter
     the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources, impulses: see
-    there; owed: momenta that the step ends with; whole (1,): 0 for a part of a step; times (6,), s: when its stages
-    began, and the last one ended; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step; kept:
-    those of the last one.
+    there; owed: momenta that the step ends with; part (2,): which one of how many parts it is; times (6,), s: when its
+    stages began, and the last one ended; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step;
+    kept: those of the last one.
     """
 
     q: Floats
@@ -57,7 +57,7 @@ class StepArrays(NamedTuple):
     trees: FloatingTrees
     owed: Momentum
     sources: RowSources
-    whole: Integers
+    part: Integers
     times: Floats
     rows: GeneralizedRows
     impulses: ImpulseArrays
@@ -176,26 +176,36 @@ def _problem(
 def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
     """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
 
-    Where this is a whole step time goes on, and events are counted. 0, or 1 if there is no room for all pairs that may
+    Events are counted; where this is a whole step time goes on. 0, or 1 if there is no room for all pairs that may
     touch: then nothing was done.
     """
     n, rows = s.counts[0], s.counts[2]
-    if s.whole[0] and touches.size[0] + n > len(touches.a):
+    if touches.size[0] + n > len(touches.a):
         return 1
     copy_contacts(contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts
-    s.kept.numbers[:rows] = s.numbers[:rows]
     s.kept.rows[:] = 0.0
+    if s.part[0] == 0:
+        s.kept.totals[:] = np.nan
+        s.kept.told[0] = 0
     for i in range(rows):
-        s.kept.rows[s.numbers[i]] = s.impulses.changes.row_impulses[i]
+        number, impulse = s.numbers[i], s.impulses.changes.row_impulses[i]
+        s.kept.rows[number] = impulse
+        if np.isnan(s.kept.totals[number]):
+            s.kept.totals[number] = impulse
+            s.kept.numbers[s.kept.told[0]] = number
+            s.kept.told[0] += 1
+        else:
+            s.kept.totals[number] += impulse
     if len(s.trees.bases) > 0:
         remembered(s.kept.momentum, s.owed)
     s.kept.tolerance[0] = s.settings[6]
     s.kept.times[:] = s.times[1:5]
     s.kept.steps[0] += 1
-    if s.whole[0]:
-        note(contacts, touches, bodies)
+    s.kept.parts[0] = s.part[1]
+    note(contacts, touches, bodies)
+    if s.part[1] == 1:
         s.clock[0] += s.settings[0]
     s.flown[0] = 0
     return 0

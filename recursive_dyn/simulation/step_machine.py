@@ -25,6 +25,7 @@ from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, idle, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
 
 
@@ -58,7 +59,7 @@ class StepMachine:
             np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(9),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
-            np.ones(1, dtype=np.int64), np.zeros(6),
+            np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
@@ -68,6 +69,7 @@ class StepMachine:
         self._options: tuple[float, ...] = ()
         self._versions = -1, -1  # of the buffers that are bound
         self._touches: Touches | None = None
+        self._start: StepStart | None = None
         self._lookout: Lookout | None = None
         self._sequence: CallSequence | None = None  # of all stages, with what is bound and this lookout
         self._packed = Packed(self.arrays)
@@ -85,18 +87,20 @@ class StepMachine:
             self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
             self._options = options
 
-    def advance(self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings) -> int:
+    def advance(
+        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, first: int = HASTE
+    ) -> int:
         """Take all stages of a step in one go, up to one that has more to say than DONE: that one, or ALL.
 
-        Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. HASTE,
-        and nothing is done, after a step with free bodies.
+        Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. No
+        free bodies take part, nor did in the step before. first: the stage to begin with.
         """
         buffer, kept = self.buffer, self._memory.contacts
-        if kept.free is not NOBODY or self._free.size[0]:
-            return self.HASTE
         self.begin(tau, h, settings)
         if buffer.free is not NOBODY:
             buffer.clear()
+        if self._free.size[0]:
+            self._free.size[0] = 0
         if self._versions != (buffer.version, kept.version):
             self._bind()
         if self._touches is not events.touches:
@@ -106,7 +110,7 @@ class StepMachine:
             haste, look = (call or idle.bind(self.arrays.counts) for call in lookout)
             sequence = CallSequence((haste, self._fly, look, self._solve, self._keep), self.times)
             self._sequence, self._lookout = sequence, lookout
-        return sequence()
+        return sequence(first)
 
     @property
     def said(self) -> int:
@@ -117,6 +121,12 @@ class StepMachine:
         """Fly on from the state."""
         code: int = self._fly()
         return code
+
+    def start(self, events: Events) -> StepStart:
+        """What keeps the start of a step in parts."""
+        if self._start is None:
+            self._start = StepStart(self._state, self._memory, events)
+        return self._start
 
     def undo(self) -> None:
         """Back to where ``fly`` started, if the step is not done."""

@@ -47,15 +47,16 @@ class Surroundings(Protocol):
 class Lookout(NamedTuple):
     """Surroundings in machine code, for steps in which they move nothing.
 
-    haste: a call that gives 0 if ``substeps`` would be 1; look: one that writes contacts into a buffer, and gives 0
-    unless there is more to do. Both None where nothing can be touched.
+    haste: a call that gives by how much ``substeps`` is more than 1, or a negative number if that must be asked; look:
+    one that writes contacts into a buffer, and gives 0 unless there is more to do. Both None where nothing can be
+    touched.
     """
 
     haste: Bound | None = None
     look: Bound | None = None
 
 
-ALONE = Lookout()
+ALONE, NOT_KNOWN = Lookout(), -1
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recursive_dyn.codegen.progress import waiting
-from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import settled
@@ -33,7 +33,7 @@ from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.surroundings import Surrounded, Surroundings
+from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded, Surroundings
 
 if TYPE_CHECKING:
     from recursive_dyn.simulation.step_machine import StepMachine
@@ -165,9 +165,7 @@ class Timesteps:
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""
-        self._native, stage, lookout = False, machine.HASTE, None
-        if not self._constrained:
-            lookout = self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
+        self._native, stage, lookout = False, machine.HASTE, self._lookout(machine)
         try:
             if lookout is not None:
                 stage = machine.advance(lookout, self.events, tau, h, self.settings)
@@ -175,17 +173,33 @@ class Timesteps:
                 self._native = True
             else:
                 with Held():
-                    self._by_hand(machine, simulation, tau, h, stage)
+                    said = machine.said if lookout is not None else NOT_KNOWN
+                    self._by_hand(machine, simulation, tau, h, stage, said)
         except BaseException:
             machine.undo()
             raise
         self.step_size = h
 
-    def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> None:
-        """A timestep, whole or not at all, from a stage on that was taken and said why it is not enough."""
+    def _lookout(self, machine: StepMachine) -> Lookout | None:
+        """What makes a step one go of machine code, if that is possible."""
+        if self._constrained or self.memory.contacts.free is not NOBODY:
+            return None
+        return self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
+
+    def _by_hand(
+        self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int, said: int
+    ) -> None:
+        """A timestep, whole or not at all, from a stage on that said why it is not enough."""
         state, time, kept = self._state, self._state.time, self._detection.kept
         try:
-            self._go_on_from(stage, machine, simulation, tau, h)
+            if stage == machine.HASTE:
+                parts = self._detection.parts(simulation, self.settings, h, said)
+                if parts == 1:
+                    self._part(machine, simulation, tau, h)
+                else:
+                    self._in_parts(machine, simulation, tau, h, parts)
+            else:
+                self._go_on(machine, simulation, tau, h, stage, said)
             state.time = time + h
         except BaseException:
             machine.undo()
@@ -194,66 +208,54 @@ class Timesteps:
         finally:
             self.step_size, self._within = h, False
 
-    def _go_on_from(self, stage: int, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
-        said, times = machine.said, machine.times[1:].tolist()
-        if stage == machine.FLIGHT:
-            self._flown(machine, tau, h, said)
-            self._go_on(machine, simulation, h, [times[0], perf_counter()])
-        elif stage == machine.LOOK:
-            self._within = True
-            self._go_on(machine, simulation, h, times[:2], said)
-        elif stage == machine.SOLVE:
-            self._solved(machine, said)
-        elif stage == machine.KEEPING:
-            machine.keep(self.events)
-        else:
-            parts = self._detection.parts(simulation, self.settings, h)
-            if parts == 1:
-                self._part(machine, simulation, tau, h)
-            else:
-                self._in_parts(machine, simulation, tau, h, parts)
-
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
-        state, whole = self._state, machine.arrays.whole
-        q, v, memory = state.q.copy(), state.v.copy(), self.memory.copy()
-        totals, touched = dict[str, float](), []
-        whole[0] = 0
+        part, start = machine.arrays.part, machine.start(self.events)
+        start.note()
         try:
             with self._detection.together():
-                for _ in range(parts):
+                for k in range(parts):
+                    part[:] = k, parts
                     self._part(machine, simulation, tau, h / parts)
-                    touched.append(self.memory.contacts.copy())
-                    for name, impulse in self.coordinates().items():
-                        totals[name] = totals.get(name, 0.0) + impulse
         except BaseException:
             machine.undo()
-            state.q[:], state.v[:] = q, v
-            self.memory.become(memory)
+            start.restore()
             raise
         finally:
-            whole[0] = 1
-        self.memory.sum_up(parts, totals)
-        for contacts in touched:
-            self.events.note(contacts)
+            part[:] = 0, 1
 
     def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """The step, or a part of it: fly, look, solve and settle, tell."""
-        self.step_size = h
-        machine.begin(tau, h, self.settings)
-        times = [perf_counter()]
-        self._flown(machine, tau, h, machine.fly())
-        self._go_on(machine, simulation, h, [*times, perf_counter()])
+        self.step_size, self._within = h, False
+        lookout = self._lookout(machine)
+        if lookout is None:
+            machine.begin(tau, h, self.settings)
+            machine.times[machine.FLIGHT] = perf_counter()
+            self._go_on(machine, simulation, tau, h, machine.FLIGHT, machine.fly())
+        else:
+            stage = machine.advance(lookout, self.events, tau, h, self.settings, machine.FLIGHT)
+            if stage != machine.ALL:
+                self._go_on(machine, simulation, tau, h, stage, machine.said)
 
     def _go_on(
-        self, machine: StepMachine, simulation: Surrounded, h: float, times: list[float], said: int | None = None
+        self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int, said: int
     ) -> None:
-        """The step, or a part of it, from where the flight led; said: what a look said, if there was one."""
-        self._detection.look(simulation, machine.buffer, self.settings, said)
-        times.append(perf_counter())
-        self._solved(machine, machine.solve())
-        self._detection.tell(simulation, machine.buffer, h)
-        machine.times[1:5] = *times, perf_counter()
+        """The step, or a part of it, from a stage on that said this."""
+        times, looked = machine.times, None
+        if stage == machine.FLIGHT:
+            self._flown(machine, tau, h, said)
+            times[machine.LOOK] = perf_counter()
+        elif stage == machine.LOOK:
+            looked = said
+        if stage < machine.SOLVE:
+            self._within = True
+            self._detection.look(simulation, machine.buffer, self.settings, looked)
+            times[machine.SOLVE] = perf_counter()
+            said = machine.solve()
+        if stage < machine.KEEPING:
+            self._solved(machine, said)
+            self._detection.tell(simulation, machine.buffer, h)
+            times[machine.KEEPING] = perf_counter()
         machine.keep(self.events)
 
     def _flown(self, machine: StepMachine, tau: np.ndarray, h: float, code: int) -> None:
@@ -265,7 +267,6 @@ class Timesteps:
             self._flight.advance(state.q, state.v, tau, h, 1, state.time, limits=False)  # says why, or takes more care
             if machine.present is not None:
                 machine.present.update(state.q, state.v)
-        self._within = True
 
     def _solved(self, machine: StepMachine, code: int) -> None:
         """What solved for the impulses that forbid what contacts, limits, motors, friction and constraints forbid, and

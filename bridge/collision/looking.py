@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,12 @@ from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions
 from bridge.collision.placing import HALF, Placement, has_moved, note_due
 from bridge.planes.plane_contacts import PlaneTable, plane_contacts
 from recursive_dyn.codegen.compiled import Compiled, Floats, Integers, compiled
+from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.contact.contact_buffer import ContactTable
 
 UNSEEN = -3  # what is said instead of a number where the connection is gone, or somebody came or went
 
+_KEPT = 4  # tuples that a compiled function stays bound to
 ALL, THE_REST = 0, 1  # stages of a look: anew, and after a detection that has been made
 
 
@@ -123,15 +124,16 @@ def hurry(bullet: Functions, client: int, haste: Haste) -> int:
 
 
 class KeptCall:
-    """A compiled function whose last argument is the same tuple of arrays time and again."""
+    """A compiled function whose last argument is one of a few tuples of arrays time and again."""
 
     def __init__(self, function: Compiled[..., Any], *fixed: Any) -> None:
         self._function, self._fixed = function, fixed
-        self._given: Any = None
-        self._call: Callable[[], int] = int
+        self._kept: list[tuple[Any, Bound]] = []
 
     def __call__(self, given: Any) -> int:
-        if given is not self._given:
-            self._call = self._function.bind(*self._fixed, given).holding()
-            self._given = given
-        return self._call()
+        for known, call in self._kept:
+            if known is given:
+                return int(call())
+        call = self._function.bind(*self._fixed, given).holding()
+        self._kept = [(given, call), *self._kept[: _KEPT - 1]]
+        return int(call())

@@ -13,6 +13,7 @@ from routes_to_bullet import H, ball_over_ground, courses, direct
 import recursive_dyn as rd
 from bridge import PyBulletMirror
 from recursive_dyn.codegen import call_sequence
+from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.simulation.detection import Detection
 from recursive_dyn.simulation.step_machine import StepMachine
 from scene import Body, Scene, joints
@@ -56,6 +57,23 @@ def test_a_step_without_surroundings_is_the_same_stage_by_stage(monkeypatch):
         assert set(sim.solution.times) == {"flight", "detection", "solve"}
         assert all(t >= 0.0 for t in sim.solution.times.values())
     assert ends[0] == ends[1] and "low limit of arm.angle" not in ends[0][2]
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_once_steps_go_on_nothing_is_bound_anew(tumbling, monkeypatch, seen):
+    """Neither where nobody looks at Bullet's bodies, nor where all are put in place after every step, bare ones too."""
+    with PyBulletMirror(tumbling[0], rd.Simulation(tumbling[1], H), gui=False) as shown:
+        shown.step(480)
+        if seen:
+            assert shown.client >= 0
+        shown.step(2)
+        shown.queries.ray((0, 0, 3), (0, 0, -1))
+        bound = []
+        monkeypatch.setattr(Bound, "__init__", lambda self, code, *given: bound.append(code))
+        for _ in range(20):
+            shown.step()
+            shown.queries.ray((0, 0, 3), (0, 0, -1))
+        assert not bound
 
 
 # Where Bullet's bodies are

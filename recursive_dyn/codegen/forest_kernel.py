@@ -97,29 +97,40 @@ def _filled(systems: int, width: int) -> Array:
 
 def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> tuple[Array, list[Array]]:
     """The table that a call reads, and all that this points to."""
-    total, first, firsts = whole.total, 0, []
-    parts = [whole.units, *([size for _, size in segments] for segments in (whole.inputs, whole.outputs))]
+    inputs, outputs = [size for _, size in whole.inputs], [size for _, size in whole.outputs]
+    small, starts, ends = [*inputs, *outputs], list[Array](), [0]
+    firsts = [0, len(inputs)]
     for group in groups:
         for runs in (group.inputs, group.outputs):
-            parts += [np.stack([np.cumsum(runs.lengths) - runs.lengths, runs.lengths], axis=1), in_lanes(runs.starts)]
-    flat = [np.asarray(part, dtype=np.int64).reshape(-1) for part in parts]
-    for part in flat:
-        firsts.append(first)
-        first += 8 * len(part)
-    numbers = np.concatenate(flat)
-    start = address(numbers)
-    at = [start + own for own in firsts]
-    rows = np.array([_row(group, *at[3 + 4 * k : 7 + 4 * k]) for k, group in enumerate(groups)], dtype=np.int64)
+            firsts.append(len(small))
+            small += _pairs(runs.lengths)
+            starts.append(in_lanes(runs.starts).reshape(-1))
+            ends.append(ends[-1] + len(starts[-1]))
+    numbers = np.concatenate([np.array(small, dtype=np.int64), *starts])
+    base = address(numbers)
+    at, lanes = [base + 8 * first for first in firsts], [base + 8 * (len(small) + end) for end in ends]
+    rows = [_row(group, at[2 + 2 * k], lanes[2 * k], at[3 + 2 * k], lanes[2 * k + 1]) for k, group in enumerate(groups)]
+    table, total = np.array(rows, dtype=np.int64), whole.total
     made = total.output_size if total is not None else whole.sums
     entries = {
         "inputs": kernel.input_size, "outputs": kernel.output_size, "nq": whole.nq, "nv": whole.nv,
-        "unit_count": len(whole.units), "unit_table": at[0], "cleared": whole.cleared, "group_count": len(rows),
-        "groups": address(rows), **places, "sum_count": whole.sums, "sum_place": kernel.output_size - made,
-        "total": 0 if total is None else total.native.address(total.entry), "input_segments": len(whole.inputs),
-        "input_sizes": at[1], "output_segments": len(whole.outputs), "output_sizes": at[2],
+        "unit_count": len(whole.units), "unit_table": address(whole.units), "cleared": whole.cleared,
+        "group_count": len(rows), "groups": address(table), **places, "sum_count": whole.sums,
+        "sum_place": kernel.output_size - made,
+        "total": 0 if total is None else total.native.address(total.entry), "input_segments": len(inputs),
+        "input_sizes": at[0], "output_segments": len(outputs), "output_sizes": at[1],
     }  # fmt: skip
-    table = np.array([entries[name] for name in FOREST], dtype=np.int64)
-    return table, [numbers, rows, *(group.constants for group in groups)]
+    first = np.array([entries[name] for name in FOREST], dtype=np.int64)
+    return first, [numbers, table, whole.units, *(group.constants for group in groups)]
+
+
+def _pairs(lengths: Sequence[int]) -> list[int]:
+    """Of each run where it begins in the lanes, and how long it is."""
+    found, first = [], 0
+    for length in lengths:
+        found += [first, length]
+        first += length
+    return found
 
 
 def _row(group: Lanes, input_table: int, input_starts: int, output_table: int, output_starts: int) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
+from math import prod
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Forest:
     def __init__(self, model: Model, alone: Callable[[Model], Evaluator]) -> None:
         self.model, self._alone = model, alone
 
-    @property
+    @cached_property
     def kinds(self) -> list[Kind]:
         """The kinds of its trees."""
         return kinds_of(self.model)
@@ -59,13 +60,11 @@ class Forest:
         outputs = function.rows(self.model, self.kinds)
         if outputs is None:
             return None
-        inputs = self.inputs(function)
-        chosen = [
-            k for k, rows in enumerate(outputs) if len(rows.lengths) or (function.sums and self.kinds[k].model.nv)
-        ]
+        inputs, kinds = self.inputs(function), self.kinds
+        chosen = [k for k, rows in enumerate(outputs) if rows.lengths or (function.sums and kinds[k].model.nv)]
         groups = []
         for done, k in enumerate(chosen):
-            kernel = self.tree(self.kinds[k]).kernel(name, jit.vector_width())
+            kernel = self.tree(kinds[k]).kernel(name, jit.vector_width())
             groups.append(Lanes(kernel, inputs[k], self._constants[k], outputs[k]))
             if report is not None:
                 report((done + 1) / len(chosen))
@@ -109,7 +108,7 @@ class Forest:
         if segment == "parameters":
             return self._parameters
         if segment == "dt":
-            return [Runs(np.zeros((len(kind), 1), dtype=np.int64), np.ones(1, dtype=np.int64)) for kind in kinds]
+            return [Runs(np.zeros((len(kind), 1), dtype=np.int64), (1,)) for kind in kinds]
         if segment in OF_BODIES:
             return tree_rows.bodies(OF_BODIES[segment])(model, kinds) or []
         return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)
@@ -117,7 +116,7 @@ class Forest:
     def _whole(self, name: str, function: Function, outputs: Sequence[Runs]) -> Whole:
         model, rule = self.model, BY_FUNCTION.get(name)
         segments = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
-        size = int(np.prod(function.shape(model)))
+        size = prod(function.shape(model))
         written = sum(len(rows.starts) * rows.size for rows in outputs)
         total = self._total(name, function)
         made = total.output_size if total is not None else function.sums

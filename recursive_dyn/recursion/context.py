@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.expression import Graph, Scalar, array
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion import forward_dynamics, lagrangian
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion.kinematics import Tree
@@ -108,10 +108,15 @@ class Context:
 
 def segment_size(model: Model, name: str) -> int:
     """Length of an input segment, or of one of rates."""
-    sizes = {
+    return segment_sizes(model)[name.removeprefix(ALONG)]
+
+
+@once
+def segment_sizes(model: Model) -> dict[str, int]:
+    """Lengths of all input segments by name."""
+    return {
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
         "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv,
         "dt": 1, "parameters": len(model.parameters),
         **{segment: columns * model.nb for segment, columns in OF_BODIES.items()},
     }  # fmt: skip
-    return sizes[name.removeprefix(ALONG)]

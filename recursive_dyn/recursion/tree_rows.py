@@ -125,7 +125,7 @@ def impulse_factors(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     found, points = [], end + sum(world)
     for kind, links, size in zip(kinds, parts, world, strict=True):
         # only one tree has any of the world's: all that share coordinates are one
-        of_world = Runs.stretches(np.full((len(kind), 1), end), np.array([size]))
+        of_world = Runs.stretches(np.full((len(kind), 1), end), [size])
         found.append(Runs.joined([links, of_world, kind.link_runs.each(3).after(points)]))
         end += size
     return found
@@ -151,8 +151,8 @@ def frames(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 
 def _stretches(model: Model, kinds: Sequence[Kind], counts: Sequence[Sequence[int]]) -> tuple[list[Runs], int]:
     """Places of ``counts`` numbers of each link of each kind, link after link in the whole; and their end."""
-    sizes, lengths = np.zeros(model.nl + 1, dtype=np.int64), [np.array(own, dtype=np.int64) for own in counts]
-    for kind, own in zip(kinds, lengths, strict=True):
+    sizes = np.zeros(model.nl + 1, dtype=np.int64)
+    for kind, own in zip(kinds, counts, strict=True):
         sizes[1 + kind.links] = own
     starts = np.cumsum(sizes)
-    return [Runs.stretches(starts[kind.links], own) for kind, own in zip(kinds, lengths, strict=True)], int(starts[-1])
+    return [Runs.stretches(starts[kind.links], own) for kind, own in zip(kinds, counts, strict=True)], int(starts[-1])

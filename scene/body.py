@@ -89,6 +89,10 @@ class Node:
         """The node of that name among all that this one hangs together with; None if there is none."""
         return self._tree.nodes.get(name) if isinstance(name, str) else None
 
+    def together(self) -> dict[str, Node]:
+        """All that this one hangs together with, and itself, by name."""
+        return dict(self._tree.nodes)
+
     def walk(self) -> Iterator[Node]:
         """This node and all below it, parents first."""
         stack: list[Node] = [self]
@@ -129,7 +133,19 @@ class Body(Node, BodySymbols):
         self.joint: Joint | None = None
         self.place = np.eye(4)
         self.order = -1
-        self.lowered: tuple[Any, Any] | None = None  # what it was, and what ``scene.lower`` made of it
+        self._lowered: tuple[Any, ...] | None = None
+
+    def keep(self, lowered: Any) -> None:
+        """Keep what it was lowered to, for as long as it stays what it is."""
+        self.place.setflags(write=False)
+        self._lowered = lowered, self._name, self.joint, self.properties, self.place
+
+    def lowered(self) -> Any:
+        """What it was lowered to; None where it is something else since."""
+        known = self._lowered
+        if known is None or known[1] != self._name or known[2] is not self.joint:
+            return None
+        return known[0] if known[3] is self.properties and known[4] is self.place else None
 
     @classmethod
     def of_properties(cls, name: str, shapes: Sequence[Shape], properties: MassProperties) -> Body:

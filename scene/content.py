@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class SceneContent:
     @property
     def bodies(self) -> list[Body]:
         """Every body hung on the world, in order of attachment, parents first."""
-        if not any(body.children for body in self.world.children):
+        if not [body for body in self.world.children if body.children]:
             return list(self.world.children)
         ready = [(body.order, body) for body in self.world.children]
         heapq.heapify(ready)
@@ -58,6 +58,12 @@ class SceneContent:
             for child in first.children:
                 heapq.heappush(ready, (child.order, child))
         return result
+
+    def named(self) -> dict[str, Body]:
+        """Every body hung on the world, by name."""
+        found = self.world.together()
+        del found[self.world.name]
+        return cast(dict[str, Body], found)  # all but the world are
 
     def __getitem__(self, name: str) -> Body:
         found = self.world.find(name)

@@ -14,7 +14,7 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
-from scene.body import Body
+from scene.body import Body, Node
 from scene.constraint_group import DROP, ConstraintGroup
 from scene.joints.surfaces.relative_curvature import check_contact
 from scene.mass_properties import MassProperties
@@ -32,24 +32,19 @@ def lower(
     """The model of bodies given parents first; ModelError names what is wrong."""
     graph = Graph()
     known = frozenset(parameters)
-    specs: dict[int, BodySpec] = {}
+    specs: dict[Node | None, BodySpec] = {}
     for body in bodies:
-        parent, content = specs.get(id(body.parent)), _content(body)
-        if body.lowered is None or body.lowered[1].parent is not parent or body.lowered[0] != content:
+        parent = specs.get(body.parent)
+        spec = body.lowered()
+        if spec is None or spec.parent is not parent:
             spec = _lowered(body, parent, graph, known, parameters)
-            body.lowered = (content, spec) if spec.plain else None
-        else:
-            spec = body.lowered[1]
-        specs[id(body)] = spec
+            if spec.plain:
+                body.keep(spec)
+        specs[body] = spec
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
     model = build_model(graph, list(specs.values()), gravity, list(parameters.items()), shared, rows)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
-
-
-def _content(body: Body) -> Any:
-    place = body.place
-    return body.name, body.joint, body.properties, place.tobytes() if place.dtype == float else place.tolist()
 
 
 def _lowered(

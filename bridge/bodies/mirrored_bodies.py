@@ -53,7 +53,7 @@ class MirroredBodies:
     @property
     def ranked(self) -> list[int]:
         """All ids in the order in which a new mirror would make them: bodies, scenery, what is only drawn."""
-        return [*(body for ids in self.of.values() for body in ids), *self._standing, *self._drawn]
+        return [*[body for ids in self.of.values() for body in ids], *self._standing, *self._drawn]
 
     @property
     def reach(self) -> np.ndarray:

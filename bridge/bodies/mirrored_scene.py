@@ -82,12 +82,12 @@ class MirroredScene:
 
         Raises ModelError for what Bullet cannot take, and leaves everything as it was.
         """
-        names, current = tuple(dynamics.bodies), {body.name: body for body in self._scene.bodies}
-        if len(names) != len(current) or not all(map(current.__contains__, names)):
+        names, current = tuple(dynamics.bodies), self._scene.named()
+        if len(names) != len(current) or [name for name in names if name not in current]:
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
-        made, numbers = self._made, {name: k for k, name in enumerate(names)}
-        new = [name for name in names if _differs(current[name], made.get(name))]
-        parts = {name: self._parts(numbers[name], current[name]) for name in new}
+        made = self._made
+        new = [name for name in names if name not in made or made[name] != (current[name], current[name].shapes)]
+        parts = {name: self._parts(names.index(name), current[name]) for name in new}
         gone = {name for name in made if name not in current or name in parts}
         scenery = self._scenery()
         standing = {shape: self._colliders(shape) for shape in scenery if shape not in self._standing}
@@ -174,10 +174,6 @@ class MirroredScene:
         self._neighbours = dict.fromkeys([*stayed, *found])
         for pair in apart(self._scene, self._neighbours, {*new, WORLD} if anew else new):
             self.bodies.ignore(*pair)
-
-
-def _differs(body: Body, made: tuple[Body, list[shapes.Shape]] | None) -> bool:
-    return made is None or made[0] is not body or made[1] != body.shapes
 
 
 def _ground(ground: bool | float) -> tuple[shapes.Plane | None, bool]:

@@ -53,8 +53,9 @@ def _ranks(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarra
 
 def _shapes(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """The number now of each shape that may lie on planes."""
+    stay = after.firsts.keys() - changed.names
     names, firsts = list(before.firsts), np.array(list(before.firsts.values()))
-    to = np.array([-1 if name in changed.names else after.firsts.get(name, -1) for name in names[:-1]], dtype=np.int64)
+    to = np.array([after.firsts[name] if name in stay else -1 for name in names[:-1]], dtype=np.int64)
     counts = np.diff(firsts)
     within = np.arange(firsts[-1]) - np.repeat(firsts[:-1], counts)
     first = np.repeat(to, counts)

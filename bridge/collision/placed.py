@@ -68,8 +68,9 @@ class Placed:
         """Bullet's bodies and the scene's numbers of them, where they were put before."""
         ids, own = np.array(numbered, dtype=np.int64).reshape(-1, 2).T.copy()
         placing = placing_of(ids, own, self._bodies.reach[own, 2])
-        at = {body: row for row, body in enumerate(before.ids.tolist())}
-        rows = np.array([at.get(body, -1) for body in ids.tolist()], dtype=np.int64)
+        table = np.full(max(ids.max(initial=-1), before.ids.max(initial=-1)) + 1, -1)
+        table[before.ids] = np.arange(len(before.ids))
+        rows = table[ids]
         stayed = rows >= 0
         for now, then in zip(placing, before, strict=True):
             if now.ndim > 1:

@@ -66,9 +66,7 @@ class Population:
         self.free = [body for body in (FreeBody.of(k, client) for k in others) if body is not None]
         self.lively = bool(self.free) or any(articulated(k, client) for k in others)
         self.shared = bool(others)
-        self.census = Census(
-            _integers(ids), _integers(self._connection.marks[k] for k in names), self._connection.mark_words
-        )
+        self.census = Census(_integers(ids), _integers(self._connection.marks.values()), self._connection.mark_words)
         self.reach = self._bodies.reach
         self.forget_pairs()
         self._tell(max(now, default=-1) + 1, others)
@@ -153,4 +151,4 @@ class Population:
 
 
 def _integers(values: Any) -> np.ndarray:
-    return np.array([*values], dtype=np.int64)
+    return np.array(list(values), dtype=np.int64)

@@ -82,16 +82,14 @@ class PlaneContacts:
 
     def arrange(self, names: Sequence[str]) -> None:
         """Bodies have these numbers now, and their shapes follow each other as they do."""
-        first, laid = 0, []
-        self.firsts = {}
-        for number, name in enumerate(names):
-            own = self._lying.get(name)
-            if own is not None:
-                laid.append((number, own.outline))
-                self.firsts[name] = first
-                first += own.outline.shape_count
+        lying = self._lying
+        self._lying = {name: lying[name] for name in names if name in lying}
+        laid = [(number, lying[name].outline) for number, name in enumerate(names) if name in lying]
+        first, self.firsts = 0, {}
+        for name, own in self._lying.items():
+            self.firsts[name] = first
+            first += own.outline.shape_count
         self.firsts[""] = first
-        self._lying = {name: self._lying[name] for name in self.firsts if name}
         self._spaces.lay(laid)
         self._table = None
 

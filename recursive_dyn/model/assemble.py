@@ -19,7 +19,8 @@ from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
-from recursive_dyn.model.specification import BodySpec, Coupling
+from recursive_dyn.model.specification import BodySpec, Coupling, PartOfWorld
+from recursive_dyn.model.tree_content import trees_of
 from recursive_dyn.spatial.algebra import mirrored
 
 
@@ -40,37 +41,34 @@ def build_model(
     """
     if not (shared or constraints):
         trees, order = _trees(specs)
-        models = [_known(root, tree) for root, tree in trees.items()]
-        if all(models):
-            return ComposedModel([model for model in models if model], order, gravity, parameters)
+        for root, tree in trees.items():
+            if root.part is None or root.part.specs != tree:
+                object.__setattr__(root, "part", _part(tree))
+        parts = [root.part for root in trees if root.part is not None]
+        models = [part.model for part in parts if part.model is not None]
+        if len(models) == len(trees):
+            return ComposedModel(models, [part.trees for part in parts], order, gravity, parameters)
     return _built(graph, specs, gravity, parameters, shared, constraints)
 
 
-def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], list[tuple[int, int]]]:
+def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:
     """What hangs on each body of the world, in order of attachment; of each body the number of its tree, and in it."""
-    trees: dict[BodySpec, list[BodySpec]] = {}
-    numbers: dict[BodySpec, int] = {}
-    order = []
+    trees: dict[BodySpec, list[BodySpec]] = {spec: [] for spec in specs if spec.root is spec}
     for spec in specs:
-        root = spec.root
-        if spec is root:
-            numbers[root], trees[root] = len(trees), []
-        order.append((numbers[root], len(trees[root])))
-        trees[root].append(spec)
-    return trees, order
+        trees[spec.root].append(spec)
+    if len(trees) == len(specs):
+        return trees, (np.arange(len(specs)), np.zeros(len(specs), dtype=np.int64))
+    number = {root: k for k, root in enumerate(trees)}
+    own = {spec: k for tree in trees.values() for k, spec in enumerate(tree)}
+    return trees, (np.array([number[spec.root] for spec in specs]), np.array([own[spec] for spec in specs]))
 
 
-def _known(root: BodySpec, tree: list[BodySpec]) -> Model | None:
-    """The model of what hangs on a root, gravity being none of its own; kept with it. None: it needs to know others."""
-    kept = vars(root)
-    found: tuple[list[BodySpec], Model | None] | None = kept.get(_MODEL)
-    if found is None or found[0] != tree:
-        own = _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ()) if _independent(tree) else None
-        found = kept[_MODEL] = tree, own
-    return found[1]
-
-
-_MODEL = "@model"
+def _part(tree: list[BodySpec]) -> PartOfWorld:
+    """What hangs on a body of the world, gravity being none of its own."""
+    if not _independent(tree):
+        return PartOfWorld(tree)
+    model = _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ())
+    return PartOfWorld(tree, model, trees_of(model))
 
 
 def _independent(tree: Sequence[BodySpec]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
@@ -11,7 +11,8 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.joint.coordinate import Coordinate
-from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model, ModelParts, Numbers, expanded, once
+from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
+from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers, expanded
 
 Array = np.ndarray
 Frozen = TypeVar("Frozen", Link, BodyFrame)
@@ -28,23 +29,24 @@ class ComposedModel(Model):
     def __init__(
         self,
         models: Sequence[Model],
-        order: Sequence[tuple[int, int]],
+        trees: Sequence[Sequence[ModelTree]],
+        order: tuple[Array, Array],
         gravity: Sequence[float] | Array,
         parameters: Sequence[tuple[str, float]],
     ) -> None:
-        """order: (number of its model, number in it) of each body, in order of attachment."""
-        parts = _numbered(models, order)
+        """trees: of each model; order: of each body, as they were attached, the number of its model, and in it."""
+        parts = _numbered(models, trees, *order)
         own = vars(self)
         own["graph"], own["constraints"], own["assembled"], own["parts"] = Graph(), (), None, parts
         own["gravity"] = (float(gravity[0]), float(gravity[1]), float(gravity[2]))
         own["nq"], own["nv"] = len(parts.places.all), len(parts.slots.all)
         own["parameters"] = (*parameters, *((link.chart, 0.0) for link in self.charted))
 
-    @property
+    @cached_property
     def nb(self) -> int:
         return len(self.parts.bodies.all)
 
-    @property
+    @cached_property
     def nl(self) -> int:
         return len(self.parts.links.all)
 
@@ -74,23 +76,23 @@ class ComposedModel(Model):
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
-        return self._gathered(self.parts.bodies, lambda model: model.body_names)
+        return _in_order(self.parts.bodies, [model.body_names for model in self.parts.models])
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        return self._gathered(self.parts.slots, lambda model: model.velocity_names)
+        return _in_order(self.parts.slots, [model.velocity_names for model in self.parts.models])
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
-        return self._gathered(self.parts.places, lambda model: model.coordinate_names)
+        return _in_order(self.parts.places, [model.coordinate_names for model in self.parts.models])
 
     @cached_property
     def coordinates(self) -> tuple[Coordinate, ...]:
-        return self._gathered(self.parts.slots, lambda model: model.coordinates)
+        return _in_order(self.parts.slots, [model.coordinates for model in self.parts.models])
 
     @cached_property
     def charted(self) -> tuple[Link, ...]:
-        if not any(model.charted for model in self.parts.models):
+        if not [model for model in self.parts.models if model.charted]:
             return ()
         return tuple([link for link in self.links if link.chart is not None])
 
@@ -110,46 +112,35 @@ class ComposedModel(Model):
             found += [(places[first], places[end - 1] + 1) for first, end in model.units]
         return tuple(sorted(found))
 
-    def _gathered(self, numbers: Numbers, of: Callable[[Model], Iterable[Entry]]) -> tuple[Entry, ...]:
-        """What each part has of its numbered things, in the order of the whole."""
-        found = list(chain.from_iterable(map(of, self.parts.models)))
-        if (numbers.all[:-1] < numbers.all[1:]).all():
-            return tuple(found)
-        return tuple([found[k] for k in np.argsort(numbers.all).tolist()])
+
+def _in_order(numbers: Numbers, parts: Sequence[Sequence[Entry]]) -> tuple[Entry, ...]:
+    """What each part has of its numbered things, in the order of the whole."""
+    found = list(chain.from_iterable(parts))
+    if (numbers.all[:-1] < numbers.all[1:]).all():
+        return tuple(found)
+    return tuple([found[k] for k in np.argsort(numbers.all).tolist()])
 
 
-def _numbered(models: Sequence[Model], order: Sequence[tuple[int, int]]) -> ModelParts:
+def _numbered(
+    models: Sequence[Model], trees: Sequence[Sequence[ModelTree]], number: Array, own: Array
+) -> ModelParts[Model]:
     """What the models' parts are in the whole, body after body."""
-    first_body = _firsts([model.nb for model in models])
-    sizes = np.concatenate([np.zeros((0, 3), dtype=np.int64), *map(_sizes, models)])
-    number, own = np.array(order, dtype=np.int64).reshape(-1, 2).T
+    first_body = _firsts(np.array([model.nb for model in models], dtype=np.int64))
+    sizes = np.concatenate([np.zeros((0, 3), dtype=np.int64), *[model.body_sizes for model in models]])
     at = first_body[number] + own
     starts, bodies = np.empty_like(sizes), np.empty(len(sizes), dtype=np.int64)
-    starts[at], bodies[at] = np.cumsum(sizes[at], axis=0) - sizes[at], np.arange(len(at))
-    firsts = _firsts(sizes)[first_body]
-    links, slots, places = (
-        Numbers(expanded(starts[:, k], sizes[:, k]), np.ascontiguousarray(firsts[:, k])) for k in range(3)
-    )
-    return ModelParts(tuple(models), links, Numbers(bodies, first_body), slots, places)
+    in_order = sizes[at]
+    starts[at], bodies[at] = in_order.cumsum(axis=0) - in_order, np.arange(len(at))
+    firsts = _firsts(sizes)[first_body].T.copy()
+    links, slots, places = (Numbers(expanded(starts[:, k], sizes[:, k]), firsts[k]) for k in range(3))
+    return ModelParts(tuple(models), trees, links, Numbers(bodies, first_body), slots, places)
 
 
-def _firsts(counts: Sequence[int] | Array) -> Array:
+def _firsts(counts: Array) -> Array:
     """Where things begin of which there are ``counts`` (n, ...) one after the other, and the end, (n + 1, ...)."""
-    ends = np.cumsum(np.asarray(counts, dtype=np.int64), axis=0)
-    return np.concatenate([np.zeros_like(ends, shape=(1, *ends.shape[1:])), ends])
-
-
-@once
-def _sizes(model: Model) -> Array:
-    """How many links, slots and places came with each body, (nb, 3)."""
-    sizes, nv, nq = np.zeros((len(model.bodies), 3), dtype=np.int64), 0, 0
-    for k, body in enumerate(model.bodies):
-        if body.jointed and body.link != WORLD:
-            link = model.links[body.link]
-            slots, places = max((nv, *(s + 1 for s in link.slots))), max((nq, *(p + 1 for p in link.places)))
-            sizes[k] = 1, slots - nv, places - nq
-            nv, nq = slots, places
-    return sizes
+    found = np.zeros((len(counts) + 1, *counts.shape[1:]), dtype=np.int64)
+    counts.cumsum(axis=0, out=found[1:])
+    return found
 
 
 def _with(frozen: Frozen, **changes: Any) -> Frozen:

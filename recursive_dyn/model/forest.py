@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,8 +12,9 @@ import numpy as np
 
 from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
-from recursive_dyn.model.model import Model, ModelParts, Numbers, once
-from recursive_dyn.model.tree_content import ModelTree, TreeContent, trees_of
+from recursive_dyn.model.model import Model, once
+from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers
+from recursive_dyn.model.tree_content import TreeContent, trees_of
 
 Array = np.ndarray
 
@@ -68,10 +70,10 @@ def kinds_of(model: Model) -> list[Kind]:
     inputs of their model; of single bodies, and of where trees stand, all are, so that one more is of the same kind.
     """
     parts = model.parts or _itself(model)
-    members: dict[str, _Members] = {}
-    for k, own in enumerate(parts.models):
-        for tree in trees_of(own):
-            members.setdefault(tree.structure, []).append((k, tree))
+    members: defaultdict[str, _Members] = defaultdict(list)
+    for k, trees in enumerate(parts.trees):
+        for tree in trees:
+            members[tree.structure].append((k, tree))
     return [_kind(model, parts, same) for same in members.values()]
 
 
@@ -84,16 +86,16 @@ def blocks_of(model: Model) -> list[Kind]:
     return [Kind(model, links, bodies, slots, places, np.arange(len(model.parameters))[None], np.zeros((1, 0)))]
 
 
-def _itself(model: Model) -> ModelParts:
+def _itself(model: Model) -> ModelParts[Model]:
     sizes = len(model.links), len(model.bodies), model.nv, model.nq
-    return ModelParts((model,), *(Numbers(np.arange(size), np.array([0, size])) for size in sizes))
+    return ModelParts((model,), (trees_of(model),), *(Numbers(np.arange(size), np.array([0, size])) for size in sizes))
 
 
-def _kind(model: Model, parts: ModelParts, members: _Members) -> Kind:
+def _kind(model: Model, parts: ModelParts[Model], members: _Members) -> Kind:
     number, first = np.array([k for k, _ in members]), members[0][1]
     trees = [tree for _, tree in members]
     values = np.concatenate([tree.numbers for tree in trees]).reshape(len(members), -1)
-    if all(tree.own == first.own for tree in trees):  # as those that are all of their parts are
+    if not [tree for tree in trees if tree.own != first.own]:  # none is, of those that are all of their parts
         trees = [first]
     owner = parts.models[number[0]]
     lifted = _lifted(owner, first, values)
@@ -113,7 +115,7 @@ def _table(numbers: Numbers, part: Array, own: Sequence[tuple[int, ...]]) -> Arr
     return np.asarray(numbers.all[numbers.first[part][:, None] + np.array(own, dtype=np.int64).reshape(len(own), -1)])
 
 
-def _parameters(model: Model, parts: ModelParts, members: _Members) -> Array:
+def _parameters(model: Model, parts: ModelParts[Model], members: _Members) -> Array:
     """Numbers in the whole of the parameters of each tree."""
     shared = list(range(len(model.common_parameters)))
     if not members[0][1].charts:

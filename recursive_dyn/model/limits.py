@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.model.model import Model, ModelParts, once
+from recursive_dyn.model.model import UNLIMITED, Model, once
+from recursive_dyn.model.model_parts import ModelParts
 
 Array = np.ndarray
-_UNLIMITED = (-np.inf, np.inf)
 
 
 class Limited(NamedTuple):
@@ -47,7 +47,7 @@ def _known(model: Model) -> tuple[Limited, Rubbing]:
 def _of_one(model: Model) -> tuple[Limited, Rubbing]:
     places = {slot: place for place, slot in model.plain_slots}
     numbered = list(enumerate(model.coordinates))
-    limits = [(s, places[s], *c.limits) for s, c in numbered if c.limits != _UNLIMITED and s in places]
+    limits = [(s, places[s], *c.limits) for s, c in numbered if c.limits != UNLIMITED and s in places]
     friction = [(s, c.friction) for s, c in numbered if c.friction > 0.0]
     slots, own, low, high = _columns(limits, 4)
     rubbing_slots, values = _columns(friction, 2)
@@ -61,10 +61,10 @@ def _columns(rows: Sequence[Sequence[float]], count: int) -> Array:
     return np.ascontiguousarray(np.array(rows, dtype=float).reshape(-1, count).T)
 
 
-def _of_parts(parts: ModelParts) -> tuple[Limited, Rubbing]:
+def _of_parts(parts: ModelParts[Model]) -> tuple[Limited, Rubbing]:
     limits, frictions, slots, places = [_NO_LIMITS], [_NO_FRICTION], parts.slots, parts.places
-    for k, model in enumerate(parts.models):
-        own, rubs = _known(model)
+    for k in [k for k, model in enumerate(parts.models) if model.bounded]:
+        own, rubs = _known(parts.models[k])
         if len(own.slots):
             at = slots.all[slots.first[k] + own.slots], places.all[places.first[k] + own.places]
             limits.append(Limited(*at, own.low, own.high))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property, wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from recursive_dyn.joint.drive import Drive
 from recursive_dyn.joint.joint_program import Factor, JointProgram
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.elimination_order import EliminationOrder, elimination_order
+from recursive_dyn.model.model_parts import ModelParts
 from recursive_dyn.spatial.algebra import mirrored
 
 WORLD = -1
+UNLIMITED = (-np.inf, np.inf)
 _ONCE = "@"  # what names begin with of what was found once
 Found = TypeVar("Found")
 
@@ -84,46 +86,7 @@ class BodyFrame:
     inertia: np.ndarray | None = None
 
 
-class Numbers(NamedTuple):
-    """Numbers in the whole, part after part; first (P + 1,): where each part's begin, and the end of the last."""
-
-    all: np.ndarray
-    first: np.ndarray
-
-    def of(self, part: int) -> list[int]:
-        """Those of one part, in its own order."""
-        own: list[int] = self.all[self.first[part] : self.first[part + 1]].tolist()
-        return own
-
-    def of_several(self, parts: np.ndarray) -> np.ndarray:
-        """Those of some parts (m,), one after the other."""
-        return self.all[expanded(self.first[parts], self.first[parts + 1] - self.first[parts])]
-
-
-def expanded(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """start, start + 1, ... as many as it counts, of all one after the other."""
-    return np.asarray(np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum()))
-
-
-_NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-
-
-@dataclass(frozen=True, eq=False)
-class ModelParts:
-    """Models that know nothing of each other, each of what hangs on one body of the world, and what their links,
-    bodies, slots and places are in the whole."""
-
-    models: tuple[Model, ...] = ()
-    links: Numbers = _NO_NUMBERS
-    bodies: Numbers = _NO_NUMBERS
-    slots: Numbers = _NO_NUMBERS
-    places: Numbers = _NO_NUMBERS
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-
-NO_PARTS = ModelParts()
+NO_PARTS: ModelParts[Model] = ModelParts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,17 +109,22 @@ class Model:
     units: tuple[tuple[int, int], ...] = ()  # (first, end) of the places in q that together have length 1
     constraints: tuple[Constraint, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
-    parts: ModelParts = NO_PARTS
+    parts: ModelParts[Model] = NO_PARTS
 
-    @property
+    @cached_property
     def nb(self) -> int:
         """Number of bodies."""
         return len(self.bodies)
 
-    @property
+    @cached_property
     def nl(self) -> int:
         """Number of links."""
         return len(self.links)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether any coordinate has limits or dry friction."""
+        return any(c.limits != UNLIMITED or c.friction > 0.0 for c in self.coordinates)
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
@@ -167,6 +135,18 @@ class Model:
     def velocity_names(self) -> tuple[str, ...]:
         """Names of the coordinates of v."""
         return tuple([c.name for c in self.coordinates])
+
+    @cached_property
+    def body_sizes(self) -> np.ndarray:
+        """How many links, slots and places came with each body, (nb, 3)."""
+        sizes, nv, nq = np.zeros((self.nb, 3), dtype=np.int64), 0, 0
+        for k, body in enumerate(self.bodies):
+            if body.jointed and body.link != WORLD:
+                link = self.links[body.link]
+                slots, places = max((nv, *(s + 1 for s in link.slots))), max((nq, *(p + 1 for p in link.places)))
+                sizes[k] = 1, slots - nv, places - nq
+                nv, nq = slots, places
+        return sizes
 
     def changed(self, **others: Any) -> Model:
         """The same but for some fields, and of no parts."""

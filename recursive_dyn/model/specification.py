@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from recursive_dyn.graph.expression import Scalar, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.model.model import Model
+from recursive_dyn.model.model_parts import ModelTree
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,15 @@ class Coupling:
     leader: str
     multiplier: float
     offset: float
+
+
+@dataclass(frozen=True, eq=False)
+class PartOfWorld:
+    """Some specifications as a model of their own, with its trees; None if they need to know others."""
+
+    specs: Sequence[BodySpec]
+    model: Model | None = None
+    trees: Sequence[ModelTree] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +54,7 @@ class BodySpec:
     center: np.ndarray
     inertia: np.ndarray
     drive: Coupling | tuple[Scalar, ...] | None = None
+    part: PartOfWorld | None = field(default=None, init=False)  # what hangs on it, of one on the world, once known
 
     @cached_property
     def root(self) -> BodySpec:

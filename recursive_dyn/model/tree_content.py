@@ -5,35 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.model.lifting import Reader, exchanged_body, exchanged_link
 from recursive_dyn.model.model import WORLD, Link, Model, once
+from recursive_dyn.model.model_parts import ModelTree
 
 Array = np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class ModelTree:
-    """What hangs together, in a model: links and bodies, parents first, and what moves them; its content, of which
-    ``structure`` is the hash."""
-
-    links: tuple[int, ...]
-    bodies: tuple[int, ...]
-    slots: tuple[int, ...]
-    places: tuple[int, ...]
-    charts: tuple[int, ...]
-    structure: str = ""
-    numbers: Array = field(default_factory=lambda: np.zeros(0))
-
-    @cached_property
-    def own(self) -> tuple[tuple[int, ...], ...]:
-        """Links, bodies, slots, places."""
-        return self.links, self.bodies, self.slots, self.places
 
 
 @once

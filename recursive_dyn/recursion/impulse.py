@@ -84,7 +84,9 @@ def floating(model: Model) -> list[int]:
     if model.constraints:
         return []
     if model.parts:
-        return sorted(i for kind in kinds_of(model) for i in kind.links[:, floating(kind.model)].ravel().tolist())
+        found = [kind.links[:, floating(kind.model)].reshape(-1) for kind in kinds_of(model)]
+        first: list[int] = np.sort(np.concatenate(found)).tolist()
+        return first
     return [
         i
         for i, link in enumerate(model.links)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, cast
 
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer
@@ -41,7 +41,8 @@ class Detection:
     def surround(self, surroundings: Surroundings | None) -> None:
         """Other ones, or none."""
         self.surroundings = surroundings
-        self._direct = surroundings if isinstance(surroundings, DirectSurroundings) else None
+        direct = hasattr(surroundings, "detect_into")  # a Protocol takes a hundred calls to say so
+        self._direct = cast(DirectSurroundings, surroundings) if direct else None
 
     def lookout(self, present: Present | None, buffer: ContactBuffer, h: Floats, settings: Settings) -> Lookout | None:
         """What a step takes of the surroundings in machine code; None where they have none."""

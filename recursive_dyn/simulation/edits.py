@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.model.model import Model, ModelParts, Numbers
+from recursive_dyn.model.model import Model
+from recursive_dyn.model.model_parts import ModelParts, Numbers
 from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.momentum import Momentum
 
+Names = Sequence[str]
 GONE = -2  # the number of what is there no more; -1 is the world's
 _LINEAR, _SPIN = slice(4, 7), slice(7, 10)  # among the numbers of a floating tree
 
@@ -35,16 +37,25 @@ class Edit:
     @classmethod
     def between(cls, old: Dynamics, new: Dynamics) -> Edit:
         """What has the same name is the same."""
-        kept = _kept_parts(old.model.parts, new.model.parts)
-        before, after = old.model.parts, new.model.parts
+        kept, before, after = _kept_parts(old.model.parts, new.model.parts), old.model.parts, new.model.parts
+
+        def numbered(
+            was: Numbers, now: Numbers, counts: tuple[int, int], names: Callable[[Dynamics], Names]
+        ) -> np.ndarray:
+            result, lost, found = _renumbered(was, now, kept, *counts)
+            if lost and found:
+                at, known = {names(new)[k]: k for k in found}, names(old)
+                result[lost] = [at.get(known[k], GONE) for k in lost]
+            return result
+
         return cls(
             old,
             new,
-            _renumbered(before.bodies, after.bodies, kept, old.bodies, new.bodies),
-            _renumbered(before.places, after.places, kept, old.coordinates, new.coordinates),
-            _renumbered(before.slots, after.slots, kept, old.velocity_coordinates, new.velocity_coordinates),
+            numbered(before.bodies, after.bodies, (old.model.nb, new.model.nb), lambda d: d.bodies),
+            numbered(before.places, after.places, (old.nq, new.nq), lambda d: d.coordinates),
+            numbered(before.slots, after.slots, (old.nv, new.nv), lambda d: d.velocity_coordinates),
             new.bodies,
-            _moved_links(old.model, new.model, kept),
+            _renumbered(before.links, after.links, kept, old.model.nl, new.model.nl)[0],
         )
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
@@ -106,29 +117,18 @@ def find(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.where(there, at, GONE)
 
 
-def _kept_parts(before: ModelParts, after: ModelParts) -> np.ndarray:
+def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarray:
     """Numbers before and after (m, 2) of the parts that stayed what they are."""
-    now = {id(model): k for k, model in enumerate(after.models)}
-    pairs = [(k, now[id(model)]) for k, model in enumerate(before.models) if id(model) in now]
+    now = {model: k for k, model in enumerate(after.models)}
+    pairs = [(k, now[model]) for k, model in enumerate(before.models) if model in now]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _renumbered(
-    before: Numbers, after: Numbers, kept: np.ndarray, old: Sequence[str], new: Sequence[str]
-) -> np.ndarray:
-    """The number now of everything that was numbered: within kept parts as these are, else by name."""
-    result, rest = np.full(len(old), GONE), np.ones(len(new), dtype=bool)
+    before: Numbers, after: Numbers, kept: np.ndarray, old: int, new: int
+) -> tuple[np.ndarray, list[int], list[int]]:
+    """The number now (old,) of everything in kept parts, GONE of the rest; what else was, and what else is there."""
+    result, rest = np.full(old, GONE), np.ones(new, dtype=bool)
     was, now = before.of_several(kept[:, 0]), after.of_several(kept[:, 1])
     result[was], rest[now] = now, False
-    lost, found = np.flatnonzero(result == GONE).tolist(), np.flatnonzero(rest).tolist()
-    if lost and found:
-        at = {new[k]: k for k in found}
-        result[lost] = [at.get(old[k], GONE) for k in lost]
-    return result
-
-
-def _moved_links(old: Model, new: Model, kept: np.ndarray) -> np.ndarray:
-    """The number now of every link of a part that stayed what it is, GONE of the others."""
-    result = np.full(old.nl, GONE)
-    result[old.parts.links.of_several(kept[:, 0])] = new.parts.links.of_several(kept[:, 1])
-    return result
+    return result, (result == GONE).nonzero()[0].tolist(), rest.nonzero()[0].tolist()

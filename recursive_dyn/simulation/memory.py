@@ -60,9 +60,9 @@ class Memory:
     once steps were counted since. acted: what the user had act, where a sensor is.
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
+    def __init__(self, dynamics: Dynamics, contacts: ContactBuffer | None = None) -> None:
         count = row_count(dynamics.model)
-        self.contacts = ContactBuffer()
+        self.contacts = ContactBuffer() if contacts is None else contacts
         self.arrays = KeptArrays(
             np.zeros(count), np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
@@ -93,9 +93,8 @@ class Memory:
     def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
         """Hold what ``other`` did of what is still there, at the new state q, v; measured: see ``Edit.momentum``.
 
-        Its contacts go over to this memory.
+        Both have the same contacts.
         """
-        self.contacts = other.contacts
         table, n = self.contacts.table, self.contacts.count
         a, b = edit.owners(table.a[:n]), edit.owners(table.b[:n])
         stay = np.flatnonzero((a != GONE) & (b != GONE))

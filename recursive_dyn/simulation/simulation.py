@@ -190,7 +190,7 @@ class Simulation(StepResults):
         state = State(edit.configuration(self.q), edit.velocity(self.v), self.time)
         tau, now = edit.velocity(self._tau), edit.bodies.tolist()
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
-        timesteps = Timesteps(dynamics, self._integrator, state)
+        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps)
         charts = Charts(dynamics) if dynamics.model.charted else None
         momenta = timesteps.at_present().momenta
         with Held():
@@ -200,7 +200,7 @@ class Simulation(StepResults):
             timesteps.memory.adopt(before.memory, edit, state.q, state.v, momenta)
             if keys is not None:
                 timesteps.memory.contacts.rename(keys)
-            timesteps.events, timesteps.buffer, timesteps.step_size = before.events, before.buffer, before.step_size
+            timesteps.step_size = before.step_size
             timesteps.events.renumber(edit)
             timesteps.buffer.clear()
             self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 class Timesteps:
-    """The timesteps of one simulation's state.
+    """The timesteps of one simulation's state; before: those whose events and contacts they take over.
 
     surroundings: what may be touched; settings, motors: as set by the user; memory: what the last step left; buffer:
     what this one meets; step_size: length of the step, or part of one, that is being taken, s.
     """
 
-    def __init__(self, dynamics: Dynamics, integrator: str, state: State) -> None:
+    def __init__(self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None) -> None:
         self._dynamics, self._integrator, self._state = dynamics, integrator, state
         self._flight = Flight(dynamics, integrator)
         self.position_share = registry.find(integrator).share
@@ -54,12 +54,13 @@ class Timesteps:
         self._constrained = bool(dynamics.model.constraints)
         self._machine: StepMachine | None = None
         self._present: Present | None = None
-        self.buffer = ContactBuffer()
+        self.buffer: ContactBuffer = ContactBuffer() if before is None else before.buffer
         self._within = False  # a step, whose frames are those of its machine
         self._native = False  # whether the last step was taken in one go, and frames are those where it ended
         self._detection = Detection()
         self.settings, self.motors = Settings(), Motors(dynamics)
-        self.events, self.memory = Events(dynamics.bodies), Memory(dynamics)
+        self.events: Events = Events(dynamics.bodies) if before is None else before.events
+        self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
         self.step_size = 0.0
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,0 +1,77 @@
+"""What a model was put together from, and what of that is where in the whole: plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+Array = np.ndarray
+Part = TypeVar("Part")
+
+
+class Numbers(NamedTuple):
+    """Numbers in the whole, part after part; first (P + 1,): where each part's begin, and the end of the last."""
+
+    all: Array
+    first: Array
+
+    def of(self, part: int) -> list[int]:
+        """Those of one part, in its own order."""
+        own: list[int] = self.all[self.first[part] : self.first[part + 1]].tolist()
+        return own
+
+    def of_several(self, parts: Array) -> Array:
+        """Those of some parts (m,), one after the other."""
+        if len(parts) == len(self.first) - 1 and (parts[:-1] < parts[1:]).all():
+            return self.all
+        return self.all[expanded(self.first[parts], self.first[parts + 1] - self.first[parts])]
+
+
+def expanded(starts: Array, counts: Array) -> Array:
+    """start, start + 1, ... as many as it counts, of all one after the other."""
+    ends = counts.cumsum()
+    if not len(ends):
+        return ends
+    return np.asarray((starts - ends + counts).repeat(counts) + np.arange(ends[-1]))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelTree:
+    """What hangs together, in a model: links and bodies, parents first, and what moves them; its content, of which
+    ``structure`` is the hash."""
+
+    links: tuple[int, ...]
+    bodies: tuple[int, ...]
+    slots: tuple[int, ...]
+    places: tuple[int, ...]
+    charts: tuple[int, ...]
+    structure: str = ""
+    numbers: Array = field(default_factory=lambda: np.zeros(0))
+
+    @cached_property
+    def own(self) -> tuple[tuple[int, ...], ...]:
+        """Links, bodies, slots, places."""
+        return self.links, self.bodies, self.slots, self.places
+
+
+_NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelParts(Generic[Part]):
+    """Models that know nothing of each other, each of what hangs on one body of the world, the trees of each, and what
+    their links, bodies, slots and places are in the whole."""
+
+    models: tuple[Part, ...] = ()
+    trees: Sequence[Sequence[ModelTree]] = ()
+    links: Numbers = _NO_NUMBERS
+    bodies: Numbers = _NO_NUMBERS
+    slots: Numbers = _NO_NUMBERS
+    places: Numbers = _NO_NUMBERS
+
+    def __len__(self) -> int:
+        return len(self.models)

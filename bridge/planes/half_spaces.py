@@ -41,11 +41,11 @@ class Touch:
 class Outline(NamedTuple):
     """What decides how low the shapes of a body reach, in its frame, as ``lowest_points.Supports`` has it.
 
-    rows: of body 0, shapes and points counted from 0; shape_count: how many shapes there are.
+    rows: of body 0, shapes and points counted from 0; counts: how many rows, shapes and points there are.
     """
 
     supports: Supports
-    shape_count: int
+    counts: tuple[int, int, int]
 
     @classmethod
     def of(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
@@ -70,7 +70,7 @@ class Outline(NamedTuple):
                 np.array(rows, dtype=np.int64).reshape(-1, 6), np.concatenate(points),
                 np.array(middles).reshape(-1, 3), np.array(axes).reshape(-1, 3, 3), np.array(sizes).reshape(-1, 4),
             ),
-            len(body_shapes),
+            (len(rows), len(body_shapes), end),
         )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ class HalfSpaces:
 
     def add(self, body: int, shape: shapes.Shape) -> int:
         """Let a shape of body number ``body`` meet the planes; its number. Raises ModelError for an unknown kind."""
-        number = sum(outline.shape_count for _, outline in self._laid)
+        number = sum(outline.counts[1] for _, outline in self._laid)
         self.lay([*self._laid, (body, Outline.of([shape]))])
         return number
 
@@ -139,14 +139,17 @@ class HalfSpaces:
 def _together(laid: Sequence[tuple[int, Outline]]) -> Supports:
     """The supports of all, bodies and shapes as they are numbered."""
     parts = [outline.supports for _, outline in laid] or [_NOTHING.supports]
-    joined = Supports(*map(np.concatenate, zip(*parts, strict=True)))
-    counts = np.array([len(part.rows) for part in parts])
-    sizes = np.array(
-        [[body, outline.shape_count, len(outline.supports.points)] for body, outline in laid] or [[0, 0, 0]]
+    joined = Supports(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.points for part in parts]),
+        np.concatenate([part.middles for part in parts]),
+        np.concatenate([part.axes for part in parts]),
+        np.concatenate([part.sizes for part in parts]),
     )
-    before = np.cumsum(sizes, axis=0) - sizes  # shapes and points
-    added = np.stack([sizes[:, 0], before[:, 1], np.zeros_like(counts), before[:, 2], before[:, 2]], axis=1)
-    joined.rows[:, :5] += np.repeat(added, counts, axis=0)
+    counts = np.array([(body, *outline.counts) for body, outline in laid] or [(0, 0, 0, 0)])
+    body, rows, shape_counts, points = counts.T
+    shape, point = shape_counts.cumsum() - shape_counts, points.cumsum() - points
+    joined.rows[:, :5] += np.array([body, shape, np.zeros_like(body), point, point]).T.repeat(rows, axis=0)
     return joined
 
 

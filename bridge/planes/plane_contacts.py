@@ -88,7 +88,7 @@ class PlaneContacts:
         first, self.firsts = 0, {}
         for name, own in self._lying.items():
             self.firsts[name] = first
-            first += own.outline.shape_count
+            first += own.outline.counts[1]
         self.firsts[""] = first
         self._spaces.lay(laid)
         self._table = None
@@ -103,8 +103,8 @@ class PlaneContacts:
         """What ``plane_contacts`` reads; another one once something has changed."""
         if self._table is None:
             rules = [own.rules or self._ruled(name, own) for name, own in self._lying.items()]
-            allowed = np.concatenate([np.zeros(0, dtype=bool), *(rule[0] for rule in rules)])
-            frictions = np.concatenate([np.zeros((0, 5)), *(rule[1] for rule in rules)])
+            allowed = np.concatenate([np.zeros(0, dtype=bool), *[rule[0] for rule in rules]])
+            frictions = np.concatenate([np.zeros((0, 5)), *[rule[1] for rule in rules]])
             self._table = PlaneTable(*self._spaces.tables(), allowed, frictions)
         return self._table
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-_first: Any = ctypes.c_char.from_buffer
+first: Any = ctypes.c_char.from_buffer
 
 
 def address(array: np.ndarray) -> int:
@@ -15,6 +15,6 @@ def address(array: np.ndarray) -> int:
     if not array.size:
         return 0
     try:
-        return ctypes.addressof(_first(array))
+        return ctypes.addressof(first(array))
     except TypeError:  # it may not be written to, or is not contiguous
         return int(array.ctypes.data)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from ctypes import addressof
 from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.addresses import address
+from recursive_dyn.codegen.addresses import address, first
 from recursive_dyn.codegen.jit import Native
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import (
@@ -152,24 +153,35 @@ class _Misfit(TypeError):
 
 def _put(type_: Type, value: Any, cells: list[int]) -> None:
     """Append a value as 8-byte cells. Raises _Misfit for what is not of the type."""
-    if isinstance(type_, Array):
-        fits = isinstance(value, np.ndarray) and value.dtype == type_.dtype and value.flags.c_contiguous
-        if not fits or (value.shape[1:] != type_.inner if type_.inner else value.ndim != 1):
-            raise _Misfit(type_, value)
-        cells += address(value), len(value)
+    if value.__class__ is Packed and value.type is type_:
+        cells += value.cells
+    elif isinstance(type_, Array):
+        _put_array(type_, value, cells)
     elif isinstance(type_, Scalar):
         cells.append(int(np.float64(value).view(np.int64)) if type_ is FLOAT else int(value))
-    elif isinstance(value, Packed) and value.type is type_:
-        cells += value.cells
     else:
-        if len(value) != len(type_.types):
+        if not isinstance(value, tuple) or len(value) != len(type_.types):
             raise _Misfit(type_, value)
-        for k, (part, given) in enumerate(zip(type_.types, value, strict=True)):
+        for k, part in enumerate(type_.types):
             try:
-                _put(part, given, cells)
+                if part.__class__ is Array:  # of which there are hundreds
+                    _put_array(part, value[k], cells)
+                else:
+                    _put(part, value[k], cells)
             except _Misfit as misfit:
                 misfit.path.insert(0, type_.names[k] if isinstance(type_, Record) else str(k))
                 raise
+
+
+def _put_array(type_: Any, array: Any, cells: list[int]) -> None:
+    if array.__class__ is not np.ndarray and not isinstance(array, np.ndarray):
+        raise _Misfit(type_, array)
+    if array.dtype != type_.dtype or not array.flags.c_contiguous or array.shape[1:] != type_.inner or not array.shape:
+        raise _Misfit(type_, array)
+    try:
+        cells += addressof(first(array)) if array.size else 0, array.shape[0]
+    except TypeError:  # it may not be written to
+        cells += address(array), array.shape[0]
 
 
 def _value(type_: Type, cells: Iterator[int]) -> Any:

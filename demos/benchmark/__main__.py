@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import local_coordinates, manifold, report, startup
+from demos.benchmark import derivatives, local_coordinates, manifold, report, startup
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
-TABLES = ("counts", "speed", "scaling", "startup", "papers", "contact", "manifold")
+TABLES = ("counts", "speed", "derivatives", "scaling", "startup", "papers", "contact", "manifold")
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -27,6 +27,8 @@ def main() -> None:
         report.operation_counts()
     if "speed" in tables:
         report.speed(report.cases_of(chosen.cases), chosen.seconds)
+    if "derivatives" in tables:
+        derivatives.tables(chosen.cases, chosen.seconds)
     if "scaling" in tables:
         report.scaling((10, 20, 50, 100, 200, 300), chosen.seconds)
     if "startup" in tables:

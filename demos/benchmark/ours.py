@@ -64,6 +64,16 @@ class Compiled:
 
         return run
 
+    def derivatives(self, function: str):
+        """Derivatives at one state a call, from Python."""
+        arguments = self.arguments(function)
+
+        def run(count: int) -> None:
+            for _ in range(count):
+                self.dynamics.derivatives(function, *arguments)
+
+        return run
+
     def loop(self, function: str):
         """One scene after another in a compiled loop."""
         return self._rows(function, 1)

@@ -32,8 +32,6 @@ class Dynamics(Differentiable, Conversions):
     shape or the coordinate that is not finite; ModelError an unknown body, function or parameter.
     """
 
-    _values: Parameters
-
     def __init__(self, model: Model, method: str = AUTO) -> None:
         charts = {str(link.chart): len(link.joint.charts) for link in model.charted}
         super().__init__(ModelFunctions(model, method), Parameters(model.parameters, charts))
@@ -43,11 +41,6 @@ class Dynamics(Differentiable, Conversions):
     def method(self) -> str:
         """How functions that solve for accelerations do so: "auto", "recursive" or "lagrangian"."""
         return self.functions.method
-
-    @property
-    def parameters(self) -> Parameters:
-        """Values of the scene's parameters; assignment changes the next call."""
-        return self._values
 
     @property
     def nq(self) -> int:

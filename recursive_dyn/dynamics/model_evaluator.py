@@ -9,6 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.evaluator import Array, Evaluator
 from recursive_dyn.dynamics.model_functions import ModelFunctions
+from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
 from recursive_dyn.model.model import Model
 
@@ -18,6 +19,12 @@ class ModelEvaluator(Evaluator):
 
     functions: ModelFunctions
     model: Model
+    _values: Parameters
+
+    @property
+    def parameters(self) -> Parameters:
+        """Values of the scene's parameters; assignment changes the next call."""
+        return self._values
 
     def _finite(self, name: str, value: Any, size: int) -> Array:
         array = self._sized(name, value, size)

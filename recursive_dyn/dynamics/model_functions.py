@@ -11,6 +11,7 @@ from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.sizes import known_sizes
 from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
+from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from recursive_dyn.dynamics.forest_functions import Forest
 from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.dynamics.parameters import Parameters
@@ -90,6 +91,12 @@ class ModelFunctions:
     def forest(self) -> Forest:
         """The model by its trees."""
         return Forest(self.model, self._tree)
+
+    @cached_property
+    def trees(self) -> TreeDerivatives | None:
+        """Derivatives by analytic recursion, where they are faster than along directions."""
+        plain = self.model.nv and not self.model.constraints and not self.forest.pays
+        return TreeDerivatives(self.model) if plain else None
 
     def _tree(self, model: Model) -> Evaluator:
         """The functions of one tree, shared by all forests of this process that have such trees."""

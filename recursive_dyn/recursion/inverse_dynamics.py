@@ -48,11 +48,12 @@ def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -
             joint = array([dot(row, own) for row in k.S])
             alpha, a = alpha + joint[:3], a + joint[3:]
         omega = omega + omega_joint
-        result.append(LinkMotion(omega, alpha, a, _rotational_acceleration(omega, alpha)))
+        result.append(LinkMotion(omega, alpha, a, rotational_acceleration(omega, alpha)))
     return result
 
 
-def _rotational_acceleration(omega: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+def rotational_acceleration(omega: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """W = [alpha] + [omega]^2, (3, 3): a point r of a body accelerates by W r against its origin."""
     x, y, z = omega
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     return array(

@@ -7,14 +7,12 @@ import sympy as sp
 from chart_cases import bead, euler
 from constraint_cases import bound, driven
 from forest_cases import grove
-from joint_cases import KINDS, MOVING
-from trees import assert_close, mechanism, random_body, random_scene, single
+from joint_cases import MOVING
+from trees import assert_close, mechanism, random_body, random_scene
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import reference
-from recursive_dyn.dynamics.derivatives.tangents import tangents
 from recursive_dyn.dynamics.functions import FUNCTIONS
-from recursive_dyn.recursion.context import ALONG, OF_BODIES, segment_size
+from recursive_dyn.recursion.context import OF_BODIES, segment_size
 from scene import Body, Scene, joints, shapes
 
 EXACT = 1e-11  # of the largest entry: rounding of some thousand operations, and of a solve for accelerations
@@ -47,20 +45,6 @@ def check(d, function, q, v, q_end, tolerance=EXACT):
         assert mine.shape == (*shape, other.shape[-1])
         scale = max(size, np.abs(other).max(initial=0.0))
         assert_close(mine.reshape(other.shape), other, tolerance, scale)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_every_joint(name):
-    """By the interpreter, which the machine code is compared with elsewhere."""
-    case = single(name)
-    d, (q, v) = case.dynamics(), (x[0] for x in case.states(1, 3))
-    given = arguments(d, "inverse_dynamics", q, v, q)
-    program = d.program("along/inverse_dynamics")
-    unit = [tangents(d.model, q), np.eye(d.nv), np.eye(d.nv)]
-    for k, other in enumerate(complex_step.derivatives(d, "inverse_dynamics", *given)[:-1]):
-        inputs = {n: np.zeros(size) for n, size in program.inputs}
-        inputs |= dict(zip("qva", given, strict=True)) | {ALONG + "qva"[k]: unit[k]}
-        assert_close(reference.run(program, inputs)["tau"].T, other, 1e-13)
 
 
 @pytest.mark.parametrize("function", FREE)

@@ -1,4 +1,4 @@
-"""Pinocchio: aba, rnea and crba, from Python and, for aba, in the library's own C++ loop."""
+"""Pinocchio: aba, rnea, crba and derivatives, from Python and, for aba, in the library's own C++ loop."""
 
 import xml.etree.ElementTree as ET
 
@@ -56,6 +56,12 @@ class PinocchioPeer(Peer):
 
     def mass_matrix(self) -> Run | None:
         return times(self.pin.crba, self.model, self.data, self.q) if self.loaded else None
+
+    def derivatives(self, function: str) -> Run:
+        """Of inverse or forward dynamics by q, v and a or tau: computeRNEADerivatives, computeABADerivatives."""
+        if function == "inverse_dynamics":
+            return times(self.pin.computeRNEADerivatives, self.model, self.data, self.q, self.v, self.a)
+        return times(self.pin.computeABADerivatives, self.model, self.data, self.q, self.v, self.tau)
 
     def acceleration(self) -> np.ndarray:
         return self.pin.aba(self.model, self.data, self.q, self.v, self.tau)[self.slots]

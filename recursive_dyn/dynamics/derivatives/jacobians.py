@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
-from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.dynamics.derivatives.tangents import POINTS, Directions, of_trees, tangents, velocities_of
-from recursive_dyn.dynamics.model_functions import ModelFunctions
+from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
+from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.recursion.context import Function, segment_size
 
@@ -20,13 +20,26 @@ _ROWS = 1 << 14  # directions at once, so that large batches need little memory 
 class Jacobians:
     """Derivatives of a model's functions at arrays (..., size) whose leading axes broadcast."""
 
-    def __init__(self, evaluator: Evaluator, functions: ModelFunctions) -> None:
-        self._evaluator, self._functions, self._model = evaluator, functions, functions.model
+    def __init__(self, evaluator: ModelEvaluator) -> None:
+        self._evaluator, self._functions, self._model = evaluator, evaluator.functions, evaluator.model
 
     def all(self, name: str, arrays: Sequence[Array], parameters: bool) -> list[Array]:
         """df by every argument, and by the parameters if asked for."""
-        found = [self.by_argument(name, arrays, k) for k in range(len(arrays))]
-        return [*found, self.by_parameters(name, arrays)] if parameters else found
+        found = self._of_trees(name, arrays) or [self.by_argument(name, arrays, k) for k in range(len(arrays))]
+        return [*found, self.by_parameters(name, arrays)] if parameters else [*found]
+
+    def _of_trees(self, name: str, arrays: Sequence[Array]) -> tuple[Array, ...]:
+        """df by every argument by analytic recursion; none where there is none, or no result: others say why."""
+        trees, values = self._functions.trees, self._evaluator.parameters
+        if trees is None or name not in trees.functions or not arrays[0].size:
+            return ()
+        found = trees.of(self._evaluator, name, arrays, values.values_array)
+        if trees.doubtful:
+            q = arrays[0].reshape(-1, self._model.nq)
+            if name == "forward_dynamics" and singular(self._model, q, values) is not None:
+                return ()
+            return found if all(np.isfinite(J).all() for J in found) else ()
+        return found
 
     def by_argument(self, name: str, arrays: Sequence[Array], k: int) -> Array:
         """df by argument k, (..., outputs, nv or size); outputs that are a configuration are in its tangent space."""

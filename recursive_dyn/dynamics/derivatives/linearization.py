@@ -23,11 +23,11 @@ Pair = tuple[Array, Array]
 
 def of_rates(it: ModelEvaluator, q: Array, v: Array, tau: Array) -> Pair:
     """A (..., 2 nv, 2 nv), B (..., 2 nv, nv) with x-dot = A x + B u for the deviations x = [dq, dv], u = dtau."""
-    model, made = it.model, Jacobians(it, it.functions)
+    model = it.model
     nv, own = model.nv, joint_forces(model)
     lead = np.broadcast_shapes(*(a.shape[:-1] for a in (q, v, tau)))
     at = [q, v, tau + it.call("passive_forces", q, v)]
-    by_q, by_v, by_tau = (made.by_argument("forward_dynamics", at, k) for k in range(3))
+    by_q, by_v, by_tau = Jacobians(it).all("forward_dynamics", at, False)
     springs = np.zeros(nv)
     plain = [slot for _, slot in model.plain_slots]
     springs[plain] = own.stiffness[plain]

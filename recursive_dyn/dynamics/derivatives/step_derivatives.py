@@ -25,7 +25,7 @@ class StepDerivatives:
     q in its tangent space, and by the parameters as well if asked for."""
 
     def __init__(self, it: ModelEvaluator, arrays: Sequence[Array], parameters: bool) -> None:
-        self._it, self._made, self._arrays = it, Jacobians(it, it.functions), list(arrays)
+        self._it, self._made, self._arrays = it, Jacobians(it), list(arrays)
         self._parameters = parameters
 
     def of(self, integrator: str) -> list[Array]:
@@ -140,7 +140,7 @@ class _Moved:
         at = [a if a.ndim == 1 else a[..., None, :] for a in (q, v, self.tau)]
         changes = it.call("along/rates", *at, dx[..., :nq], dx[..., nq:], self.forces)
         if len(self.parameters) > 1:
-            own = Jacobians(it, it.functions).by_parameters("rates", [q, v, self.tau])
+            own = Jacobians(it).by_parameters("rates", [q, v, self.tau])
             changes[..., self.parameters[0] :, :] += np.swapaxes(own, -1, -2)
         return it.call("rates", q, v, self.tau), changes
 

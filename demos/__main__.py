@@ -29,6 +29,7 @@ GALLERY = (
     "coaster",
     "quadrotor_load",
     "lqr",
+    "reach",
     "bead_and_wire",
     "force_twin",
     "over_the_pole",

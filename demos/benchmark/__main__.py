@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import derivatives, local_coordinates, manifold, report, startup
+from demos.benchmark import derivatives, kinematics, local_coordinates, manifold, report, startup
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
-TABLES = ("counts", "speed", "derivatives", "scaling", "startup", "papers", "contact", "manifold")
+TABLES = ("counts", "speed", "derivatives", "scaling", "startup", "kinematics", "papers", "contact", "manifold")
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -33,6 +33,8 @@ def main() -> None:
         report.scaling((10, 20, 50, 100, 200, 300), chosen.seconds)
     if "startup" in tables:
         startup.table()
+    if "kinematics" in tables:
+        kinematics.table(chosen.seconds)
     if "papers" in tables:
         papers.all_of_them(chosen.seconds, chosen.figures)
     if "contact" in tables:

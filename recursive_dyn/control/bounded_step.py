@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 
 
 class BoundedStep(NamedTuple):
-    """Of n coordinates: places in q, -1 for those without limits; lows, highs; g (n,) and H (n, n), the lower half.
+    """Of n coordinates: places in q, -1 for those without limits; lows, highs; g (n,) and H (n, n), the upper half.
 
     step: what is found; fixed: 1 for coordinates that the limits hold; factor (n, n), wish (n,): on the way there.
     """
@@ -54,11 +53,11 @@ def bounded_step(it: BoundedStep, q: Floats, mu: float) -> float:
     more = True
     while more:
         _factor(it, mu)
-        for a in range(n):
-            it.wish[a] = it.g[a]
-            for b in range(n):
-                if it.fixed[b] == 1:
-                    it.wish[a] -= (it.H[a * n + b] if b < a else it.H[b * n + a]) * d[b]
+        it.wish[:] = it.g
+        for b in range(n):
+            if it.fixed[b] == 1 and d[b] != 0.0:
+                for a in range(n):
+                    it.wish[a] -= it.H[min(a, b) * n + max(a, b)] * d[b]
         solve(it, d)
         more = False
         for j in range(n):
@@ -71,7 +70,7 @@ def bounded_step(it: BoundedStep, q: Floats, mu: float) -> float:
     promise = 0.0
     for a in range(n):
         half = 0.5 * it.H[a * n + a] * d[a]
-        for b in range(a):
+        for b in range(a + 1, n):
             half += it.H[a * n + b] * d[b]
         promise += d[a] * (it.g[a] - half)
     return promise
@@ -79,34 +78,39 @@ def bounded_step(it: BoundedStep, q: Floats, mu: float) -> float:
 
 @compiled
 def _factor(it: BoundedStep, mu: float) -> None:
-    """L with L L^T = H + mu of the coordinates that are not fixed."""
-    n, L = len(it.g), it.factor
+    """U^T D^-1 U = H + mu, D the diagonal of U, of the coordinates that are not fixed; what is fixed stands alone.
+
+    Row by row from the top, each taken off all that are below it: rows lie in memory as they are gone through.
+    """
+    n, U = len(it.g), it.factor
     for a in range(n):
-        row = L[a * n : (a + 1) * n]
-        for b in range(a + 1):
-            if it.fixed[a] == 0 and it.fixed[b] == 0:
-                x, other = it.H[a * n + b] + (mu if a == b else 0.0), L[b * n : (b + 1) * n]
-                for c in range(b):
-                    x -= row[c] * other[c]
-                row[b] = math.sqrt(max(x, mu)) if a == b else x / other[b]  # mu: what rounding may take away
-            else:
-                row[b] = 0.0
+        own, H = U[a * n : (a + 1) * n], it.H[a * n : (a + 1) * n]
+        for b in range(a, n):
+            own[b] = 0.0 if it.fixed[a] == 1 or it.fixed[b] == 1 else H[b]
+        own[a] = 1.0 if it.fixed[a] == 1 else own[a] + mu
+    for c in range(n):
+        row = U[c * n : (c + 1) * n]
+        row[c] = max(row[c], mu)  # what rounding may take away
+        for a in range(c + 1, n):
+            share = row[a] / row[c]
+            if share != 0.0:
+                own, above = U[a * n + a : (a + 1) * n], row[a:]
+                for k in range(n - a):
+                    own[k] -= share * above[k]
 
 
 @compiled
 def solve(it: BoundedStep, d: Floats) -> None:
-    """d with L L^T d = wish for the coordinates that are not fixed; the others keep theirs."""
-    n, L = len(it.g), it.factor
-    for a in range(n):
-        if it.fixed[a] == 0:
-            total = it.wish[a]
-            for b in range(a):
-                if it.fixed[b] == 0:
-                    total -= L[a * n + b] * d[b]
-            d[a] = total / L[a * n + a]
-    for a in range(n - 1, -1, -1):
-        if it.fixed[a] == 0:
-            d[a] /= L[a * n + a]
-            for b in range(a):
-                if it.fixed[b] == 0:
-                    d[b] -= L[a * n + b] * d[a]
+    """d with U^T D^-1 U d = wish for the coordinates that are not fixed; the others keep theirs. wish is used up."""
+    n, U, y = len(it.g), it.factor, it.wish
+    for c in range(n):
+        share = y[c] / U[c * n + c]
+        rest, above = y[c + 1 :], U[c * n + c + 1 : (c + 1) * n]
+        for k in range(n - c - 1):
+            rest[k] -= share * above[k]
+    for c in range(n - 1, -1, -1):
+        if it.fixed[c] == 0:
+            total, row = y[c], U[c * n : (c + 1) * n]
+            for a in range(c + 1, n):
+                total -= row[a] * d[a]
+            d[c] = total / row[c]

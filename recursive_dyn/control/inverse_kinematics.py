@@ -59,14 +59,14 @@ def inverse_kinematics(
     numbers; ModelError for a body or coordinate that is not there.
     """
     tasks = [targets] if isinstance(targets, Task) else list(targets)
-    search = _search(dynamics, tasks, coordinates)
+    search = search_of(dynamics, tasks, coordinates)
     q = numbers(dynamics, "q0", q0, dynamics.nq)
     if not 0.0 < tolerance < inf:
         raise StateError(f"tolerance must be a positive number, not {tolerance!r}")
     return search.solve(tasks, q, time, tolerance, whole(iterations), whole(starts))
 
 
-class _Search:
+class Search:
     """Compiled search for tasks of one structure, whatever their targets are."""
 
     def __init__(self, dynamics: Dynamics, tasks: Sequence[Task], coordinates: tuple[str, ...] | None) -> None:
@@ -91,7 +91,7 @@ class _Search:
             np.zeros(n), np.zeros(nv), np.zeros(4, dtype=np.int64), np.zeros(1),
         )  # fmt: skip
         self._plain = np.flatnonzero(places >= 0)
-        self._run = nearest.bind(self.it)
+        self.run = nearest.bind(self.it)
 
     def solve(self, tasks: Sequence[Task], q: Array, time: float, limit: float, most: int, starts: int) -> Reached:
         """From q, which must be finite."""
@@ -100,7 +100,7 @@ class _Search:
         stack.aim(time)
         it.weights[:] = stack.weights
         it.q[:], it.numbers[:2], it.tolerance[0] = q, (most, starts), limit
-        code = self._run()
+        code = self.run()
         r = it.r[: stack.rows]
         left = float(r @ r) ** 0.5
         if not isfinite(left):
@@ -142,13 +142,13 @@ class _Searches(threading.local):
     """Searches that were made, by model and structure: machine code is bound to memory that is one thread's."""
 
     def __init__(self) -> None:
-        self.known: WeakKeyDictionary[Dynamics, dict[Any, _Search]] = WeakKeyDictionary()
+        self.known: WeakKeyDictionary[Dynamics, dict[Any, Search]] = WeakKeyDictionary()
 
 
 _SEARCHES = _Searches()
 
 
-def _search(dynamics: Dynamics, tasks: Sequence[Task], coordinates: Iterable[str] | None) -> _Search:
+def search_of(dynamics: Dynamics, tasks: Sequence[Task], coordinates: Iterable[str] | None) -> Search:
     if not isinstance(dynamics, Dynamics):
         raise StateError(f"inverse kinematics is of compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
     for task in tasks:
@@ -165,5 +165,5 @@ def _search(dynamics: Dynamics, tasks: Sequence[Task], coordinates: Iterable[str
     if found is None:
         while len(known) >= _MOST_SEARCHES:
             del known[next(iter(known))]
-        found = known[key] = _Search(dynamics, tasks, names)
+        found = known[key] = Search(dynamics, tasks, names)
     return found

@@ -78,9 +78,10 @@ def nearest(it: SearchArrays) -> int:
             code, least = again, cost
             it.best[:] = it.q
         start += 1
-    it.q[:] = it.best
-    if _looked(it, it.q):
-        _taken(it)
+    if start > 1:
+        it.q[:] = it.best
+        if _looked(it, it.q):
+            _taken(it)
     return code
 
 
@@ -163,9 +164,9 @@ def _taken(it: SearchArrays) -> None:
         for a in range(n):
             x = row[a]
             if x != 0.0:
-                own = H[a * n : a * n + a + 1]
-                for b in range(a + 1):
-                    own[b] += x * row[b]
+                own, rest = H[a * n + a : (a + 1) * n], row[a:]
+                for k in range(n - a):
+                    own[k] += x * rest[k]
                 g[a] += x * r
 
 

@@ -33,10 +33,11 @@ class OperationalSpace(Controller):
 
     Each level has e'' = -kd e' - kp e exactly where those above it leave that free; what all leave free loses its
     velocity at the rate ``settle``, 1/s. Gravity and the joints' dampers and springs are taken off. Near singularities,
-    and where a rank has to give way, a row is damped (Chiaverini 1997, Singularity-robust task-priority redundancy
-    resolution): ``singular`` names its task at the last call; ``errors`` are what was left to go, by task. Rows count
-    by weight over their mobility. On a floating base forces of the driven coordinates do what they can. ModelError
-    for a task of more rows than there are driven coordinates.
+    its own or where little is left to it, a row is damped (Chiaverini 1997, Singularity-robust task-priority redundancy
+    resolution). ``singular`` names the tasks that were damped at the last call, ``yielding`` those that could not be
+    had whole beside what is more important; ``errors`` are what was left to go. Rows count by weight over their
+    mobility. On a floating base forces of the driven coordinates do what they can. ModelError for a task of more rows
+    than there are driven coordinates.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class OperationalSpace(Controller):
         self._stack = TaskStack(dynamics, [task for rank in ranks for task in rank])
         self._settle = float(checked_gain("settle", settle, 1)[0])
         self.singular: tuple[str, ...] = ()
+        self.yielding: tuple[str, ...] = ()
         for task in self.tasks:
             if task.rows > len(self.drives.slots):
                 raise ModelError(
@@ -78,14 +80,15 @@ class OperationalSpace(Controller):
         W = self._whitened(G[slots])
         rows = it.J @ G @ W
         y = W.T @ (-self._settle * v[slots] - free[slots])
-        left, scarce = np.eye(len(y)), set[str]()
+        left, damped, yielding = np.eye(len(y)), set[int](), set[int]()
         scale = it.weights / self._mobility(rows)
         for rank in self._ranks:
             A, missing = scale[rank, None] * rows[rank], scale[rank] * (wanted[rank] - rows[rank] @ y)
-            change, left, damped = _least(A, missing, left)
+            change, left, weak, lost = _least(A, missing, left)
             y = y + change
-            scarce.update(self._owners[rank.start + i] for i in damped)
-        self.singular = tuple(name for name in it.names if name in scarce)
+            damped.update(rank.start + i for i in weak)
+            yielding.update(rank.start + i for i in lost)
+        self.singular, self.yielding = self._named(damped), self._named(yielding)
         tau = np.zeros(self.dynamics.nv)
         tau[slots] = W @ y
         return tau
@@ -97,6 +100,9 @@ class OperationalSpace(Controller):
         sizes, axes = np.linalg.eigh(B)
         moving = sizes > _RANK * sizes.max(initial=0.0)
         return axes[:, moving] / np.sqrt(sizes[moving])
+
+    def _named(self, rows: set[int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._owners[row] for row in sorted(rows)))
 
     def _mobility(self, rows: Array) -> Array:
         """How far a row (k, n) moves for what it costs, over rows of the same unit, which do not all vanish at once."""
@@ -115,9 +121,9 @@ class OperationalSpace(Controller):
         return free, (np.reshape(pushed, (len(slots), -1)) - free).T
 
 
-def _least(A: Array, missing: Array, left: Array) -> tuple[Array, Array, list[int]]:
+def _least(A: Array, missing: Array, left: Array) -> tuple[Array, Array, list[int], list[int]]:
     """The change (n,) of y within ``left`` (n, m), orthonormal, by which A y grows by ``missing``; what is left then;
-    rows of A (k, n), each of about unit length, that were damped.
+    rows of A (k, n), each of about unit length, that were damped, and those that had to yield.
 
     What the level wants by itself is the least y; what is left of that is the nearest, in the metric of the kinetic
     energy. Sizes of the first are about sines of angles between the rows, those of the second cosines of the angles
@@ -129,9 +135,14 @@ def _least(A: Array, missing: Array, left: Array) -> tuple[Array, Array, list[in
     P, cosines, Q = np.linalg.svd(V[:rank] @ left)
     kept = int((cosines > _RANK).sum())
     change = left @ (Q[:kept].T @ (_inverse(cosines[:kept]) * (P[:, :kept].T @ own)))
-    lost = np.concatenate([cosines, np.zeros(rank - len(cosines))]) < _NEAR
-    weak = np.hstack([U[:, sines < _NEAR], U[:, :rank] @ P[:, lost]])
-    return change, left @ Q[kept:].T, np.unique(np.abs(weak).argmax(axis=0)).tolist() if weak.size else []
+    among = U[:, :rank] @ P
+    weak = np.hstack([U[:, sines < _NEAR], among[:, :kept][:, cosines[:kept] < _NEAR]])
+    return change, left @ Q[kept:].T, _largest(weak), _largest(among[:, kept:])
+
+
+def _largest(columns: Array) -> list[int]:
+    """The row in which each column is largest."""
+    return np.unique(np.abs(columns).argmax(axis=0)).tolist() if columns.size else []
 
 
 def _inverse(sizes: Array) -> Array:

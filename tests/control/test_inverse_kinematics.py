@@ -9,7 +9,7 @@ from trees import assert_close, mechanism
 
 import recursive_dyn as rd
 from recursive_dyn import control
-from recursive_dyn.control.inverse_kinematics import _search
+from recursive_dyn.control.inverse_kinematics import search_of
 from recursive_dyn.control.least_squares_search import nearest
 from recursive_dyn.control.tasks.task_stack import TaskStack
 from scene import Body, Scene, joints
@@ -208,7 +208,7 @@ def test_the_search_is_the_same_in_plain_python_and_in_every_thread():
     q, goal = TREES["curved"].states(2, 6)[0]
     targets = reachable(d, goal)
     found = control.inverse_kinematics(d, targets, q, starts=1, iterations=8)
-    search = _search(d, targets, None)
+    search = search_of(d, targets, None)
     search.it.q[:], search.it.numbers[:2] = q, (8, 1)
     nearest.python(search.it)
     np.testing.assert_array_equal(search.it.q, found.q)

@@ -241,10 +241,13 @@ def test_a_loaded_scene_can_be_built_on(tmp_path):
 
 
 def test_all_that_a_scene_holds_is_known_to_files():
-    """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here."""
+    """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here.
+
+    What a body was lowered to is found again, and no file keeps it.
+    """
     known = {"_gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs", "passing"}
     assert vars(Scene()).keys() == known
-    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order"}
+    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "_lowered"}
     assert vars(Body("a")).keys() == node
     assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}

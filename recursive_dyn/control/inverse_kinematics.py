@@ -149,6 +149,7 @@ _SEARCHES = _Searches()
 
 
 def search_of(dynamics: Dynamics, tasks: Sequence[Task], coordinates: Iterable[str] | None) -> Search:
+    """The search for targets of this structure, compiled at the first call with such."""
     if not isinstance(dynamics, Dynamics):
         raise StateError(f"inverse kinematics is of compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
     for task in tasks:

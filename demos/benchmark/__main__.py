@@ -3,11 +3,22 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import derivatives, kinematics, local_coordinates, manifold, report, startup
+from demos.benchmark import derivatives, edits, kinematics, local_coordinates, manifold, report, startup
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
-TABLES = ("counts", "speed", "derivatives", "scaling", "startup", "kinematics", "papers", "contact", "manifold")
+TABLES = (
+    "counts",
+    "speed",
+    "derivatives",
+    "scaling",
+    "startup",
+    "kinematics",
+    "papers",
+    "contact",
+    "edits",
+    "manifold",
+)
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
@@ -39,6 +50,8 @@ def main() -> None:
         papers.all_of_them(chosen.seconds, chosen.figures)
     if "contact" in tables:
         contact.all_of_them(chosen.long, chosen.rows)
+    if "edits" in tables:
+        edits.table()
     if "manifold" in tables:
         manifold.all_of_them(chosen.seconds)
         local_coordinates.beside_sympy()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
-from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import world_wrenches
 from recursive_dyn.simulation.step_results import StepResults
 
@@ -51,10 +51,8 @@ class Sensors(Mapping[str, np.ndarray]):
     def force(self, name: str, body: Any, at: Any = None) -> None:
         """[moment; force] (6,) on the body by its joint, about the place: what a cut joint would have to transmit.
 
-        ModelError in scenes with constraints, which share that load in a way that tree joints do not tell.
+        The scene's constraints push the bodies that they hold, and their joints carry what these leave them.
         """
-        if self._simulation.dynamics.model.constraints:
-            raise ModelError(f"sensor '{name}': what a joint transmits is not known in a scene with constraints")
         self._add(name, _FORCE, body, at)
 
     def touch(self, name: str, body: Any, at: Any = None) -> None:
@@ -76,7 +74,7 @@ class Sensors(Mapping[str, np.ndarray]):
         if sensor.kind == _TOUCH:
             wrench = self._contacts()[index]
         else:
-            wrench = dynamics.joint_wrenches(q, v, self._accelerations(), self._pushes())[index]
+            wrench = dynamics.joint_wrenches(q, v, self._accelerations(), self._pushes() + self._constraints())[index]
         return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
 
     def __delitem__(self, name: str) -> None:
@@ -104,7 +102,10 @@ class Sensors(Mapping[str, np.ndarray]):
         turn = place[:3, :3]
         if not np.abs(turn @ turn.T - np.eye(3)).max() < _ROUNDING or not np.isfinite(place).all():
             raise StateError(f"sensor '{name}': at is a pose (4, 4), as rd.pose makes one, not {at!r}")
-        for function in _NEEDED[kind]:
+        needed = _NEEDED[kind]
+        if kind == _FORCE and dynamics.model.constraints:
+            needed = (*needed, "constraint_wrenches")
+        for function in needed:
             dynamics.kernel(function)
         self._sensors[name] = _Sensor(kind, dynamics.bodies[index], place.copy())
 
@@ -121,6 +122,20 @@ class Sensors(Mapping[str, np.ndarray]):
     def _accelerations(self) -> np.ndarray:
         """(nv,) under the forces of the last step."""
         simulation = self._simulation
+        return simulation.dynamics.forward_dynamics(simulation.q, simulation.v, self._forces(), self._pushes())
+
+    def _constraints(self) -> np.ndarray:
+        """Wrenches (nb, 6) of the scene's constraints under these forces, world axes at the bodies' origins."""
+        simulation = self._simulation
+        dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
+        if not dynamics.model.constraints:
+            return np.zeros((dynamics.model.nb, 6))
+        pushed = dynamics.call("external_forces", q, self._pushes().reshape(-1))
+        return dynamics.constraint_wrenches(q, v, self._forces() + pushed)
+
+    def _forces(self) -> np.ndarray:
+        """tau (nv,) of the last step: the user's, of springs and dampers, motors, dry friction and limits."""
+        simulation = self._simulation
         dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
         tau = simulation.acted.tau + dynamics.passive_forces(q, v)
         slots = {name: slot for slot, name in enumerate(dynamics.velocity_coordinates)}
@@ -128,4 +143,4 @@ class Sensors(Mapping[str, np.ndarray]):
             for prefix, sign in _PUSHES.items():
                 if row.startswith(prefix) and row[len(prefix) :] in slots:
                     tau[slots[row[len(prefix) :]]] += sign * impulse / simulation.timestep
-        return dynamics.forward_dynamics(q, v, tau, self._pushes())
+        return tau

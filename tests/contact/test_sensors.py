@@ -193,7 +193,3 @@ def test_sensors_that_make_no_sense():
     for at in (np.eye(3), 2 * np.eye(4), np.full((4, 4), np.nan), "here"):
         with pytest.raises(rd.StateError, match=r"sensor 'other': at is a pose \(4, 4\)"):
             sim.sensors.imu("other", "box", at=at)
-    scene = arm()
-    scene.constrain(scene["upper"].q[0] + scene["fore"].q[0])
-    with pytest.raises(rd.ModelError, match=r"sensor 'wrist': .* constraints"):
-        rd.Simulation(scene.compile()).sensors.force("wrist", "hand")

@@ -21,6 +21,7 @@ from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.sensors import Sensors
 from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
+from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
 from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 from recursive_dyn.simulation.timesteps import Timesteps
@@ -261,6 +262,23 @@ class Simulation(StepResults):
             self._forces = list(snapshot.forces)
             self._timesteps.recall(snapshot.memory, snapshot.touching)
             self._timesteps.forget(self)
+
+    def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:
+        """(A (2 nv, 2 nv), B (2 nv, k)) of the next timestep as it is taken, in contact too: x' = A x + B u.
+
+        x: deviations [dq, dv] from the present state, dq in the tangent space; u: of tau, or with inputs="motors" of
+        the targets of all motors, in their order, positions where they have one and velocities else. ``sensors``: also
+        C (n, 2 nv) and D (n, k) of their readings after the step, one after the other. Where nothing touches, binds or
+        drives it is the exact derivative of the integrator's rule; else there are centred differences over steps from
+        states ``epsilon`` apart (rad, m, rad/s, m/s), one-sided laws averaged. ``control`` is not asked, charts are not
+        changed. Nothing is changed by it, but what Bullet remembers of contacts is forgotten, as by ``snapshot``.
+        Raises StateError where one of these steps fails.
+        """
+        steps = StepDifferences(
+            self, self._dynamics, self._timesteps, self._state, self._integrator, self._timestep, self._tau,
+            self._forces, self._sensors,
+        )  # fmt: skip
+        return steps.model(epsilon, inputs, sensors)
 
     def _applied(self) -> np.ndarray:
         """tau (nv,) of the next timestep: in charts that serve, as ``control`` has it, with the forces of this call."""

@@ -11,6 +11,7 @@ Where nothing can be touched, and until a step would end beyond a limit, many st
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,10 @@ class Timesteps:
     def forget(self, simulation: Surrounded) -> None:
         """Let the surroundings remember nothing, as a snapshot does not hold it."""
         self._detection.forget(simulation)
+
+    def together(self) -> AbstractContextManager[None]:
+        """A context around steps that an exception takes back, as far as the surroundings are concerned."""
+        return self._detection.together()
 
     def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int) -> None:
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not."""

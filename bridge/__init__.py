@@ -1,9 +1,10 @@
 """The bridge to PyBullet: mirrored bodies, their contacts, pictures and films of them, and twins that Bullet moves."""
 
 from bridge.collision.contact_record import Contact
+from bridge.drawing.camera import Camera
 from bridge.mirror import PyBulletMirror
-from bridge.picture.camera import Camera
 from bridge.picture.film import save_animation
+from bridge.picture.pictures import Pictures
 from bridge.twin.force_twin import ForceTwin
 
-__all__ = ["Camera", "Contact", "ForceTwin", "PyBulletMirror", "save_animation"]
+__all__ = ["Camera", "Contact", "ForceTwin", "Pictures", "PyBulletMirror", "save_animation"]

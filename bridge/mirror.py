@@ -20,10 +20,10 @@ from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
 from bridge.collision.whereabouts import Whereabouts
 from bridge.connection import Connection
+from bridge.drawing.camera import Camera
 from bridge.meshes.triangle_mesh import Triangles, checked
 from bridge.meshes.tube import tube
 from bridge.picture import window
-from bridge.picture.camera import Camera
 from bridge.picture.display_list import DisplayList
 from bridge.picture.renderer import check_picture, renderer_of
 from recursive_dyn.contact.material import Material
@@ -40,10 +40,10 @@ class PyBulletMirror:
     sim: a simulation, or whatever else moves the scene's bodies, such as a motion on a manifold. client: a Bullet
     connection, which stays the caller's; without one the mirror opens a window if there is a display (``gui`` decides
     otherwise), else a connection without one, and closes it itself. ground: a checkered plane at z = 0, or at the
-    height given in m; False, or a Plane among scene.world.shapes, for none. renderer: "egl" or "tiny" for ``image``;
-    the first that works if None. contact: let a simulation feel what its bodies touch; Bullet's own bodies are then
-    stepped along, and felt. They fall with the scene's gravity in a connection of the mirror's own, with what Bullet
-    was told in the caller's.
+    height given in m; False, or a Plane among scene.world.shapes, for none. renderer: "opengl", or Bullet's "egl" or
+    "tiny", for ``image``; the first that works if None. contact: let a simulation feel what its bodies touch; Bullet's
+    own bodies are then stepped along, and felt. They fall with the scene's gravity in a connection of the mirror's own,
+    with what Bullet was told in the caller's.
 
     Scenery meets all bodies, also those hung on the world, but no scenery. Neighbours never touch unless ``scene.pair``
     says so: a body and the next one towards the world that has shapes to collide with. Mesh scenery is hollow, a moving

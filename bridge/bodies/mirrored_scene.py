@@ -116,7 +116,10 @@ class MirroredScene:
             solid = [(part, s.material) for s in body.shapes for part in placed([s], self.files)]
         except ModelError as problem:
             raise ModelError(f"body '{body.name}': {problem}") from None
-        return _Parts(body, list(body.shapes), solid, self._looks(number, body) if self.shown else [])
+        seen = self._looks(number, body) if self.shown else []
+        for visual in seen:
+            visual.mesh.write()
+        return _Parts(body, list(body.shapes), solid, seen)
 
     def _colliders(self, shape: shapes.Shape) -> list[Collider]:
         return colliders(shape, self.files) if shape.collision else []

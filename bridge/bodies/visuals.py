@@ -9,14 +9,13 @@ from functools import partial
 
 import numpy as np
 
+from bridge.drawing.pieces import Color, Ground, Piece
 from bridge.meshes.files import MeshFile, MeshFiles
 from bridge.meshes.shape_meshes import drawn
-from bridge.meshes.triangle_mesh import checker
+from bridge.meshes.triangle_mesh import Triangles, checker
 from bridge.planes.half_spaces import facing
 from recursive_dyn.errors import ModelError
 from scene import shapes
-
-Color = tuple[float, float, float, float]
 
 TILES = 80  # of the ground, a side
 
@@ -36,18 +35,26 @@ GROUND: tuple[Color, Color] = ((0.87, 0.89, 0.91, 1.0), (0.70, 0.74, 0.79, 1.0))
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """A mesh to be drawn at a pose (4, 4) in one colour."""
+    """A mesh to be drawn at a pose (4, 4) in one colour; plain: which nobody chose, where the mesh's own go before."""
 
     mesh: MeshFile
     color: Color
     at: np.ndarray = field(default_factory=lambda: np.eye(4))
+    plain: bool = False
+
+    def piece(self, frame: int) -> Piece:
+        """What OpenGL draws of it, in the frame of that number."""
+        mesh = self.mesh.mesh
+        assert isinstance(mesh, Triangles)
+        return Piece(mesh, (1.0, 1.0, 1.0, 1.0) if self.plain and mesh.paint else self.color, self.at, frame)
 
 
 def visuals(shape: shapes.Shape, default: Color, files: MeshFiles) -> list[Visual]:
     """What is drawn of a shape other than a Plane, in its body's frame; ``default`` colours one without a colour."""
     if not shape.visual:
         return []
-    return [Visual(drawn(shape, files), default if shape.color is None else rgba(shape.color), shape.at)]
+    plain = shape.color is None
+    return [Visual(drawn(shape, files), default if shape.color is None else rgba(shape.color), shape.at, plain)]
 
 
 def tile_size(around: np.ndarray) -> float:
@@ -61,13 +68,18 @@ def checkered(plane: shapes.Plane, tile: float, files: MeshFiles) -> list[Visual
     """What is drawn of a plane in the world, in two colours: a board of tiles of ``tile`` m about its origin."""
     if not plane.visual:
         return []
+    ground = endless(plane, tile)
+    boards = [files.get(("checker", tile, odd), partial(checker, tile, TILES, odd)) for odd in (0, 1)]
+    return [Visual(board, color, ground.at) for board, color in zip(boards, (ground.light, ground.dark), strict=True)]
+
+
+def endless(plane: shapes.Plane, tile: float) -> Ground:
+    """A plane in the world as OpenGL draws it, with tiles of ``tile`` m about its origin."""
     light, dark = GROUND
     if plane.color is not None:
         light = rgba(plane.color)
         dark = (0.8 * light[0], 0.8 * light[1], 0.8 * light[2], light[3])
-    at = plane.at @ facing(np.asarray(plane.normal))
-    boards = [files.get(("checker", tile, odd), partial(checker, tile, TILES, odd)) for odd in (0, 1)]
-    return [Visual(board, color, at) for board, color in zip(boards, (light, dark), strict=True)]
+    return Ground(plane.at @ facing(np.asarray(plane.normal)), tile, light, dark)
 
 
 def unseen(files: MeshFiles) -> Visual:

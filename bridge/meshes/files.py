@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -37,13 +37,30 @@ class Writable(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
 class MeshFile:
-    """A mesh written for Bullet: its path, outermost points (n, 3) in m, and number of faces."""
+    """A mesh, its outermost points (n, 3) in m, and the path of its file, which is written when it is asked for."""
 
-    path: str
-    outline: np.ndarray
-    faces: int
+    def __init__(self, mesh: Writable, files: MeshFiles) -> None:
+        self.mesh, self._files = mesh, weakref.ref(files)
+
+    @cached_property
+    def path(self) -> str:
+        files = self._files()
+        if files is None:
+            raise ModelError("the folder of this mesh's file is gone with the mirror that had it; make another mirror")
+        return files.written(self.mesh.write)
+
+    def write(self) -> str:
+        """Write the file now, if it is not yet, where someone may still refuse what it is for; returns its path."""
+        return self.path
+
+    @cached_property
+    def outline(self) -> np.ndarray:
+        return self.mesh.outline
+
+    @property
+    def faces(self) -> int:
+        return len(self.mesh.faces)
 
 
 class MeshFiles:
@@ -60,22 +77,22 @@ class MeshFiles:
         self._count = 0
 
     def get(self, key: Hashable, make: Callable[[], Writable]) -> MeshFile:
-        """The file of the mesh that ``key`` stands for, made and written at its first use."""
+        """The file of the mesh that ``key`` stands for, made at its first use."""
         if key not in self._files:
             self._files[key] = self.add(make())
         return self._files[key]
 
     def add(self, mesh: Writable) -> MeshFile:
         """A new file."""
-        return MeshFile(self._written(mesh.write), mesh.outline, len(mesh.faces))
+        return MeshFile(mesh, self)
 
     def readable(self, path: Path) -> str:
         """A path of an OBJ file's content that Bullet can read: its own, or a copy's where that is too long."""
         if len(os.fsencode(path)) <= LONGEST:
             return str(path)
-        return self._written(lambda copy: shutil.copyfile(path, copy))
+        return self.written(lambda copy: shutil.copyfile(path, copy))
 
-    def _written(self, write: Callable[[Path], object]) -> str:
+    def written(self, write: Callable[[Path], object]) -> str:
         """The path of a new file, once written."""
         troubles = []
         self._count += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bridge.meshes.files import MeshFile, MeshFiles
+from bridge.meshes.paint import paint_of
 from bridge.meshes.triangle_mesh import Triangles
 from scene import shapes
 
@@ -37,4 +38,4 @@ def scale_of(shape: shapes.Mesh) -> tuple[float, float, float]:
 def tessellated(shape: shapes.Shape, sections: int) -> Triangles:
     """A shape's triangles in its own frame, with ``sections`` edges around a full turn."""
     mesh = shapes.to_trimesh(shape, sections)
-    return Triangles.shaded(mesh.vertices, mesh.faces)
+    return Triangles.shaded(mesh.vertices, mesh.faces, paint_of(mesh) if isinstance(shape, shapes.Mesh) else None)

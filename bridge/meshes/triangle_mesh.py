@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bridge.meshes.paint import Paint
 from recursive_dyn.errors import ModelError
 
 SHARP = math.cos(math.radians(40.0))  # faces that meet at a larger angle keep their edge
@@ -16,23 +18,28 @@ SHARP = math.cos(math.radians(40.0))  # faces that meet at a larger angle keep t
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
-    """Vertices (n, 3) in m, faces (m, 3) wound outward, and the normal (m, 3, 3) of each face's corners."""
+    """Vertices (n, 3) in m, faces (m, 3) wound outward, and the normal (m, 3, 3) of each face's corners.
+
+    paint: colours of its own, if it has any.
+    """
 
     vertices: np.ndarray
     faces: np.ndarray
     normals: np.ndarray
+    paint: Paint | None = None
 
     @classmethod
-    def shaded(cls, vertices: Any, faces: Any) -> Triangles:
+    def shaded(cls, vertices: Any, faces: Any, paint: Paint | None = None) -> Triangles:
         """Triangles with normals from their shape; those without area are dropped. ModelError if none is left."""
         vertices, faces = checked(vertices, faces)
         points, index = distinct(vertices)  # seams of a file's texture shade smoothly
         faces = index[faces]
         area = _cross(points, faces)
-        faces = faces[np.einsum("ij,ij->i", area, area) > 0.0]
+        seen = np.einsum("ij,ij->i", area, area) > 0.0
+        faces = faces[seen]
         if len(faces) == 0:
             raise ModelError("a mesh needs triangles with area to be drawn")
-        return cls(points, faces, corner_normals(points, faces))
+        return cls(points, faces, corner_normals(points, faces), None if paint is None else paint.of(seen))
 
     @property
     def outline(self) -> np.ndarray:
@@ -41,6 +48,13 @@ class Triangles:
         directions = grid[np.abs(grid).max(axis=1) > 0.0]
         reach: np.ndarray = self.vertices[(self.vertices @ directions.T).argmax(axis=0)]
         return reach
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether every edge is run along as often both ways, so that no back is ever seen."""
+        ahead = np.concatenate([self.faces[:, [a, b]] for a, b in ((0, 1), (1, 2), (2, 0))])
+        both = [np.sort(a * len(self.vertices) + b) for a, b in (ahead.T, ahead.T[::-1])]
+        return bool((both[0] == both[1]).all())
 
     def two_sided(self) -> Triangles:
         """The same surface with a back, as renderers leave out what is seen from behind.

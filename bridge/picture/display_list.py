@@ -8,12 +8,16 @@ import numpy as np
 import pybullet
 
 from bridge.bodies.mirrored_scene import MirroredScene
-from bridge.bodies.visuals import SCENERY, Visual, checkered, tile_size, visuals
+from bridge.bodies.visuals import SCENERY, Visual, checkered, endless, tile_size, visuals
 from bridge.connection import Connection
+from bridge.drawing.camera import Camera
+from bridge.drawing.light import towards_light
+from bridge.drawing.pieces import Ground
 from bridge.meshes.files import MeshFiles
 from bridge.picture import strangers
-from bridge.picture.camera import Camera
-from bridge.picture.renderer import BEHIND, Renderer, towards_light
+from bridge.picture.contexts import bullets_turn
+from bridge.picture.opengl_display import OpenGLDisplay
+from bridge.picture.renderer import BEHIND, Renderer
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import shapes
@@ -49,6 +53,8 @@ class DisplayList:
         self._connection, self._client, self._files = connection, connection.id, files
         self._items: list[tuple[Visual, int]] = []
         self._boards: list[tuple[Visual, Board]] = []
+        self._grounds: list[Ground] = []
+        self._opengl = OpenGLDisplay()
         self._standing: list[Frame] = []  # in the order of the renderer's bodies
         self._strangers: tuple[int, ...] = ()
         self._outline: np.ndarray | None = None
@@ -69,7 +75,8 @@ class DisplayList:
                     result.add(visual)
         tile = tile_size(result.outline(poses))
         for shape in scene.scenery:
-            if isinstance(shape, shapes.Plane):
+            if isinstance(shape, shapes.Plane) and shape.visual:
+                result._grounds.append(endless(shape, tile))
                 for visual in checkered(shape, tile, scene.files):
                     result.add_board(visual, 2.0 * tile)
         return result
@@ -95,13 +102,37 @@ class DisplayList:
         return np.concatenate(points)
 
     def picture(
-        self, renderer: Renderer, poses: np.ndarray, camera: Camera, size: tuple[int, int], samples: int
+        self, renderer: Renderer | None, poses: np.ndarray, camera: Camera, size: tuple[int, int], samples: int
     ) -> np.ndarray:
-        """Red, green, blue (height, width, 3), uint8, with the scene's bodies at X_WB ``poses`` (nb, 4, 4)."""
+        """Red, green, blue (height, width, 3), uint8, with the scene's bodies at X_WB ``poses`` (nb, 4, 4).
+
+        By a renderer of Bullet's, or by OpenGL if that is None.
+        """
         if self._outline is None:
             self._outline = self.outline(poses)
+        camera = camera.framed(self._outline, size[0] / size[1])
+        if renderer is None:
+            return self._drawn(poses, camera, size, samples)
+        with bullets_turn():
+            return self._by_bullet(renderer, poses, camera, size, samples)
+
+    def _drawn(self, poses: np.ndarray, camera: Camera, size: tuple[int, int], samples: int) -> np.ndarray:
+        """By OpenGL, Bullet's other bodies in frames after the scene's."""
+        with Held():
+            others = self._others()
+            seen = [(b, *look) for b in others for look in strangers.appearance(b, self._client, self._files)]
+            frames = [strangers.pose(body, link, self._client) for body, link, _ in seen]
+        pieces = [visual.piece(frame) for visual, frame in self._items if isinstance(frame, int)]
+        pieces += [visual.piece(len(poses) + k) for k, (_, _, visual) in enumerate(seen)]
+        known = (len(self._items), len(poses), others)
+        return self._opengl.picture(
+            known, pieces, self._grounds, np.concatenate([poses, np.reshape(frames, (-1, 4, 4))]), camera, size, samples
+        )
+
+    def _by_bullet(
+        self, renderer: Renderer, poses: np.ndarray, camera: Camera, size: tuple[int, int], samples: int
+    ) -> np.ndarray:
         width, height = size
-        camera = camera.framed(self._outline, width / height)
         if self._scale is None:
             self._scale = REACH / camera.reach()
         target, middle, scale = np.asarray(camera.target), -BEHIND * towards_light(camera), self._scale
@@ -116,12 +147,12 @@ class DisplayList:
     def leave(self) -> None:
         """Clear the renderer if it shows this."""
         if self._renderer is not None and self._renderer.shows(self):
-            self._renderer.clear(None)
+            with bullets_turn():
+                self._renderer.clear(None)
 
     def _set(self, renderer: Renderer) -> None:
         """Bring the renderer up to date with what is to be seen: Bullet's other bodies first, then what was added."""
-        ids = (pybullet.getBodyUniqueId(k, self._client) for k in range(pybullet.getNumBodies(self._client)))
-        others = tuple(body for body in ids if body not in self._connection.bodies)
+        others = self._others()
         if not renderer.shows(self) or others != self._strangers:
             renderer.clear(self)
             self._renderer, self._strangers, self._standing = renderer, others, []
@@ -134,6 +165,11 @@ class DisplayList:
         for visual, frame in self._items[self._added :]:
             self._show(visual, frame)
         self._added = len(self._items)
+
+    def _others(self) -> tuple[int, ...]:
+        """Ids of Bullet's bodies that are not ours."""
+        ids = (pybullet.getBodyUniqueId(k, self._client) for k in range(pybullet.getNumBodies(self._client)))
+        return tuple(body for body in ids if body not in self._connection.bodies)
 
     def _show(self, visual: Visual, frame: Frame) -> None:
         assert self._renderer is not None and self._scale is not None

@@ -13,13 +13,16 @@ import pybullet
 
 from bridge.bodies.bullet_shapes import create_body, visual_shape
 from bridge.bodies.visuals import Visual
+from bridge.drawing.camera import Camera
+from bridge.drawing.gl_context import offscreen, usable
+from bridge.drawing.light import towards_light
 from bridge.picture import egl
-from bridge.picture.camera import Camera
+from bridge.picture.contexts import bullets_turn
+from bridge.picture.picture_size import check_size
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.simulation.interrupts import Held
 
 TILE = (1024, 768)  # EGL's surface: a larger picture would be a smaller one, enlarged
-LIGHT = (0.45, 0.65, 1.0)  # towards the light: to the camera's right, behind it, up
 LIGHT_DISTANCE = 60.0  # m
 # Bullet computes highlights for a viewer who never moves from the origin. Seen from the light, scenes stand so far
 # behind it that this viewer is as good as at the light: highlights lie where surfaces face it, and the ground has none.
@@ -55,7 +58,7 @@ class Renderer:
 
     def _close(self) -> None:
         if pybullet.isConnected(self.client):
-            with egl.silence():
+            with bullets_turn(), egl.silence():
                 pybullet.disconnect(self.client)
 
     def shows(self, owner: object) -> bool:
@@ -135,15 +138,6 @@ class Renderer:
         return _with_sky(color, depth >= 0.99999, distance, camera, (y, height))
 
 
-def towards_light(camera: Camera) -> np.ndarray:
-    """The direction (3,) of the light in world axes."""
-    right, _, back = camera.rotation()
-    level = np.array([back[0], back[1], 0.0]) / math.hypot(back[0], back[1])
-    direction: np.ndarray = LIGHT[0] * right + LIGHT[1] * level + (0.0, 0.0, LIGHT[2])
-    unit: np.ndarray = direction / np.linalg.norm(direction)
-    return unit
-
-
 def _with_sky(
     color: np.ndarray, empty: np.ndarray, distance: np.ndarray, camera: Camera, rows: tuple[int, int]
 ) -> np.ndarray:
@@ -160,22 +154,24 @@ def _with_sky(
 
 def check_picture(renderer: str | None, width: int = 1, height: int = 1, samples: int = 1) -> None:
     """Raise ModelError for a renderer, size or number of samples that there is not, StateError where EGL fails."""
-    if renderer not in (None, "egl", "tiny"):
-        raise ModelError(f"unknown renderer {renderer!r}; choose 'egl' or 'tiny'")
+    if renderer not in (None, "opengl", "egl", "tiny"):
+        raise ModelError(f"unknown renderer {renderer!r}; choose 'opengl', 'egl' or 'tiny'")
+    if renderer == "opengl":
+        offscreen()
     if renderer == "egl" and not egl.usable():
         raise StateError(
             "Bullet's EGL renderer does not work here; install EGL and OpenGL drivers (on Debian libegl1, libgl1,"
             " libgl1-mesa-dri), or use renderer='tiny'"
         )
-    if samples not in OFFSETS:
-        raise ModelError(f"samples must be one of {', '.join(map(str, OFFSETS))}, not {samples!r}")
-    if width < 1 or height < 1:
-        raise ModelError(f"a picture is at least 1 pixel wide and high, not {width} x {height}")
+    check_size(width, height, samples)
 
 
-def renderer_of(kind: str | None) -> Renderer:
-    """The process's renderer, made at its first use; "tiny" asks for the software renderer."""
-    renderer = _made(kind != "tiny" and egl.usable())
+def renderer_of(kind: str | None) -> Renderer | None:
+    """Bullet's renderer in this process, made at its first use; None for OpenGL's, which is asked for or works."""
+    if kind == "opengl" or (kind is None and usable()):
+        return None
+    with bullets_turn():
+        renderer = _made(kind != "tiny" and egl.usable())
     if not pybullet.isConnected(renderer.client):  # somebody disconnected all there was
         renderer.clear(None)
     return renderer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pybullet
 
-from bridge.picture.camera import Camera
+from bridge.drawing.camera import Camera
 
 FIELD_OF_VIEW = 90.0  # degrees, vertical, which cannot be changed
 SKY = [0.88, 0.92, 0.97]

@@ -8,8 +8,9 @@ import numpy as np
 import pybullet
 
 from bridge.bodies.bullet_shapes import COMPOUND, visual_shape
-from bridge.bodies.visuals import PALETTE, Color, Visual, visuals
+from bridge.bodies.visuals import PALETTE, Visual, visuals
 from bridge.connection import Connection
+from bridge.drawing.pieces import Color
 from bridge.meshes.files import MeshFiles
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError

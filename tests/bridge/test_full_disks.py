@@ -77,6 +77,6 @@ def test_meshes_are_written_to_memory_where_the_disk_is_full(monkeypatch):
         assert kept.read_text().count("\nf ") == len(mesh.faces)
         patch.setattr(Path, "write_text", full)
         with pytest.raises(rd.ModelError, match=r"No space left.*TMPDIR"):
-            files.add(mesh)
+            files.add(mesh).write()
     files.close()
     assert not kept.parent.exists()

@@ -7,6 +7,7 @@ import trimesh
 
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror
+from bridge.drawing.gl_context import usable
 from bridge.picture import egl
 from scene import Body, Scene, joints, shapes
 
@@ -14,8 +15,10 @@ RED = (0.9, 0.1, 0.1, 1.0)
 FRONT = Camera(distance=4.0, yaw=0.0, pitch=0.0, target=(0.0, 0.0, 0.0))
 
 
-@pytest.fixture(params=["egl", "tiny"])
+@pytest.fixture(params=["opengl", "egl", "tiny"])
 def renderer(request):
+    if request.param == "opengl" and not usable():
+        pytest.skip("OpenGL 3.3 does not work here (no display and no EGL, or no driver)")
     if request.param == "egl" and not egl.usable():
         pytest.skip("Bullet's EGL renderer does not work here (no EGL or no OpenGL driver)")
     return request.param

@@ -76,6 +76,22 @@ class Camera:
         V[:3, 3] = -V[:3, :3] @ np.asarray(self.target, dtype=float) - (0.0, 0.0, self.distance)
         return V
 
+    def eye(self) -> np.ndarray:
+        """Where it stands (3,), world axes; its target and distance must be given."""
+        return self.view()[:3, :3].T @ -self.view()[:3, 3]
+
+    @property
+    def nearest(self) -> float:
+        """Distance in m of the nearest thing that OpenGL draws; there is no farthest."""
+        return 0.02 * (1.0 if self.distance is None else self.distance)
+
+    def projection(self, aspect: float) -> np.ndarray:
+        """Projection matrix (4, 4) of OpenGL for a picture ``aspect`` times as wide as high, without a far plane."""
+        scale = 1.0 / math.tan(math.radians(self.fov) / 2.0)
+        P = np.diag((scale / aspect, scale, -1.0, 0.0))
+        P[2, 3], P[3, 2] = -2.0 * self.nearest, -1.0
+        return P
+
     def depths(self) -> tuple[float, float]:
         """Distances in m of the nearest and the farthest thing drawn."""
         distance = 1.0 if self.distance is None else self.distance

@@ -1,0 +1,72 @@
+"""OpenGL's functions, which pyglet looks up when one is first asked for: whoever draws nothing needs no driver."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from functools import cache
+from typing import Any
+
+from recursive_dyn.errors import StateError
+
+DRIVERS = "on Debian install libegl1, libgl1 and libgl1-mesa-dri; elsewhere the graphics card's driver"
+
+
+@cache
+def has_display() -> bool:
+    """Whether a window can be opened here."""
+    if not sys.platform.startswith("linux"):
+        return True
+    if not os.environ.get("DISPLAY"):
+        return False
+    library = ctypes.util.find_library("X11")
+    if library is None:
+        return False
+    x11 = ctypes.CDLL(library)
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    display = x11.XOpenDisplay(None)
+    if display:
+        x11.XCloseDisplay(ctypes.c_void_p(display))
+    return bool(display)
+
+
+@cache
+def pyglet_here() -> Any:
+    """pyglet, told before it looks for a display whether there is one. Raises StateError where it finds no OpenGL."""
+    import pyglet
+
+    if not {"pyglet.gl", "pyglet.window"} & sys.modules.keys():  # else its user has chosen already
+        pyglet.options["shadow_window"] = pyglet.options["debug_gl"] = False
+        pyglet.options["headless"] = pyglet.options["headless"] or not has_display()
+    try:
+        import pyglet.gl
+        import pyglet.window
+    except Exception as trouble:  # ImportError, or what its many loaders raise
+        raise StateError(f"OpenGL cannot be loaded here ({trouble}); {DRIVERS}") from trouble
+    return pyglet
+
+
+class _OpenGL:
+    """pyglet.gl, imported at the first use of anything in it."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(pyglet_here().gl, name)
+        setattr(self, name, value)
+        return value
+
+
+gl: Any = _OpenGL()
+
+
+def created(make: Any) -> int:
+    """The number of one new object; make: glGenBuffers or one of its kind."""
+    number = ctypes.c_uint()
+    make(1, ctypes.byref(number))
+    return number.value
+
+
+def deleted(delete: Any, number: int) -> None:
+    """Delete one object; delete: glDeleteBuffers or one of its kind."""
+    delete(1, ctypes.byref(ctypes.c_uint(number)))

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.drawing.gl_context import Context
+from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import created, gl
 
 
-class Column(NamedTuple):
+class Attribute(NamedTuple):
     """An attribute of a vertex shader: its location, how many numbers it is, and at which byte of a row it starts."""
 
     location: int
@@ -24,7 +24,7 @@ class Column(NamedTuple):
 class Buffer:
     """An array on the card, deleted with the last who holds it."""
 
-    def __init__(self, context: Context, rows: np.ndarray, changing: bool = False, index: bool = False) -> None:
+    def __init__(self, context: DrawingContext, rows: np.ndarray, changing: bool = False, index: bool = False) -> None:
         self.number = created(gl.glGenBuffers)
         self._kind = gl.GL_ELEMENT_ARRAY_BUFFER if index else gl.GL_ARRAY_BUFFER
         self._use = gl.GL_STREAM_DRAW if changing else gl.GL_STATIC_DRAW
@@ -44,12 +44,12 @@ class Buffer:
 class VertexArray:
     """Which buffers a draw call reads, deleted with the last who holds it; it lives in one context."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: DrawingContext) -> None:
         self.number = created(gl.glGenVertexArrays)
         self._buffers: list[Buffer] = []
         weakref.finalize(self, context.doom, gl.glDeleteVertexArrays, self.number).atexit = False
 
-    def read(self, buffer: Buffer, stride: int, columns: Sequence[Column], each: int = 0, first: int = 0) -> None:
+    def read(self, buffer: Buffer, stride: int, columns: Sequence[Attribute], each: int = 0, first: int = 0) -> None:
         """Read columns of a buffer's rows of ``stride`` bytes, from row ``first`` on; each: 1 for one row a copy."""
         self.bind()
         buffer.bind()

@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 
-from bridge.drawing.gl_context import Context
+from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import created, gl
 from recursive_dyn.errors import ModelError, StateError
 
@@ -17,7 +17,9 @@ class Framebuffer:
     Raises ModelError for a size that the card does not draw.
     """
 
-    def __init__(self, context: Context, width: int, height: int, samples: int = 0, numbers: bool = False) -> None:
+    def __init__(
+        self, context: DrawingContext, width: int, height: int, samples: int = 0, numbers: bool = False
+    ) -> None:
         self.width, self.height, self.samples = width, height, samples
         most = gl.GLint()
         gl.glGetIntegerv(gl.GL_MAX_RENDERBUFFER_SIZE, most)
@@ -76,7 +78,7 @@ class Framebuffer:
 class DepthTexture:
     """Depths of width x height pixels that shaders look up; ``compare``: as a shadow map, which answers lit or not."""
 
-    def __init__(self, context: Context, width: int, height: int, compare: bool) -> None:
+    def __init__(self, context: DrawingContext, width: int, height: int, compare: bool) -> None:
         self.width, self.height = width, height
         self.texture = plain_texture(context, gl.GL_DEPTH_COMPONENT32F, width, height, gl.GL_DEPTH_COMPONENT, compare)
         if compare:
@@ -97,7 +99,7 @@ class DepthTexture:
         gl.glViewport(0, 0, self.width, self.height)
 
 
-def plain_texture(context: Context, kind: int, width: int, height: int, content: int, smooth: bool) -> int:
+def plain_texture(context: DrawingContext, kind: int, width: int, height: int, content: int, smooth: bool) -> int:
     """The number of an empty texture without mipmaps, bound; it ends at its edges."""
     texture = created(gl.glGenTextures)
     gl.glBindTexture(gl.GL_TEXTURE_2D, texture)

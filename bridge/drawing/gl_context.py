@@ -13,7 +13,7 @@ from recursive_dyn.errors import StateError
 VERSION = (3, 3)
 
 
-class Context:
+class DrawingContext:
     """One window of pyglet's, perhaps one that is never shown, and the OpenGL objects that live in it.
 
     Raises StateError where there is no OpenGL 3.3.
@@ -61,9 +61,9 @@ class Context:
 
 
 @cache
-def offscreen() -> Context:
-    """The process's one context without a window, for pictures of any size. Raises StateError, see Context."""
-    result = Context(16, 16, visible=False)
+def offscreen() -> DrawingContext:
+    """The process's one context without a window, for pictures of any size. Raises StateError, see DrawingContext."""
+    result = DrawingContext(16, 16, visible=False)
     pyglet_here().app.windows.discard(result.window)  # an application's loop neither draws it nor waits for it
     return result
 

@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.drawing.buffers import Buffer, Column, VertexArray
-from bridge.drawing.gl_context import Context
+from bridge.drawing.buffers import Attribute, Buffer, VertexArray
+from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import gl
 from bridge.drawing.pieces import Piece
 from bridge.drawing.texture import Texture
 from bridge.meshes.triangle_mesh import Triangles
 
-CORNER: tuple[Column, ...] = (Column(0, 3, 0), Column(1, 3, 12))
-PAINTED = (Column(2, 4, 24), Column(3, 2, 40))
-PLACE = (Column(4, 4, 0), Column(5, 4, 16), Column(6, 4, 32))
-LOOK = (Column(7, 4, 0), Column(8, 1, 16, True))
+CORNER: tuple[Attribute, ...] = (Attribute(0, 3, 0), Attribute(1, 3, 12))
+PAINTED = (Attribute(2, 4, 24), Attribute(3, 2, 40))
+PLACE = (Attribute(4, 4, 0), Attribute(5, 4, 16), Attribute(6, 4, 32))
+LOOK = (Attribute(7, 4, 0), Attribute(8, 1, 16, True))
 PICTURE = 1  # the texture unit of a mesh's own picture
 UNPAINTED = 2  # the location of colours of corners, which plain meshes lack
 FIRST = 2  # what the frame of number 0 is called on the card: 0 is the sky, 1 the world
@@ -40,7 +40,7 @@ class Instances:
     reach (n,): how far from its frame's origin each piece goes, m; rows (n, 4, 4), float32: where they are.
     """
 
-    def __init__(self, context: Context, pieces: Sequence[Piece], frames: int) -> None:
+    def __init__(self, context: DrawingContext, pieces: Sequence[Piece], frames: int) -> None:
         groups: dict[tuple[bool, int], list[Piece]] = {}
         for piece in pieces:
             if piece.color[3] > 0.0:
@@ -64,7 +64,7 @@ class Instances:
             self._groups.append(self._group(context, own[0].mesh, first, len(own), clear))
             first += len(own)
 
-    def _group(self, context: Context, mesh: Triangles, first: int, copies: int, clear: bool) -> _Group:
+    def _group(self, context: DrawingContext, mesh: Triangles, first: int, copies: int, clear: bool) -> _Group:
         parts, columns, paint, texture = [mesh.vertices[mesh.faces], mesh.normals], CORNER, mesh.paint, None
         if paint is not None:
             parts, columns = [*parts, paint.colors, paint.places], CORNER + PAINTED

@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 
 from bridge.drawing import shaders
-from bridge.drawing.buffers import Buffer, Column, VertexArray
-from bridge.drawing.gl_context import Context
+from bridge.drawing.buffers import Attribute, Buffer, VertexArray
+from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import gl
-from bridge.drawing.shader_program import Program
+from bridge.drawing.shader_program import ShaderProgram
 from recursive_dyn.errors import ModelError
 
 HIDDEN = 0.25  # how strong lines are behind something
 ROW = np.dtype([("start", "f4", 3), ("end", "f4", 3), ("color", "f4", 4), ("width", "f4")])
-COLUMNS = (Column(0, 3, 0), Column(1, 3, 12), Column(2, 4, 24), Column(3, 1, 40))
+COLUMNS = (Attribute(0, 3, 0), Attribute(1, 3, 12), Attribute(2, 4, 24), Attribute(3, 1, 40))
 
 
 class Lines:
     """Segments in the world, drawn with every picture until others are shown."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: DrawingContext) -> None:
         self._context = context
         self._array: VertexArray | None = None
         self._segments = np.zeros((0, 2, 3))
@@ -42,7 +42,7 @@ class Lines:
             return
         self._rows["start"], self._rows["end"] = np.moveaxis(self._segments - origin, 1, 0)
         if self._array is None:
-            self._array, self._program = VertexArray(self._context), Program(shaders.LINE_VERTEX, shaders.LINE)
+            self._array, self._program = VertexArray(self._context), ShaderProgram(shaders.LINE_VERTEX, shaders.LINE)
             self._buffer = Buffer(self._context, self._rows, changing=True)
             self._array.read(self._buffer, ROW.itemsize, COLUMNS, each=1)
         self._buffer.write(self._rows)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from bridge.drawing import shaders
-from bridge.drawing.buffers import Buffer, Column, VertexArray
+from bridge.drawing.buffers import Attribute, Buffer, VertexArray
 from bridge.drawing.camera import Camera
 from bridge.drawing.framebuffer import DepthTexture, Framebuffer
-from bridge.drawing.gl_context import Context, offscreen
+from bridge.drawing.gl_context import DrawingContext, offscreen
 from bridge.drawing.instances import FIRST, PICTURE, Instances
 from bridge.drawing.light import shadow_box, towards_light
 from bridge.drawing.lines import Lines
 from bridge.drawing.opengl import gl
 from bridge.drawing.pieces import Ground
-from bridge.drawing.shader_program import Program
+from bridge.drawing.shader_program import ShaderProgram
 
 SHADOW = 2048  # texels of the shadow map, a side
 TAPS = 3  # looks at it a side, which soften its edges
@@ -44,13 +44,13 @@ FAST, FINE = Quality(1, False), Quality(4, True)
 class Painter:
     """Programs and targets of one context; what is drawn is given with every picture."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: DrawingContext) -> None:
         self.context = context
-        self._programs: dict[Any, Program] = {}
+        self._programs: dict[Any, ShaderProgram] = {}
         self._targets: dict[str, Framebuffer] = {}
         self._nothing = VertexArray(context)
         self._rim = VertexArray(context)
-        self._rim.read(Buffer(context, RIM), 12, (Column(0, 3, 0),))
+        self._rim.read(Buffer(context, RIM), 12, (Attribute(0, 3, 0),))
         self.lines = Lines(context)
 
     @cached_property
@@ -149,7 +149,7 @@ class Painter:
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._shadow.texture)
         return {"to_light": box, "shadow": 0, "texel": 1.2 / SHADOW, "bias": 1.5 * width / SHADOW}
 
-    def _draw_ground(self, program: Program, ground: Ground, camera: Camera, origin: np.ndarray) -> None:
+    def _draw_ground(self, program: ShaderProgram, ground: Ground, camera: Camera, origin: np.ndarray) -> None:
         """Draw a plane with the program in use, about a place under the camera."""
         along, across, up = ground.at[:3, :3].T
         under = np.array([along, across]) @ (camera.eye() - ground.at[:3, 3])
@@ -180,15 +180,15 @@ class Painter:
             self._draw_ground(plane, ground, camera, origin)
         return target
 
-    def _program(self, vertex: str, fragment: str, taps: int) -> Program:
+    def _program(self, vertex: str, fragment: str, taps: int) -> ShaderProgram:
         key = (vertex, fragment, taps)
         if key not in self._programs:
-            self._programs[key] = Program(vertex, shaders.variant(fragment, taps))
+            self._programs[key] = ShaderProgram(vertex, shaders.variant(fragment, taps))
         return self._programs[key]
 
-    def _plain(self, vertex: str, fragment: str) -> Program:
+    def _plain(self, vertex: str, fragment: str) -> ShaderProgram:
         if (vertex, fragment) not in self._programs:
-            self._programs[vertex, fragment] = Program(vertex, fragment)
+            self._programs[vertex, fragment] = ShaderProgram(vertex, fragment)
         return self._programs[vertex, fragment]
 
     def _target(self, name: str, size: tuple[int, int], samples: int) -> Framebuffer:

@@ -11,7 +11,7 @@ from bridge.drawing.opengl import gl
 from recursive_dyn.errors import StateError
 
 
-class Program:
+class ShaderProgram:
     """A vertex and a fragment shader; uniforms are set by name, and names that a variant does not use are passed over.
 
     pyglet's own class knows no shadow samplers. Raises StateError with the driver's words.

@@ -6,14 +6,14 @@ import weakref
 
 import numpy as np
 
-from bridge.drawing.gl_context import Context
+from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import created, gl
 
 
 class Texture:
     """A picture (h, w, 4), uint8, the top row first, that repeats; smaller versions serve what is far away."""
 
-    def __init__(self, context: Context, picture: np.ndarray) -> None:
+    def __init__(self, context: DrawingContext, picture: np.ndarray) -> None:
         rows = np.ascontiguousarray(picture[::-1])  # places count from the lower left
         self._number = created(gl.glGenTextures)
         weakref.finalize(self, context.doom, gl.glDeleteTextures, self._number).atexit = False

@@ -33,7 +33,7 @@ def pytest_unconfigure(config):
         shutil.rmtree(os.environ["RECURSIVE_DYN_CACHE"], ignore_errors=True)
 
 
-gc.set_threshold(200_000, 20, 20)
+gc.set_threshold(1_000_000, 50, 100)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,15 +7,15 @@ superlinear in a function's size.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
 import sympy as sp
 from sympy.codegen.ast import (
     Assignment,
-    CodeBlock,
     Declaration,
-    Element,
     FunctionPrototype,
     Pointer,
     Variable,
@@ -25,10 +25,7 @@ from sympy.codegen.ast import (
 from sympy.codegen.cnodes import void
 from sympy.printing.c import C99CodePrinter
 
-from recursive_dyn.graph.program import Program
-
-if TYPE_CHECKING:
-    pass
+from recursive_dyn.graph.program import ARGUMENTS, Program
 
 STATEMENTS_PER_FUNCTION = 2000
 
@@ -66,7 +63,7 @@ _EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "min": _apply(sp.Min),
     "max": _apply(sp.Max),
     "floor": _apply(sp.floor),
-    "table": lambda i, values: sp.Function("table")(i, *values),
+    "table": lambda i, values: sp.Function("table")(i, values),  # and its last index
     **{
         name: _apply(getattr(sp, name))
         for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log")
@@ -107,12 +104,12 @@ def c_source(program: Program, name: str, statements_per_function: int = STATEME
     ]
     if parts == 1:
         whole = _Part(program, 0, count, {})
-        return "\n".join([*lines, f"{head};", "", _function(printer, head, whole, (_IN, _OUT))])
+        return "\n".join([*lines, f"{head};", "", _function(head, whole, (_IN, _OUT))])
     slots = _crossing(program, size)
     for k, (start, stop) in enumerate(cuts):
         part_head = printer.doprint(_prototype(f"{name}_{k}", (_IN, _OUT, _SCRATCH)))
         part = _Part(program, start, stop, slots)
-        lines += [_function(printer, f"static {part_head}", part, (_IN, _OUT, _SCRATCH)), ""]
+        lines += [_function(f"static {part_head}", part, (_IN, _OUT, _SCRATCH)), ""]
     calls = [f"   {name}_{k}(in, out, s);" for k in range(parts)]
     body = [f"   double s[{max(1, len(slots))}];", *calls]
     return "\n".join([*lines, f"{head};", "", f"{head} {{", *body, "}", ""])
@@ -154,54 +151,78 @@ def _crossing(program: Program, size: int) -> dict[int, int]:
 
 
 class _Part:
-    """The statements ``start`` to ``stop`` of a program as declarations and assignments, each a node of SymPy's AST."""
+    """The statements ``start`` to ``stop`` of a program as lines of declarations and assignments."""
 
     def __init__(self, program: Program, start: int, stop: int, slots: dict[int, int]) -> None:
         self.program = program
         self.slots = slots
-        self.code: list[Any] = []
-        self.symbols: dict[int, Any] = {}
+        self.code: list[str] = []
+        self.names: dict[int, str] = {}
         self.arrays: set[Any] = set()
         first, last = program.first_statement, stop == len(program.statements)
         for number, (op, *args) in enumerate(program.statements[start:stop], first + start):
-            expression = _EXPRESSIONS[op](*[self.value(a) for a in args])
-            symbol = self.declare(number, "t", expression)
+            name = self.declare(number, "t", _form(op).format(*[self.value(a) for a in args]))
             if number in slots:
-                self.store(_SCRATCH, slots[number], symbol)
+                self.store(_SCRATCH, slots[number], name)
         for place, number in enumerate(program.results):
             if first + start <= number < first + stop or (last and number < first):
                 self.store(_OUT, place, self.value(number))
 
-    def declare(self, number: int, letter: str, value: Any) -> Any:
-        symbol = self.symbols[number] = sp.Symbol(f"{letter}{number}")
-        self.code.append(Declaration(Variable(symbol, type=real, value=value, attrs={value_const})))
-        return symbol
+    def declare(self, number: int, letter: str, value: str) -> str:
+        name = self.names[number] = f"{letter}{number}"
+        self.code.append(_declaration().format(name, value))
+        return name
 
-    def store(self, array: Any, place: int, value: Any) -> None:
+    def store(self, array: Any, place: int, value: str) -> None:
         self.arrays.add(array)
-        self.code.append(Assignment(Element(array, (place,)), value))
+        self.code.append(_assignment().format(f"{array}[{place}]", value))
 
-    def load(self, array: Any, place: int) -> Any:
+    def load(self, array: Any, place: int) -> str:
         self.arrays.add(array)
-        return Element(array, (place,))
+        return f"{array}[{place}]"
 
-    def value(self, number: int) -> Any:
-        """The symbol of a value, declared at its first use in this function."""
-        if number in self.symbols:
-            return self.symbols[number]
+    def value(self, number: int) -> str:
+        """The name of a value, declared at its first use in this function; of a table, with its last index."""
+        if number in self.names:
+            return self.names[number]
         program = self.program
         if number < program.input_size:
             return self.declare(number, "x", self.load(_IN, number))
         if program.first_table <= number < program.first_statement:
             last = len(program.tables[number - program.first_table]) - 1
-            self.symbols[number] = (sp.Symbol(f"c{number}"), sp.Integer(last))
-            return self.symbols[number]
+            self.names[number] = f"c{number}, {last}"
+            return self.names[number]
         if number < program.first_statement:
-            return self.declare(number, "c", sp.Float(program.constants[number - program.input_size]))
+            return self.declare(number, "c", repr(program.constants[number - program.input_size]))
         return self.declare(number, "t", self.load(_SCRATCH, self.slots[number]))
 
 
-def _function(printer: _Printer, head: str, part: _Part, arrays: Sequence[Any]) -> str:
+_ARGUMENTS = sp.symbols("argument:4")
+
+
+@cache
+def _form(op: str) -> str:
+    """An operation as SymPy prints it, with fields in its arguments' places."""
+    return _fields(_EXPRESSIONS[op](*_ARGUMENTS[: ARGUMENTS[op]]))
+
+
+@cache
+def _declaration() -> str:
+    """How a value is named, with fields for the name and the value."""
+    name, value = _ARGUMENTS[:2]
+    return _fields(Declaration(Variable(name, type=real, value=value, attrs={value_const})), end=";")
+
+
+@cache
+def _assignment() -> str:
+    return _fields(Assignment(*_ARGUMENTS[:2]))
+
+
+def _fields(node: Any, end: str = "") -> str:
+    text = _Printer().doprint(node)
+    return re.sub(r"argument(\d)", r"{\1}", text.replace("{", "{{").replace("}", "}}")) + end
+
+
+def _function(head: str, part: _Part, arrays: Sequence[Any]) -> str:
     unused = [f"   (void){a};" for a in arrays if a not in part.arrays]
-    code = printer.doprint(CodeBlock(*part.code)).splitlines() if part.code else []
-    return "\n".join([f"{head} {{", *unused, *(f"   {line}" for line in code), "}", ""])
+    return "\n".join([f"{head} {{", *unused, *(f"   {line}" for line in part.code), "}", ""])

@@ -29,13 +29,12 @@ def export(functions: ModelFunctions, program: Callable[[str], Program], folder:
         raise ModelError(
             "nothing moves in this scene, so that there is no C to export; attach a body by a moving joint"
         )
-    sources = {f"{name}.c": c_source(program(name), name) for name in functions.exported}
-    sources[HEADER] = _header(functions, program)
     try:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        for name, text in sources.items():
-            (target / name).write_text(text, encoding="utf-8")
+        for name in functions.exported:
+            (target / f"{name}.c").write_text(c_source(program(name), name), encoding="utf-8")
+        (target / HEADER).write_text(_header(functions, program), encoding="utf-8")
     except (OSError, TypeError, ValueError) as error:
         raise ModelError(f"cannot write C into {folder!r}: {error}; give a folder that can be written") from None
     return target

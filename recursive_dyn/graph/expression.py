@@ -258,13 +258,13 @@ def is_constant(value: Scalar) -> bool:
 
 def reachable(outputs: Iterable[Scalar]) -> list[Expression]:
     """Every node that the outputs depend on, in creation order (arguments before their users)."""
-    found: dict[int, Expression] = {}
     stack = [o for o in outputs if type(o) is Expression]
+    found: dict[int, Expression] = {o.index: o for o in stack}
     while stack:
-        node = stack.pop()
-        if node.index not in found:
-            found[node.index] = node
-            stack.extend(a for a in node.args if type(a) is Expression)
+        for a in stack.pop().args:
+            if type(a) is Expression and a.index not in found:
+                found[a.index] = a
+                stack.append(a)
     return [found[i] for i in sorted(found)]
 
 

@@ -102,22 +102,30 @@ class Program:
 
     def verify(self) -> None:
         """Check operations, the number and order of their arguments, and results; ModelError names the statement."""
-        number, tables = self.first_statement, range(self.first_table, self.first_statement)
-        for statement in self.statements:
-            if statement[0] not in OPCODES:
-                raise ModelError(f"program '{self.name}': statement {number} has unknown operation {statement[0]!r}")
-            count = ARGUMENTS[statement[0]]
-            if len(statement) != 1 + count:
-                raise ModelError(
-                    f"program '{self.name}': statement {number}, {statement}, has a wrong number of arguments"
-                )
-            if max(statement[1:]) >= number or min(statement[1:]) < 0:
-                raise ModelError(f"program '{self.name}': statement {number} uses a value before it is computed")
-            if [a in tables for a in statement[1:]] != [statement[0] == "table" and i == 1 for i in range(count)]:
-                raise ModelError(f"program '{self.name}': statement {number} needs a table, or a number in its place")
-            number += 1
+        first_table, first = self.first_table, self.first_statement
+        for number, statement in enumerate(self.statements, first):
+            if ARGUMENTS.get(statement[0]) != len(statement) - 1 or statement[0] == "table":
+                self._check(number, statement)
+                continue
+            for a in statement[1:]:
+                if not (0 <= a < first_table or first <= a < number):
+                    self._check(number, statement)
+        number, tables = first + len(self.statements), range(first_table, first)
         if len(self.results) != self.output_size or any(not 0 <= r < number or r in tables for r in self.results):
             raise ModelError(f"program '{self.name}': its results do not match its outputs")
+
+    def _check(self, number: int, statement: Statement) -> None:
+        """ModelError that says what is wrong with a statement, if anything is."""
+        op, *arguments = statement
+        what, tables = f"program '{self.name}': statement {number}", range(self.first_table, self.first_statement)
+        if op not in OPCODES:
+            raise ModelError(f"{what} has unknown operation {op!r}")
+        if len(arguments) != ARGUMENTS[op]:
+            raise ModelError(f"{what}, {statement}, has a wrong number of arguments")
+        if max(arguments) >= number or min(arguments) < 0:
+            raise ModelError(f"{what} uses a value before it is computed")
+        if [a in tables for a in arguments] != [op == "table" and i == 1 for i in range(len(arguments))]:
+            raise ModelError(f"{what} needs a table, or a number in its place")
 
 
 def _text(a: Scalar | tuple[float, ...], number: dict[int, int]) -> str:
@@ -159,9 +167,7 @@ def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tup
     first_table = first_constant + len(constants)
     following = first_table + len(tables)
 
-    def argument(a: Any) -> int:
-        if type(a) is Expression:
-            return number[a.index]
+    def other(a: Any) -> int:
         return first_table + tables[a] if type(a) is tuple else constants[a]
 
     for node in nodes:
@@ -170,7 +176,7 @@ def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tup
                 raise ModelError(f"program '{name}' depends on {node.args[0]}, which is not among its inputs")
             number[node.index] = place[node.args[0]]
             continue
-        statements.append((node.op, *map(argument, node.args)))
+        statements.append((node.op, *[number[a.index] if type(a) is Expression else other(a) for a in node.args]))
         number[node.index] = following
         following += 1
     results = tuple(number[x.index] if type(x) is Expression else constants[float(x)] for x in flat)

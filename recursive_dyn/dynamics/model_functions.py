@@ -11,6 +11,7 @@ from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.sizes import known_sizes
 from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
+from recursive_dyn.dynamics.derivatives.tangents import ArgumentDirections
 from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from recursive_dyn.dynamics.forest_functions import Forest
 from recursive_dyn.dynamics.functions import FUNCTIONS
@@ -60,8 +61,23 @@ class ModelFunctions:
     def __reduce__(self) -> Any:
         return ModelFunctions, (self.model, self.method, self.whole)
 
+    @cached_property
+    def _known(self) -> dict[str, Function]:
+        return {}
+
+    @cached_property
+    def directions(self) -> dict[str, ArgumentDirections]:
+        """Along which functions are differentiated at one state, by function; see ``derivatives.jacobians``."""
+        return {}
+
     def function(self, name: str) -> Function:
         """The entry of the list, or a derivative of one."""
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = self._found(name)
+        return found
+
+    def _found(self, name: str) -> Function:
         base, _, rest = str(name).partition("/")
         if base in _DERIVED:
             return _DERIVED[base](self.function(rest))

@@ -7,7 +7,16 @@ from math import prod
 
 import numpy as np
 
-from recursive_dyn.dynamics.derivatives.tangents import POINTS, Directions, of_trees, tangents, velocities_of
+from recursive_dyn.codegen.drivers import MODERATE
+from recursive_dyn.codegen.kernel import NotFinite
+from recursive_dyn.dynamics.derivatives.tangents import (
+    POINTS,
+    ArgumentDirections,
+    Directions,
+    of_trees,
+    tangents,
+    velocities_of,
+)
 from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
@@ -25,8 +34,27 @@ class Jacobians:
 
     def all(self, name: str, arrays: Sequence[Array], parameters: bool) -> list[Array]:
         """df by every argument, and by the parameters if asked for."""
-        found = self._of_trees(name, arrays) or [self.by_argument(name, arrays, k) for k in range(len(arrays))]
+        found = self._of_trees(name, arrays) or self._at_once(name, arrays)
+        found = found or [self.by_argument(name, arrays, k) for k in range(len(arrays))]
         return [*found, self.by_parameters(name, arrays)] if parameters else [*found]
+
+    def _at_once(self, name: str, arrays: Sequence[Array]) -> list[Array]:
+        """df by every argument of one state, all directions in one batch; none where there is no sound result."""
+        if any(a.ndim > 1 for a in arrays) or not self._model.nv:
+            return []
+        functions, it = self._functions, self._evaluator
+        function, known = functions.function(name), functions.directions.get(name)
+        if known is None:
+            own = [self._directions(function, segment) for segment in function.inputs]
+            known = functions.directions[name] = ArgumentDirections(self._model, function.inputs, own)
+        try:
+            rates = it.batch(f"along/{name}", [*arrays, *known.at(arrays)], (known.count,))
+        except NotFinite:
+            return []
+        if function.solves and not np.abs(rates).max(initial=0.0) <= MODERATE:
+            return []
+        parts = zip(known.parts, known.own, strict=True)
+        return [self._whole(function, name, arrays, own, rates[part]) for part, own in parts]
 
     def _of_trees(self, name: str, arrays: Sequence[Array]) -> tuple[Array, ...]:
         """df by every argument by analytic recursion; none where there is none, or no result: others say why."""

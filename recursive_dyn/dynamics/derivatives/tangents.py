@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,10 +25,11 @@ def tangents(model: Model, q: Array) -> Array:
     for place, slot in model.plain_slots:
         result[..., slot, place] = 1.0
     for _, factor, q0, v0 in model.owners:
-        point = q[..., q0 : q0 + factor.nq]
-        for k, axis in enumerate(np.eye(factor.nv)):
-            along = np.broadcast_to(axis, (*point.shape[:-1], factor.nv))
-            result[..., v0 + k, q0 : q0 + factor.nq] = factor.space.rate(point, along)
+        axes = np.eye(factor.nv)
+        point = q[..., None, q0 : q0 + factor.nq]
+        points = np.broadcast_to(point, (*point.shape[:-2], *axes.shape[:1], factor.nq))
+        along = np.broadcast_to(axes, (*point.shape[:-2], *axes.shape))
+        result[..., v0 : v0 + factor.nv, q0 : q0 + factor.nq] = factor.space.rate(points, along)
     return result
 
 
@@ -89,3 +91,32 @@ def of_trees(columns: int, outputs: int, inputs: Sequence[Array], written: Seque
         for k in range(own.shape[1]):
             of[k, rows] = own[:, k, None]
     return Directions(columns, of)
+
+
+class ArgumentDirections:
+    """Directions of all arguments of a function at one state, those of one argument after those of another.
+
+    own: directions of each argument; parts: their rows, of ``count``.
+    """
+
+    def __init__(self, model: Model, segments: Sequence[str], own: Sequence[Directions]) -> None:
+        ends = np.cumsum([0, *(it.count for it in own)]).tolist()
+        self._model, self.own, self.count = model, own, ends[-1]
+        self.parts = [slice(a, b) for a, b in pairwise(ends)]
+        self._rates, self._points = [], []
+        for k, (segment, it, part) in enumerate(zip(segments, own, self.parts, strict=True)):
+            point = segment in POINTS
+            rates = np.zeros((self.count, model.nq if point else it.columns))
+            if point and model.owners:
+                self._points.append(k)
+            else:
+                rates[part] = it.moved(tangents(model, np.zeros(model.nq)) if point else np.eye(it.columns))
+            self._rates.append(rates)
+
+    def at(self, arrays: Sequence[Array]) -> list[Array]:
+        """The rates (count, size) of all arguments at arguments (size,), zero where another one is moved."""
+        rates = list(self._rates)
+        for k in self._points:
+            rates[k] = rates[k].copy()
+            rates[k][self.parts[k]] = self.own[k].moved(tangents(self._model, arrays[k]))
+        return rates

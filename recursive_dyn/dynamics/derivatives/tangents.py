@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from recursive_dyn.model.model import Model
+from recursive_dyn.spatial.rotations import quaternion_rate, quaternion_to_matrix
+from recursive_dyn.spatial.spaces import RigidMotion, Rotation, Space
 
 Array = np.ndarray
 POINTS = ("q", "q_end")  # segments that are configurations
@@ -25,12 +28,36 @@ def tangents(model: Model, q: Array) -> Array:
     for place, slot in model.plain_slots:
         result[..., slot, place] = 1.0
     for _, factor, q0, v0 in model.owners:
-        axes = np.eye(factor.nv)
-        point = q[..., None, q0 : q0 + factor.nq]
-        points = np.broadcast_to(point, (*point.shape[:-2], *axes.shape[:1], factor.nq))
-        along = np.broadcast_to(axes, (*point.shape[:-2], *axes.shape))
-        result[..., v0 : v0 + factor.nv, q0 : q0 + factor.nq] = factor.space.rate(points, along)
+        unit = _unit_rates(factor.space, q[..., q0 : q0 + factor.nq])
+        result[..., v0 : v0 + factor.nv, q0 : q0 + factor.nq] = unit
     return result
+
+
+def _unit_rates(space: Space, point: Array) -> Array:
+    """The rates (..., dimension, size) of points (..., size) along unit tangents."""
+    if isinstance(space, Rotation):
+        return np.asarray(np.tensordot(point, _products()[0], (-1, 1)))
+    if isinstance(space, RigidMotion):
+        turn, (turning, axes) = point[..., 3:], _products()
+        squares = turn[..., :, None] * turn[..., None, :]
+        result = np.zeros((*point.shape[:-1], 6, 7))
+        result[..., :3, 3:] = np.tensordot(turn, turning, (-1, 1))
+        result[..., 3:, :3] = np.tensordot(squares, axes, 2) / np.trace(squares, axis1=-2, axis2=-1)[..., None, None]
+        return result
+    axes = np.eye(space.dimension)
+    points = np.broadcast_to(point[..., None, :], (*point.shape[:-1], len(axes), space.size))
+    return space.rate(points, np.broadcast_to(axes, (*point.shape[:-1], *axes.shape)))
+
+
+@lru_cache(maxsize=1)
+def _products() -> tuple[Array, Array]:
+    """What rates of quaternions are made of in one product: q-dot (3, 4, 4) for unit velocities, linear in q, and the
+    turned axes (4, 4, 3, 3), a row each, quadratic in q, for q of length 1."""
+    unit = np.eye(4)
+    turning = np.array([[quaternion_rate(e, axis) for e in unit] for axis in np.eye(3)])
+    turned = np.array([[(a + b) @ (a + b) * quaternion_to_matrix(a + b).T for a in unit] for b in unit])
+    alone = turned[range(4), range(4)] / 4.0
+    return turning, (turned - alone[:, None] - alone[None, :]) / 2.0
 
 
 def velocities_of(model: Model, q: Array, rates: Array) -> Array:

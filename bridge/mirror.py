@@ -172,7 +172,8 @@ class PyBulletMirror:
                 self._mirrored.bodies.undraw()
                 self._show_scenery()
             self._surroundings.renew(changed.ids)
-            self._whereabouts.follow()
+            if self._whereabouts.watched:
+                self._whereabouts.follow()
         self._contacts = None
 
     @property

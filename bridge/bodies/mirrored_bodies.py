@@ -32,8 +32,9 @@ class MirroredBodies:
     larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
     smallest box about anything that can be met, m. version counts up when bodies were added.
 
-    ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. reach (nb, 3), m: of
-    every body in the order added, its inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
+    ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
+    them: ids (m,), all of ``of``, owners (m,), the number of the body of each, and reach (nb, 3), m: of every body its
+    inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
     """
 
     def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
@@ -44,6 +45,8 @@ class MirroredBodies:
         self.skins: dict[int, float] = {}
         self.bare: set[int] = set()
         self.smallest, self.version = np.inf, 0
+        self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
+        self.reach = np.zeros((0, 3))
         self._reach: dict[str, tuple[float, float, float]] = {}
         self._ignored: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
@@ -54,11 +57,6 @@ class MirroredBodies:
     def ranked(self) -> list[int]:
         """All ids in the order in which a new mirror would make them: bodies, scenery, what is only drawn."""
         return [*[body for ids in self.of.values() for body in ids], *self._standing, *self._drawn]
-
-    @property
-    def reach(self) -> np.ndarray:
-        """(nb, 3), as above."""
-        return np.array([self._reach[name] for name in self.of]).reshape(-1, 3)
 
     def ignored(self, name: str) -> set[int]:
         """Bullet's ids of the bodies that this one never touches."""
@@ -104,6 +102,9 @@ class MirroredBodies:
         own = {name: self.of[name] for name in names}
         self.of.clear()
         self.of.update(own)
+        self.ids = np.array([body for ids in own.values() for body in ids], dtype=np.int64)
+        self.owners = np.arange(len(own)).repeat([len(ids) for ids in own.values()])
+        self.reach = np.array([self._reach[name] for name in own], dtype=float).reshape(-1, 3)
         self.version += 1
 
     def ignore(self, a: str, b: str) -> None:

@@ -31,9 +31,9 @@ class Placed:
         """
         bodies = self._bodies
         if self._version != bodies.version:
-            numbered = [(body, k) for k, own in enumerate(bodies.of.values()) for body in own]
-            self._solid = self._placing([pair for pair in numbered if pair[0] not in bodies.bare], self._solid)
-            self._bare = self._placing([pair for pair in numbered if pair[0] in bodies.bare], self._bare)
+            bare = np.array([body in bodies.bare for body in bodies.ids.tolist()], dtype=bool)
+            self._solid = self._placing(~bare, self._solid)
+            self._bare = self._placing(bare, self._bare)
             self._version, self._known = bodies.version, []
             self.share(self._shared)
         for known in self._known:
@@ -51,8 +51,8 @@ class Placed:
 
     def drop(self, gone: Collection[int]) -> None:
         """These ids were others' so far."""
-        for placing in (self._solid, self._bare):
-            away = np.isin(placing.ids, [*gone])
+        for placing in (self._solid, self._bare) if gone else ():
+            away = (placing.ids[:, None] == np.array([*gone])).any(axis=1)
             placing.poses[away] = placing.seen[away] = np.nan
 
     def forget_seen(self) -> None:
@@ -64,15 +64,18 @@ class Placed:
         self._shared = shared
         self._solid.forgiven[0] = -1.0 if shared else _FORGIVEN * self._bodies.smallest
 
-    def _placing(self, numbered: list[tuple[int, int]], before: Placing) -> Placing:
-        """Bullet's bodies and the scene's numbers of them, where they were put before."""
-        ids, own = np.array(numbered, dtype=np.int64).reshape(-1, 2).T.copy()
-        placing = placing_of(ids, own, self._bodies.reach[own, 2])
+    def _placing(self, chosen: np.ndarray, before: Placing) -> Placing:
+        """Bullet's chosen bodies and the scene's numbers of them, where they were put before."""
+        bodies = self._bodies
+        ids, own = bodies.ids[chosen], bodies.owners[chosen]
+        if not len(ids) and not len(before.ids):
+            return before
+        placing = placing_of(ids, own, bodies.reach[own, 2])
         table = np.full(max(ids.max(initial=-1), before.ids.max(initial=-1)) + 1, -1)
         table[before.ids] = np.arange(len(before.ids))
         rows = table[ids]
-        stayed = rows >= 0
+        stayed, rows = (rows >= 0).nonzero()[0], rows[rows >= 0]
         for now, then in zip(placing, before, strict=True):
             if now.ndim > 1:
-                now[stayed] = then[rows[stayed]]
+                now[stayed] = then[rows]
         return placing

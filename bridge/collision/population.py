@@ -55,7 +55,7 @@ class Population:
 
     def _note(self, ids: list[int], trusting: bool) -> None:
         client, names = self._client, self._connection.bodies
-        now = {k for k in ids if trusting or k not in names or self._connection.is_own(k)}
+        now = {*ids} if trusting else {k for k in ids if k not in names or self._connection.is_own(k)}
         lost = sorted(names.keys() - now)
         if lost:
             raise StateError(
@@ -133,8 +133,7 @@ class Population:
         self._numbers = np.full(size, STATIC)
         ranks, skins, foreign = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=bool)
         foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
-        ids = [bodies.of[name] for name in self._names]
-        self._numbers[[body for several in ids for body in several]] = np.repeat(np.arange(len(ids)), [*map(len, ids)])
+        self._numbers[bodies.ids] = bodies.owners
         skins[list(bodies.skins)] = list(bodies.skins.values())
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
 
@@ -151,4 +150,4 @@ class Population:
 
 
 def _integers(values: Any) -> np.ndarray:
-    return np.array(list(values), dtype=np.int64)
+    return np.array([*values], dtype=np.int64)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, lowest_points
+from bridge.planes.stack import Stack
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
 from scene import shapes
@@ -73,6 +74,11 @@ class Outline(NamedTuple):
             (len(rows), len(body_shapes), end),
         )  # fmt: skip
 
+    @property
+    def rows(self) -> tuple[np.ndarray, ...]:
+        """The supports, and the counts in a row."""
+        return *self.supports, np.array([self.counts])
+
 
 _NOTHING = Outline.of(())
 
@@ -89,6 +95,7 @@ class HalfSpaces:
         tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
         self._planes = Planes(self.points, self.normals, tangents)
         self._laid: list[tuple[int, Outline]] = []
+        self._stack = Stack[Outline]((*_NOTHING.supports, np.zeros((0, 3), dtype=np.int64)), lambda own: own.rows)
         self._found = Lowest(np.empty((0, 4), np.int64), np.empty((0, 4)))
         self._table: tuple[Supports, Planes, Lowest] | None = None
 
@@ -125,7 +132,7 @@ class HalfSpaces:
     def tables(self) -> tuple[Supports, Planes, Lowest]:
         """What ``lowest_points`` reads, and the memory that it fills, which holds all that can be found at once."""
         if self._table is None:
-            together = _together(self._laid)
+            together = self._together()
             rows = together.rows
             each = np.where(rows[:, 2] == POINTS, np.minimum(rows[:, 4] - rows[:, 3], MOST), 4)
             most = len(self) * int(each.sum())
@@ -135,22 +142,16 @@ class HalfSpaces:
             self._table = together, self._planes, self._found
         return self._table
 
-
-def _together(laid: Sequence[tuple[int, Outline]]) -> Supports:
-    """The supports of all, bodies and shapes as they are numbered."""
-    parts = [outline.supports for _, outline in laid] or [_NOTHING.supports]
-    joined = Supports(
-        np.concatenate([part.rows for part in parts]),
-        np.concatenate([part.points for part in parts]),
-        np.concatenate([part.middles for part in parts]),
-        np.concatenate([part.axes for part in parts]),
-        np.concatenate([part.sizes for part in parts]),
-    )
-    counts = np.array([(body, *outline.counts) for body, outline in laid] or [(0, 0, 0, 0)])
-    body, rows, shape_counts, points = counts.T
-    shape, point = shape_counts.cumsum() - shape_counts, points.cumsum() - points
-    joined.rows[:, :5] += np.array([body, shape, np.zeros_like(body), point, point]).T.repeat(rows, axis=0)
-    return joined
+    def _together(self) -> Supports:
+        """The supports of all, bodies and shapes as they are numbered."""
+        self._stack.arrange([outline for _, outline in self._laid])
+        rows, *others, counts = self._stack.arrays
+        each, shapes_each, points_each = counts.T
+        shape, point = shapes_each.cumsum() - shapes_each, points_each.cumsum() - points_each
+        rows, bodies = rows.copy(), np.array([body for body, _ in self._laid], dtype=np.int64)
+        for column, first in ((0, bodies), (1, shape), (3, point), (4, point)):
+            rows[:, column] += first.repeat(each)
+        return Supports(rows, *others)
 
 
 def facing(normal: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from bridge.outsiders import WORLD
 from bridge.planes.half_spaces import MARGIN, HalfSpaces, Outline
 from bridge.planes.lowest_points import Lowest, Planes, Supports, lowest_points
+from bridge.planes.stack import Stack
 from recursive_dyn.codegen.compiled import Flags, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -34,11 +35,11 @@ class PlaneTable(NamedTuple):
 
 @dataclass(eq=False)
 class _Lying:
-    """A body's shapes that may lie on planes, and what ``PlaneTable`` says of each, None where that is to be asked."""
+    """A body's shapes that may lie on planes."""
 
+    name: str
     outline: Outline
     materials: list[Material | None]
-    rules: tuple[np.ndarray, np.ndarray] | None = None
 
 
 class PlaneContacts:
@@ -72,7 +73,7 @@ class PlaneContacts:
             outline = Outline.of(solid)
         except ModelError:  # a kind of shape that someone registered for Bullet only
             return
-        self._lying[name] = _Lying(outline, [shape.material for shape in solid])
+        self._lying[name] = _Lying(name, outline, [shape.material for shape in solid])
         self.on[name] = None
 
     def remove(self, name: str) -> None:
@@ -96,21 +97,19 @@ class PlaneContacts:
     def forget_pairs(self) -> None:
         """Materials or pairs were changed."""
         self._table = None
-        for own in self._lying.values():
-            own.rules = None
+        self._rules = Stack[_Lying]((np.zeros(0, dtype=bool), np.zeros((0, 5))), self._ruled)
 
     def table(self) -> PlaneTable:
         """What ``plane_contacts`` reads; another one once something has changed."""
         if self._table is None:
-            rules = [own.rules or self._ruled(name, own) for name, own in self._lying.items()]
-            allowed = np.concatenate([np.zeros(0, dtype=bool), *[rule[0] for rule in rules]])
-            frictions = np.concatenate([np.zeros((0, 5)), *[rule[1] for rule in rules]])
+            self._rules.arrange(list(self._lying.values()))
+            allowed, frictions = self._rules.arrays
             self._table = PlaneTable(*self._spaces.tables(), allowed, frictions)
         return self._table
 
-    def _ruled(self, name: str, own: _Lying) -> tuple[np.ndarray, np.ndarray]:
+    def _ruled(self, own: _Lying) -> tuple[np.ndarray, np.ndarray]:
         """Which shapes of a body meet planes, and frictions, shape after shape, plane after plane."""
-        pair, count = self._pairs.get(frozenset((name, WORLD))), len(own.materials)
+        pair, count = self._pairs.get(frozenset((own.name, WORLD))), len(own.materials)
         allowed = np.full(count, pair is None or pair.collide is not False)
         agreed = pair.material if pair else None
         rows = [
@@ -118,8 +117,7 @@ class PlaneContacts:
             for material in own.materials
             for other in self._spaces.plane_materials
         ]
-        own.rules = allowed, np.array(rows, dtype=float).reshape(-1, 5)
-        return own.rules
+        return allowed, np.array(rows, dtype=float).reshape(-1, 5)
 
 
 def plane_key(shape: Any, feature: Any, plane: Any) -> Any:

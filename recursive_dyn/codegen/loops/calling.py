@@ -174,14 +174,17 @@ def _put(type_: Type, value: Any, cells: list[int]) -> None:
 
 
 def _put_array(type_: Any, array: Any, cells: list[int]) -> None:
-    if array.__class__ is not np.ndarray and not isinstance(array, np.ndarray):
+    if array.__class__ is np.ndarray and array.dtype is type_.dtype and array.shape[1:] == type_.inner and array.size:
+        try:
+            cells += addressof(first(array)), len(array)
+            return
+        except TypeError:  # it may not be written to, or is not contiguous
+            pass
+    if not isinstance(array, np.ndarray):
         raise _Misfit(type_, array)
     if array.dtype != type_.dtype or not array.flags.c_contiguous or array.shape[1:] != type_.inner or not array.shape:
         raise _Misfit(type_, array)
-    try:
-        cells += addressof(first(array)) if array.size else 0, array.shape[0]
-    except TypeError:  # it may not be written to
-        cells += address(array), array.shape[0]
+    cells += address(array), array.shape[0]
 
 
 def _value(type_: Type, cells: Iterator[int]) -> Any:

@@ -2,9 +2,8 @@
 
 One text serves every forest: what is where is data, tables of i64, whose address stands at the beginning of a call's
 scratch. Behind it lie the sums over systems, and the memory of the lanes, ``jit.vector_width()`` doubles an element.
-Positions come as runs, stretches of numbers that are neighbours in the whole and in the lanes alike: pairs (first
-element in the lanes, length), rising, and for every block of systems where each run begins in the whole, lane after
-lane; lanes behind the last system repeat it.
+Positions come as runs, stretches of numbers that are neighbours in the whole and in the lanes alike, as ``Runs.table``
+has them; lanes behind the last system repeat it.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ FOREST = (
     "output_sizes",
 )  # fmt: skip  # entries of the table; lane_...: doubles from the beginning of the scratch
 GROUP = (
-    "kernel", "systems", "input_runs", "input_table", "input_starts", "output_runs", "output_table", "output_starts",
-    "sums", "first_sum", "constants", "first_constant", "constant_table",
+    "kernel", "systems", "input_runs", "input_table", "output_runs", "output_table", "sums", "first_sum", "constants",
+    "first_constant", "constant_table",
 )  # fmt: skip  # entries of a group of equal systems; constants: how many numbers of their own its systems have
 SUMS = PAD  # doubles before the sums in scratch
 
@@ -76,35 +75,27 @@ def _folding(width: int) -> str:
 def _group(width: int) -> str:
     """All systems of one group, a block of lanes at a time."""
     every = " ".join(GROUP)
-    block = f"""  call void @rd.gather(ptr %in, i64 %input_runs, ptr %input_table.at, ptr %ip, ptr %lane_in)
+    block = f"""  call void @rd.gather(ptr %in, i64 %input_runs, ptr %input_table.at, i64 %row, ptr %lane_in)
 {copy("%own.at", "%cp", "%own")}
   call void %kernel.at(ptr %lane_in, ptr %lane_out, ptr %lane_scratch)
-  call void @rd.scatter(ptr %out, i64 %output_runs, ptr %output_table.at, ptr %op, ptr %lane_out)
+  call void @rd.scatter(ptr %out, i64 %output_runs, ptr %output_table.at, i64 %row, ptr %lane_out)
   %left = sub i64 %systems, %row
   %valid = call i64 @llvm.umin.i64(i64 %left, i64 {width})
   call void @rd.fold(ptr %sums.at, ptr %sum, i64 %sums, i64 %valid)
-{place("in.next", "i64", "%ip", "%in.step")}
-{place("out.next", "i64", "%op", "%out.step")}
 {place("constant.next", "double", "%cp", "%own")}"""
-    carried = (
-        ("ip", "ptr", "%input_starts.at", "%in.next"),
-        ("op", "ptr", "%output_starts.at", "%out.next"),
-        ("cp", "ptr", "%constant_table.at", "%constant.next"),
-    )
+    carried = (("cp", "ptr", "%constant_table.at", "%constant.next"),)
     return f"""define internal void @rd.group(
   ptr %group, ptr %in, ptr %out, ptr %lane_in, ptr %lane_out, ptr %lane_scratch, ptr %sum
 ) nounwind {{
 entry:
 {_read(GROUP, "%group", every)}
-{_addresses("kernel input_table input_starts output_table output_starts constant_table")}
+{_addresses("kernel input_table output_table constant_table")}
   %own = mul i64 %constants, {width}
 {_bytes("own")}
   %own.place = mul i64 %first_constant, {width}
 {place("own.at", "double", "%lane_in", "%own.place")}
   %sums.place = mul i64 %first_sum, {width}
 {place("sums.at", "double", "%lane_out", "%sums.place")}
-  %in.step = mul i64 %input_runs, {width}
-  %out.step = mul i64 %output_runs, {width}
 {counted("row", "%systems", block, step=width, carried=carried)}
   ret void
 }}

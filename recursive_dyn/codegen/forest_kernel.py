@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from recursive_dyn.codegen.cache import key_of, source_fingerprint, store
 from recursive_dyn.codegen.drivers import padded
 from recursive_dyn.codegen.forest_driver import ENTRY, FOREST, GROUP, SUMS, forest_module
 from recursive_dyn.codegen.kernel import Kernel
-from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.codegen.runs import Runs, filled
 
 Array = np.ndarray
 
@@ -84,32 +85,22 @@ def in_lanes(values: Array) -> Array:
     """Rows (T, n) as blocks of lanes (b, n, width), the last one filled up with the last row."""
     systems, width = len(values), jit.vector_width()
     if systems % width:
-        values = values[_filled(systems, width)]
+        values = values[filled(systems, width)]
     blocks: Array = values.reshape(len(values) // width, width, values.shape[1]).transpose(0, 2, 1)
     return np.ascontiguousarray(blocks)
 
 
-@lru_cache(maxsize=16)
-def _filled(systems: int, width: int) -> Array:
-    """Numbers of systems up to a whole number of registers, the last one again and again."""
-    return np.minimum(np.arange(-(-systems // width) * width), systems - 1)
-
-
-def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> tuple[Array, list[Array]]:
+def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> tuple[Array, list[Any]]:
     """The table that a call reads, and all that this points to."""
     inputs, outputs = [size for _, size in whole.inputs], [size for _, size in whole.outputs]
-    small, starts, ends = [*inputs, *outputs], list[Array](), [0]
-    firsts = [0, len(inputs)]
+    small, firsts = [*inputs, *outputs], [0, len(inputs)]
     for group in groups:
         for runs in (group.inputs, group.outputs):
             firsts.append(len(small))
-            small += _pairs(runs.lengths)
-            starts.append(in_lanes(runs.starts).reshape(-1))
-            ends.append(ends[-1] + len(starts[-1]))
-    numbers = np.concatenate([np.array(small, dtype=np.int64), *starts])
-    base = address(numbers)
-    at, lanes = [base + 8 * first for first in firsts], [base + 8 * (len(small) + end) for end in ends]
-    rows = [_row(group, at[2 + 2 * k], lanes[2 * k], at[3 + 2 * k], lanes[2 * k + 1]) for k, group in enumerate(groups)]
+            small += runs.table()
+    numbers = np.array(small, dtype=np.int64)
+    at = [address(numbers) + 8 * first for first in firsts]
+    rows = [_row(group, at[2 + 2 * k], at[3 + 2 * k]) for k, group in enumerate(groups)]
     table, total = np.array(rows, dtype=np.int64), whole.total
     made = total.output_size if total is not None else whole.sums
     entries = {
@@ -121,25 +112,16 @@ def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[
         "input_sizes": at[0], "output_segments": len(outputs), "output_sizes": at[1],
     }  # fmt: skip
     first = np.array([entries[name] for name in FOREST], dtype=np.int64)
-    return first, [numbers, table, whole.units, *(group.constants for group in groups)]
+    return first, [numbers, table, whole.units, groups]
 
 
-def _pairs(lengths: Sequence[int]) -> list[int]:
-    """Of each run where it begins in the lanes, and how long it is."""
-    found, first = [], 0
-    for length in lengths:
-        found += [first, length]
-        first += length
-    return found
-
-
-def _row(group: Lanes, input_table: int, input_starts: int, output_table: int, output_starts: int) -> list[int]:
+def _row(group: Lanes, input_table: int, output_table: int) -> list[int]:
     """The entries of a group, of which the addresses of its runs are given."""
     kernel, outputs = group.kernel, group.outputs.size
     row = {
-        "kernel": kernel.native.address(kernel.entry), "systems": len(group.inputs.starts),
-        "input_runs": len(group.inputs.lengths), "input_table": input_table, "input_starts": input_starts,
-        "output_runs": len(group.outputs.lengths), "output_table": output_table, "output_starts": output_starts,
+        "kernel": kernel.native.address(kernel.entry), "systems": group.inputs.systems,
+        "input_runs": len(group.inputs.runs), "input_table": input_table,
+        "output_runs": len(group.outputs.runs), "output_table": output_table,
         "sums": kernel.output_size - outputs, "first_sum": outputs, "constants": group.constants.shape[1],
         "first_constant": group.inputs.size, "constant_table": address(group.constants),
     }  # fmt: skip

@@ -51,11 +51,11 @@ def load(name: str, kind: str, base: str, index: Operand, item: str = "") -> str
     return f"{place(f'{name}.p', item or kind, base, index)}\n  %{name} = load {kind}, ptr %{name}.p, align 8"
 
 
-def pair(first: str, second: str, table: str, index: Operand) -> str:
-    """%first and %second: one of the pairs of i64 of a table."""
-    return f"""{place(f"{first}.pair", "[2 x i64]", table, index)}
-{load(first, "i64", f"%{first}.pair", 0)}
-{load(second, "i64", f"%{first}.pair", 1)}"""
+def several(names: str, table: str, index: Operand) -> str:
+    """%names: one of the rows of a table of i64."""
+    words = names.split()
+    row = place(f"{words[0]}.row", f"[{len(words)} x i64]", table, index)
+    return "\n".join([row, *(load(name, "i64", f"%{words[0]}.row", k) for k, name in enumerate(words))])
 
 
 def copy(target: str, source: str, size: Operand) -> str:

@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
+
+from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.addresses import address
 
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Runs:
-    """Positions (T, n) of n numbers of each of T systems, r stretches of neighbours a system.
+class Run(NamedTuple):
+    """``length`` neighbours of every system, from factor * starts + shift on.
 
-    starts (T, r): where each begins; lengths (r,), the same for all systems: few, as a rule, so that they are no array.
+    starts: of every system, and the last one again up to whole vectors of ``jit.vector_width()``; at: their address.
     """
 
     starts: Array
-    lengths: tuple[int, ...]
+    at: int
+    length: int
+    factor: int = 1
+    shift: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Runs:
+    """Positions of n numbers of each of so many systems: few ``runs``, as a rule, the same in all of them.
+
+    What they are made of stays where it is: the same behind other numbers, or several for each, costs next to nothing.
+    """
+
+    systems: int
+    runs: tuple[Run, ...]
 
     @classmethod
     def of(cls, positions: Array) -> Runs:
@@ -28,46 +46,77 @@ class Runs:
 
     @classmethod
     def stretches(cls, starts: Array, lengths: Sequence[int]) -> Runs:
-        """Of stretches as they come, some of them empty, put together where one begins where the other ends."""
+        """Of stretches (T, r) as they come, some of them empty, put together where one begins where the other ends."""
         if 0 in lengths:
             full = [k for k, length in enumerate(lengths) if length]
             starts, lengths = starts[:, full], [lengths[k] for k in full]
-        if len(lengths) < 2:
-            return cls(starts, tuple(lengths))
-        apart = (starts[:, 1:] - starts[:, :-1] != lengths[:-1]).any(axis=0).tolist()
-        firsts = [0, *(k + 1 for k, other in enumerate(apart) if other)]
-        if len(firsts) == len(lengths):
-            return cls(starts, tuple(lengths))
-        ends = [0, *accumulate(lengths)]
-        cuts = [ends[k] for k in (*firsts, len(lengths))]
-        return cls(starts[:, firsts], tuple([b - a for a, b in pairwise(cuts)]))
+        if len(lengths) > 1:
+            apart = (starts[:, 1:] - starts[:, :-1] != lengths[:-1]).any(axis=0).tolist()
+            firsts = [0, *[k + 1 for k, other in enumerate(apart) if other]]
+            if len(firsts) < len(lengths):
+                ends = [0, *accumulate(lengths)]
+                cuts = [ends[k] for k in (*firsts, len(lengths))]
+                starts, lengths = starts[:, firsts], [b - a for a, b in pairwise(cuts)]
+        return cls(len(starts), tuple([Run(*own, n) for own, n in zip(_columns(starts), lengths, strict=True)]))
 
     @classmethod
     def joined(cls, parts: Sequence[Runs]) -> Runs:
         """The numbers of one after those of the other."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(np.concatenate([part.starts for part in parts], axis=1), sum([part.lengths for part in parts], ()))
+        return parts[0] if len(parts) == 1 else cls(parts[0].systems, sum([part.runs for part in parts], ()))
+
+    @classmethod
+    def shared(cls, systems: int, first: int, length: int) -> Runs:
+        """The same numbers for all."""
+        return cls(systems, (Run(*_zeros(systems), length, shift=first),) if length else ())
 
     @classmethod
     def nothing(cls, systems: int) -> Runs:
         """No numbers."""
-        return cls(np.zeros((systems, 0), dtype=np.int64), ())
+        return cls(systems, ())
 
     @property
     def size(self) -> int:
         """How many numbers a system has, n."""
-        return sum(self.lengths)
+        return sum([run.length for run in self.runs])
 
     def after(self, first: int) -> Runs:
         """The same behind ``first`` other numbers."""
-        return Runs(self.starts + first, self.lengths) if first else self
+        return Runs(self.systems, tuple([Run(s, at, n, f, shift + first) for s, at, n, f, shift in self.runs]))
 
     def each(self, count: int) -> Runs:
         """``count`` numbers for each."""
-        return Runs(self.starts * count, tuple([length * count for length in self.lengths]))
+        runs = [Run(s, at, n * count, factor * count, shift * count) for s, at, n, factor, shift in self.runs]
+        return Runs(self.systems, tuple(runs))
 
     def positions(self) -> Array:
         """(T, n)."""
-        parts = [start[:, None] + np.arange(n) for start, n in zip(self.starts.T, self.lengths, strict=True)]
-        return np.concatenate([np.zeros((len(self.starts), 0), dtype=np.int64), *parts], axis=1)
+        parts = [
+            (run.factor * run.starts[: self.systems] + run.shift)[:, None] + np.arange(run.length) for run in self.runs
+        ]
+        return np.concatenate([np.zeros((self.systems, 0), dtype=np.int64), *parts], axis=1)
+
+    def table(self) -> list[int]:
+        """What machine code reads, five numbers a run: how many come before it, length, address, factor, shift."""
+        found, before = list[int](), 0
+        for _, at, length, factor, shift in self.runs:
+            found += before, length, at, factor, shift
+            before += length
+        return found
+
+
+def _columns(starts: Array) -> list[tuple[Array, int]]:
+    """Columns of starts (T, r) up to whole vectors, with their addresses."""
+    systems, width = len(starts), jit.vector_width()
+    rows = np.ascontiguousarray((starts[filled(systems, width)] if systems % width else starts).T)
+    return [(row, address(row)) for row in rows]
+
+
+@lru_cache(maxsize=16)
+def filled(systems: int, width: int) -> Array:
+    """Numbers of systems up to a whole number of registers, the last one again and again."""
+    return np.minimum(np.arange(-(-systems // width) * width), systems - 1)
+
+
+@lru_cache(maxsize=16)
+def _zeros(systems: int) -> tuple[Array, int]:
+    return _columns(np.zeros((systems, 1), dtype=np.int64))[0]

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.ir_text import counted, load, pair, place
+from recursive_dyn.codegen.ir_text import counted, load, place, several
 from recursive_dyn.codegen.llvm import attributes
 
 
 def exchange(name: str, width: int, reading: bool) -> str:
-    """void @rd.NAME(whole, count, runs, starts, lanes): runs of the whole into the lanes of a block, or back.
+    """void @rd.NAME(whole, count, runs, row, lanes): runs of the whole into the lanes of a block, or back.
 
-    runs: pairs (first element in the lanes, length) of i64, rising; starts: where each begins in the whole, i64, lane
-    after lane. What is written into the lanes may reach width - 1 elements beyond a run.
+    runs: as ``Runs.table`` has them, first elements in the lanes rising; row: the number of the first system of the
+    block. What is written into the lanes may reach width - 1 elements beyond a run.
     """
     lanes = "\n".join(
         f"""{load(f"s{l}", "i64", "%sp", l)}
-{place(f"b{l}", "double", "%whole", f"%s{l}")}"""
+  %t{l} = mul i64 %s{l}, %factor
+  %u{l} = add i64 %t{l}, %shift
+{place(f"b{l}", "double", "%whole", f"%u{l}")}"""
         for l in range(width)
     )
     whole, places = f"<{width} x i64>", ", ".join(f"i64 {l}" for l in range(width))
-    arguments = "ptr %whole, i64 %count, ptr %runs, ptr %starts, ptr %lanes"
+    arguments = "ptr %whole, i64 %count, ptr %runs, i64 %row, ptr %lanes"
     kind, bits = f"<{width} x double>", f"<{width} x i1>"
     access = f"declare void @llvm.masked.store.v{width}f64.p0({kind}, ptr, i32, {bits})"
     if reading:
@@ -28,11 +30,11 @@ def exchange(name: str, width: int, reading: bool) -> str:
   %lefts = shufflevector {whole} %left0, {whole} poison, <{width} x i32> zeroinitializer
   %mask = icmp ugt {whole} %lefts, <{places}>
 {shuffle_block(width, reading, masked=True)}"""
-    run = f"""{pair("offset", "length", "%runs", "%r")}
+    run = f"""{several("offset length address factor shift", "%runs", "%r")}
   %wide = mul i64 %offset, {width}
 {place("d", "double", "%lanes", "%wide")}
-  %rw = mul i64 %r, {width}
-{place("sp", "i64", "%starts", "%rw")}
+  %starts = inttoptr i64 %address to ptr
+{place("sp", "i64", "%starts", "%row")}
 {lanes}
 {counted("j", "%length", block, after="r.body", step=width)}"""
     return f"""{access}

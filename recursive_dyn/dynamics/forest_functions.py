@@ -61,7 +61,7 @@ class Forest:
         if outputs is None:
             return None
         inputs, kinds = self.inputs(function), self.kinds
-        chosen = [k for k, rows in enumerate(outputs) if rows.lengths or (function.sums and kinds[k].model.nv)]
+        chosen = [k for k, rows in enumerate(outputs) if rows.runs or (function.sums and kinds[k].model.nv)]
         groups = []
         for done, k in enumerate(chosen):
             kernel = self.tree(kinds[k]).kernel(name, jit.vector_width())
@@ -98,7 +98,7 @@ class Forest:
         """Of every kind, where the inputs of its trees are among those of the whole."""
         first, found = 0, list[list[Runs]]()
         for segment in (*function.inputs, "parameters"):
-            found.append([runs.after(first) for runs in self.segment(segment)])
+            found.append([runs.after(first) if first else runs for runs in self.segment(segment)])
             first += segment_size(self.model, segment)
         return [Runs.joined(own) for own in zip(*found, strict=True)]
 
@@ -108,7 +108,7 @@ class Forest:
         if segment == "parameters":
             return self._parameters
         if segment == "dt":
-            return [Runs(np.zeros((len(kind), 1), dtype=np.int64), (1,)) for kind in kinds]
+            return [Runs.shared(len(kind), 0, 1) for kind in kinds]
         if segment in OF_BODIES:
             return tree_rows.bodies(OF_BODIES[segment])(model, kinds) or []
         return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)
@@ -117,7 +117,7 @@ class Forest:
         model, rule = self.model, BY_FUNCTION.get(name)
         segments = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
         size = prod(function.shape(model))
-        written = sum(len(rows.starts) * rows.size for rows in outputs)
+        written = sum([rows.systems * rows.size for rows in outputs])
         total = self._total(name, function)
         made = total.output_size if total is not None else function.sums
         return Whole(

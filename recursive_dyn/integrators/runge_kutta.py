@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recursive_dyn.codegen.ir_text import copy, counted, load, pair, place
+from recursive_dyn.codegen.ir_text import copy, counted, load, place, several
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair
 from recursive_dyn.integrators.loop_text import (
@@ -41,7 +41,7 @@ _SQUARE = f"""{load("a", "double", "%p", "%i")}
 _DIVIDED = f"""{load("b", "double", "%p", "%j")}
   %u = fdiv double %b, %length
   store double %u, ptr %b.p"""
-_UNIT = f"""{pair("first", "n", "%table", "%k")}
+_UNIT = f"""{several("first n", "%table", "%k")}
 {place("p", "double", "%x", "%first")}
 {counted("i", "%n", _SQUARE, after="k.body", carried=(("sum", "double", "0.0", "%s"),))}
   %length = call double @llvm.sqrt.f64(double %sum)

@@ -79,6 +79,12 @@ def event_size(event: Crossing | Elimination) -> int:
 
 
 @once
+def event_sizes(model: Model) -> list[int]:
+    """How many of them belong to each link, and to the world, which comes last."""
+    return [sum(map(event_size, events)) for events in model.elimination.events]
+
+
+@once
 def floating(model: Model) -> list[int]:
     """The first links of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere."""
     if model.constraints:

@@ -63,10 +63,7 @@ def state_and_velocity(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 def matrix(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """A block on the diagonal."""
     return [
-        Runs.joined(
-            [Runs.nothing(len(kind))]
-            + [Runs(row[:, None] * model.nv + kind.slot_runs.starts, kind.slot_runs.lengths) for row in kind.slots.T]
-        )
+        Runs.joined([Runs.nothing(len(kind)), *[Runs.of(row[:, None] * model.nv + kind.slots) for row in kind.slots.T]])
         for kind in kinds
     ]
 
@@ -118,14 +115,14 @@ def impulse_factors(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """What belongs to every link, then to the world, then 3 numbers a link."""
     counts, world = [], []
     for kind in kinds:
-        *own, root = [sum(map(impulse.event_size, events)) for events in kind.model.elimination.events]
+        *own, root = impulse.event_sizes(kind.model)
         counts.append(own)
         world.append(root)
     parts, end = _stretches(model, kinds, counts)
     found, points = [], end + sum(world)
     for kind, links, size in zip(kinds, parts, world, strict=True):
         # only one tree has any of the world's: all that share coordinates are one
-        of_world = Runs.stretches(np.full((len(kind), 1), end), [size])
+        of_world = Runs.shared(len(kind), end, size)
         found.append(Runs.joined([links, of_world, kind.link_runs.each(3).after(points)]))
         end += size
     return found

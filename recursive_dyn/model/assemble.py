@@ -14,6 +14,7 @@ from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_check import check_joint, check_placement
 from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.model import elsewhere
 from recursive_dyn.model.composition import ComposedModel
 from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
@@ -67,8 +68,14 @@ def _part(tree: list[BodySpec]) -> PartOfWorld:
     """What hangs on a body of the world, gravity being none of its own."""
     if not _independent(tree):
         return PartOfWorld(tree)
+    known = elsewhere.found(tree[0]) if len(tree) == 1 else None
+    if known is not None:
+        return known
     model = _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ())
-    return PartOfWorld(tree, model, trees_of(model))
+    part = PartOfWorld(tree, model, trees_of(model))
+    if len(tree) == 1:
+        elsewhere.note(tree[0], part)
+    return part
 
 
 def _independent(tree: Sequence[BodySpec]) -> bool:

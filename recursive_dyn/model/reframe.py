@@ -19,6 +19,8 @@ from recursive_dyn.model.model import WORLD, BodyFrame, Link, MassMoments
 from recursive_dyn.spatial.algebra import inverse_pose, mirrored
 from recursive_dyn.spatial.displacement import AxisRotation, rotations_of
 
+TINY = 1e-14  # m: what is nearer to 0 is there by rounding
+
 
 def turning_axis(link: Link) -> int | None:
     """The coordinate axis 0, 1, 2 through the link's origin about which its joint turns, and does nothing else."""
@@ -189,7 +191,7 @@ def snap(X: np.ndarray) -> np.ndarray:
         if np.abs(R - nearest).max() < 1e-13:
             X[:3, :3] = array(nearest)
             break
-    X[:3, 3] = [0.0 if abs(x) < 1e-14 else x for x in X[:3, 3]]
+    X[:3, 3] = [0.0 if abs(x) < TINY else x for x in X[:3, 3]]
     return X
 
 

@@ -1,0 +1,68 @@
+"""A body of the world that is one known before but for its name and where it stands: its model is not made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.model.lifting import Reader, exchanged_pose
+from recursive_dyn.model.model import Model
+from recursive_dyn.model.model_parts import ModelTree
+from recursive_dyn.model.reframe import TINY, turning_axis
+from recursive_dyn.model.specification import BodySpec, PartOfWorld
+
+_MOST = 256
+
+
+class _Known(NamedTuple):
+    """Model and tree of a body of that name; of the tree's numbers, those from ``first`` on say where it stands."""
+
+    name: str
+    model: Model
+    tree: ModelTree
+    first: int
+
+
+_known: dict[Hashable, _Known] = {}
+
+
+def found(spec: BodySpec) -> PartOfWorld | None:
+    """What ``spec``, on which nothing hangs, is by itself, if one like it was noted."""
+    known = _known.get(_content(spec))
+    place = [float(x) for x in spec.placement[:3, 3]]
+    if known is None or not np.isfinite(place).all():  # what is wrong is said where models are made
+        return None
+    name, model, tree, first = known
+    (link,), (body,) = model.links, model.bodies
+    placement, numbers, place = link.placement.copy(), tree.numbers.copy(), [0.0 if abs(x) < TINY else x for x in place]
+    placement[:3, 3], numbers[first : first + 3] = place, place
+    own = model.changed(
+        links=(replace(link, name=spec.name, placement=placement),),
+        bodies=(replace(body, name=spec.name),),
+        coordinates=tuple([replace(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates]),
+        coordinate_names=tuple([spec.name + label[len(name) :] for label in model.coordinate_names]),
+    )
+    return PartOfWorld([spec], own, [replace(tree, numbers=numbers)])
+
+
+def note(spec: BodySpec, part: PartOfWorld) -> None:
+    """Others like ``spec`` may come, if it is a body whose model depends on its place by the placement only."""
+    model = part.model
+    if model is None or spec.drive is not None or len(model.links) != 1 or spec.joint.split[0]:
+        return
+    if model.charted or turning_axis(model.links[0]) is not None:
+        return
+    while len(_known) >= _MOST:
+        del _known[next(iter(_known))]
+    (tree,), read = part.trees, Reader()
+    exchanged_pose(model.links[0].placement, read)
+    _known[_content(spec)] = _Known(spec.name, model, tree, len(read.numbers) - 3)
+
+
+def _content(spec: BodySpec) -> Hashable:
+    """All that a specification says but the name and the place."""
+    scalars = (spec.mass, *spec.center, *spec.inertia.flat, *spec.placement[:3, :3].flat, *spec.placement[3])
+    return spec.joint.key, spec.coordinates, spec.drive is None, scalars

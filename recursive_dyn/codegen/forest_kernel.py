@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -69,11 +68,8 @@ class ForestKernel(Kernel):
         places["lane_scratch"] = places["lane_out"] + _room(width, [k.output_size for k in kernels])
         own = [k.scratch * width for k in kernels] + ([whole.total.scratch] if whole.total else [])
         self.scratch = places["lane_scratch"] + max([1, *own])
-        self._table, tables = _tabled(self, whole, groups, places)
-        driver = _driver(whole.loop)
-        self.native = replace(
-            driver, files=(driver.files, self._table, tables, [k.native for k in kernels], whole.total)
-        )
+        self._table = _tabled(self, whole, groups, places)
+        self.native = _driver(whole.loop).holding(self._table, whole, groups)
 
     def memory(self) -> tuple[Array, Array, Array]:
         given, made, scratch = super().memory()
@@ -90,29 +86,32 @@ def in_lanes(values: Array) -> Array:
     return np.ascontiguousarray(blocks)
 
 
-def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> tuple[Array, list[Any]]:
-    """The table that a call reads, and all that this points to."""
+def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> Array:
+    """The table that a call reads: the entries of the forest, what these point to, then those of its groups."""
     inputs, outputs = [size for _, size in whole.inputs], [size for _, size in whole.outputs]
-    small, firsts = [*inputs, *outputs], [0, len(inputs)]
+    numbers, firsts = [*inputs, *outputs], list[int]()
     for group in groups:
         for runs in (group.inputs, group.outputs):
-            firsts.append(len(small))
-            small += runs.table()
-    numbers = np.array(small, dtype=np.int64)
-    at = [address(numbers) + 8 * first for first in firsts]
-    rows = [_row(group, at[2 + 2 * k], at[3 + 2 * k]) for k, group in enumerate(groups)]
-    table, total = np.array(rows, dtype=np.int64), whole.total
+            firsts.append(len(numbers))
+            numbers += runs.table()
+    head, rows = len(FOREST), len(FOREST) + len(numbers)
+    table = np.empty(rows + len(GROUP) * len(groups), dtype=np.int64)
+    base = address(table)
+    at = [base + 8 * (head + first) for first in (0, len(inputs), *firsts)]
+    for k, group in enumerate(groups):
+        numbers += _row(group, at[2 + 2 * k], at[3 + 2 * k])
+    total = whole.total
     made = total.output_size if total is not None else whole.sums
     entries = {
         "inputs": kernel.input_size, "outputs": kernel.output_size, "nq": whole.nq, "nv": whole.nv,
         "unit_count": len(whole.units), "unit_table": address(whole.units), "cleared": whole.cleared,
-        "group_count": len(rows), "groups": address(table), **places, "sum_count": whole.sums,
+        "group_count": len(groups), "groups": base + 8 * rows, **places, "sum_count": whole.sums,
         "sum_place": kernel.output_size - made,
         "total": 0 if total is None else total.native.address(total.entry), "input_segments": len(inputs),
         "input_sizes": at[0], "output_segments": len(outputs), "output_sizes": at[1],
     }  # fmt: skip
-    first = np.array([entries[name] for name in FOREST], dtype=np.int64)
-    return first, [numbers, table, whole.units, groups]
+    table[:] = [*[entries[name] for name in FOREST], *numbers]
+    return table
 
 
 def _row(group: Lanes, input_table: int, output_table: int) -> list[int]:

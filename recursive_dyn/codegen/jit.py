@@ -35,6 +35,10 @@ class Native:
             self._addresses[name] = int(self.engine.get_function_address(name))
         return self._addresses[name]
 
+    def holding(self, *others: Any) -> Native:
+        """The same, which keeps what its machine code is called with alive."""
+        return Native(self.facts, self.engine, (self.files, others), self._addresses)
+
 
 @lru_cache(maxsize=1)
 def _target() -> tuple[str, str]:

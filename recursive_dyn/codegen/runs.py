@@ -47,17 +47,19 @@ class Runs:
     @classmethod
     def stretches(cls, starts: Array, lengths: Sequence[int]) -> Runs:
         """Of stretches (T, r) as they come, some of them empty, put together where one begins where the other ends."""
+        systems, rows = len(starts), _columns(starts)
         if 0 in lengths:
             full = [k for k, length in enumerate(lengths) if length]
-            starts, lengths = starts[:, full], [lengths[k] for k in full]
+            rows, lengths = rows[full], [lengths[k] for k in full]
         if len(lengths) > 1:
-            apart = (starts[:, 1:] - starts[:, :-1] != lengths[:-1]).any(axis=0).tolist()
+            wanted = 1 if lengths[-1] == 1 == max(lengths) else np.array(lengths[:-1])[:, None]
+            apart = (rows[1:] - rows[:-1] != wanted).any(axis=1).tolist()
             firsts = [0, *[k + 1 for k, other in enumerate(apart) if other]]
             if len(firsts) < len(lengths):
                 ends = [0, *accumulate(lengths)]
                 cuts = [ends[k] for k in (*firsts, len(lengths))]
-                starts, lengths = starts[:, firsts], [b - a for a, b in pairwise(cuts)]
-        return cls(len(starts), tuple([Run(*own, n) for own, n in zip(_columns(starts), lengths, strict=True)]))
+                rows, lengths = rows[firsts], [b - a for a, b in pairwise(cuts)]
+        return cls(systems, tuple([Run(row, address(row), n) for row, n in zip(rows, lengths, strict=True)]))
 
     @classmethod
     def joined(cls, parts: Sequence[Runs]) -> Runs:
@@ -104,11 +106,10 @@ class Runs:
         return found
 
 
-def _columns(starts: Array) -> list[tuple[Array, int]]:
-    """Columns of starts (T, r) up to whole vectors, with their addresses."""
+def _columns(starts: Array) -> Array:
+    """Of starts (T, r) the columns, as rows that are whole vectors."""
     systems, width = len(starts), jit.vector_width()
-    rows = np.ascontiguousarray((starts[filled(systems, width)] if systems % width else starts).T)
-    return [(row, address(row)) for row in rows]
+    return np.ascontiguousarray((starts[filled(systems, width)] if systems % width else starts).T)
 
 
 @lru_cache(maxsize=16)
@@ -119,4 +120,5 @@ def filled(systems: int, width: int) -> Array:
 
 @lru_cache(maxsize=16)
 def _zeros(systems: int) -> tuple[Array, int]:
-    return _columns(np.zeros((systems, 1), dtype=np.int64))[0]
+    (row,) = _columns(np.zeros((systems, 1), dtype=np.int64))
+    return row, address(row)

@@ -24,7 +24,7 @@ from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.model.forest import Kind, kinds_of
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import tree_rows
-from recursive_dyn.recursion.context import ALONG, OF_BODIES, Function, segment_size
+from recursive_dyn.recursion.context import ALONG, OF_BODIES, Function, segment_sizes
 
 Array = np.ndarray
 _TREES, _EQUAL = 4, 2  # so many trees, and on average so many of a kind: below, one program of the whole is as fast
@@ -38,6 +38,7 @@ class Forest:
 
     def __init__(self, model: Model, alone: Callable[[Model], Evaluator]) -> None:
         self.model, self._alone = model, alone
+        self._segments: dict[tuple[int, str], list[Runs]] = {}
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -96,11 +97,19 @@ class Forest:
 
     def inputs(self, function: Function) -> list[Runs]:
         """Of every kind, where the inputs of its trees are among those of the whole."""
-        first, found = 0, list[list[Runs]]()
+        first, found, sizes = 0, list[list[Runs]](), segment_sizes(self.model)
         for segment in (*function.inputs, "parameters"):
-            found.append([runs.after(first) if first else runs for runs in self.segment(segment)])
-            first += segment_size(self.model, segment)
+            found.append(self._behind(first, segment))
+            first += sizes[segment.removeprefix(ALONG)]
         return [Runs.joined(own) for own in zip(*found, strict=True)]
+
+    def _behind(self, first: int, segment: str) -> list[Runs]:
+        """A segment behind ``first`` other numbers: many functions have the same."""
+        known = self._segments.get((first, segment))
+        if known is None:
+            known = [runs.after(first) if first else runs for runs in self.segment(segment)]
+            self._segments[first, segment] = known
+        return known
 
     def segment(self, segment: str) -> list[Runs]:
         """Where the trees' parts of an input segment, or of one of rates, are in it."""
@@ -115,7 +124,8 @@ class Forest:
 
     def _whole(self, name: str, function: Function, outputs: Sequence[Runs]) -> Whole:
         model, rule = self.model, BY_FUNCTION.get(name)
-        segments = [(segment, segment_size(model, segment)) for segment in (*function.inputs, "parameters")]
+        sizes = segment_sizes(model)
+        segments = [(segment, sizes[segment.removeprefix(ALONG)]) for segment in (*function.inputs, "parameters")]
         size = prod(function.shape(model))
         written = sum([rows.systems * rows.size for rows in outputs])
         total = self._total(name, function)

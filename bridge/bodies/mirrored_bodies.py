@@ -30,7 +30,8 @@ _SKIN_SHARE = 0.01  # of the smallest half extent, at most
 class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
     larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
-    smallest box about anything that can be met, m. version counts up when bodies were added.
+    smallest box about anything that can be met, m. version counts up when bodies were added. ``parted``: by body, ids
+    of those that it never touches.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, and reach (nb, 3), m: of every body its
@@ -48,7 +49,7 @@ class MirroredBodies:
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
         self.reach = np.zeros((0, 3))
         self._reach: dict[str, tuple[float, float, float]] = {}
-        self._ignored: dict[str, set[int]] = {}
+        self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
         self._planes: list[int] = []  # of it, what stands for planes
         self._drawn: list[int] = []
@@ -60,7 +61,7 @@ class MirroredBodies:
 
     def ignored(self, name: str) -> set[int]:
         """Bullet's ids of the bodies that this one never touches."""
-        return self._ignored.get(name, set())
+        return self.parted.get(name, set())
 
     def add(self, name: str, parts: Sequence[tuple[Collider, Material | None]], seen: Sequence[Visual]) -> None:
         """Mirror a body of the scene, by one Bullet body or, where limits or materials ask for it, several."""
@@ -85,14 +86,14 @@ class MirroredBodies:
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
-        ids, parted = self.of.pop(name), self._ignored.pop(name, set()) | set(self._planes)
+        ids, parted = self.of.pop(name), self.parted.pop(name, set()) | set(self._planes)
         for body in ids:
             for other in parted | set(ids) - {body}:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
             self._connection.remove(body)
             self.bare.discard(body)
             del self.materials[body], self.skins[body]
-        for others in self._ignored.values():
+        for others in self.parted.values():
             others.difference_update(ids)
         del self._reach[name]
         self.version += 1
@@ -112,7 +113,7 @@ class MirroredBodies:
         for pair in product(self._ids(a), self._ids(b)):
             self._separate(*pair)
         for one, other in ((a, b), (b, a)):
-            self._ignored.setdefault(one, set()).update(self._ids(other))
+            self.parted.setdefault(one, set()).update(self._ids(other))
 
     def leave_planes(self, name: str) -> None:
         """Let Bullet report no contacts of a body with what stands for planes."""
@@ -124,7 +125,7 @@ class MirroredBodies:
         for one, other in product(self._ids(a), self._ids(b)):
             pybullet.setCollisionFilterPair(one, other, -1, -1, 1, physicsClientId=self._client)
         for first, second in ((a, b), (b, a)):
-            self._ignored.setdefault(first, set()).difference_update(self._ids(second))
+            self.parted.setdefault(first, set()).difference_update(self._ids(second))
 
     def _ids(self, name: str) -> tuple[int, ...]:
         if name in self.of:
@@ -146,7 +147,7 @@ class MirroredBodies:
             if body in self._planes or body in self.ignored(name):
                 for own in ids:
                     pybullet.setCollisionFilterPair(own, body, -1, -1, 1, physicsClientId=self._client)
-        for others in self._ignored.values():
+        for others in self.parted.values():
             others.discard(body)
         for listed in (self._standing, self._planes):
             if body in listed:

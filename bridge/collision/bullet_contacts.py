@@ -55,11 +55,13 @@ class BulletContacts:
     def drop(self, gone: Collection[int]) -> None:
         """These ids were others' so far."""
         if gone:
-            known, away = self._known_frictions, np.array([*gone])
-            self._known_frictions = {p: rows for p, rows in known.items() if not {p >> BITS, p & LOW} & {*gone}}
-            keys = self.frictions.keys
-            keys[(keys >= 0) & (np.isin(keys >> BITS, away) | np.isin(keys & LOW, away))] = DROPPED
-            self._dropped += len(known) - len(self._known_frictions)
+            known, away = self._known_frictions, {*gone}
+            lost = [pair for pair in known if pair >> BITS in away or pair & LOW in away]
+            if lost:
+                self.frictions.keys[np.isin(self.frictions.keys, lost)] = DROPPED
+            for pair in lost:
+                del known[pair]
+            self._dropped += len(lost)
 
     def make_room(self, buffer: ContactBuffer, more: int) -> None:
         """For all points that Bullet has found, for all contacts among them, and ``more`` contacts."""

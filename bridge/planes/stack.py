@@ -34,8 +34,12 @@ class Stack(Generic[Owner]):
         order, known = [number[id(owner)] for owner in owners], len(number)
         self._owners = list(owners)
         if order != list(range(known)):
-            ends = self.counts.cumsum(axis=0)
-            starts, self.counts = (ends - self.counts)[order], self.counts[order]
+            firsts = (self.counts.cumsum(axis=0) - self.counts)[order].T
+            self.counts = self.counts[order]
+            chosen: dict[bytes, np.ndarray] = {}  # numbers of rows: arrays often have as many of each owner as others
+            for first, count in zip(firsts, self.counts.T, strict=True):
+                key = count.tobytes()
+                chosen[key] = expanded(first, count) if key not in chosen else chosen[key]
             self.arrays = tuple(
-                [rows[expanded(*at)] for rows, *at in zip(self.arrays, starts.T, self.counts.T, strict=True)]
+                [rows[chosen[count.tobytes()]] for rows, count in zip(self.arrays, self.counts.T, strict=True)]
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,37 +12,79 @@ from recursive_dyn.model.forest import Kind, kinds_of
 from recursive_dyn.model.model import WORLD, Model, once
 
 Array = np.ndarray
-_Own = tuple[Kind, Layout]
-of_tree = once(of_one)
+
+
+class _Rows(NamedTuple):
+    """Which owner each of m rows has, and the how many-th of its owner's it is; both (m,)."""
+
+    owner: Array
+    number: Array
+
+    @classmethod
+    def of(cls, first: Array) -> _Rows:
+        """Of owners of which each one's rows begin at first (n + 1,)."""
+        owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        return cls(owner, np.arange(len(owner)) - first[owner])
+
+    def at(self, owners: Array, first: Array) -> Array:
+        """Their places (T, m), of owners (T, n) of which each one's begin at ``first``."""
+        places: Array = first[owners[:, self.owner]] + self.number
+        return places
+
+
+class _Tree(NamedTuple):
+    """The layout of one tree, and what follows from it.
+
+    events, ports: by links, and by events; counts: of events a link, of numbers and of ports an event (2, ne); home: as
+    in Layout, WORLD for none; nearest: of links, a slot of what it moves with, -1 for none; firsts: slot of each group.
+    """
+
+    one: Layout
+    events: _Rows
+    ports: _Rows
+    counts: Array
+    sizes: Array
+    home: Array
+    nearest: Array
+    firsts: Array
+
+
+@once
+def _tree(model: Model) -> _Tree:
+    one = of_one(model)
+    firsts, n = one.group_slots[one.group_first[:-1]], len(one.parent)
+    return _Tree(
+        one, _Rows.of(one.first[:-1]), _Rows.of(one.port_first), np.diff(one.first)[:-1],
+        np.stack([np.diff(np.append(one.data, one.refs)), np.diff(one.port_first)]),
+        np.where(one.home < n, one.home, WORLD), np.append(firsts, -1)[one.link_groups], firsts,
+    )  # fmt: skip
 
 
 def layout(model: Model) -> Layout:
     """The arrays of a model."""
     if not model.parts:
         return of_one(model)
-    own = [(kind, of_tree(kind.model)) for kind in kinds_of(model)]
+    own = [(kind, _tree(kind.model)) for kind in kinds_of(model)]
     links, nv = model.nl, model.nv
-    parent = np.full(links, WORLD, dtype=np.int64)
-    home = np.full(nv, links, dtype=np.int64)
-    for kind, one in own:
-        parent[kind.links] = _at(kind.links, one.parent)
-        home[kind.slots] = _at(kind.links, np.where(one.home < len(one.parent), one.home, WORLD), links)
-    first = _sums(np.append(_scattered(own, links, lambda one: np.diff(one.first)[:-1]), 0))
-    events = [_within(kind.links, one.first[:-1], first) for kind, one in own]
+    parent, most, link_groups, counts = np.empty((4, links), dtype=np.int64)
+    home, group = np.empty((2, nv), dtype=np.int64)
+    groups = _number(own, group)
+    for kind, tree in own:
+        parent[kind.links], most[kind.links] = _at(kind.links, tree.one.parent), tree.one.most
+        counts[kind.links] = tree.counts
+        home[kind.slots] = _at(kind.links, tree.home, links)
+        link_groups[kind.links] = _at(group[kind.slots], tree.nearest)
+    first = _sums(counts, 1)
     slot, kinds, sizes, ports = np.zeros((4, int(first[-1])), dtype=np.int64)
-    for (kind, one), at in zip(own, events, strict=True):
-        slot[at], kinds[at] = kind.slots[:, one.slot], one.kind
-        sizes[at], ports[at] = np.diff(np.append(one.data, one.refs)), np.diff(one.port_first)
+    events = [tree.events.at(kind.links, first) for kind, tree in own]
+    for (kind, tree), at in zip(own, events, strict=True):
+        slot[at], kinds[at] = kind.slots[:, tree.one.slot], tree.one.kind
+        sizes[at], ports[at] = tree.sizes
     data, port_first = _sums(sizes), _sums(ports)
     port = np.zeros(int(port_first[-1]), dtype=np.int64)
-    for (kind, one), at in zip(own, events, strict=True):
-        port[_within(at, one.port_first, port_first)] = kind.slots[:, one.port]
-    group = _groups(own, nv)
-    sizes_of_groups = np.bincount(group)
-    link_groups = np.full(links, -1, dtype=np.int64)
-    for kind, one in own:
-        of_links = np.append(one.group_slots, 0)[np.where(one.link_groups < 0, -1, one.group_first[one.link_groups])]
-        link_groups[kind.links] = np.where(one.link_groups < 0, -1, group[kind.slots[:, of_links]])
+    for (kind, tree), at in zip(own, events, strict=True):
+        if len(tree.one.port):
+            port[tree.ports.at(at, port_first)] = kind.slots[:, tree.one.port]
     return Layout(
         parent=parent,
         first=first,
@@ -51,13 +94,13 @@ def layout(model: Model) -> Layout:
         port_first=port_first,
         port=port,
         refs=int(data[-1]),
-        most=_scattered(own, links, lambda one: one.most),
+        most=most,
         home=home,
         link_groups=link_groups,
         group=group,
-        group_first=_sums(sizes_of_groups),
-        group_slots=np.argsort(group, kind="stable"),
-        groups=len(sizes_of_groups),
+        group_first=_sums(np.bincount(group, minlength=groups)),
+        group_slots=group.argsort(kind="stable"),
+        groups=groups,
         nv=nv,
     )
 
@@ -68,29 +111,22 @@ def _at(numbers: Array, places: Array, none: int = WORLD) -> Array:
     return found
 
 
-def _scattered(own: Sequence[_Own], links: int, counts: Callable[[Layout], Array]) -> Array:
-    """Numbers (links,) from those of one tree's links (n,)."""
-    result = np.zeros(links, dtype=np.int64)
-    for kind, one in own:
-        result[kind.links] = counts(one)
-    return result
+def _sums(counts: Array, more: int = 0) -> Array:
+    """Where things begin of which there are so many, the end of all, and that once more for others of which there are
+    none."""
+    found = np.zeros(len(counts) + 1 + more, dtype=np.int64)
+    counts.cumsum(out=found[1 : len(counts) + 1])
+    found[len(counts) + 1 :] = found[len(counts)]
+    return found
 
 
-def _within(owners: Array, own_first: Array, first: Array) -> Array:
-    """Places (T, m) of m entries that belong to owners (T, n): from own_first[j] on, in the whole from first[owner]."""
-    owner = np.repeat(np.arange(len(own_first) - 1), np.diff(own_first))
-    return np.asarray(first[owners[:, owner]] + (np.arange(len(owner)) - own_first[owner]))
-
-
-def _sums(counts: Array) -> Array:
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-
-
-def _groups(own: Sequence[_Own], nv: int) -> Array:
-    """Numbers (nv,) of the groups, in the order of their first slots."""
-    found, count = np.zeros(nv, dtype=np.int64), 0
-    for kind, one in own:
-        found[kind.slots] = count + one.group + one.groups * np.arange(len(kind))[:, None]
-        count += one.groups * len(kind)
-    _, firsts, inverse = np.unique(found, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(firsts))[inverse]
+def _number(own: list[tuple[Kind, _Tree]], group: Array) -> int:
+    """Number the groups in the order of their first slots, into ``group`` (nv,), and say how many there are."""
+    firsts = np.concatenate([np.zeros(0, dtype=np.int64), *[kind.slots[:, tree.firsts].ravel() for kind, tree in own]])
+    number, done = np.empty_like(firsts), 0
+    number[firsts.argsort()] = np.arange(len(firsts))
+    for kind, tree in own:
+        shape = len(kind), tree.one.groups
+        group[kind.slots] = number[done : done + prod(shape)].reshape(shape)[:, tree.one.group]
+        done += prod(shape)
+    return len(firsts)

@@ -74,16 +74,17 @@ def renumbered_rows(edit: Edit) -> np.ndarray:
         return numbers(row_names(old), row_names(new))
     found, first = [], 0
     for before, after in zip(_slots(old), _slots(new), strict=True):
-        at = find(after, edit.slots[before])
-        found.append(np.where(at == GONE, GONE, first + at))
+        if len(before):
+            at = find(after, edit.slots[before])
+            found.append(np.where(at == GONE, GONE, first + at))
         first += len(after)
-    return np.concatenate(found)
+    return np.concatenate([*found, np.where(edit.slots == GONE, GONE, first + edit.slots)])  # a motor a slot
 
 
 def _slots(model: Model) -> tuple[np.ndarray, ...]:
-    """Of each sort of rows, the slots of its coordinates, rising."""
+    """Of low and high limits and of dry frictions, the slots of the coordinates, rising."""
     stops = limits.limited(model).slots
-    return stops, stops, limits.rubbing(model).slots, np.arange(model.nv)
+    return stops, stops, limits.rubbing(model).slots
 
 
 def room_for_rows(model: Model, m: int) -> GeneralizedRows:

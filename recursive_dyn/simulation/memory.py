@@ -99,7 +99,7 @@ class Memory:
         a, b = edit.owners(table.a[:n]), edit.owners(table.b[:n])
         stay = np.flatnonzero((a != GONE) & (b != GONE))
         table.a[:n], table.b[:n] = a, b
-        for numbers in table[1:]:
+        for numbers in table[1:] if len(stay) < n else ():
             numbers[: len(stay)] = numbers[stay]
         table.size[0] = len(stay)
         own = self.arrays

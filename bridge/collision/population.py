@@ -118,9 +118,9 @@ class Population:
     def ignored(self) -> np.ndarray:
         """Numbers of the scene's bodies, and Bullet's ids of those that each never touches, as keys in order."""
         if self._ignored is None:
-            ignored = {name: others for name, others in self._bodies.parted.items() if others}
-            number = {name: k for k, name in enumerate(self._names)} if ignored else {}
-            keys = [(number[name] << BITS) + other for name, others in ignored.items() for other in others]
+            parted = {name: others for name, others in self._bodies.parted.items() if others}
+            number = {name: k for k, name in enumerate(self._names)} if parted else {}
+            keys = [(k << BITS) + other for name, k in number.items() for other in parted.get(name, ())]
             self._ignored = np.sort(_integers(keys))
         return self._ignored
 

@@ -44,7 +44,9 @@ def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m demos", description="Without a name: list the demos.")
     parser.add_argument("name", nargs="?", choices=GALLERY, metavar="NAME")
-    parser.add_argument("--headless", type=Path, metavar="OUT.gif|OUT.png", help="render into a file, no window")
+    parser.add_argument(
+        "--headless", type=Path, metavar="OUT.gif|OUT.mp4|OUT.png", help="render into a file, no window"
+    )
     parser.add_argument("--seconds", type=float, help="how long to run")
     chosen = parser.parse_args()
     if chosen.name is None:
@@ -52,8 +54,8 @@ def main() -> None:
             summary = (importlib.import_module(f"demos.{name}").__doc__ or "").strip().splitlines()[0]
             print(f"{name:16} {summary}")
         return
-    if chosen.headless is not None and chosen.headless.suffix.lower() not in (".gif", ".png"):
-        parser.error(f"--headless writes .gif or .png, not '{chosen.headless}'")
+    if chosen.headless is not None and chosen.headless.suffix.lower() not in (".gif", ".mp4", ".png"):
+        parser.error(f"--headless writes .gif, .mp4 or .png, not '{chosen.headless}'")
     if chosen.seconds is not None and not chosen.seconds > 0:
         parser.error("--seconds must be positive")
     stage = importlib.import_module(f"demos.{chosen.name}").build()

@@ -111,9 +111,9 @@ def run_window(stage: Stage, seconds: float | None) -> None:
 
 
 def run_headless(stage: Stage, output: Path, seconds: float | None) -> None:
-    """Into a GIF, or into a PNG of the last moment."""
+    """Into a GIF or an MP4, or into a PNG of the last moment."""
     seconds = stage.seconds if seconds is None else seconds
-    moving = output.suffix.lower() == ".gif"
+    moving = output.suffix.lower() != ".png"
     with mirrored(stage, gui=False) as mirror:
         frames: list[np.ndarray] = []
         for _ in tqdm(range(max(1, round(seconds * FRAMES_PER_SECOND))), desc="rendering", unit="frame"):

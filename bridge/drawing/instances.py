@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from bridge.drawing.buffers import Attribute, Buffer, VertexArray
 from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import gl
-from bridge.drawing.pieces import Piece
+from bridge.drawing.pieces import FIXED, Piece
 from bridge.drawing.texture import Texture
 from bridge.meshes.triangle_mesh import Triangles
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 
 CORNER: tuple[Attribute, ...] = (Attribute(0, 3, 0), Attribute(1, 3, 12))
 PAINTED = (Attribute(2, 4, 24), Attribute(3, 2, 40))
@@ -20,6 +21,7 @@ PLACE = (Attribute(4, 4, 0), Attribute(5, 4, 16), Attribute(6, 4, 32))
 LOOK = (Attribute(7, 4, 0), Attribute(8, 1, 16, True))
 PICTURE = 1  # the texture unit of a mesh's own picture
 UNPAINTED = 2  # the location of colours of corners, which plain meshes lack
+Poses = Annotated[np.ndarray, float, 4, 4]
 FIRST = 2  # what the frame of number 0 is called on the card: 0 is the sky, 1 the world
 
 
@@ -34,6 +36,17 @@ class _Group(NamedTuple):
     texture: Texture
 
 
+@compiled
+def relative(poses: Poses, frames: Integers, at: Poses, origin: Floats, rows: Poses) -> None:
+    """The upper three rows of poses[frames[k]] at[k], less ``origin`` (3,)."""
+    for k in range(len(frames)):
+        X, A, row = poses[frames[k]], at[k], rows[k]
+        for i in range(3):
+            for j in range(4):
+                row[i, j] = X[i, 0] * A[0, j] + X[i, 1] * A[1, j] + X[i, 2] * A[2, j]
+            row[i, 3] += X[i, 3] - origin[i]
+
+
 class Instances:
     """Pieces on the card of one context; ``place`` moves their frames, ``upload`` tells the card.
 
@@ -46,16 +59,18 @@ class Instances:
             if piece.color[3] > 0.0:
                 groups.setdefault((piece.color[3] < 1.0, id(piece.mesh)), []).append(piece)
         ordered = [piece for group in groups.values() for piece in group]
-        self._frame = np.array([piece.frame for piece in ordered], dtype=np.intp)
+        numbers = np.array([piece.frame for piece in ordered], dtype=np.int64)
         self._at = np.array([piece.at for piece in ordered], dtype=float).reshape(-1, 4, 4)
         self.reach = np.array([np.linalg.norm(piece.mesh.vertices, axis=1).max() for piece in ordered])
         self.rows = np.zeros((len(ordered), 4, 4), dtype=np.float32)
         self._poses = np.tile(np.eye(4), (frames + 1, 1, 1))  # the last is the world's, FIXED
-        self._origin = np.full(3, np.nan)
+        self._origin, self._wide = np.full(3, np.nan), np.zeros((len(ordered), 4, 4))
+        frame = np.where(numbers == FIXED, frames, numbers)
+        self._relative = relative.bind(self._poses, frame, self._at, self._origin, self._wide)
         self._fresh = False
         self._moving = Buffer(context, self.rows, changing=True)
         looks = np.zeros(len(ordered), dtype=[("color", "f4", 4), ("number", "u4")])
-        looks["color"], looks["number"] = [piece.color for piece in ordered] or np.zeros((0, 4)), self._frame + FIRST
+        looks["color"], looks["number"] = [piece.color for piece in ordered] or np.zeros((0, 4)), numbers + FIRST
         self._looks = Buffer(context, looks)
         self._white = Texture(context, np.full((1, 1, 4), 255, dtype=np.uint8))
         self._groups: list[_Group] = []
@@ -98,11 +113,10 @@ class Instances:
         """Tell the card where all pieces are, relative to a point (3,) near what is seen: it has few digits."""
         if self._fresh and (origin == self._origin).all():
             return
-        poses = self._poses.copy()
-        poses[:, :3, 3] -= origin
-        np.matmul(poses[self._frame], self._at, out=self.rows, casting="same_kind")
+        self._origin[:], self._fresh = origin, True
+        self._relative()
+        np.copyto(self.rows, self._wide, casting="same_kind")
         self._moving.write(self.rows)
-        self._fresh, self._origin = True, np.array(origin)
 
     def draw(self, clear: bool = False, cull: bool = True) -> None:
         """Draw what is opaque, or what is ``clear``; the backs of closed meshes are left out."""

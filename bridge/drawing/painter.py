@@ -22,7 +22,6 @@ from bridge.drawing.pieces import Ground
 from bridge.drawing.shader_program import ShaderProgram
 
 SHADOW = 2048  # texels of the shadow map, a side
-TAPS = 3  # looks at it a side, which soften its edges
 ZENITH, HORIZON = (0.42, 0.62, 0.86), (0.89, 0.935, 0.975)  # the sky's colours, linear
 FOG = 5.0  # camera distances in which the ground fades into the sky
 RIM = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0], [1, 0, 0]], dtype=np.float32)
@@ -30,12 +29,10 @@ RIM = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0], [1, 0, 
 
 @dataclass(frozen=True)
 class Quality:
-    """How much a picture costs: samples a pixel (1 or 4), shadows, and whether corners are darker where little light
-    gets in."""
+    """How much a picture costs: samples a pixel, 1 or 4, and shadows."""
 
     samples: int = 4
     shadows: bool = True
-    occlusion: bool = False
 
 
 FAST, FINE = Quality(1, False), Quality(4, True)
@@ -73,7 +70,7 @@ class Painter:
         distance = camera.distance or 1.0
         light: dict[str, Any] = {
             "view": view, "eye": camera.eye() - origin, "sun": sun, "zenith": ZENITH, "horizon": HORIZON,
-            "fog": FOG * distance, "size": size,
+            "fog": FOG * distance,
         }  # fmt: skip
         if quality.shadows:
             light |= self._cast(things, sun, distance)
@@ -81,15 +78,14 @@ class Painter:
         target.bind()
         gl.glClearColor(1.0, 1.0, 1.0, 1.0)
         gl.glClear(gl.GL_COLOR_BUFFER_BIT | gl.GL_DEPTH_BUFFER_BIT)
-        taps = TAPS if quality.shadows else 0
-        bodies = self._program(shaders.BODY_VERTEX, shaders.BODY, taps)
+        bodies = self._program(shaders.BODY_VERTEX, shaders.BODY, quality.shadows)
         bodies.use(**light, picture=PICTURE)
         things.draw()
-        plane = self._program(shaders.PLANE_VERTEX, shaders.PLANE, taps)
+        plane = self._program(shaders.PLANE_VERTEX, shaders.PLANE, quality.shadows)
         plane.use(**light)
         for ground in grounds:
             self._draw_ground(plane, ground, camera, origin)
-        sky = self._program(shaders.SCREEN_VERTEX, shaders.SKY, 0)
+        sky = self._program(shaders.SCREEN_VERTEX, shaders.SKY, False)
         sky.use(**light, unview=np.linalg.inv(view))
         self._nothing.bind()
         gl.glDrawArrays(gl.GL_TRIANGLES, 0, 3)
@@ -103,12 +99,15 @@ class Painter:
 
     def picture(self, *frame: Any, **options: Any) -> np.ndarray:
         """Red, green, blue (height, width, 3), uint8, of what ``draw`` takes."""
-        drawn = self.draw(*frame, **options)
-        if drawn.samples:
-            averaged = self._target("averaged", (drawn.width, drawn.height), 0)
-            drawn.copy_to(averaged.number)
-            drawn = averaged
-        return drawn.colors()
+        return self.averaged(self.draw(*frame, **options)).colors()
+
+    def averaged(self, drawn: Framebuffer) -> Framebuffer:
+        """The same with one sample a pixel."""
+        if not drawn.samples:
+            return drawn
+        result = self._target("averaged", (drawn.width, drawn.height), 0)
+        drawn.copy_to(result.number)
+        return result
 
     def measured(
         self, things: Instances, grounds: Sequence[Ground], camera: Camera, size: tuple[int, int]
@@ -147,7 +146,7 @@ class Painter:
         gl.glDisable(gl.GL_POLYGON_OFFSET_FILL)
         gl.glActiveTexture(gl.GL_TEXTURE0)
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._shadow.texture)
-        return {"to_light": box, "shadow": 0, "texel": 1.2 / SHADOW, "bias": 1.5 * width / SHADOW}
+        return {"to_light": box, "shadow": 0, "texel": 1.6 / SHADOW, "bias": 1.5 * width / SHADOW}
 
     def _draw_ground(self, program: ShaderProgram, ground: Ground, camera: Camera, origin: np.ndarray) -> None:
         """Draw a plane with the program in use, about a place under the camera."""
@@ -180,10 +179,10 @@ class Painter:
             self._draw_ground(plane, ground, camera, origin)
         return target
 
-    def _program(self, vertex: str, fragment: str, taps: int) -> ShaderProgram:
-        key = (vertex, fragment, taps)
+    def _program(self, vertex: str, fragment: str, shadows: bool) -> ShaderProgram:
+        key = (vertex, fragment, shadows)
         if key not in self._programs:
-            self._programs[key] = ShaderProgram(vertex, shaders.variant(fragment, taps))
+            self._programs[key] = ShaderProgram(vertex, shaders.variant(fragment, shadows))
         return self._programs[key]
 
     def _plain(self, vertex: str, fragment: str) -> ShaderProgram:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bridge.picture.video import encoder_here, write_mp4
 from recursive_dyn.errors import ModelError
 
 COLORS = 255  # the last of a GIF's 256 stands for a pixel that does not change
@@ -18,19 +19,21 @@ FASTEST = 50.0  # pictures a second: browsers slow down any film that is faster
 
 
 def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float = 25.0) -> Path:
-    """Write pictures (h, w, 3), uint8, as an endless GIF of ``fps`` pictures a second, or the last of them as a PNG.
+    """Write pictures (h, w, 3), uint8, as an endless GIF of ``fps`` pictures a second, as an MP4, or the last as a PNG.
 
     ``frames`` may be a generator. A GIF counts hundredths of a second, so that of fps like 30 pictures last unequally
     but the film takes its time. Returns the path. Raises ModelError, which says what is wrong, for another suffix, no
-    pictures or pictures that differ in size, and an fps that no GIF can have. Needs Pillow.
+    pictures or pictures that differ in size, and an fps that no GIF can have; StateError where the package
+    imageio-ffmpeg, which an MP4 needs, is missing or fails.
     """
     from PIL import Image
 
     path = Path(path)
-    if path.suffix.lower() not in (".gif", ".png"):
-        raise ModelError(f"'{path.name}' must end in .gif, for a film, or .png, for its last picture")
+    if path.suffix.lower() not in (".gif", ".png", ".mp4"):
+        raise ModelError(f"'{path.name}' must end in .gif or .mp4, for a film, or .png, for its last picture")
     if not 1.0 <= fps <= FASTEST:
         raise ModelError(f"a film's fps must be from 1 to {FASTEST:g}, not {fps!r}")
+    encoder = encoder_here() if path.suffix.lower() == ".mp4" else None  # before pictures are drawn in vain
     film = [np.asarray(frame) for frame in frames]
     if not film:
         raise ModelError("a film needs at least one picture")
@@ -38,6 +41,9 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
         raise ModelError("a film's pictures must all be uint8 arrays of one shape (height, width, 3)")
     if path.suffix.lower() == ".png":
         Image.fromarray(film[-1]).save(path, optimize=True)
+        return path
+    if encoder is not None:
+        write_mp4(encoder, path, film, fps)
         return path
     # One palette and no dithering: what stands still keeps its very colours, and takes no room in the file.
     chosen = np.stack([film[k] for k in np.linspace(0, len(film) - 1, min(SAMPLED, len(film))).astype(int)])

@@ -145,6 +145,27 @@ def test_film_keeps_time_colours_and_pictures(tmp_path):
         np.testing.assert_array_equal(np.asarray(png), list(film())[-1])
 
 
+def test_an_mp4_keeps_time_colours_and_pictures(tmp_path):
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    odd = [np.pad(frame, ((0, 1), (0, 1), (0, 0)), "edge") for frame in film()]
+    path = save_animation(tmp_path / "film.mp4", odd, fps=30)
+    reader = ffmpeg.read_frames(str(path))
+    about = next(reader)
+    shown = [np.frombuffer(data, dtype=np.uint8).reshape(62, 82, 3) for data in reader]
+    assert about["size"] == (82, 62) and about["fps"] == 30 and len(shown) == 12
+    for k, frame in enumerate(film()):
+        middle = shown[k][22:28, 3 * k + 3 : 3 * k + 7].astype(int)  # away from edges, which are blurred in colour
+        assert np.abs(middle - frame[25, 3 * k + 5]).max() <= 24
+    with pytest.raises(rd.StateError, match="cannot be written"):
+        save_animation(tmp_path / "nowhere" / "film.mp4", film())
+
+
+def test_without_the_encoder_it_is_said_what_does_without(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(rd.StateError, match=r"pip install imageio-ffmpeg.*\.gif"):
+        save_animation(tmp_path / "film.mp4", film())
+
+
 def test_film_errors(tmp_path):
     pytest.importorskip("PIL")
     with pytest.raises(rd.ModelError, match=r"\.gif"):

@@ -1,0 +1,80 @@
+"""States that a simulation went through, to go back to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from recursive_dyn.simulation.moving import Moving
+from recursive_dyn.simulation.surroundings import PlainDetector
+
+LONGEST = 20_000  # states kept; the oldest half goes when there are more
+
+
+class Playable(Moving, Protocol):
+    """What a viewer shows: a Simulation, or a motion on a manifold."""
+
+    q: np.ndarray
+    v: np.ndarray
+    time: float
+    timestep: float
+
+    def snapshot(self) -> Any:
+        """A copy of the whole state."""
+        ...
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to it."""
+        ...
+
+
+class _Bare(NamedTuple):
+    """A state without what the solver and Bullet remember of contacts."""
+
+    q: np.ndarray
+    v: np.ndarray
+    time: float
+
+
+class History:
+    """States by number, and the number ``at`` of the present one.
+
+    What follows a state that was returned to is the same to the last bit, unless a mirror lets the simulation feel
+    Bullet's bodies: whole snapshots would make Bullet forget its contacts in every step, so that of such a one the
+    state alone is kept, q, v and time.
+    """
+
+    def __init__(self, moving: Playable) -> None:
+        self._moving = moving
+        self._states: list[Any] = []
+        self.times: list[float] = []
+        self.at = -1
+        self.note()
+
+    def note(self) -> None:
+        """The simulation has gone on to its present state; what had followed the last one is forgotten."""
+        del self._states[self.at + 1 :], self.times[self.at + 1 :]
+        if len(self._states) >= LONGEST:
+            del self._states[1 : LONGEST // 2], self.times[1 : LONGEST // 2]  # the first is what reset returns to
+        self._states.append(self._kept())
+        self.times.append(self._moving.time)
+        self.at = len(self._states) - 1
+
+    def seek(self, number: int) -> None:
+        """Return to a state by its number, or the nearest there is."""
+        self.at = max(0, min(number, len(self._states) - 1))
+        state = self._states[self.at]
+        if isinstance(state, _Bare):
+            self._moving.q, self._moving.v = state.q, state.v
+            self._moving.time = state.time
+        else:
+            self._moving.restore(state)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def _kept(self) -> Any:
+        if isinstance(getattr(self._moving, "surroundings", None), PlainDetector | None):
+            return self._moving.snapshot()
+        return _Bare(self._moving.q.copy(), self._moving.v.copy(), self._moving.time)

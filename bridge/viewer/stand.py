@@ -1,0 +1,251 @@
+"""What stands behind a window: a playback, a camera, what is drawn, and what is selected."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from bridge.drawing.camera import Camera
+from bridge.drawing.framebuffer import Framebuffer
+from bridge.drawing.gl_context import DrawingContext
+from bridge.drawing.instances import Instances
+from bridge.drawing.light import towards_light
+from bridge.drawing.opengl import gl
+from bridge.drawing.painter import FAST, FINE, Painter
+from bridge.picture.film import save_animation
+from bridge.picture.scene_view import SceneView, outline
+from bridge.viewer import navigation, overlays
+from bridge.viewer.hud import Hud
+from bridge.viewer.panel import ROW, Panel
+from bridge.viewer.playback import Playback
+from bridge.viewer.push import Push
+from recursive_dyn.errors import ModelError, StateError
+from scene import Scene
+
+CHOSEN = (0.98, 0.62, 0.08, 1.0)
+HAND = (0.95, 0.35, 0.10, 1.0)
+MEAN = 20  # frames that their number a second is taken from
+
+
+class Stand:
+    """One window's content; whoever calls ``draw`` and what draws has its context current."""
+
+    def __init__(
+        self, context: DrawingContext, scene: Scene, playback: Playback, camera: Camera | None, ground: bool | float,
+        help: str,
+    ) -> None:  # fmt: skip
+        self._context, self.playback, self._help = context, playback, help
+        self._view = SceneView(scene, playback.moving, ground)
+        self._things = Instances(context, self._view.pieces, len(self._view.names))
+        self._painter, self._hud = Painter(context), Hud()
+        self._panel = Panel(scene, playback)
+        self._traces = overlays.Traces()
+        poses = playback.moving.frames()[0]
+        points = outline(self._view.pieces, poses)
+        width, height = context.window.get_size()
+        self._first = (Camera() if camera is None else camera).framed(points, width / height)
+        self.camera = self._first
+        self._sun = towards_light(self._first)  # it stands still while the camera moves
+        self._scale = 0.08 * float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+        self.shown: set[str] = set()
+        self.push: Push | None = None
+        self.following: tuple[int, np.ndarray] | None = None
+        self._chosen: int | None = None
+        self._quality = FINE
+        self._times = [time.perf_counter()]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Of the window, in the pixels of the mouse."""
+        width, height = self._context.window.get_size()
+        return max(1, width), max(1, height)
+
+    @property
+    def _pixels(self) -> tuple[int, int]:
+        width, height = self._context.window.get_framebuffer_size()
+        return max(1, width), max(1, height)
+
+    def advance(self, elapsed: float) -> None:
+        """Let so much real time pass; a step that fails is told, and pauses."""
+        try:
+            self.playback.advance(elapsed)
+        except StateError as trouble:
+            self.playback.paused = True
+            self.tell(f"paused: {trouble}")
+
+    def draw(self) -> Framebuffer:
+        """A frame, shown by the next flip; what it is in."""
+        poses = self.playback.moving.frames()[0]
+        self._things.place(poses)
+        if self.following is not None:
+            body, offset = self.following
+            self.camera = replace(self.camera, target=tuple((poses[body, :3, 3] + offset).tolist()))
+        segments = self._segments()
+        self._painter.lines.show(*segments)
+        drawn = self._painter.draw(
+            self._things, self._view.grounds, self.camera, self._pixels, self._quality, sun=self._sun
+        )
+        result = self._painter.averaged(drawn)
+        result.bind()
+        gl.glDisable(gl.GL_DEPTH_TEST)
+        gl.glBindVertexArray(0)
+        self._write(poses)
+        result.copy_to(0)
+        return result
+
+    def pick(self, x: float, y: float) -> tuple[float, int]:
+        """Depth in m of what lies under the pointer, and the number of its body, negative for none."""
+        with self._context.current():
+            self._things.place(self.playback.moving.frames()[0])
+            (width, height), (own_width, own_height) = self._pixels, self.size
+            px = min(max(int(x * width / own_width), 0), width - 1)
+            py = min(max(int(y * height / own_height), 0), height - 1)
+            return self._painter.at_pixel(self._things, self._view.grounds, self.camera, (width, height), px, py)
+
+    def select(self, body: int) -> None:
+        """Select a body by its number, or none by a negative one."""
+        self._chosen = body if body >= 0 else None
+
+    def select_name(self, body: str | None) -> None:
+        """Select a body by its name, or none."""
+        if body is not None and body not in self._view.names:
+            raise ModelError(f"no body is named {body!r}; there are {', '.join(self._view.names[:20])}")
+        self._chosen = None if body is None else list(self._view.names).index(body)
+
+    def follow(self) -> None:
+        """Let the camera follow what is selected; if it does already, or nothing is, stand still."""
+        if self._chosen is None or self.following is not None:
+            self.following = None
+            return
+        place = self.playback.moving.frames()[0][self._chosen, :3, 3]
+        self.following = self._chosen, np.asarray(self.camera.target) - place
+
+    def look(self, camera: Camera | None = None) -> None:
+        """Look as a camera does, what it leaves open as at first; as at first without one."""
+        first, self.following = self._first, None
+        if camera is None:
+            self.camera = first
+        else:
+            target = first.target if camera.target is None else camera.target
+            distance = first.distance if camera.distance is None else camera.distance
+            self.camera = replace(camera, target=target, distance=distance)
+
+    def pause(self) -> None:
+        """Pause, or go on."""
+        self.playback.paused = not self.playback.paused
+
+    def one(self) -> None:
+        """A step ahead, paused."""
+        self.playback.paused = True
+        try:
+            self.playback.one()
+        except StateError as trouble:
+            self.tell(str(trouble))
+
+    def back(self) -> None:
+        """A step back, paused."""
+        self.playback.paused = True
+        self.playback.back()
+
+    def faster(self, times: float) -> None:
+        """Another speed."""
+        self.playback.speed *= times
+
+    def reset(self) -> None:
+        """To the start."""
+        self.playback.reset()
+        self._traces.clear()
+
+    def change_quality(self) -> None:
+        """Fast pictures, or fine ones."""
+        self._quality = FINE if self._quality is FAST else FAST
+
+    def tell(self, message: str) -> None:
+        """Show a sentence for a while."""
+        self._hud.tell(message)
+
+    def save(self, path: str | Path | None = None) -> Path:
+        """Write a picture; without a path into the working folder, under a name that is free."""
+        if path is None:
+            path = next(p for p in (Path(f"viewer_{k:03}.png") for k in range(10**6)) if not p.exists())
+        with self._context.current():
+            colors = self.draw().colors()
+        try:
+            saved = save_animation(path, [colors])
+        except OSError as trouble:
+            raise StateError(f"the picture cannot be written to '{path}': {trouble}") from trouble
+        self.tell(f"wrote {saved}")
+        return saved
+
+    def panel_press(self, x: float, y: float) -> bool:
+        """Whether the panel takes the press."""
+        return "panel" in self.shown and self._panel.press(x, y, self.size)
+
+    def panel_drag(self, x: float, y: float) -> None:
+        """The panel has the mouse."""
+        self._panel.drag(x, y)
+
+    def panel_scroll(self, x: float, y: float, notches: float) -> bool:
+        """Whether the panel takes the wheel."""
+        return "panel" in self.shown and self._panel.scroll(x, y, notches, self.size)
+
+    def _segments(self) -> overlays.Segments:
+        moving, shown, size = self.playback.moving, self.shown, self._scale
+        self._traces.note(moving)
+        parts = []
+        for name, make in (
+            ("frames", overlays.frames), ("axes", overlays.joint_axes), ("contacts", overlays.contacts),
+            ("balance", overlays.balance),
+        ):  # fmt: skip
+            if name in shown:
+                parts.append(make(moving, size))
+        if "traces" in shown:
+            parts.append(self._traces.lines(self._chosen))
+        if "paths" in shown:
+            chosen = range(len(self._view.names)) if self._chosen is None else [self._chosen]
+            parts += [overlays.free_paths(moving, body) for body in list(chosen)[:40]]
+        if self._chosen is not None:
+            parts.append(self._box(self._chosen))
+        if self.push is not None and not self.push.turning:
+            parts.append(overlays.Segments.of(np.array([[self.push.held(), self.push.target]]), HAND, 4.0))
+        return overlays.Segments.joined(parts)
+
+    def _box(self, body: int) -> overlays.Segments:
+        """Edges of the box around a body, in its frame."""
+        own = [replace(piece, frame=-1) for piece in self._view.pieces if piece.frame == body]
+        if not own:
+            return overlays.NONE
+        points = outline(own, np.zeros((0, 4, 4)))
+        low, high = points.min(axis=0), points.max(axis=0)
+        corners = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        edges = [(a, b) for a in range(8) for b in range(a) if np.abs(corners[a] - corners[b]).sum() == 1]
+        X = self.playback.moving.frames()[0][body]
+        places = (low + corners * (high - low)) @ X[:3, :3].T + X[:3, 3]
+        return overlays.Segments.of(places[np.array(edges)], CHOSEN, 2.0)
+
+    def _write(self, poses: np.ndarray) -> None:
+        """Text and panel."""
+        self._times = [*self._times[-MEAN:], time.perf_counter()]
+        rate = (len(self._times) - 1) / max(1e-6, self._times[-1] - self._times[0])
+        playback = self.playback
+        speed = "paused" if playback.paused else f"x {playback.speed:g}" + (" (behind)" if playback.behind else "")
+        chosen = "" if self._chosen is None else f"   {self._view.names[self._chosen]}"
+        if "names" in self.shown or self._chosen is not None:
+            self._hud.draw_names(self._placed_names(poses))
+        if "panel" in self.shown:
+            self._panel.draw(self.size, self._times)
+        self._hud.draw(
+            f"{playback.moving.time:8.3f} s   {speed}   {rate:.0f} frames/s{chosen}   F1: keys",
+            ROW * ("panel" in self.shown),
+        )
+        if "help" in self.shown:
+            self._hud.draw_help(self._help, self.size[1])
+
+    def _placed_names(self, poses: np.ndarray) -> Sequence[tuple[str, float, float]]:
+        bodies = range(len(poses)) if "names" in self.shown else [self._chosen or 0]
+        places = [(self._view.names[k], navigation.seen_at(self.camera, poses[k, :3, 3], self.size)) for k in bodies]
+        return [(name, *place) for name, place in places if place is not None]

@@ -1,0 +1,137 @@
+"""A window on a running simulation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from bridge.drawing.camera import Camera
+from bridge.drawing.gl_context import DrawingContext
+from bridge.drawing.opengl import has_display
+from bridge.viewer.controls import HELP, Controls
+from bridge.viewer.history import Playable
+from bridge.viewer.playback import Playback
+from bridge.viewer.stand import Stand
+from recursive_dyn.errors import StateError
+from scene import Scene
+
+
+class Viewer:
+    """A window that shows a scene while its simulation runs in real time; F1 shows the keys.
+
+    simulation: a Simulation, or a motion on a manifold. step: what takes one timestep of it, ``mirror.step`` for
+    contacts that a mirror finds; its own if None. camera, ground: as in Pictures. size: of the window, in pixels.
+    There may be several at once; ``frame`` shows one frame of one, for loops of your own, ``run`` shows all until they
+    are closed. hidden: no window is seen, for pictures and tests, which needs no display.
+
+    Raises StateError where there is no display, which says what draws without one, or no OpenGL 3.3.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        simulation: Playable,
+        step: Callable[[], object] | None = None,
+        camera: Camera | None = None,
+        ground: bool | float = True,
+        title: str = "recursive-dyn",
+        size: tuple[int, int] = (1024, 768),
+        hidden: bool = False,
+    ) -> None:
+        if not hidden and not has_display():
+            raise StateError(
+                "there is no display for a window here; bridge.Pictures(scene, simulation) draws without one, and"
+                " xvfb-run gives a program one that nobody sees"
+            )
+        self._context = DrawingContext(*size, caption=title, resizable=True, visible=not hidden, vsync=False)
+        with self._context.current():
+            self._stand = Stand(self._context, scene, Playback(simulation, step), camera, ground, HELP)
+        self._controls = Controls(self._stand)  # pyglet holds handlers weakly
+        self._context.window.push_handlers(self._controls)
+        self._last: float | None = None
+
+    @property
+    def playback(self) -> Playback:
+        """Pause, speed, steps ahead and back."""
+        return self._stand.playback
+
+    @property
+    def camera(self) -> Camera:
+        """Where it is seen from; assign another."""
+        return self._stand.camera
+
+    @camera.setter
+    def camera(self, camera: Camera) -> None:
+        self._stand.look(camera)
+
+    @property
+    def shown(self) -> set[str]:
+        """What is drawn over the picture: "frames", "axes", "paths", "contacts", "balance", "traces", "names", "panel",
+        "help"; a set to add to and take from."""
+        return self._stand.shown
+
+    def select(self, body: str | None) -> None:
+        """Select a body by its name, as a double click does, or none. ModelError for a name that is not there."""
+        self._stand.select_name(body)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the window is closed."""
+        return self._context.window.context is None
+
+    def frame(self) -> bool:
+        """Answer keys and mouse, run for the time since the last frame, and draw; False once the window is closed."""
+        if self.closed:
+            return False
+        with self._context.current():
+            self._context.window.dispatch_events()
+            if self.closed:
+                return False
+            now = time.perf_counter()
+            elapsed, self._last = (0.0 if self._last is None else now - self._last), now
+            self._stand.advance(elapsed)
+            self._stand.draw()
+            self._context.window.flip()
+        return True
+
+    def picture(self) -> np.ndarray:
+        """What the window shows now, text and panel included: red, green, blue, (height, width, 3), uint8."""
+        with self._context.current():
+            return self._stand.draw().colors()
+
+    def save(self, path: str | Path) -> Path:
+        """Write that as a PNG; returns the path."""
+        return self._stand.save(path)
+
+    def run(self, seconds: float | None = None) -> None:
+        """Show frames until the window is closed, or for so many seconds."""
+        run([self], seconds)
+
+    def close(self) -> None:
+        """Close the window; harmless when repeated."""
+        self._context.close()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+RATE = 1 / 60  # s a frame at least: more would show nothing
+
+
+def run(viewers: list[Viewer], seconds: float | None = None) -> None:
+    """Show frames of all viewers, until every window is closed or so many seconds are over."""
+    end = None if seconds is None else time.perf_counter() + seconds
+    while True:
+        start = time.perf_counter()
+        if end is not None and start >= end:
+            return
+        frames = [viewer.frame() for viewer in viewers]
+        if not any(frames):
+            return
+        time.sleep(max(0.0, RATE - (time.perf_counter() - start)))

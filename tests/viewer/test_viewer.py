@@ -1,0 +1,227 @@
+"""A window: keys, mouse, pictures, several at once; hidden ones need no display, and xvfb-run shows real ones."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from bridge import Camera, Viewer
+from bridge.drawing.gl_context import usable
+from scene import Body, Scene, joints, shapes
+
+pytestmark = pytest.mark.skipif(not usable(), reason="OpenGL 3.3 does not work here (no display and no EGL)")
+
+SIZE = (320, 240)
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    scene = Scene()
+    mass = scene.parameter("mass", 2.0)
+    rod = Body("rod", [shapes.Capsule(0.06, 0.5, at=rd.pose((0, 0, -0.25)), color=(0.9, 0.1, 0.1, 1))], mass=mass)
+    scene.world.attach(rod, joints.revolute("y", limits=(-2, 2)), at=rd.pose((0, 0, 1)))
+    return scene, scene.compile()
+
+
+@pytest.fixture
+def viewer(pendulum):
+    scene, dynamics = pendulum
+    simulation = rd.Simulation(dynamics)
+    simulation.q = [0.5]
+    camera = Camera(3.0, 0.0, 0.0, (0, 0, 0.7))
+    with Viewer(scene, simulation, camera=camera, size=SIZE, hidden=True) as shown:
+        yield shown
+
+
+def keys():
+    import pyglet
+
+    return pyglet.window.key, pyglet.window.mouse
+
+
+def send(viewer, *event):
+    """An event as the window would get it from a person."""
+    with viewer._context.current():
+        viewer._context.window.dispatch_event(*event)
+        viewer._context.window.dispatch_events()
+
+
+def test_keys_do_what_the_help_says(viewer):
+    key, _ = keys()
+    sim = viewer.playback.moving
+    send(viewer, "on_key_press", key.SPACE, 0)
+    assert viewer.playback.paused
+    start = sim.q.copy()
+    for _ in range(5):
+        send(viewer, "on_key_press", key.RIGHT, 0)
+    assert sim.time == pytest.approx(5 / 240)
+    send(viewer, "on_key_press", key.LEFT, 0)
+    assert sim.time == pytest.approx(4 / 240)
+    send(viewer, "on_key_press", key.BACKSPACE, 0)
+    assert sim.time == 0.0 and (sim.q == start).all()
+    send(viewer, "on_key_press", key.PLUS, 0)
+    assert viewer.playback.speed == 2.0
+    for _ in range(2):
+        send(viewer, "on_key_press", key.MINUS, 0)
+    assert viewer.playback.speed == 0.5
+    for symbol, name in ((key._1, "frames"), (key._7, "names"), (key.TAB, "panel"), (key.F1, "help")):
+        bare = viewer.picture()
+        send(viewer, "on_key_press", symbol, 0)
+        assert name in viewer.shown and (viewer.picture() != bare)[:200].any()
+        send(viewer, "on_key_press", symbol, 0)
+        assert name not in viewer.shown
+
+
+def test_frames_let_the_time_pass_that_has_passed(viewer):
+    assert viewer.frame()
+    before = viewer.playback.moving.time
+    viewer.run(0.3)
+    # It never runs ahead of the clock, whose first part may be lost to a slow machine.
+    assert 0.0 < viewer.playback.moving.time - before < 0.5
+
+
+def test_a_double_click_selects_and_ctrl_drag_pushes(viewer):
+    key, mouse = keys()
+    sim = viewer.playback.moving
+    viewer.playback.paused = True
+    place = sim.frames()[0][0, :3, :3] @ [0, 0, -0.25] + [0, 0, 1]
+    from bridge.viewer.navigation import seen_at
+
+    x, y = seen_at(viewer.camera, place, SIZE)
+    bare = viewer.picture()
+    for _ in range(2):
+        send(viewer, "on_mouse_press", x, y, mouse.LEFT, 0)
+        send(viewer, "on_mouse_release", x, y, mouse.LEFT, 0)
+    assert (viewer.picture() != bare)[:200].any()  # its name and the box around it
+    send(viewer, "on_mouse_press", x, y, mouse.LEFT, key.MOD_CTRL)
+    send(viewer, "on_mouse_drag", x + 40, y, 40, 0, mouse.LEFT, key.MOD_CTRL)
+    free, pushed = sim.snapshot(), []
+    viewer.playback.one()
+    pushed = sim.v[0]
+    send(viewer, "on_mouse_release", x + 40, y, mouse.LEFT, key.MOD_CTRL)
+    sim.restore(free)
+    viewer.playback.one()
+    # +x is to the right for this camera, and a positive turn about y takes what hangs down to -x.
+    assert pushed < sim.v[0]
+    with pytest.raises(rd.ModelError, match="nobody"):
+        viewer.select("nobody")
+
+
+def test_the_mouse_moves_the_camera_and_the_panel_keeps_it(viewer):
+    _, mouse = keys()
+    first = viewer.camera
+    send(viewer, "on_mouse_press", 20, 200, mouse.LEFT, 0)
+    send(viewer, "on_mouse_drag", 30, 205, 10, 5, mouse.LEFT, 0)
+    send(viewer, "on_mouse_release", 30, 205, mouse.LEFT, 0)
+    assert viewer.camera.yaw != first.yaw and viewer.camera.distance == first.distance
+    send(viewer, "on_mouse_scroll", 20, 200, 0, 2)
+    assert viewer.camera.distance < first.distance
+    viewer.camera = first
+    viewer.playback.paused = True
+    viewer.shown.add("panel")
+    for _ in range(9):
+        viewer.playback.one()
+    now = viewer.playback.moving.time
+    send(viewer, "on_mouse_press", 12, 10, mouse.LEFT, 0)  # the left end of the timeline
+    assert viewer.playback.moving.time == 0.0 and viewer.camera == first
+    send(viewer, "on_mouse_drag", 308, 10, 296, 0, mouse.LEFT, 0)
+    assert viewer.playback.moving.time == now
+
+
+def test_sliders_move_coordinates_motors_and_parameters(pendulum):
+    from bridge.viewer.panel import Panel
+    from bridge.viewer.playback import Playback
+
+    scene, dynamics = pendulum
+    sim = rd.Simulation(dynamics)
+    sim.motors["rod.angle"] = rd.Motor(position=0.1)
+    panel = Panel(scene, Playback(sim))
+    by_name = {slider.caption: slider for slider in panel._sliders}
+    assert set(by_name) == {"rod.angle", "motor rod.angle", "parameter mass"}
+    assert (by_name["rod.angle"].low, by_name["rod.angle"].high) == (-2.0, 2.0)
+    by_name["rod.angle"].write(1.25)
+    by_name["motor rod.angle"].write(-0.5)
+    by_name["parameter mass"].write(3.5)
+    assert sim.q[0] == 1.25 and sim.motors["rod.angle"].position == -0.5 and sim.parameters["mass"] == 3.5
+
+
+def test_several_windows_show_their_own_and_close_alone(pendulum, tmp_path):
+    scene, dynamics = pendulum
+    sims = [rd.Simulation(dynamics) for _ in range(2)]
+    sims[1].q = [1.5]
+    camera = Camera(3.0, 0.0, 0.0, (0, 0, 0.7))
+    first, second = (Viewer(scene, sim, camera=camera, size=SIZE, hidden=True) for sim in sims)
+    a, b = first.picture(), second.picture()
+    assert (a != b)[:200].any() and (first.picture() == a)[:200].all()  # below, the frames a second differ
+    from PIL import Image
+
+    saved = np.asarray(Image.open(first.save(tmp_path / "first.png")))
+    assert saved.shape == (240, 320, 3)
+    with pytest.raises(rd.StateError, match="cannot be written"):
+        first.save(tmp_path / "nowhere" / "first.png")
+    first.close()
+    first.close()
+    assert first.closed and not first.frame() and second.frame()
+    with pytest.raises(rd.StateError, match="closed"):
+        first.picture()
+    second.close()
+
+
+def test_a_step_that_fails_is_told_and_pauses(pendulum):
+    scene, dynamics = pendulum
+
+    def fails():
+        raise rd.StateError("the rod broke")
+
+    with Viewer(scene, rd.Simulation(dynamics), step=fails, size=SIZE, hidden=True) as viewer:
+        viewer._stand.advance(0.1)
+        assert viewer.playback.paused
+        assert viewer.frame()
+
+
+def test_without_a_display_it_is_said_what_draws_without_one():
+    code = """
+import recursive_dyn as rd
+from bridge import Viewer
+from scene import Body, Scene, joints, shapes
+scene = Scene()
+scene.world.attach(Body("ball", [shapes.Sphere(0.5)]), joints.free())
+try:
+    Viewer(scene, rd.Simulation(scene.compile()))
+except rd.StateError as error:
+    print("Pictures" in str(error) and "display" in str(error))
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout.strip() == "True", done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="a window needs a display; xvfb-run makes one")
+def test_real_windows_open_side_by_side_and_show_what_hidden_ones_do():
+    code = """
+import numpy as np, recursive_dyn as rd
+from bridge import Camera, Pictures, Viewer
+from scene import Body, Scene, joints, shapes
+scene = Scene()
+scene.world.attach(Body("ball", [shapes.Sphere(0.5)]), joints.free(), at=rd.pose((0, 0, 1)))
+camera = Camera(5.0, target=(0, 0, 0.5))
+simulations = [rd.Simulation(scene.compile()) for _ in range(2)]
+first, second = (Viewer(scene, s, camera=camera, size=(320, 240)) for s in simulations)
+pictures = Pictures(scene, simulations[0])
+bare = pictures.image(320, 240, camera).astype(int)
+first.playback.paused = True
+for _ in range(3):
+    assert first.frame() and second.frame()
+shown = first.picture().astype(int)
+assert (np.abs(shown - bare).max(axis=2) > 8).mean() < 0.15, "they differ by the text only"
+second.close()
+assert first.frame() and not second.frame()
+print("done")
+"""
+    command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and "done" in done.stdout, done.stdout + done.stderr

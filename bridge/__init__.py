@@ -6,6 +6,7 @@ from bridge.mirror import PyBulletMirror
 from bridge.picture.film import save_animation
 from bridge.picture.pictures import Pictures
 from bridge.twin.force_twin import ForceTwin
+from bridge.twin.multibody_twin import MultibodyTwin
 from bridge.viewer.viewer import Viewer
 
-__all__ = ["Camera", "Contact", "ForceTwin", "Pictures", "PyBulletMirror", "Viewer", "save_animation"]
+__all__ = ["Camera", "Contact", "ForceTwin", "MultibodyTwin", "Pictures", "PyBulletMirror", "Viewer", "save_animation"]

@@ -16,6 +16,7 @@ import numpy as np
 
 from recursive_dyn.control.controller import ConfigurationController
 from recursive_dyn.control.gains import spring_gains
+from recursive_dyn.control.joint_springs import JointSprings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 
@@ -43,26 +44,15 @@ class StablePD(ConfigurationController):
             raise StateError(f"timestep must be a positive number of seconds, not {timestep!r}")
         self.timestep = float(timestep)
         self.kp, self.kd = spring_gains(dynamics, self.target.at(0.0)[0], kp, kd, frequency, damping_ratio)
-        model = dynamics.model
-        self._places, self._slots = np.array(model.plain_slots, dtype=int).reshape(-1, 2).T
-        self._damping, self._stiffness, self._rest = (
-            np.array([(c.damping, c.stiffness, c.rest) for c in model.coordinates]).reshape(-1, 3).T
-        )
+        self._springs = JointSprings(dynamics.model)
 
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         h = self.timestep
         target, velocity, _ = self.target.at(time + h)
         kp, kd = np.where(self.drives.mask, self.kp, 0.0), np.where(self.drives.mask, self.kd, 0.0)
         tau = kp * (self.dynamics.difference(q, target) - h * v) + kd * (velocity - v)
-        own, stiffening = self._of_joints(q, v)
+        own, stiffening = self._springs.of_step(q, v, h)
         own += beside
         soft = h * kd + h * h * kp
         a = self.dynamics.call("loaded_accelerations", q, v, tau + own, soft + stiffening)
         return tau - soft * a
-
-    def _of_joints(self, q: Array, v: Array) -> tuple[Array, Array]:
-        """Forces of the joints' dampers and springs as a step has them, and what these add to the diagonal of M."""
-        h, stretch = self.timestep, -self._rest
-        stretch[self._slots] += q[self._places]
-        own = -self._damping * v - self._stiffness * (stretch + h * v)
-        return own, h * self._damping + h * h * self._stiffness

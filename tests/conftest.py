@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from slow_cases import slow
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -42,13 +43,12 @@ def no_garbage_among_what_stays():
     gc.freeze()
 
 
-_LARGE = {"tree of 20", "tree of 40", "666", "elastic 666"}  # cases of any test that compile for long; .ci/run has them
 _ORDER = ("contact", "bridge", "simulation", "demos", "laws", "codegen", "scene", "manifold")
 
 
 @pytest.hookimpl(tryfirst=True)  # before slow tests are left out
 def pytest_collection_modifyitems(items):
-    """The largest cases are slow ones.
+    """What tests/slow_cases.py lists is slow.
 
     What needs the compiled loops of contact comes first: one worker compiles them for all while others do the rest.
 
@@ -61,6 +61,8 @@ def pytest_collection_modifyitems(items):
         return _ORDER.index(folder) if folder in _ORDER else len(_ORDER)
 
     for item in items:
-        if hasattr(item, "callspec") and not _LARGE.isdisjoint(map(str, item.callspec.params.values())):
+        test, _, case = item.name.partition("[")
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if slow(item.path.relative_to(here).as_posix(), test, parameters, case[:-1]):
             item.add_marker(pytest.mark.slow)
     items.sort(key=place)

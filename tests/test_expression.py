@@ -69,7 +69,7 @@ def plain(tree, values: dict[str, float]) -> tuple[float, float]:
 
 
 @given(trees, numbers, numbers, numbers)
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_folding_keeps_values(tree, x, y, z):
     values = dict(zip(INPUTS, (x, y, z), strict=True))
     with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import grimp
 import pytest
+import slow_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("recursive_dyn", "scene", "bridge", "demos")
@@ -144,3 +145,9 @@ print(sorted({"sympy", "trimesh", "pybullet"} & set(sys.modules)))
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
         assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_what_waits_for_ci_is_there():
+    for entry in slow_cases.CASES:
+        place, test = entry.split("::")
+        assert f"\ndef {test}(" in (ROOT / "tests" / place).read_text(), entry

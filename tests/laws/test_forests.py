@@ -233,7 +233,7 @@ def test_a_number_that_is_not_finite_is_told_by_its_coordinate():
 
 
 @given(seed=st.integers(0, 10**6), varied=st.booleans())
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_a_model_put_together_from_its_trees_is_that_of_all_bodies_at_once(seed, varied):
     """Whatever the order in which bodies were attached: what a shared coordinate adds leaves the rest as it was."""
     trees = grove(seed, trees=3, bodies=4, copies=2, kinds=tuple(KINDS), scenery=seed % 3, varied=True)
@@ -278,7 +278,7 @@ def test_a_body_that_is_edited_is_read_again():
 
 
 @given(seed=st.integers(0, 10**6), varied=st.booleans())
-@settings(max_examples=6)
+@settings(max_examples=3)
 def test_the_layout_of_a_forest_is_that_of_its_links_one_by_one(seed, varied):
     model = grove(seed, trees=3, bodies=4, copies=2, kinds=tuple(KINDS), scenery=seed % 3, varied=True).scene.model()
     assert model.parts

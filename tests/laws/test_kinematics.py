@@ -30,7 +30,7 @@ def test_poses_are_the_product_of_the_transforms_as_written(name):
     assert_close(m.dynamics().poses(q), np.array([m.poses(row) for row in q]), EXACT)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 5))
 def test_poses_are_the_product_of_the_transforms_on_any_tree(seed, bodies):
     m = random_scene(seed, bodies, couplings=True)

@@ -57,7 +57,7 @@ def test_under_every_choice_of_wrenches_maximal_coordinates_move_as_reduced_ones
     check(named(name), choice, 1)
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(
     seed=st.integers(0, 10**6),
     bodies=st.integers(1, 6),

@@ -118,7 +118,7 @@ def test_sharing_is_the_projection_of_the_free_tree(bodies):
     check(pair(bodies, bodies), bodies)
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(3, 8))
 def test_sharing_is_the_projection_of_any_free_tree(seed, bodies):
     check(pair.__wrapped__(seed, bodies), seed)

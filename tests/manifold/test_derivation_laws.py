@@ -20,7 +20,7 @@ from recursive_dyn.manifold.normal.forms import formula
 
 EVERYTHING = (s, u, x, f, y, q, p, R, S)
 PRESCRIBED = (K, B)
-examples = settings(max_examples=250)
+examples = settings(max_examples=80)
 
 
 def rows(lagrangian):

@@ -26,7 +26,7 @@ from recursive_dyn.manifold.formula.operations import cross, number, zero
 from recursive_dyn.manifold.formula.symbol import Symbol
 
 Omega = R.rate
-examples = settings(max_examples=200)
+examples = settings(max_examples=80)
 
 ILL_TYPED = {
     "dot of a matrix and a scalar": (lambda: dot(J, m), ["3 x 3 matrix J", "scalar m"]),

@@ -40,7 +40,7 @@ from recursive_dyn.manifold.formula.operations import cross, dot, hat, total, tr
 from recursive_dyn.manifold.normal.forms import formula
 from recursive_dyn.manifold.normal.normal_form import normal
 
-examples = settings(max_examples=300)
+examples = settings(max_examples=100)
 FACTORIAL = (1, 1, 2, 6)
 Omega = R.rate
 xi, eta = q.virtual, R.virtual
@@ -187,7 +187,7 @@ def test_collecting_refuses_what_is_not_linear(f):
         isolate(normal(f))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(formulas(2), st.integers(1, 3))
 def test_time_derivatives_are_those_of_the_power_series(f, n):
     along, derivatives = motion(symbols_of(f), n + 1)

@@ -39,7 +39,7 @@ v, w = vectors("v w")
 A, J = matrices("A"), symmetric_matrices("J")
 FACTORS = (m, -m, m * g, -m * g, 2 * m * g, l * m, (m + l), (m + l) * g, s * m, -(m + l) / 2, 2 * l)
 ATOMS = (dt(x, 2), e, rho, dt(q, 2), x, dt(x))
-COUNTED = settings(max_examples=200)
+COUNTED = settings(max_examples=80)
 PARSER = MathTextParser("path")
 
 

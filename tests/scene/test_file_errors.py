@@ -259,7 +259,7 @@ PLACES = [path for path in places(document()) if path]
 
 
 @given(st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from([*WEIRD, DELETE])), min_size=1, max_size=2))
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_a_damaged_file_loads_or_is_refused_by_name(tmp_path_factory, damages):
     content = document()
     damage(content, damages)

@@ -38,7 +38,7 @@ def sympy_expressions():
 
 
 @given(sympy_expressions())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_an_expression_of_parameters_comes_back_as_the_same_graph(e):
     try:
         scalar = lowered([e], "e")
@@ -67,7 +67,7 @@ def test_what_is_read_back_in_sympy_is_what_was_given(e):
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_any_graph_is_made_again_node_by_node(data):
     graph = Graph()
     pool = [graph.input(("q", 0))]

@@ -83,7 +83,7 @@ def sharing_scene(seed: int, bodies: int) -> Scene:
     return scene
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(3, 9))
 def test_scenes_with_shared_coordinates_come_back_as_the_same_model(tmp_path_factory, seed, bodies):
     scene = sharing_scene(seed, bodies)
@@ -107,7 +107,7 @@ def test_a_scene_read_back_moves_the_same_to_the_last_bit(tmp_path):
     assert_same_motion(scene, round_trip(scene, tmp_path))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.data())
 def test_any_row_comes_back(tmp_path_factory, data):
     scene = Scene()

@@ -212,7 +212,7 @@ def test_what_cannot_be_read_back_is_not_written(spoil, message, tmp_path):
     assert (tmp_path / "scene.json").read_bytes() == before
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_damaged_file_loads_or_is_refused_by_name(document, tmp_path_factory, data):
     content = document()

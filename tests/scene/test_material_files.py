@@ -132,7 +132,7 @@ def test_what_is_wrong_in_a_file_is_named(text, place, value, message, tmp_path)
         Scene.load(tmp_path / "scene.json")
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(st.data())
 def test_a_damaged_file_loads_or_is_refused_by_name(text, tmp_path_factory, data):
     content = json.loads(text)

@@ -1,0 +1,102 @@
+"""What the default command leaves to .ci/run: cases that cost seconds beside others of the same test or law.
+
+A file and a test of it, and patterns of its parameters, or none: then all of it.
+"""
+
+from fnmatch import fnmatchcase
+from typing import Any
+
+# The largest, of any test, and joints of which another is left that is of the same kind.
+CASES_OF_ANY = (
+    "tree of 13", "tree of 20", "tree of 40", "666", "elastic 666",
+    "library_ellipsoid", "library_torus", "library_sphere", "library_spheroid", "library_paraboloid",
+    "spinning_glider", "spinning_contact", "spinning_bead", "minimal_wire", "measured_ring", "banked_ring",
+    "bspline_patch", "bezier_patch", "cyclic_bezier", "torus_on_cylinder", "twisted_cubic", "wheel_on_parabola",
+)  # fmt: skip
+
+CASES: dict[str, tuple[str, ...]] = {
+    "bridge/test_direct_route.py::test_a_window_is_spoken_to_by_address_and_may_be_closed": (),
+    "bridge/test_mirror_interrupts.py::test_an_interrupt_leaves_simulation_and_bullet_after_a_finished_step": (),
+    "bridge/test_windows_and_films.py::test_renderer_keeps_quiet_and_shadows_fall": (),
+    "bridge/test_windows_and_films.py::test_window_opens_where_there_is_a_display": (),
+    "codegen/test_c.py::test_exported_functions_agree_with_interpreter_and_machine_code": (
+        "several axes", "curves", "contact", "surfaces", "control points", "symbolic",
+    ),
+    "codegen/test_c.py::test_exported_functions_of_a_constrained_scene": (),
+    "codegen/test_c_operations.py::test_long_programs_are_cut": ("-O2",),
+    "codegen/test_cache.py::test_two_processes_race_and_a_third_does_not_compile": (),
+    "codegen/test_cache_entries.py::test_writers_at_once_leave_whole_entries": (),
+    "codegen/test_cache_loops.py::test_every_loop_of_the_project_has_one_key_in_all_processes": (),
+    "codegen/test_equations.py::test_assignments_are_the_compiled_function": ("True-*",),
+    "contact/test_articulated.py::test_a_doll_falls_and_lies": ("rk4-*",),
+    "control/test_whole_body.py::test_a_pushed_quadruped_comes_back": (),
+    "demos/test_benchmark_papers.py::test_method_two_agrees_with_method_one": ("*100*", "*80*", "*50*"),
+    "demos/test_benchmark_papers.py::test_preparation_is_measured_in_a_process_of_its_own": ("II",),
+    "demos/test_benchmark_papers.py::test_the_tables_are_printed": (),
+    "demos/test_contact_demos.py::test_both_kinds_of_balls_hit_the_sails": (),
+    "demos/test_contact_demos.py::test_the_ball_breaks_the_wall": (),
+    "demos/test_contact_demos.py::test_chains_fall_on_their_own_rings": (),
+    "demos/test_gallery.py::test_demo_draws_a_film": (),
+    "demos/test_gallery.py::test_demo_draws_a_picture": (
+        "stand", "windmill", "leg", "coaster", "stack", "quadrotor_load", "chain_on_floor", "torus_chain",
+        "laikago_terrain", "surface_board", "tong", "bead_and_wire", "bezier_chain", "over_the_pole", "disc",
+        "showcase", "humanoid", "ellipsoids", "reach",
+    ),
+    "demos/test_gallery.py::test_demo_runs_in_a_window": (),
+    "demos/test_load_controller.py::test_a_matched_start_leaves_what_sampling_leaves": (),
+    "demos/test_load_controller.py::test_it_recovers_from_almost_any_attitude": ("0",),
+    "demos/test_load_controller.py::test_the_demo_recovers_and_stays_on_its_path": (),
+    "demos/test_manifold_systems.py::test_sympys_chain_is_ours": (),
+    "demos/test_mechanisms_curves.py::test_a_minute_of_one_step_a_frame": ("coaster", "bezier_chain"),
+    "demos/test_mechanisms_curves.py::test_bullets_bead_slides_as_ours_at_small_steps": (),
+    "demos/test_mechanisms_curves.py::test_cars_stand_upright_on_the_track_and_upside_down_in_the_loop": (),
+    "demos/test_mechanisms_curves.py::test_our_bead_is_on_the_wire_and_bullets_is_not": (),
+    "demos/test_mechanisms_linkages.py::test_energy_error_falls_with_the_square_of_the_step": ("leg",),
+    "demos/test_mechanisms_papers.py::test_a_minute_of_one_step_a_frame": ("torus_chain",),
+    "demos/test_mechanisms_papers.py::test_energy_error_of_the_midpoint_rule_falls_with_the_square_of_the_step": (
+        "windmill",
+    ),
+    "demos/test_mechanisms_papers.py::test_momentum_about_the_hinge_is_conserved_without_gravity": ("windmill",),
+    "demos/test_over_the_pole.py::test_all_keep_their_energy_over_poles_and_through_gimbal_lock": (),
+    "demos/test_quadrotor_load.py::test_the_same_scene_with_joints_moves_equally": (),
+    "laws/test_backends.py::test_every_function_on_every_backend": ("5-*",),
+    "laws/test_constraints.py::test_newtons_law_with_the_constraints_forces": ("12 bodies-*",),
+    "laws/test_derivatives.py::test_constraints": ("multipliers-*",),
+    "laws/test_equations_of_motion.py::test_a_coupled_tree_is_the_free_tree_with_its_coordinates_tied": ("1", "3"),
+    "laws/test_equations_of_motion.py::test_forward_dynamics_undoes_inverse_dynamics_on_any_tree": (),
+    "laws/test_forests.py::test_a_model_put_together_from_its_trees_is_that_of_all_bodies_at_once": (),
+    "laws/test_forests.py::test_every_part_is_of_one_tree_and_every_result_of_one_place": (),
+    "laws/test_forests.py::test_the_layout_of_a_forest_is_that_of_its_links_one_by_one": (),
+    "laws/test_forests.py::test_trees_in_lanes_give_what_one_program_of_the_whole_gives": (
+        "2-*", "1-*power*", "1-*energy*", "1-*jacobian*", "1-loaded*", "1-midpoint", "1-pose_step", "1-*wrenches",
+    ),
+    "laws/test_joint_derivatives.py::test_against_sympy_diff": ("ellipsoid", "torus"),
+    "laws/test_newton_euler.py::test_only_gravity_and_external_wrenches_change_the_momentum_of_what_floats": (
+        "thirty bodies",
+    ),
+    "laws/test_shared_coordinates.py::test_sharing_is_the_projection_of_any_free_tree": (),
+    "laws/test_shared_coordinates.py::test_sharing_is_the_projection_of_the_free_tree": ("9", "14"),
+    "laws/test_tree_derivatives.py::test_batches_broadcast": ("None-*", "kinds2-*"),
+    "manifold/test_against_scenes.py::test_a_second_is_long_enough_for_everything_to_move": (),
+    "manifold/test_against_scenes.py::test_they_move_alike_under_forces": (),
+    "manifold/test_motions_apart.py::test_workers_compute_what_this_process_computes": ("spawn",),
+    "manifold/test_printing.py::test_latex_is_typeset": (),
+    "manifold/test_same_equations.py::test_no_slip_of_the_pen_passes": ("double 3D pendulum", "three-link*"),
+    "scene/test_curves.py::test_compiled_poses_are_those_of_the_path": ("5000.0-*",),
+    "scene/test_file.py::test_random_trees_come_back_as_the_same_model": ("4-20",),
+    "scene/test_file_constructors.py::test_another_process_reads_the_same_model": (),
+    "scene/test_file_sharing.py::test_constrained_trees_come_back_as_the_same_model": ("2-7",),
+    "scene/test_file_sharing_errors.py::test_a_damaged_file_loads_or_is_refused_by_name": (),
+    "simulation/test_integrator_definitions.py::test_a_compiled_step_is_the_definitions_step": ("*-9 bodies*",),
+    "simulation/test_travelling_simulations.py::test_workers_go_on_as_this_process_does": ("spawn",),
+    "simulation/test_worker_processes.py::test_workers_compute_what_this_process_computes": ("spawn",),
+    "test_readme.py::test_the_examples_run_one_after_the_other": ("control.md", "conversion.md", "mechanisms.md"),
+}  # fmt: skip
+
+
+def slow(place: str, test: str, parameters: dict[str, Any], case: str) -> bool:
+    """Whether a case waits for .ci/run: of the test in the file at ``place``, called ``case`` for its parameters."""
+    if any(str(value) in CASES_OF_ANY for value in parameters.values()):
+        return True
+    patterns = CASES.get(f"{place}::{test}")
+    return patterns is not None and (not patterns or any(fnmatchcase(case, p) for p in patterns))

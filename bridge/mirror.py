@@ -26,6 +26,8 @@ from bridge.meshes.tube import tube
 from bridge.picture import window
 from bridge.picture.display_list import DisplayList
 from bridge.picture.renderer import check_picture, renderer_of
+from bridge.viewer.history import Playable
+from bridge.viewer.viewer import Viewer
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.moving import Moving
@@ -210,6 +212,12 @@ class PyBulletMirror:
         with self._connection.guard(hold=False):
             renderer = renderer_of(self._renderer)
             return self._display.picture(renderer, self._whereabouts.poses, view, (int(width), int(height)), samples)
+
+    def viewer(self, **options: Any) -> Viewer:
+        """A window that steps the mirror and shows all it has, Bullet's bodies and drawings; options as of Viewer."""
+        if not isinstance(self.sim, Playable):
+            raise StateError("a viewer shows what snapshot() and restore() take back: a simulation, or a motion")
+        return Viewer(self.scene, self.sim, self.step, view=lambda: self._display, **options)
 
     def add_polyline(self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01) -> None:
         """Draw a tube of ``radius`` m along points (n, 3) in the world; it collides with nothing."""

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from demos.stage import run_headless, run_window, total_energy
+from demos.stage import run_bullet_window, run_headless, run_window, total_energy
 
 GALLERY = (
     "showcase",
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument(
         "--headless", type=Path, metavar="OUT.gif|OUT.mp4|OUT.png", help="render into a file, no window"
     )
+    parser.add_argument("--bullet", action="store_true", help="in PyBullet's window")
     parser.add_argument("--seconds", type=float, help="how long to run")
     chosen = parser.parse_args()
     if chosen.name is None:
@@ -65,7 +66,7 @@ def main() -> None:
         output = Path(f"{chosen.name}.gif")
         print(f"no display: rendering into {output}", file=sys.stderr)
     if output is None:
-        run_window(stage, chosen.seconds)
+        (run_bullet_window if chosen.bullet else run_window)(stage, chosen.seconds)
     else:
         run_headless(stage, output, chosen.seconds)
         print(f"wrote {output}")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pybullet
@@ -98,7 +99,37 @@ def mirrored(stage: Stage, gui: bool = False) -> PyBulletMirror:
     return mirror
 
 
-def run_window(stage: Stage, seconds: float | None) -> None:
+def run_window(stage: Stage, seconds: float | None, **options: Any) -> None:
+    """Real time in a viewer's window, until it is closed or ``seconds`` are over."""
+    with mirrored(stage, gui=False) as mirror, mirror.viewer(camera=stage.camera, **options) as viewer:
+        if stage.control:
+            viewer.playback.before.append(controlled(stage, stage.control))
+        if stage.follow:
+            index = list(stage.simulation.dynamics.bodies).index(stage.follow)
+            target = stage.simulation.frames()[0][index, :3, 3]
+            viewer.camera = replace(stage.camera, target=tuple(target.tolist()))
+            viewer.select(stage.follow)
+            viewer.follow()
+            viewer.select(None)
+        viewer.run(seconds)
+
+
+def controlled(stage: Stage, control: Callable[[rd.Simulation], None]) -> Callable[[], None]:
+    """What calls ``control`` a hundred times a second of the simulation's time, wherever that is put."""
+    last = -1
+
+    def before() -> None:
+        nonlocal last
+        now = int(stage.simulation.time / CONTROL_PERIOD + 1e-6)
+        if now != last:
+            last = now
+            assert isinstance(stage.simulation, rd.Simulation)
+            control(stage.simulation)
+
+    return before
+
+
+def run_bullet_window(stage: Stage, seconds: float | None) -> None:
     """Real time in PyBullet's window, until it is closed or ``seconds`` are over."""
     with mirrored(stage, gui=True) as mirror:
         last = start = time.perf_counter()

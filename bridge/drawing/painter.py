@@ -154,7 +154,7 @@ class Painter:
         under = np.array([along, across]) @ (camera.eye() - ground.at[:3, 3])
         x, y = np.round(under / (2.0 * ground.tile)) * (2.0 * ground.tile)
         middle = ground.at[:3, 3] + x * along + y * across - origin
-        colors = {"light": ground.light[:3], "dark": ground.dark[:3], "tile": ground.tile}
+        colors = {"light": linear(ground.light), "dark": linear(ground.dark), "tile": ground.tile}
         program.use(along=along, across=across, up=up, middle=middle, **colors)
         self._rim.bind()
         gl.glDrawArrays(gl.GL_TRIANGLE_FAN, 0, len(RIM))
@@ -203,6 +203,13 @@ def _relative(camera: Camera, size: tuple[int, int]) -> np.ndarray:
     view = camera.view()
     view[:3, 3] += view[:3, :3] @ np.asarray(camera.target, dtype=float)
     result: np.ndarray = camera.projection(size[0] / size[1]) @ view
+    return result
+
+
+def linear(color: Sequence[float]) -> np.ndarray:
+    """Red, green, blue (3,) of light for those of a picture, sRGB."""
+    c = np.asarray(color[:3])
+    result: np.ndarray = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return result
 
 

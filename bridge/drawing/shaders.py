@@ -21,18 +21,21 @@ float lit(vec3 p, vec3 n) {
   return mix(1.0, 0.25 * sum, edge.x * edge.y);
 #endif
 }
-vec3 sky(vec3 d) { return mix(horizon, zenith, pow(clamp(d.z * 1.5, 0.0, 1.0), 0.7)); }
+vec3 sky(vec3 d) { return mix(horizon, zenith, sqrt(clamp(d.z * 1.2, 0.0, 1.0))); }
 vec3 linear(vec3 c) { return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), step(0.04045, c)); }
 vec3 encoded(vec3 c) {
   c = clamp(c, 0.0, 1.0);
   return mix(c * 12.92, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
 }
-vec3 shaded(vec3 base, vec3 n, vec3 p, float gloss, float sunlit) {
-  vec3 v = normalize(eye - p), h = normalize(v + sun);
+vec3 matt(vec3 base, vec3 n, float sunlit) {
   vec3 ambient = mix(vec3(0.20, 0.185, 0.17), vec3(0.40, 0.45, 0.53), n.z * 0.5 + 0.5);
-  float glancing = pow(1.0 - max(dot(n, v), 0.0), 4.0);
-  vec3 shine = vec3(pow(max(dot(n, h), 0.0), 48.0) * sunlit * 0.22) + 0.10 * glancing * sky(reflect(-v, n));
-  return base * (ambient + vec3(1.0, 0.95, 0.87) * max(dot(n, sun), 0.0) * sunlit * 0.80) + gloss * shine;
+  return base * (ambient + vec3(1.0, 0.95, 0.87) * max(dot(n, sun), 0.0) * sunlit * 0.80);
+}
+vec3 shine(vec3 n, vec3 p, float sunlit) {
+  vec3 v = normalize(eye - p), h = normalize(v + sun);
+  float glancing = 1.0 - max(dot(n, v), 0.0);
+  glancing *= glancing;
+  return vec3(pow(max(dot(n, h), 0.0), 48.0) * sunlit * 0.22) + 0.10 * glancing * glancing * sky(reflect(-v, n));
 }
 vec3 hazy(vec3 c, vec3 p) {
   float far = max(length(p - eye) / fog - 0.22, 0.0) * 1.1;
@@ -61,7 +64,8 @@ in vec3 p; in vec3 n; in vec4 c; in vec2 uv; layout(location = 0) out vec4 resul
 void main() {
   vec3 m = normalize(n); if (!gl_FrontFacing) m = -m;
   vec4 t = texture(picture, uv) * c;
-  result = vec4(encoded(hazy(shaded(linear(t.rgb), m, p, 1.0, dot(m, sun) > 0.0 ? lit(p, m) : 0.0), p)), t.a);
+  float sunlit = dot(m, sun) > 0.0 ? lit(p, m) : 0.0;
+  result = vec4(encoded(hazy(matt(linear(t.rgb), m, sunlit) + shine(m, p, sunlit), p)), t.a);
 }
 """
 NOTHING = """#version 330 core
@@ -93,7 +97,7 @@ void main() {
   vec2 t = at.xy / at.z / tile, w = max(abs(dFdx(t)), abs(dFdy(t)));
   vec3 base = mix(dark, light, board(t, w)), p = q.xyz / q.w, m = dot(up, eye - p) < 0.0 ? -up : up;
   float sunlit = dot(m, sun) > 0.0 ? lit(p, m) : 0.0;
-  result = vec4(encoded(hazy(shaded(linear(base), m, p, 0.15, sunlit), p)), 1.0);
+  result = vec4(encoded(hazy(matt(base, m, sunlit), p)), 1.0);
 }
 """
 PLANE_NUMBER = """#version 330 core

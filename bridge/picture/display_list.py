@@ -12,12 +12,13 @@ from bridge.bodies.visuals import SCENERY, Visual, checkered, endless, tile_size
 from bridge.connection import Connection
 from bridge.drawing.camera import Camera
 from bridge.drawing.light import towards_light
-from bridge.drawing.pieces import Ground
+from bridge.drawing.pieces import Ground, Piece
 from bridge.meshes.files import MeshFiles
 from bridge.picture import strangers
 from bridge.picture.contexts import bullets_turn
 from bridge.picture.opengl_display import OpenGLDisplay
 from bridge.picture.renderer import BEHIND, Renderer
+from bridge.picture.shown import Shown
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import shapes
@@ -55,6 +56,10 @@ class DisplayList:
         self._boards: list[tuple[Visual, Board]] = []
         self._grounds: list[Ground] = []
         self._opengl = OpenGLDisplay()
+        self._mark = object()  # by which others tell this list from another
+        self._known: object = None
+        self._pieces: list[Piece] = []
+        self._links: list[tuple[int, int]] = []  # Bullet's, in frames after the scene's
         self._standing: list[Frame] = []  # in the order of the renderer's bodies
         self._strangers: tuple[int, ...] = ()
         self._outline: np.ndarray | None = None
@@ -118,16 +123,21 @@ class DisplayList:
 
     def _drawn(self, poses: np.ndarray, camera: Camera, size: tuple[int, int], samples: int) -> np.ndarray:
         """By OpenGL, Bullet's other bodies in frames after the scene's."""
-        with Held():
+        return self._opengl.picture(self.shown(poses), camera, size, samples)
+
+    def shown(self, poses: np.ndarray) -> Shown:
+        """What OpenGL draws, with the scene's bodies at X_WB ``poses`` (nb, 4, 4) and Bullet's where they are."""
+        with self._connection.guard():
             others = self._others()
-            seen = [(b, *look) for b in others for look in strangers.appearance(b, self._client, self._files)]
-            frames = [strangers.pose(body, link, self._client) for body, link, _ in seen]
-        pieces = [visual.piece(frame) for visual, frame in self._items if isinstance(frame, int)]
-        pieces += [visual.piece(len(poses) + k) for k, (_, _, visual) in enumerate(seen)]
-        known = (len(self._items), len(poses), others)
-        return self._opengl.picture(
-            known, pieces, self._grounds, np.concatenate([poses, np.reshape(frames, (-1, 4, 4))]), camera, size, samples
-        )
+            known = (self._mark, len(self._items), len(poses), others)
+            if self._known != known:
+                looks = [(b, *look) for b in others for look in strangers.appearance(b, self._client, self._files)]
+                self._links = [(body, link) for body, link, _ in looks]
+                self._pieces = [visual.piece(frame) for visual, frame in self._items]
+                self._pieces += [visual.piece(len(poses) + k) for k, (_, _, visual) in enumerate(looks)]
+                self._known = known
+            frames = [strangers.pose(body, link, self._client) for body, link in self._links]
+        return Shown(known, self._pieces, self._grounds, np.concatenate([poses, np.reshape(frames, (-1, 4, 4))]))
 
     def _by_bullet(
         self, renderer: Renderer, poses: np.ndarray, camera: Camera, size: tuple[int, int], samples: int

@@ -1,33 +1,43 @@
-"""A display list drawn by OpenGL, Bullet's other bodies among the scene's."""
+"""What is shown, on the graphics card of the context without a window."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from bridge.drawing.camera import Camera
-from bridge.drawing.gl_context import offscreen
+from bridge.drawing.gl_context import DrawingContext, offscreen
 from bridge.drawing.instances import Instances
 from bridge.drawing.painter import Quality, offscreen_painter
-from bridge.drawing.pieces import Ground, Piece
+from bridge.picture.shown import Shown
 
 
-class OpenGLDisplay:
-    """Pieces on the card, made anew when they are others."""
+class OnCard:
+    """Pieces on a card, made anew when they are others."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: DrawingContext) -> None:
+        self._context = context
         self._things: Instances | None = None
         self._known: object = None
 
-    def picture(
-        self, known: object, pieces: Sequence[Piece], grounds: Sequence[Ground], poses: np.ndarray, camera: Camera,
-        size: tuple[int, int], samples: int,
-    ) -> np.ndarray:  # fmt: skip
-        """Red, green, blue (height, width, 3), uint8; ``known`` differs where the pieces do, frames at ``poses``."""
+    def at(self, shown: Shown) -> Instances:
+        """The pieces where they are now; the context is current."""
+        if self._things is None or shown.known != self._known:
+            self._things, self._known = Instances(self._context, shown.pieces, len(shown.poses)), shown.known
+        self._things.place(shown.poses)
+        return self._things
+
+
+class OpenGLDisplay:
+    """Pictures of what is shown."""
+
+    def __init__(self) -> None:
+        self._placed: OnCard | None = None
+
+    def picture(self, shown: Shown, camera: Camera, size: tuple[int, int], samples: int) -> np.ndarray:
+        """Red, green, blue (height, width, 3), uint8."""
         context = offscreen()
         with context.current():
-            if self._things is None or known != self._known:
-                self._things, self._known = Instances(context, pieces, len(poses)), known
-            self._things.place(poses)
-            return offscreen_painter().picture(self._things, grounds, camera, size, Quality(samples))
+            if self._placed is None:
+                self._placed = OnCard(context)
+            things = self._placed.at(shown)
+            return offscreen_painter().picture(things, shown.grounds, camera, size, Quality(samples))

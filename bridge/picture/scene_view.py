@@ -9,6 +9,7 @@ import numpy as np
 from bridge.bodies.visuals import PALETTE, SCENERY, endless, tile_size, visuals
 from bridge.drawing.pieces import FIXED, Ground, Piece
 from bridge.meshes.files import MeshFiles
+from bridge.picture.shown import Shown
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.spatial.algebra import pose
@@ -43,6 +44,10 @@ class SceneView:
                 self.pieces += [visual.piece(FIXED) for visual in visuals(shape, SCENERY, files)]
         tile = tile_size(outline(self.pieces, moving.frames()[0]))
         self.grounds: list[Ground] = [endless(plane, tile) for plane in planes if plane.visual]
+
+    def shown(self, poses: np.ndarray) -> Shown:
+        """With the bodies at X_WB ``poses`` (nb, 4, 4)."""
+        return Shown(None, self.pieces, self.grounds, poses)
 
 
 def outline(pieces: Sequence[Piece], poses: np.ndarray) -> np.ndarray:

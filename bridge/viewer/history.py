@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from recursive_dyn.simulation.surroundings import PlainDetector
 LONGEST = 20_000  # states kept; the oldest half goes when there are more
 
 
+@runtime_checkable
 class Playable(Moving, Protocol):
     """What a viewer shows: a Simulation, or a motion on a manifold."""
 

@@ -15,7 +15,6 @@ from bridge.viewer.plot import Plot
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.simulation.motors import Motor
 from recursive_dyn.simulation.simulation import Simulation
-from scene import Scene
 
 WIDTH, ROW, MARGIN = 290, 34, 12  # pixels
 PLOT = 90  # pixels high
@@ -42,7 +41,7 @@ class Slider:
 class Panel:
     """What Tab shows, at the right of the window; it knows where it is by the window's size."""
 
-    def __init__(self, scene: Scene, playback: Playback) -> None:
+    def __init__(self, playback: Playback) -> None:
         self._playback = playback
         self._sliders = _sliders(playback) if isinstance(playback.moving, Simulation) else []
         self._first = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,19 +12,19 @@ import numpy as np
 from bridge.drawing.camera import Camera
 from bridge.drawing.framebuffer import Framebuffer
 from bridge.drawing.gl_context import DrawingContext
-from bridge.drawing.instances import Instances
 from bridge.drawing.light import towards_light
 from bridge.drawing.opengl import gl
 from bridge.drawing.painter import FAST, FINE, Painter
 from bridge.picture.film import save_animation
-from bridge.picture.scene_view import SceneView, outline
+from bridge.picture.opengl_display import OnCard
+from bridge.picture.scene_view import outline
+from bridge.picture.shown import Shown, View
 from bridge.viewer import navigation, overlays
 from bridge.viewer.hud import Hud
 from bridge.viewer.panel import ROW, Panel
 from bridge.viewer.playback import Playback
 from bridge.viewer.push import Push
 from recursive_dyn.errors import ModelError, StateError
-from scene import Scene
 
 CHOSEN = (0.98, 0.62, 0.08, 1.0)
 HAND = (0.95, 0.35, 0.10, 1.0)
@@ -35,17 +35,15 @@ class Stand:
     """One window's content; whoever calls ``draw`` and what draws has its context current."""
 
     def __init__(
-        self, context: DrawingContext, scene: Scene, playback: Playback, camera: Camera | None, ground: bool | float,
-        help: str,
-    ) -> None:  # fmt: skip
-        self._context, self.playback, self._help = context, playback, help
-        self._view = SceneView(scene, playback.moving, ground)
-        self._things = Instances(context, self._view.pieces, len(self._view.names))
+        self, context: DrawingContext, view: Callable[[], View], playback: Playback, camera: Camera | None, help: str
+    ) -> None:
+        self._context, self._view, self.playback, self._help = context, view, playback, help
+        self._placed = OnCard(context)
         self._painter, self._hud = Painter(context), Hud()
-        self._panel = Panel(scene, playback)
+        self._panel = Panel(playback)
         self._traces = overlays.Traces()
-        poses = playback.moving.frames()[0]
-        points = outline(self._view.pieces, poses)
+        shown = self._now()
+        points = outline(shown.pieces, shown.poses)
         width, height = context.window.get_size()
         self._first = (Camera() if camera is None else camera).framed(points, width / height)
         self.camera = self._first
@@ -69,6 +67,14 @@ class Stand:
         width, height = self._context.window.get_framebuffer_size()
         return max(1, width), max(1, height)
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the scene's bodies."""
+        return self.playback.moving.dynamics.bodies
+
+    def _now(self) -> Shown:
+        return self._view().shown(self.playback.moving.frames()[0])
+
     def advance(self, elapsed: float) -> None:
         """Let so much real time pass; a step that fails is told, and pauses."""
         try:
@@ -79,16 +85,14 @@ class Stand:
 
     def draw(self) -> Framebuffer:
         """A frame, shown by the next flip; what it is in."""
-        poses = self.playback.moving.frames()[0]
-        self._things.place(poses)
+        shown = self._now()
+        things, poses = self._placed.at(shown), shown.poses
         if self.following is not None:
             body, offset = self.following
             self.camera = replace(self.camera, target=tuple((poses[body, :3, 3] + offset).tolist()))
-        segments = self._segments()
+        segments = self._segments(shown)
         self._painter.lines.show(*segments)
-        drawn = self._painter.draw(
-            self._things, self._view.grounds, self.camera, self._pixels, self._quality, sun=self._sun
-        )
+        drawn = self._painter.draw(things, shown.grounds, self.camera, self._pixels, self._quality, sun=self._sun)
         result = self._painter.averaged(drawn)
         result.bind()
         gl.glDisable(gl.GL_DEPTH_TEST)
@@ -100,11 +104,13 @@ class Stand:
     def pick(self, x: float, y: float) -> tuple[float, int]:
         """Depth in m of what lies under the pointer, and the number of its body, negative for none."""
         with self._context.current():
-            self._things.place(self.playback.moving.frames()[0])
+            shown = self._now()
+            things = self._placed.at(shown)
             (width, height), (own_width, own_height) = self._pixels, self.size
             px = min(max(int(x * width / own_width), 0), width - 1)
             py = min(max(int(y * height / own_height), 0), height - 1)
-            return self._painter.at_pixel(self._things, self._view.grounds, self.camera, (width, height), px, py)
+            depth, body = self._painter.at_pixel(things, shown.grounds, self.camera, (width, height), px, py)
+        return depth, body if body < len(self.names) else -1
 
     def select(self, body: int) -> None:
         """Select a body by its number, or none by a negative one."""
@@ -112,9 +118,9 @@ class Stand:
 
     def select_name(self, body: str | None) -> None:
         """Select a body by its name, or none."""
-        if body is not None and body not in self._view.names:
-            raise ModelError(f"no body is named {body!r}; there are {', '.join(self._view.names[:20])}")
-        self._chosen = None if body is None else list(self._view.names).index(body)
+        if body is not None and body not in self.names:
+            raise ModelError(f"no body is named {body!r}; there are {', '.join(self.names[:20])}")
+        self._chosen = None if body is None else list(self.names).index(body)
 
     def follow(self) -> None:
         """Let the camera follow what is selected; if it does already, or nothing is, stand still."""
@@ -149,7 +155,7 @@ class Stand:
     def back(self) -> None:
         """A step back, paused."""
         self.playback.paused = True
-        self.playback.back()
+        self._go(self.playback.back)
 
     def faster(self, times: float) -> None:
         """Another speed."""
@@ -157,8 +163,14 @@ class Stand:
 
     def reset(self) -> None:
         """To the start."""
-        self.playback.reset()
+        self._go(self.playback.reset)
         self._traces.clear()
+
+    def _go(self, there: Callable[[], None]) -> None:
+        try:
+            there()
+        except StateError as trouble:  # of a scene that has been edited since
+            self.tell(str(trouble))
 
     def change_quality(self) -> None:
         """Fast pictures, or fine ones."""
@@ -193,7 +205,7 @@ class Stand:
         """Whether the panel takes the wheel."""
         return "panel" in self.shown and self._panel.scroll(x, y, notches, self.size)
 
-    def _segments(self) -> overlays.Segments:
+    def _segments(self, seen: Shown) -> overlays.Segments:
         moving, shown, size = self.playback.moving, self.shown, self._scale
         self._traces.note(moving)
         parts = []
@@ -206,24 +218,24 @@ class Stand:
         if "traces" in shown:
             parts.append(self._traces.lines(self._chosen))
         if "paths" in shown:
-            chosen = range(len(self._view.names)) if self._chosen is None else [self._chosen]
+            chosen = range(len(self.names)) if self._chosen is None else [self._chosen]
             parts += [overlays.free_paths(moving, body) for body in list(chosen)[:40]]
         if self._chosen is not None:
-            parts.append(self._box(self._chosen))
+            parts.append(self._box(seen, self._chosen))
         if self.push is not None and not self.push.turning:
             parts.append(overlays.Segments.of(np.array([[self.push.held(), self.push.target]]), HAND, 4.0))
         return overlays.Segments.joined(parts)
 
-    def _box(self, body: int) -> overlays.Segments:
+    def _box(self, seen: Shown, body: int) -> overlays.Segments:
         """Edges of the box around a body, in its frame."""
-        own = [replace(piece, frame=-1) for piece in self._view.pieces if piece.frame == body]
+        own = [replace(piece, frame=-1) for piece in seen.pieces if piece.frame == body]
         if not own:
             return overlays.NONE
         points = outline(own, np.zeros((0, 4, 4)))
         low, high = points.min(axis=0), points.max(axis=0)
         corners = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
         edges = [(a, b) for a in range(8) for b in range(a) if np.abs(corners[a] - corners[b]).sum() == 1]
-        X = self.playback.moving.frames()[0][body]
+        X = seen.poses[body]
         places = (low + corners * (high - low)) @ X[:3, :3].T + X[:3, 3]
         return overlays.Segments.of(places[np.array(edges)], CHOSEN, 2.0)
 
@@ -233,7 +245,7 @@ class Stand:
         rate = (len(self._times) - 1) / max(1e-6, self._times[-1] - self._times[0])
         playback = self.playback
         speed = "paused" if playback.paused else f"x {playback.speed:g}" + (" (behind)" if playback.behind else "")
-        chosen = "" if self._chosen is None else f"   {self._view.names[self._chosen]}"
+        chosen = "" if self._chosen is None else f"   {self.names[self._chosen]}"
         if "names" in self.shown or self._chosen is not None:
             self._hud.draw_names(self._placed_names(poses))
         if "panel" in self.shown:
@@ -246,6 +258,6 @@ class Stand:
             self._hud.draw_help(self._help, self.size[1])
 
     def _placed_names(self, poses: np.ndarray) -> Sequence[tuple[str, float, float]]:
-        bodies = range(len(poses)) if "names" in self.shown else [self._chosen or 0]
-        places = [(self._view.names[k], navigation.seen_at(self.camera, poses[k, :3, 3], self.size)) for k in bodies]
+        bodies = range(len(self.names)) if "names" in self.shown else [self._chosen or 0]
+        places = [(self.names[k], navigation.seen_at(self.camera, poses[k, :3, 3], self.size)) for k in bodies]
         return [(name, *place) for name, place in places if place is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 from bridge.drawing.camera import Camera
 from bridge.drawing.gl_context import DrawingContext
 from bridge.drawing.opengl import has_display
+from bridge.picture.scene_view import SceneView
+from bridge.picture.shown import View
 from bridge.viewer.controls import HELP, Controls
 from bridge.viewer.history import Playable
 from bridge.viewer.playback import Playback
@@ -22,10 +25,11 @@ from scene import Scene
 class Viewer:
     """A window that shows a scene while its simulation runs in real time; F1 shows the keys.
 
-    simulation: a Simulation, or a motion on a manifold. step: what takes one timestep of it, ``mirror.step`` for
-    contacts that a mirror finds; its own if None. camera, ground: as in Pictures. size: of the window, in pixels.
-    There may be several at once; ``frame`` shows one frame of one, for loops of your own, ``run`` shows all until they
-    are closed. hidden: no window is seen, for pictures and tests, which needs no display.
+    simulation: a Simulation, or a motion on a manifold. step: what takes one timestep of it; its own if None. camera,
+    ground: as in Pictures. size: of the window, in pixels. view: gives what is to be seen instead of scene and ground.
+    ``mirror.viewer()`` is one that shows and steps all that a mirror has, Bullet's own bodies included. There may be
+    several at once; ``frame`` shows one frame of one, for loops of your own, ``run`` shows all until they are closed.
+    hidden: no window is seen, for pictures and tests, which needs no display.
 
     Raises StateError where there is no display, which says what draws without one, or no OpenGL 3.3.
     """
@@ -40,6 +44,7 @@ class Viewer:
         title: str = "recursive-dyn",
         size: tuple[int, int] = (1024, 768),
         hidden: bool = False,
+        view: Callable[[], View] | None = None,
     ) -> None:
         if not hidden and not has_display():
             raise StateError(
@@ -48,7 +53,10 @@ class Viewer:
             )
         self._context = DrawingContext(*size, caption=title, resizable=True, visible=not hidden, vsync=False)
         with self._context.current():
-            self._stand = Stand(self._context, scene, Playback(simulation, step), camera, ground, HELP)
+            own = SceneView(scene, simulation, ground) if view is None else None
+            seen = (lambda: own) if own is not None else view
+            assert seen is not None
+            self._stand = Stand(self._context, seen, Playback(simulation, step), camera, HELP)
         self._controls = Controls(self._stand)  # pyglet holds handlers weakly
         self._context.window.push_handlers(self._controls)
         self._last: float | None = None
@@ -76,6 +84,10 @@ class Viewer:
     def select(self, body: str | None) -> None:
         """Select a body by its name, as a double click does, or none. ModelError for a name that is not there."""
         self._stand.select_name(body)
+
+    def follow(self) -> None:
+        """Let the camera follow what is selected, as C does; called again, it stands still."""
+        self._stand.follow()
 
     @property
     def closed(self) -> bool:
@@ -125,13 +137,13 @@ RATE = 1 / 60  # s a frame at least: more would show nothing
 
 
 def run(viewers: list[Viewer], seconds: float | None = None) -> None:
-    """Show frames of all viewers, until every window is closed or so many seconds are over."""
-    end = None if seconds is None else time.perf_counter() + seconds
+    """Show frames of all viewers, until every window is closed or so many seconds after the first frame are over."""
+    end = math.inf
     while True:
         start = time.perf_counter()
-        if end is not None and start >= end:
-            return
-        frames = [viewer.frame() for viewer in viewers]
+        frames = [viewer.frame() for viewer in viewers] if start < end else []
         if not any(frames):
             return
+        if seconds is not None and end == math.inf:
+            end = time.perf_counter() + seconds
         time.sleep(max(0.0, RATE - (time.perf_counter() - start)))

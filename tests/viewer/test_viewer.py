@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from bridge import Camera, Viewer
+from bridge import Camera, PyBulletMirror, Viewer
 from bridge.drawing.gl_context import usable
 from scene import Body, Scene, joints, shapes
 
@@ -136,10 +136,9 @@ def test_sliders_move_coordinates_motors_and_parameters(pendulum):
     from bridge.viewer.panel import Panel
     from bridge.viewer.playback import Playback
 
-    scene, dynamics = pendulum
-    sim = rd.Simulation(dynamics)
+    sim = rd.Simulation(pendulum[1])
     sim.motors["rod.angle"] = rd.Motor(position=0.1)
-    panel = Panel(scene, Playback(sim))
+    panel = Panel(Playback(sim))
     by_name = {slider.caption: slider for slider in panel._sliders}
     assert set(by_name) == {"rod.angle", "motor rod.angle", "parameter mass"}
     assert (by_name["rod.angle"].low, by_name["rod.angle"].high) == (-2.0, 2.0)
@@ -225,3 +224,38 @@ print("done")
     command = ["xvfb-run", "-a", "-s", "-screen 0 800x600x24", sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0 and "done" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_mirrors_window_shows_and_steps_bullets_bodies_too():
+    import pybullet
+
+    scene = Scene()
+    scene.world.attach(Body("ball", [shapes.Sphere(0.1)]), joints.free(), at=rd.pose((-0.6, 0, 0.5)))
+    simulation = rd.Simulation(scene.compile())
+    with PyBulletMirror(scene, simulation, gui=False) as mirror:
+        camera = Camera(3.0, 0.0, 0.0, (0, 0, 0.5))
+        with mirror.viewer(camera=camera, size=SIZE, hidden=True) as viewer:
+            bare = viewer.picture()[:200]
+            look = pybullet.createVisualShape(
+                pybullet.GEOM_BOX, halfExtents=[0.1] * 3, rgbaColor=(1, 0, 0, 1), physicsClientId=mirror.client
+            )
+            solid = pybullet.createCollisionShape(
+                pybullet.GEOM_BOX, halfExtents=[0.1] * 3, physicsClientId=mirror.client
+            )
+            box = pybullet.createMultiBody(1.0, solid, look, [0.6, 0, 0.9], physicsClientId=mirror.client)
+            there = viewer.picture()[:200]
+            assert (there != bare)[:, 160:].any() and (there != bare)[:, :100].mean() < 0.02  # a shadow changes
+            viewer.playback.one()
+            assert simulation.time == pytest.approx(simulation.timestep)
+            assert pybullet.getBasePositionAndOrientation(box, physicsClientId=mirror.client)[0][2] < 0.9
+            mirror.add_polyline([(-1, 0, 1.2), (-0.4, 0, 1.2)], color=(0, 0, 0, 1))
+            assert (viewer.picture()[:200] != there)[:60, :160].any()
+
+
+def test_demos_run_in_the_window():
+    from demos import kuka
+    from demos.stage import run_window
+
+    stage = kuka.build()
+    run_window(stage, 0.5, hidden=True, size=SIZE)
+    assert 0.0 < stage.simulation.time < 0.6

@@ -1,4 +1,4 @@
-"""An acrobot swings up and balances: two links, a motor at the elbow alone, planned in two seconds and kept to.
+"""An acrobot swings up and balances: two links, a motor at the elbow alone, planned in some seconds and kept to.
 
 From hanging to upright in 3 s at the least cost (control.ILQR, torques within 15 N m), along the plan by a regulator
 that changes from step to step (control.TimeVaryingLQR), and there by that of the equilibrium (control.LQR). One step of

@@ -106,7 +106,7 @@ def dense(planner, q, v, steps):
         for i in range(steps):
             result[i] = 2 * planner.R @ plan.tau[i, planner.drives.slots]
             for j in range(i + 1, steps + 1):
-                weight = planner.final if j == steps else planner.Q
+                weight = plan.final if j == steps else planner.Q
                 result[i] += 2 * B.T @ powers[j - i - 1].T @ weight @ x[j]
         return result
 
@@ -142,7 +142,7 @@ def cost(planner, plan, tau):
         sim.tau = one
         sim.step()
     x = goal.deviation(sim.q, sim.v)
-    return total + x @ planner.final @ x
+    return total + x @ plan.final @ x
 
 
 PLANS = {
@@ -200,6 +200,28 @@ def test_no_force_could_be_changed_to_advantage(case):
         bound = np.sign(force) if abs(force) >= limit else 0
         assert bound * slopes[-1] <= 0 if bound else abs(slopes[-1]) < 1e-3 * plan.cost
     assert plan.converged
+
+
+@pytest.mark.parametrize(("lower", "seconds", "frequency"), [(1.0, 3.0, 0.3), (2.0, 3.0, 0.5)])
+def test_an_acrobot_swings_up_by_its_elbow(lower, seconds, frequency):
+    """Slender rods of 1 kg, the upper of 1 m: the regulator of the goal cannot, and its cost to go misjudges it."""
+    scene, h = Scene(), 1 / 60
+
+    def rod(name, length):
+        inertia = np.diag([length**2 / 12, length**2 / 12, 1e-3])
+        return Body(name, mass=1.0, center_of_mass=(0, 0, length / 2), inertia=inertia)
+
+    upper = scene.world.attach(rod("upper", 1.0), joints.revolute("y"))
+    upper.attach(rod("lower", lower), joints.revolute("y"), at=rd.pose((0, 0, 1.0)))
+    d = scene.compile()
+    planner = control.ILQR(d, [0, 0], timestep=h, actuated=["lower.angle"], limits=15.0, frequency=frequency)
+    plan = planner.solve([np.pi, 0.0], steps=round(seconds / h), iterations=30)
+    assert (np.diff(plan.costs) < 0).all() and np.abs(plan.tau).max() <= 15.0 and not plan.tau[:, 0].any()
+    assert np.abs(planner.regulator.deviation(plan.q[-1], plan.v[-1])).max() < 0.3
+    sim = rd.Simulation(d, h)
+    sim.q, sim.control = plan.q[0] + 0.01, plan.tracker()
+    sim.step(len(plan.tau) + 600)
+    assert np.abs(d.difference([0.0, 0.0], sim.q)).max() < 1e-6
 
 
 def test_the_tracker_forgives_what_the_forces_alone_do_not():

@@ -6,7 +6,7 @@ from demos import lqr as demo
 
 
 def test_it_swings_up_and_balances_by_the_elbow_alone() -> None:
-    """The work of the elbow is the energy gained, but for the first order of the step; a push of 1 % is forgiven."""
+    """The work of the elbow is the energy gained, but for the first order of the step, 12 %; 1 % off is forgiven."""
     stage = demo.build()
     simulation, dynamics = stage.simulation, stage.simulation.dynamics
     track = simulation.control
@@ -21,7 +21,7 @@ def test_it_swings_up_and_balances_by_the_elbow_alone() -> None:
     assert np.abs(dynamics.difference([0.0, 0.0], simulation.q)).max() < 1e-3
     assert idle == 0.0 and largest <= demo.TORQUE
     gained = dynamics.potential_energy(simulation.q) - start
-    assert abs(work - gained) < 0.1 * gained
+    assert abs(work - gained) < 0.15 * gained
 
 
 def test_the_trail_is_that_of_the_bodies() -> None:

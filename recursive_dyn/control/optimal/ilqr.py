@@ -9,6 +9,7 @@ systems; limits in the sweep as in Tassa, Mansard & Todorov 2014; line search an
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ _SHARES = 0.5 ** np.arange(10)  # of a change of the forces that are tried
 _KEPT = 0.05  # share of the promised saving that a change must keep
 _ENOUGH = 1e-9  # share of the cost: who promises less has converged
 _HOME = 0.01  # share of the cost to go that a regulator which brings the motion home leaves
+_MILDER = (1e-3, 1e-2, 1e-1)  # of the steepest of a regulator's cost to go: natural weights on the way to it
+_APPROACH, _NEARLY = 40, 1e-4  # iterations under each, and the share of the cost that is enough there
 _LEAST, _MOST, _FACTOR = 1e-6, 1e8, 3.0  # of the damping, beside natural weights of a state
 
 
@@ -39,8 +42,10 @@ class ILQR:
     x = [difference(q of the goal, q), v - v of the goal]; u is what is driven, beyond ``tau``. q (nq,) and v (nv,) are
     the goal, or rows (N + 1, ...) to be followed, a row a step; tau (nv,) or (N, nv), None for the forces that come
     nearest to holding the goal. Q, R and ``frequency`` as in ``LQR``; final (2 nv, 2 nv), or an ``LQR``, whose cost to
-    go it is: by default that of the goal where it is an equilibrium that can be kept, else Q / (w h). Forces keep to
-    ``limits`` by control-limited differential dynamic programming. Steps are those of simulations, h = ``timestep``.
+    go it is: by default that of the goal where it is an equilibrium that can be kept, else Q / (w h). Far from the
+    goal, where its regulator alone does not come home, such a cost to go is untrue, and small in some directions:
+    natural weights are added to it, and the end is weighed mildly at first. Forces keep to ``limits`` by
+    control-limited differential dynamic programming. Steps are those of simulations, h = ``timestep``.
 
     ``Q``, ``R``, ``final`` are what is used, ``regulator`` the goal's LQR or None.
     StateError for weights and goals of wrong size or sign; ModelError for joints that change charts.
@@ -68,6 +73,7 @@ class ILQR:
         rate = np.sqrt(own_Q[0, 0] / own_Q[nv, nv])
         self._damping = own_Q / (rate * self.timestep)
         self.regulator = final if isinstance(final, LQR) else None
+        self._given, self._milder = final is not None, list[Array]()
         if final is not None:
             self.final = final_weight(dynamics, final)
         else:
@@ -88,17 +94,39 @@ class ILQR:
         except StateError:
             return
         self.final = self.regulator.S
+        root = np.linalg.inv(np.linalg.cholesky(self._damping))
+        steepest = float(np.linalg.eigvalsh(root @ self.final @ root.T).max())
+        self._milder = [share * steepest * self._damping for share in _MILDER]
 
     def solve(self, q: Any, v: Any = None, steps: int = 200, tau: Any = None, iterations: int = 200) -> PlannedMotion:
         """The motion from q (nq,), v (nv,) (0) in so many steps.
 
         tau (nv,) or (N, nv): forces to start from; None for those of the goal's regulator where it brings the motion
-        home, else for those that come nearest to holding the start. ``converged`` of the plan says whether the
-        iterations sufficed. StateError for a state or forces of wrong size, and where the first motion cannot be
-        simulated.
+        home, else for what is approached under milder weights of the end. iterations: at most, for each of the weights.
+        ``converged`` of the plan says whether they sufficed for the last. StateError for a state or forces of wrong
+        size, and where the first motion cannot be simulated.
         """
         most, problem = whole(iterations), self._problem(q, v, steps)
-        motion = self._first(problem, tau)
+        home = None if self._given or self.regulator is None else self._brought_home(problem, self.regulator)
+        if home is None and not self._given and self.regulator is not None:
+            problem = replace(problem, final=self.final + self._milder[-1])
+        if tau is not None:
+            motion = self._driven(problem, tau)
+        elif home is not None:
+            motion = home
+        else:
+            motion = self._driven(problem, holding_forces(self.dynamics, self.drives, problem.q, problem.v))
+            for final in () if self._given else self._milder:
+                mild = replace(problem, final=final)
+                motion = self._descent(mild, mild.simulated(motion.tau), min(most, _APPROACH), _NEARLY)[0]
+            motion = problem.simulated(motion.tau)
+        return self._plan(problem, *self._descent(problem, motion, most, _ENOUGH))
+
+    def _descent(
+        self, problem: PlanningProblem, motion: Rollout, most: int, enough: float
+    ) -> tuple[Rollout, Expansion, list[float], bool]:
+        """(motion, its expansion, costs, converged) from a motion on, until changes promise no more than a share
+        ``enough`` of the cost."""
         expansion, damping, converged = problem.expanded(motion), 0.0, False
         costs, k = [motion.cost], np.zeros((len(motion.tau), len(self.drives.slots)))
         bounds = np.array([self.drives.lows, self.drives.highs])[:, None, self.drives.slots]
@@ -106,7 +134,7 @@ class ILQR:
             low, high = bounds - motion.tau[:, self.drives.slots]
             policy = sweep(expansion, low, high, k, damping * self._damping)
             promised = -(2 * policy.slope + policy.curvature)
-            if damping <= _LEAST and promised <= _ENOUGH * motion.cost:
+            if damping <= _LEAST and promised <= enough * motion.cost:
                 converged = True
                 break
             better = _improved(problem, motion, policy)
@@ -119,17 +147,18 @@ class ILQR:
             motion, k = better, policy.k
             costs.append(motion.cost)
             expansion = problem.expanded(motion)
-        return self._plan(motion, expansion, costs, converged)
+        return motion, expansion, costs, converged
 
-    def _first(self, problem: PlanningProblem, tau: Any) -> Rollout:
-        """The motion to start from."""
-        if tau is None and self.regulator is not None:
-            motion, law = problem.regulated(self.regulator), self.regulator
-            far = law.cost_to_go(problem.q, problem.v)
-            if motion is not None and law.cost_to_go(motion.q[-1], motion.v[-1]) < _HOME * far:
-                return motion
-        first = holding_forces(self.dynamics, self.drives, problem.q, problem.v) if tau is None else tau
-        given = rows("tau", first, self.dynamics.nv, len(problem.goal_tau))
+    def _brought_home(self, problem: PlanningProblem, law: LQR) -> Rollout | None:
+        """The motion under the goal's regulator, if that brings it there."""
+        motion, far = problem.regulated(law), law.cost_to_go(problem.q, problem.v)
+        if motion is None or law.cost_to_go(motion.q[-1], motion.v[-1]) >= _HOME * far:
+            return None
+        return motion
+
+    def _driven(self, problem: PlanningProblem, tau: Any) -> Rollout:
+        """The motion under forces (nv,) or (N, nv), within the limits."""
+        given = rows("tau", tau, self.dynamics.nv, len(problem.goal_tau))
         return problem.simulated(np.array([self.drives.given(one)[0] for one in given]))
 
     def _problem(self, q: Any, v: Any, steps: int) -> PlanningProblem:
@@ -143,7 +172,9 @@ class ILQR:
             rows("tau of the goal", self._tau, nv, count), self.Q, self.R, self.final,
         )  # fmt: skip
 
-    def _plan(self, motion: Rollout, expansion: Expansion, costs: list[float], converged: bool) -> PlannedMotion:
+    def _plan(
+        self, problem: PlanningProblem, motion: Rollout, expansion: Expansion, costs: list[float], converged: bool
+    ) -> PlannedMotion:
         """With the feedback of the motion itself."""
         slots, bounds = self.drives.slots, np.array([self.drives.lows, self.drives.highs])
         low, high = bounds[:, None, slots] - motion.tau[:, slots]
@@ -153,7 +184,7 @@ class ILQR:
         names = tuple(self.dynamics.velocity_coordinates[i] for i in slots)
         return PlannedMotion(
             self.dynamics, self.timestep, motion.q, motion.v, motion.tau, gains, tuple(costs), converged, names,
-            bounds.T, self.integrator, self.regulator,
+            bounds.T, self.integrator, self.regulator, problem.final,
         )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ class PlannedMotion:
 
     q (N + 1, nq), v (N + 1, nv), tau (N, nv); gains K (N, nv, 2 nv) of tau - K [difference(q_i, now), v now - v_i],
     zero where a force is at its limit; costs: of the start and after every iteration, falling; converged: whether no
-    change of the forces promises more.
+    change of the forces promises more; final (2 nv, 2 nv): the weight of the end, of which costs are told.
     """
 
     dynamics: Dynamics
@@ -35,6 +35,7 @@ class PlannedMotion:
     limits: Array
     integrator: str
     regulator: LQR | None
+    final: Array
 
     @property
     def cost(self) -> float:

@@ -83,6 +83,18 @@ def handle_of(bullet: Functions, client: int) -> int:
 
 
 @compiled
+def body_ids(bullet: Functions, client: int, ids: Integers) -> int:
+    """Write the ids of all bodies, in Bullet's order; how many there are, also beyond the room for them, or GONE."""
+    handle = handle_of(bullet, client)
+    if handle == GONE:
+        return GONE
+    count = foreign_int(bullet.b3GetNumBodies, handle) & INT
+    for k in range(min(count, len(ids))):
+        ids[k] = foreign_int(bullet.b3GetBodyUniqueId, handle, k) & INT
+    return count
+
+
+@compiled
 def is_unchanged(bullet: Functions, handle: int, census: Census) -> bool:
     """Whether the bodies are those of the census, in number, order and mark: what Bullet tells without a command."""
     if foreign_int(bullet.b3GetNumBodies, handle) & INT != len(census.ids):

@@ -44,7 +44,7 @@ class BulletSurroundings:
         self._scene, self._connection, self._client = scene, scene.connection, scene.connection.id
         bullet = reached(self._client)
         self._route: Route = OrdinaryRoute(scene.connection) if bullet is None else DirectRoute(bullet, self._client)
-        self._population = Population(scene.connection, scene.bodies, scene.names)
+        self._population = Population(scene.connection, scene.bodies, scene.names, self._route.ids)
         self._contacts = BulletContacts(scene.connection, scene.bodies, scene.pairs)
         self._placed = Placed(scene.bodies)
         self._crowd = Crowd((), self._client)  # the free bodies of the last detection

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,11 @@ class Population:
     (nb, 3) of the scene's bodies. All are those of the last ``count``.
     """
 
-    def __init__(self, connection: Connection, bodies: MirroredBodies, names: Sequence[str]) -> None:
-        self._connection, self._client = connection, connection.id
+    def __init__(
+        self, connection: Connection, bodies: MirroredBodies, names: Sequence[str], ids: Callable[[], list[int]]
+    ) -> None:
+        """ids: tells who there is, in Bullet's order."""
+        self._ids, self._connection, self._client = ids, connection, connection.id
         self._bodies, self._names = bodies, names
         self._numbers = np.zeros(0, dtype=np.int64)
         self._ignored: np.ndarray | None = None
@@ -49,9 +52,6 @@ class Population:
     def count(self) -> None:
         """Look who is there. Raises StateError where a body of the mirror's was removed."""
         self._note(self._ids(), trusting=False)
-
-    def _ids(self) -> list[int]:
-        return [pybullet.getBodyUniqueId(k, self._client) for k in range(pybullet.getNumBodies(self._client))]
 
     def _note(self, ids: list[int], trusting: bool) -> None:
         client, names = self._client, self._connection.bodies

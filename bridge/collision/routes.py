@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
 import pybullet
 
-from bridge.collision.bullet_calls import Functions
+from bridge.collision.bullet_calls import Functions, body_ids
 from bridge.collision.contact_points import RawPoints
 from bridge.collision.looking import ALL, UNSEEN, Haste, KeptCall, Look, hurry, hurrying, look, put, written
 from bridge.collision.placing import Placement, Placing, has_moved, note_due
@@ -20,6 +21,10 @@ class Route(Protocol):
 
     def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
         """``cuts`` and ``look`` as calls that machine code may make; None if Python must."""
+        ...
+
+    def ids(self) -> list[int]:
+        """Those of all bodies, in Bullet's order; none once the connection is gone."""
         ...
 
     def put(self, placement: Placement) -> int:
@@ -41,10 +46,18 @@ class DirectRoute:
     def __init__(self, bullet: Functions, client: int) -> None:
         self._bullet, self._client = bullet, client
         self._put, self._hurry, self._look = (KeptCall(f, bullet, client) for f in (put, hurry, look))
+        self._ids, self._room = KeptCall(body_ids, bullet, client), np.zeros(64, dtype=np.int64)
 
     def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
         calls = cuts.bind(self._bullet, self._client, sweep), look.bind(self._bullet, self._client, given)
         return Lookout(*(call.holding() for call in calls))
+
+    def ids(self) -> list[int]:
+        count = self._ids(self._room)
+        if count > len(self._room):
+            self._room = np.zeros(2 * count, dtype=np.int64)
+            return self.ids()
+        return self._room[: max(count, 0)].tolist()
 
     def put(self, placement: Placement) -> int:
         return self._put(placement)
@@ -67,18 +80,22 @@ class OrdinaryRoute:
     def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
         return None
 
+    def ids(self) -> list[int]:
+        client = self._client
+        return [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
+
     def put(self, placement: Placement) -> int:
         with self._connection.guard():
             return self._put(placement)
 
     def hurry(self, haste: Haste) -> int:
         with self._connection.guard():
-            return self._hurrying(haste) if self._ids() == haste.census.ids.tolist() else UNSEEN
+            return self._hurrying(haste) if self.ids() == haste.census.ids.tolist() else UNSEEN
 
     def look(self, given: Look) -> int:
         with self._connection.guard():
             if given.stage[0] == ALL:
-                if self._ids() != given.census.ids.tolist() or not self._connection.is_whole():
+                if self.ids() != given.census.ids.tolist() or not self._connection.is_whole():
                     return UNSEEN
                 self._put(given.placement)
                 if self._has_moved(given.placement.placing):
@@ -104,10 +121,6 @@ class OrdinaryRoute:
         if count:
             self.place(placement.placing)
         return count
-
-    def _ids(self) -> list[int]:
-        client = self._client
-        return [pybullet.getBodyUniqueId(k, client) for k in range(pybullet.getNumBodies(client))]
 
     def _tell(self, raw: RawPoints) -> None:
         # Asked for one body's contacts, Bullet may exchange A and B and turn the normal, not the friction directions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +45,17 @@ def collision_shape(parts: Sequence[Collider], client: int, concave: bool = Fals
         physicsClientId=client,
     )
     return shape
+
+
+def content(parts: Sequence[Collider], concave: bool = False) -> Hashable | None:
+    """What tells the shape that ``collision_shape`` makes of colliders from others; None for one of its own."""
+    if not parts or parts[0].heights is not None:
+        return None
+    own = [
+        (c.kind, c.radius, c.length, *c.half_extents, c.file, *c.scale, c.solid, b"" if concave else c.at.tobytes())
+        for c in parts
+    ]
+    return concave, tuple(own)
 
 
 def _height_field(part: Collider, client: int) -> int:

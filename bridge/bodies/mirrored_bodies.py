@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, product, zip_longest
@@ -10,7 +10,7 @@ from itertools import combinations, product, zip_longest
 import numpy as np
 import pybullet
 
-from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, create_body, visual_shape
+from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, content, create_body, visual_shape
 from bridge.bodies.colliders import Collider
 from bridge.bodies.visuals import Visual, unseen
 from bridge.connection import Connection
@@ -53,6 +53,7 @@ class MirroredBodies:
         self._standing: list[int] = []  # scenery, in its order
         self._planes: list[int] = []  # of it, what stands for planes
         self._drawn: list[int] = []
+        self._shapes: dict[Hashable, int] = {}  # Bullet's collision shapes by what they are
 
     @property
     def ranked(self) -> list[int]:
@@ -186,12 +187,21 @@ class MirroredBodies:
         if self._shown and not look:
             look = [unseen(self._files)]  # Bullet would draw the collision shape instead
         visual = visual_shape(look, self._client) if self._shown else self._speck
-        body = create_body(collision_shape(solid, self._client, concave), visual, self._client, at)
+        body = create_body(self._shape(solid, concave), visual, self._client, at)
         self._connection.add(body, name)
         if solid:
             low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
             self.smallest = min(self.smallest, float(0.5 * np.linalg.norm(np.subtract(high, low))))
         return body
+
+    def _shape(self, solid: Sequence[Collider], concave: bool) -> int:
+        """Bullet's shape of colliders. It never frees one that a body was made of, so that equal ones are the same."""
+        known = content(solid, concave)
+        if known is None:
+            return collision_shape(solid, self._client, concave)
+        if known not in self._shapes:
+            self._shapes[known] = collision_shape(solid, self._client, concave)
+        return self._shapes[known]
 
     @cached_property
     def _speck(self) -> int:

@@ -175,3 +175,36 @@ def test_a_mirror_without_contact_follows_too(running):
         (body,) = looker.bullet_bodies["top"]
         place, _ = pybullet.getBasePositionAndOrientation(body, looker.client)
         np.testing.assert_allclose(place, sim.frames()[0][sim.dynamics.bodies.index("top"), :3, 3], atol=1e-9)
+
+
+def test_bodies_that_come_and_go_leave_nothing_of_their_shapes(running):
+    """Bullet frees no shape that a body was made of, nor would it number the next one lower."""
+    scene, _, mirror = running
+
+    def made():
+        return pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1, physicsClientId=mirror.client)
+
+    def comes_and_goes(k):
+        body = Body("guest", shapes=[shapes.Sphere(0.07), shapes.Box((0.1, 0.2, 0.3))], mass=1.0)
+        scene.world.attach(body, joints.free(), at=rd.pose(xyz=(0.01 * k, 5, 0.5)))
+        mirror.update()
+        body.detach()
+        mirror.update()
+
+    comes_and_goes(0)
+    before = made()
+    for k in range(50):
+        comes_and_goes(k)
+    assert made() == before + 1
+    assert pybullet.getNumBodies(mirror.client) == len(wall().bodies) + 1
+
+
+def test_equal_shapes_of_bodies_that_came_at_different_times_are_felt_alike(running):
+    scene, sim, mirror = running
+    for k, name in enumerate(("one", "other")):
+        scene.world.attach(brick(name, (0.2, 0.2, 0.1)), joints.free(), at=rd.pose(xyz=(k, 3, 0.06)))
+        mirror.update()
+    scene["one"].detach()
+    mirror.update()
+    mirror.step(120)
+    assert sim.frames()[0][sim.dynamics.bodies.index("other"), 2, 3] == pytest.approx(0.05, abs=2e-3)

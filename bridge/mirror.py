@@ -115,7 +115,8 @@ class PyBulletMirror:
     def sync(self) -> None:
         """Give Bullet's bodies the poses and velocities of the simulation's state, and forget contacts found before.
 
-        All of them, also those that somebody else displaced: a step places those that moved.
+        All of them, also those that somebody else displaced: a step places those that moved, so that one which rests
+        stays where another put it, and is met there, until then.
         """
         with self._connection.guard():
             self._whereabouts.follow(anew=True)
@@ -147,8 +148,9 @@ class PyBulletMirror:
         """Follow edits of the scene: bodies and scenery that came or went, other shapes, masses, joints and gravity.
 
         The scene is compiled again, which is quick for bodies of kinds that there were, and its simulation goes on with
-        what stayed as it is (:meth:`Simulation.update`). Raises ModelError for what cannot be compiled or mirrored, and
-        leaves everything as it was; StateError for what moves the bodies if that is no simulation.
+        what stayed as it is (:meth:`Simulation.update`). Bullet keeps about 1 kB of a body that went, and 3.5 kB of a
+        shape that was new to the mirror. Raises ModelError for what cannot be compiled or mirrored, and leaves
+        everything as it was; StateError for what moves the bodies if that is no simulation.
         """
         sim = self.sim
         if not isinstance(sim, Simulation):

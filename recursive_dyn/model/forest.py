@@ -92,11 +92,12 @@ def _itself(model: Model) -> ModelParts[Model]:
 
 
 def _kind(model: Model, parts: ModelParts[Model], members: _Members) -> Kind:
-    number, first = np.array([k for k, _ in members]), members[0][1]
-    trees = [tree for _, tree in members]
+    numbers, trees = zip(*members, strict=True)
+    number, first = np.array(numbers), trees[0]
     values = np.concatenate([tree.numbers for tree in trees]).reshape(len(members), -1)
-    if not [tree for tree in trees if tree.own != first.own]:  # none is, of those that are all of their parts
-        trees = [first]
+    own = first.own
+    if not [tree for tree in trees if tree.own != own]:  # none is, of those that are all of their parts
+        trees = (first,)
     owner = parts.models[number[0]]
     lifted = _lifted(owner, first, values)
     return Kind(

@@ -30,7 +30,7 @@ class Detection:
     def __init__(self) -> None:
         self.surroundings: Surroundings | None = None
         self._direct: DirectSurroundings | None = None
-        self._looked = Contacts.none()  # what surroundings that find Contacts found last
+        self._looked = _NONE  # what surroundings that find Contacts found last
         self.kept: Contacts | None = None
 
     def __getstate__(self) -> dict[str, Any]:

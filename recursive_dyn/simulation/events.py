@@ -138,8 +138,10 @@ class Events:
         """Bodies have other numbers; those that went keep their names until their contacts have ended."""
         t, n, names = self.touches, int(self.touches.size[0]), self._names
         now = np.append(edit.bodies, np.full(len(names) - len(edit.bodies), GONE))
-        met = np.unique(np.concatenate([t.a[:n], t.b[:n]]))
-        others = [k for k in met.tolist() if k >= 0 and now[k] == GONE]  # that went, or are of another world
+        met = np.zeros(len(names), dtype=bool)
+        for numbers in (t.a[:n], t.b[:n]):
+            met[numbers[numbers >= 0]] = True
+        others = (met & (now == GONE)).nonzero()[0].tolist()  # that went, or are of another world
         now[others] = len(edit.names) + np.arange(len(others))
         for numbers in (t.a[:n], t.b[:n]):
             numbers[:] = np.where(numbers < 0, numbers, now[numbers])

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.joint.chart import Chart, measures
 from recursive_dyn.joint.joint_program import Carried
-from recursive_dyn.model.model import Link, Model
+from recursive_dyn.model.model import Link, Model, once
 
 # Share of its usual volume and roundness at which M, of the square of S, has nothing but rounding in S's weakest
 # direction: the square root of 1e-16, and ten times that.
@@ -31,10 +31,23 @@ def singular(model: Model, q: np.ndarray, parameters: Mapping[str, float]) -> tu
     for first, last in model.units:
         zeros = np.flatnonzero(~q[:, first:last].any(axis=1))[:1]
         found += [(row, _ZEROS.format(model.coordinate_names[first])) for row in zeros.tolist()]
-    for link in model.links:
+    for link in _watched(model):
         name = model.coordinates[link.slots[0]].name if link.slots else ""
         found += [(row, _MESSAGE.format(name)) for row in _singular_rows(link, q, parameters)]
     return min(found, default=None)
+
+
+@once
+def _watched(model: Model) -> list[Link]:
+    """The links whose joints may be singular somewhere: not those with an S that is the same everywhere, as hinges."""
+    return [link for link in model.links if link.chart is not None or _varies(link)]
+
+
+def _varies(link: Link) -> bool:
+    joint = link.joint
+    if link.drive is not None or not joint.nv or not all(f.space.flat for f in joint.factors):
+        return False
+    return not all(map(is_constant, joint.kinematics().subspace.flat))
 
 
 def _singular_rows(link: Link, q: np.ndarray, parameters: Mapping[str, float]) -> list[int]:

@@ -38,12 +38,11 @@ class Differentiable(ModelEvaluator):
         scene, in their order. Where the function has a corner it is the derivative of the piece that is evaluated.
         StateError names the function and the argument.
         """
-        trees = self.functions.trees
+        trees, made = self.functions.trees, Jacobians(self)
         if trees is not None and function in trees.functions and not parameters:
             found = trees.single(self, function, arguments, self._values.values_array)
-            if found:
+            if found and (not trees.doubtful or made.sound(function, arguments[0], found)):
                 return found
-        made = Jacobians(self)
         if function == "jacobian":
             return tuple(of_point(self, made, *self._point(arguments), parameters))
         if function in _EXTERNAL and len(arguments) == 4:

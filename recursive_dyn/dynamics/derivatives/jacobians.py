@@ -62,12 +62,15 @@ class Jacobians:
         if trees is None or name not in trees.functions or not arrays[0].size:
             return ()
         found = trees.of(self._evaluator, name, arrays, values.values_array)
-        if trees.doubtful:
-            q = arrays[0].reshape(-1, self._model.nq)
-            if name == "forward_dynamics" and singular(self._model, q, values) is not None:
-                return ()
-            return found if all(np.isfinite(J).all() for J in found) else ()
-        return found
+        return found if not trees.doubtful or self.sound(name, arrays[0], found) else ()
+
+    def sound(self, name: str, q: Array, found: Sequence[Array]) -> bool:
+        """Whether large derivatives of inverse or forward dynamics at q are finite, and there is no singular joint."""
+        model = self._model
+        if not all(np.isfinite(J).all() for J in found):
+            return False
+        rows = q.reshape(-1, model.nq)
+        return name != "forward_dynamics" or singular(model, rows, self._evaluator.parameters) is None
 
     def by_argument(self, name: str, arrays: Sequence[Array], k: int) -> Array:
         """df by argument k, (..., outputs, nv or size); outputs that are a configuration are in its tangent space."""

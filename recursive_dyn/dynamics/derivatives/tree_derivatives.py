@@ -61,18 +61,17 @@ class TreeDerivatives:
     functions = tuple(_LOOPS)
 
     def __init__(self, model: Model) -> None:
-        self._model, self._local = model, threading.local()
+        self._model, self._local, self._last = model, threading.local(), threading.local()
 
     def single(self, it: Evaluator, function: str, arguments: Sequence[Any], parameters: Array) -> tuple[Array, ...]:
-        """By q, v and tau or a, (nv, nv) each, of one state as arrays of floats; none where it is not that simple."""
+        """By q, v and tau or a, (nv, nv) each, of one state as arrays of floats; none where it is not that simple, and
+        ``doubtful`` says whether to look at them."""
         sizes, plain = (self._model.nq, self._model.nv, self._model.nv), len(arguments) == 3 and self._sharing is None
         for size, x in zip(sizes, arguments, strict=False):
             plain = plain and type(x) is np.ndarray and x.dtype is _FLOAT and x.shape == (size,)
         if not plain:
             return ()
-        machine = self.machine(it, function)
-        found = machine.single(arguments, parameters)
-        return () if machine.doubtful else found
+        return self.machine(it, function).single(arguments, parameters)
 
     def of(self, it: Evaluator, function: str, arrays: Sequence[Array], parameters: Array) -> tuple[Array, ...]:
         """By q, v and tau or a (..., size), each (..., nv, nv); ``doubtful`` says whether to look at them."""
@@ -90,8 +89,9 @@ class TreeDerivatives:
 
     @property
     def doubtful(self) -> bool:
-        """Whether any of this thread's last results were large or not finite."""
-        return any(machine.doubtful for machine in self._local.__dict__.values())
+        """Whether this thread's last results were large or not finite."""
+        last: TreeMachine = self._last.machine
+        return last.doubtful
 
     def machine(self, it: Evaluator, function: str) -> TreeMachine:
         """The loops of a function, with memory of this thread."""
@@ -102,6 +102,7 @@ class TreeDerivatives:
             with building(), waiting(f"compiling {what}") if report is None else nullcontext(report) as share:
                 forward = it.kernel(function) if function == "forward_dynamics" else None
                 known[function] = TreeMachine(self._model, self._kernels(share), forward, _LOOPS[function])
+        self._last.machine = known[function]
         return known[function]
 
     @cached_property

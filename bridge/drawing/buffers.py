@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ class Buffer:
         self.number = created(gl.glGenBuffers)
         self._kind = gl.GL_ELEMENT_ARRAY_BUFFER if index else gl.GL_ARRAY_BUFFER
         self._use = gl.GL_STREAM_DRAW if changing else gl.GL_STATIC_DRAW
-        weakref.finalize(self, context.doom, gl.glDeleteBuffers, self.number).atexit = False
+        context.own(self, "glDeleteBuffers", self.number)
         self.write(rows)
 
     def write(self, rows: np.ndarray) -> None:
@@ -47,7 +46,7 @@ class VertexArray:
     def __init__(self, context: DrawingContext) -> None:
         self.number = created(gl.glGenVertexArrays)
         self._buffers: list[Buffer] = []
-        weakref.finalize(self, context.doom, gl.glDeleteVertexArrays, self.number).atexit = False
+        context.own(self, "glDeleteVertexArrays", self.number)
 
     def read(self, buffer: Buffer, stride: int, columns: Sequence[Attribute], each: int = 0, first: int = 0) -> None:
         """Read columns of a buffer's rows of ``stride`` bytes, from row ``first`` on; each: 1 for one row a copy."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 import numpy as np
 
 from bridge.drawing.gl_context import DrawingContext
@@ -26,14 +24,14 @@ class Framebuffer:
         if not (0 < width <= most.value and 0 < height <= most.value):
             raise ModelError(f"a picture is from 1 to {most.value} pixels wide and high, not {width} x {height}")
         self.number = created(gl.glGenFramebuffers)
-        weakref.finalize(self, context.doom, gl.glDeleteFramebuffers, self.number).atexit = False
+        context.own(self, "glDeleteFramebuffers", self.number)
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.number)
         for attachment, kind in (
             (gl.GL_COLOR_ATTACHMENT0, gl.GL_R32UI if numbers else gl.GL_RGBA8),
             (gl.GL_DEPTH_ATTACHMENT, gl.GL_DEPTH_COMPONENT32F),
         ):
             part = created(gl.glGenRenderbuffers)
-            weakref.finalize(self, context.doom, gl.glDeleteRenderbuffers, part).atexit = False
+            context.own(self, "glDeleteRenderbuffers", part)
             gl.glBindRenderbuffer(gl.GL_RENDERBUFFER, part)
             gl.glRenderbufferStorageMultisample(gl.GL_RENDERBUFFER, samples, kind, width, height)
             gl.glFramebufferRenderbuffer(gl.GL_FRAMEBUFFER, attachment, gl.GL_RENDERBUFFER, part)
@@ -85,8 +83,8 @@ class DepthTexture:
             gl.glTexParameteri(gl.GL_TEXTURE_2D, gl.GL_TEXTURE_COMPARE_MODE, gl.GL_COMPARE_REF_TO_TEXTURE)
             gl.glTexParameteri(gl.GL_TEXTURE_2D, gl.GL_TEXTURE_COMPARE_FUNC, gl.GL_LEQUAL)
         self.number = created(gl.glGenFramebuffers)
-        weakref.finalize(self, context.doom, gl.glDeleteFramebuffers, self.number).atexit = False
-        weakref.finalize(self, context.doom, gl.glDeleteTextures, self.texture).atexit = False
+        context.own(self, "glDeleteFramebuffers", self.number)
+        context.own(self, "glDeleteTextures", self.texture)
         gl.glBindFramebuffer(gl.GL_FRAMEBUFFER, self.number)
         gl.glFramebufferTexture2D(gl.GL_FRAMEBUFFER, gl.GL_DEPTH_ATTACHMENT, gl.GL_TEXTURE_2D, self.texture, 0)
         gl.glDrawBuffer(gl.GL_NONE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -33,7 +34,8 @@ class DrawingContext:
             reason = f": {trouble}" if str(trouble) else ""
             raise StateError(f"no OpenGL 3.3 here ({type(trouble).__name__}{reason}); {DRIVERS}") from trouble
         self.headless = headless
-        self._doomed: list[tuple[Callable[..., Any], int]] = []
+        self._living: set[tuple[str, int]] = set()
+        self._doomed: list[tuple[str, int]] = []
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -44,19 +46,30 @@ class DrawingContext:
         self.window.switch_to()
         try:
             while self._doomed:
-                deleted(*self._doomed.pop())
+                gone = self._doomed.pop()
+                self._living.discard(gone)
+                deleted(*gone)
             yield
         finally:
             if before is not None and before is not gl.current_context and before.canvas is not None:
                 before.set_current()
 
-    def doom(self, delete: Callable[..., Any], number: int) -> None:
-        """Delete an object when the context is current next, as whoever is collected cannot."""
-        self._doomed.append((delete, number))
+    def own(self, holder: object, delete: str, number: int) -> None:
+        """Delete an object, by OpenGL's function of that name, once nobody holds ``holder`` or the window is closed.
+
+        That is when the context is current next: whoever is collected cannot make it so.
+        """
+        self._living.add((delete, number))
+        weakref.finalize(holder, self._doomed.append, (delete, number)).atexit = False
 
     def close(self) -> None:
-        """Close the window; harmless when repeated."""
-        if self.window.context is not None:
+        """Close the window with all that lives in it; harmless when repeated."""
+        if self.window.context is None:
+            return
+        with self.current():
+            for own in self._living:
+                deleted(*own)
+            self._living.clear()
             self.window.close()
 
 

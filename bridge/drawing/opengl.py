@@ -67,6 +67,6 @@ def created(make: Any) -> int:
     return number.value
 
 
-def deleted(delete: Any, number: int) -> None:
-    """Delete one object; delete: glDeleteBuffers or one of its kind."""
-    delete(1, ctypes.byref(ctypes.c_uint(number)))
+def deleted(delete: str, number: int) -> None:
+    """Delete one object; delete: the name of glDeleteBuffers or one of its kind."""
+    getattr(gl, delete)(1, ctypes.byref(ctypes.c_uint(number)))

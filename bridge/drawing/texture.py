@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-
 import numpy as np
 
 from bridge.drawing.gl_context import DrawingContext
@@ -16,7 +14,7 @@ class Texture:
     def __init__(self, context: DrawingContext, picture: np.ndarray) -> None:
         rows = np.ascontiguousarray(picture[::-1])  # places count from the lower left
         self._number = created(gl.glGenTextures)
-        weakref.finalize(self, context.doom, gl.glDeleteTextures, self._number).atexit = False
+        context.own(self, "glDeleteTextures", self._number)
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._number)
         gl.glPixelStorei(gl.GL_UNPACK_ALIGNMENT, 1)
         height, width, _ = rows.shape

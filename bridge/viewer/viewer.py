@@ -59,6 +59,7 @@ class Viewer:
             self._stand = Stand(self._context, seen, Playback(simulation, step), camera, HELP)
         self._controls = Controls(self._stand)  # pyglet holds handlers weakly
         self._context.window.push_handlers(self._controls)
+        self._context.window.push_handlers(on_close=self._on_close)
         self._last: float | None = None
 
     @property
@@ -125,6 +126,11 @@ class Viewer:
     def close(self) -> None:
         """Close the window; harmless when repeated."""
         self._context.close()
+
+    def _on_close(self) -> bool:
+        """Somebody closes the window: what lives in it goes, too."""
+        self.close()
+        return True
 
     def __enter__(self) -> Viewer:
         return self

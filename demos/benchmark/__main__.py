@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import derivatives, edits, kinematics, local_coordinates, manifold, report, startup
+from demos.benchmark import derivatives, drawing, edits, kinematics, local_coordinates, manifold, report, startup
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
@@ -17,6 +17,7 @@ TABLES = (
     "papers",
     "contact",
     "edits",
+    "drawing",
     "manifold",
 )
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -52,6 +53,8 @@ def main() -> None:
         contact.all_of_them(chosen.long, chosen.rows)
     if "edits" in tables:
         edits.table()
+    if "drawing" in tables:
+        drawing.table()
     if "manifold" in tables:
         manifold.all_of_them(chosen.seconds)
         local_coordinates.beside_sympy()

@@ -165,9 +165,10 @@ def test_several_windows_show_their_own_and_close_alone(pendulum, tmp_path):
     first.close()
     first.close()
     assert first.closed and not first.frame() and second.frame()
+    send(second, "on_key_press", keys()[0].ESCAPE, 0)
+    assert second.closed and not second.frame()
     with pytest.raises(rd.StateError, match="closed"):
         first.picture()
-    second.close()
 
 
 def test_a_step_that_fails_is_told_and_pauses(pendulum):

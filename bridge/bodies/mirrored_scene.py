@@ -83,10 +83,11 @@ class MirroredScene:
         Raises ModelError for what Bullet cannot take, and leaves everything as it was.
         """
         names, current = tuple(dynamics.bodies), self._scene.named()
-        if len(names) != len(current) or [name for name in names if name not in current]:
+        if len(names) != len(current) or not current.keys() >= {*names}:
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
         made = self._made
-        new = [name for name in names if name not in made or made[name] != (current[name], current[name].shapes)]
+        known = {name for name, (body, own) in made.items() if current.get(name) is body and body.shapes == own}
+        new = [name for name in names if name not in known]
         parts = {name: self._parts(names.index(name), current[name]) for name in new}
         gone = {name for name in made if name not in current or name in parts}
         scenery = self._scenery()

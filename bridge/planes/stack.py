@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,22 +25,22 @@ class Stack(Generic[Owner]):
 
     def arrange(self, owners: Sequence[Owner]) -> None:
         """The owners are these, in this order."""
-        number = {id(owner): k for k, owner in enumerate(self._owners)}
-        new = [owner for owner in owners if id(owner) not in number]
+        known = dict(zip(map(id, self._owners), count()))
+        new = [owner for owner in owners if id(owner) not in known]
         if new:
             made = [self._rows_of(owner) for owner in new]
-            number |= {id(owner): len(number) + k for k, owner in enumerate(new)}
+            known |= zip(map(id, new), count(len(known)))
             self.counts = np.concatenate([self.counts, [[len(rows) for rows in own] for own in made]])
             self.arrays = tuple([np.concatenate([rows, *own]) for rows, *own in zip(self.arrays, *made, strict=True)])
-        order, known = [number[id(owner)] for owner in owners], len(number)
         self._owners = list(owners)
-        if order != list(range(known)):
-            firsts = (self.counts.cumsum(axis=0) - self.counts)[order].T
-            self.counts = self.counts[order]
+        order = [*map(known.__getitem__, map(id, owners))]
+        if order != [*range(len(known))]:
+            firsts, self.counts = (self.counts.cumsum(axis=0) - self.counts)[order], self.counts[order]
             chosen: dict[bytes, np.ndarray] = {}  # numbers of rows: arrays often have as many of each owner as others
-            for first, count in zip(firsts, self.counts.T, strict=True):
-                key = count.tobytes()
-                chosen[key] = expanded(first, count) if key not in chosen else chosen[key]
-            self.arrays = tuple(
-                [rows[chosen[count.tobytes()]] for rows, count in zip(self.arrays, self.counts.T, strict=True)]
-            )
+            taken = []
+            for rows, first, each in zip(self.arrays, firsts.T, self.counts.T, strict=True):
+                key = first.tobytes() + each.tobytes()
+                if key not in chosen:
+                    chosen[key] = expanded(first, each)
+                taken.append(rows[chosen[key]])
+            self.arrays = tuple(taken)

@@ -3,7 +3,17 @@
 import argparse
 from pathlib import Path
 
-from demos.benchmark import derivatives, drawing, edits, kinematics, local_coordinates, manifold, report, startup
+from demos.benchmark import (
+    controllers,
+    derivatives,
+    drawing,
+    edits,
+    kinematics,
+    local_coordinates,
+    manifold,
+    report,
+    startup,
+)
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.papers import tables as papers
 
@@ -14,6 +24,7 @@ TABLES = (
     "scaling",
     "startup",
     "kinematics",
+    "control",
     "papers",
     "contact",
     "edits",
@@ -47,6 +58,8 @@ def main() -> None:
         startup.table()
     if "kinematics" in tables:
         kinematics.table(chosen.seconds)
+    if "control" in tables:
+        controllers.table(chosen.seconds)
     if "papers" in tables:
         papers.all_of_them(chosen.seconds, chosen.figures)
     if "contact" in tables:

@@ -167,14 +167,16 @@ def _warm(dynamics: Dynamics, task: Row, seconds: float) -> list[str]:
         reached = clik.aims(q)
         runs["clik"] = lambda k: clik.solve(reached, starts[k])
         steps.append(f"{np.mean([clik.solve(reached, start)[1] for start in starts]):.1f}")
-    times = {label: 1e6 * t.best for label, t in interleaved({k: _over(f) for k, f in runs.items()}, seconds).items()}
+    times = {label: 1e6 * t.best for label, t in interleaved({k: over(f) for k, f in runs.items()}, seconds).items()}
     own = [f"{times['compiled']:.1f}", f"{times['python']:.0f}", steps[0]]
     if clik is None:
         return [*own, "-", "-"]
     return [*own, f"{times['clik']:.0f} ({times['clik'] / times['python']:.1f})", steps[1]]
 
 
-def _over(solve: Callable[[int], object]) -> Run:
+def over(solve: Callable[[int], object]) -> Run:
+    """Of the states, one after the other."""
+
     def run(count: int) -> None:
         for k in range(count):
             solve(k % STATES)

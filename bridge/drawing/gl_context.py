@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,7 +35,7 @@ class DrawingContext:
         except Exception as trouble:  # a display, a configuration or a context that is not there, each of its own kind
             reason = f": {trouble}" if str(trouble) else ""
             raise StateError(f"no OpenGL 3.3 here ({type(trouble).__name__}{reason}); {DRIVERS}") from trouble
-        self.headless = headless
+        self._home = os.getpid(), threading.get_ident()
         self._living: set[tuple[str, int]] = set()
         self._doomed: list[tuple[str, int]] = []
 
@@ -41,6 +43,10 @@ class DrawingContext:
     def current(self) -> Iterator[None]:
         """Draw in this context; afterwards another one is current again that was before."""
         before = gl.current_context
+        if self._home != (os.getpid(), threading.get_ident()):
+            raise StateError(
+                "OpenGL draws in the process and the thread that made its first picture or the window, only"
+            )
         if self.window.context is None:
             raise StateError("this window is closed; make another one")
         self.window.switch_to()

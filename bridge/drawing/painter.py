@@ -15,13 +15,12 @@ from bridge.drawing.camera import Camera
 from bridge.drawing.framebuffer import DepthTexture, Framebuffer
 from bridge.drawing.gl_context import DrawingContext, offscreen
 from bridge.drawing.instances import FIRST, PICTURE, Instances
-from bridge.drawing.light import shadow_box, towards_light
+from bridge.drawing.light import SHADOW, shadow_box, towards_light
 from bridge.drawing.lines import Lines
 from bridge.drawing.opengl import gl
 from bridge.drawing.pieces import Ground
 from bridge.drawing.shader_program import ShaderProgram
 
-SHADOW = 2048  # texels of the shadow map, a side
 ZENITH, HORIZON = (0.42, 0.62, 0.86), (0.89, 0.935, 0.975)  # the sky's colours, linear
 FOG = 5.0  # camera distances in which the ground fades into the sky
 RIM = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0], [1, 0, 0]], dtype=np.float32)
@@ -73,7 +72,7 @@ class Painter:
             "fog": FOG * distance,
         }  # fmt: skip
         if quality.shadows:
-            light |= self._cast(things, sun, distance)
+            light |= self._cast(things, sun, distance, origin)
         target = self._target("colors", size, quality.samples if quality.samples > 1 else 0)
         target.bind()
         gl.glClearColor(1.0, 1.0, 1.0, 1.0)
@@ -134,9 +133,9 @@ class Painter:
         gl.glReadPixels(x, y, 1, 1, gl.GL_DEPTH_COMPONENT, gl.GL_FLOAT, depth.ctypes.data)
         return float(_metres(depth, camera)[0]), int(number[0]) - FIRST
 
-    def _cast(self, things: Instances, sun: np.ndarray, distance: float) -> dict[str, Any]:
+    def _cast(self, things: Instances, sun: np.ndarray, distance: float, origin: np.ndarray) -> dict[str, Any]:
         """Draw the shadow map; the uniforms by which it is read."""
-        box, width = shadow_box(sun, things.rows[:, :3, 3], things.reach, distance)
+        box, width = shadow_box(sun, things.rows[:, :3, 3], things.reach, distance, origin)
         self._shadow.bind()
         gl.glClear(gl.GL_DEPTH_BUFFER_BIT)
         gl.glEnable(gl.GL_POLYGON_OFFSET_FILL)

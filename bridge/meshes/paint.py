@@ -38,8 +38,12 @@ def paint_of(mesh: trimesh.Trimesh) -> Paint | None:
     if visual.kind != "texture":
         return None
     material = visual.material
-    picture = getattr(material, "baseColorTexture", None) or getattr(material, "image", None)
-    base = getattr(material, "baseColorFactor", None) if hasattr(material, "baseColorFactor") else material.main_color
+    picture = getattr(material, "baseColorTexture", None)
+    if hasattr(material, "baseColorFactor"):
+        base = material.baseColorFactor
+    else:
+        picture = getattr(material, "image", None)
+        base = material.main_color if picture is None else None  # an OBJ's own colour would darken its picture
     color = WHITE if base is None else np.asarray(base, dtype=float)
     color = color / 255.0 if color.max() > 1.0 else color
     color = np.append(color, 1.0)[:4] if len(color) == 3 else color

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -10,6 +11,8 @@ from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.surroundings import PlainDetector
 
 LONGEST = 20_000  # states kept; the oldest half goes when there are more
+ROOM = 200e6  # bytes that they may take
+FEWEST = 100
 
 
 @runtime_checkable
@@ -51,13 +54,14 @@ class History:
         self._states: list[Any] = []
         self.times: list[float] = []
         self.at = -1
+        self._most = int(min(LONGEST, max(FEWEST, ROOM / len(pickle.dumps(self._kept())))))
         self.note()
 
     def note(self) -> None:
         """The simulation has gone on to its present state; what had followed the last one is forgotten."""
         del self._states[self.at + 1 :], self.times[self.at + 1 :]
-        if len(self._states) >= LONGEST:
-            del self._states[1 : LONGEST // 2], self.times[1 : LONGEST // 2]  # the first is what reset returns to
+        if len(self._states) >= self._most:
+            del self._states[1 : self._most // 2], self.times[1 : self._most // 2]  # the first is what reset returns to
         self._states.append(self._kept())
         self.times.append(self._moving.time)
         self.at = len(self._states) - 1

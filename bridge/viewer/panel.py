@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from recursive_dyn.simulation.motors import Motor
 from recursive_dyn.simulation.simulation import Simulation
 
 WIDTH, ROW, MARGIN = 290, 34, 12  # pixels
-PLOT = 90  # pixels high
+PLOT = 76  # pixels high
+CURVES = 3  # coordinates that are plotted
 INK, PAPER = (25, 28, 33, 255), (250, 251, 253, 225)
 TRACK, KNOB = (196, 204, 214, 255), (40, 105, 185, 255)
 SAMPLES = 240  # of a plot
@@ -52,7 +53,8 @@ class Panel:
         }
         self._frame: deque[float] = deque(maxlen=SAMPLES)
         self._labels: list[Any] = []
-        self._plots = Plot("energy, J"), Plot("frame, ms")
+        self._values: dict[str, deque[float]] = {}  # of the coordinates whose sliders are uppermost
+        self._plots = Plot("energy, J"), Plot("coordinates"), Plot("frame, ms")
         self._noted = np.nan
 
     def press(self, x: float, y: float, size: tuple[int, int]) -> bool:
@@ -92,10 +94,10 @@ class Panel:
         pyglet, (width, height) = pyglet_here(), size
         batch = pyglet.graphics.Batch()
         kept = [pyglet.shapes.Rectangle(width - WIDTH, ROW, WIDTH, height - ROW, color=PAPER, batch=batch)]
-        energy, frame = self._plots
+        curves = (self._energy, self._values, {"": self._frame})
         left, top, across = width - WIDTH + MARGIN, height - MARGIN - PLOT, WIDTH - 2 * MARGIN
-        kept += energy.drawn(self._energy, (left, top, across, PLOT), batch)
-        kept += frame.drawn({"": self._frame}, (left, top - PLOT - MARGIN, across, PLOT), batch)
+        for k, (plot, shown) in enumerate(zip(self._plots, curves, strict=True)):
+            kept += plot.drawn(shown, (left, top - k * (PLOT + MARGIN), across, PLOT), batch)
         rows = [(left, height - self._top() - (k + 1) * ROW, s) for k, s in enumerate(self._shown(height))]
         for x, y, slider in rows:
             kept += _bar(x, y + 6, across, slider.share(), batch)
@@ -103,7 +105,7 @@ class Panel:
         kept += _bar(MARGIN, 8, width - 2 * MARGIN, self._timeline().share(), batch)
         batch.draw()
         texts = [(x, y + 17, f"{s.caption}   {s.read():.4g}") for x, y, s in rows]
-        texts += [(left, top + PLOT - 10, energy.caption()), (left, top - MARGIN - 10, frame.caption())]
+        texts += [(left, top + PLOT - 10 - k * (PLOT + MARGIN), p.caption()) for k, p in enumerate(self._plots)]
         self._write(texts)
 
     def _note(self, times: Sequence[float]) -> None:
@@ -116,6 +118,10 @@ class Panel:
             kinetic, potential = float(d.kinetic_energy(q, v)), float(d.potential_energy(q) + d.elastic_energy(q))
             for name, value in (("kinetic", kinetic), ("potential", potential), ("all", kinetic + potential)):
                 self._energy[name].append(value)
+            uppermost = self._sliders[self._first : self._first + CURVES]
+            self._values = {s.caption: self._values.get(s.caption, deque(maxlen=SAMPLES)) for s in uppermost}
+            for slider in uppermost:
+                self._values[slider.caption].append(slider.read())
             self._noted = moving.time
 
     def _write(self, texts: Sequence[tuple[float, float, str]]) -> None:
@@ -129,7 +135,7 @@ class Panel:
 
     def _top(self) -> float:
         """Pixels from the window's upper edge to the first slider."""
-        return 2.0 * PLOT + 4.0 * MARGIN
+        return 3.0 * PLOT + 5.0 * MARGIN
 
     def _shown(self, height: int, first: int | None = None) -> list[Slider]:
         first = self._first if first is None else first
@@ -178,17 +184,24 @@ def _sliders(playback: Playback) -> list[Slider]:
 
 
 def _coordinate(playback: Playback, place: int) -> tuple[Callable[[], float], Callable[[float], None]]:
+    sim = playback.moving
+    assert isinstance(sim, Simulation)
+
     def write(value: float) -> None:
-        moving = playback.moving
-        moving.q[place] = value
+        q = sim.q.copy()
+        q[place] = value
+        if sim.dynamics.constraints:
+            try:
+                q = sim.dynamics.project(q)[0]
+            except StateError:  # out of reach of what else hangs in the loop
+                return
+        sim.q = q
         playback.history.note()
 
-    return lambda: float(playback.moving.q[place]), write
+    return lambda: float(sim.q[place]), write
 
 
 def _motor(sim: Simulation, name: str) -> tuple[Callable[[], float], Callable[[float], None]]:
-    from dataclasses import replace
-
     def read() -> float:
         position = sim.motors[name].position
         return position if isinstance(position, float) else 0.0

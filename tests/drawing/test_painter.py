@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -122,6 +123,17 @@ def test_shadows_fall_away_from_the_light_and_only_where_they_are_asked_for():
     assert dark.sum() > 500 and columns.mean() < 140 and rows.mean() < 150
 
 
+def test_shadows_of_what_stands_still_do_not_flicker():
+    ground = [Ground(np.eye(4), 0.5, (0.8, 0.8, 0.8, 1), (0.8, 0.8, 0.8, 1))]
+    pieces = [Piece(BOX, RED, rd.pose((1.0, 0, 0.4))), Piece(BOX, GREEN, frame=0)]
+    camera = Camera(6.0, 0.0, -60.0, (0.0, 0.0, 0.0))
+    pictures = [
+        drawn(pieces, [rd.pose((-1.0 - 0.01 * k, 0, 0.5))], camera, ground, Quality(1, True))[0] for k in range(4)
+    ]
+    for picture in pictures[1:]:
+        assert (picture[:, 170:] == pictures[0][:, 170:]).all()
+
+
 def test_colours_and_pictures_of_meshes_are_seen():
     from PIL import Image
 
@@ -137,6 +149,7 @@ def test_colours_and_pictures_of_meshes_are_seen():
         scene.world.attach(Body("b", [shapes.Mesh(mesh)], mass=1, inertia=np.eye(3)), joints.free())
         picture = Pictures(scene, rd.Simulation(scene.compile()), ground=False).image(*SIZE, FRONT).astype(int)
         assert picture[120, 130].argmax() == left and picture[120, 190].argmax() == right
+        assert picture[120, 130].max() > 150  # an image is as bright as it is
 
 
 def test_glass_lets_through_what_is_behind_it():
@@ -183,3 +196,21 @@ def test_what_cannot_be_drawn_is_refused():
         pictures.image(samples=3)
     with pytest.raises(rd.ModelError, match="ball"):
         Pictures(Scene(), simulation)
+
+
+def test_other_threads_are_told_who_draws():
+    """Two threads in one context would end the process."""
+    scene = Scene()
+    scene.world.attach(Body("ball", [shapes.Sphere(0.5)]), joints.free())
+    pictures = Pictures(scene, rd.Simulation(scene.compile()))
+    first, told = pictures.image(32, 24), []
+
+    def draw():
+        with pytest.raises(rd.StateError, match="thread"):
+            pictures.image(32, 24)
+        told.append(True)
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    thread.join()
+    assert told and (pictures.image(32, 24) == first).all()

@@ -84,6 +84,7 @@ def test_time_passes_as_the_clock_says():
 
 def test_a_long_history_keeps_its_start_and_its_end(monkeypatch):
     monkeypatch.setattr(history, "LONGEST", 20)
+    monkeypatch.setattr(history, "FEWEST", 5)
     _, simulation = arm()
     start = state(simulation)
     kept = History(simulation)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+_LINE = 8  # numbers in 64 bytes
 first: Any = ctypes.c_char.from_buffer
 
 
@@ -18,3 +19,10 @@ def address(array: np.ndarray) -> int:
         return ctypes.addressof(first(array))
     except TypeError:  # it may not be written to, or is not contiguous
         return int(array.ctypes.data)
+
+
+def aligned(count: int) -> np.ndarray:
+    """Zeros (count,) that start where a line of the cache does, so that no register of them lies in two."""
+    raw = np.zeros(count + _LINE)
+    start = (-address(raw) // raw.itemsize) % _LINE
+    return raw[start : start + count]

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from recursive_dyn.codegen import cache, drivers, jit, llvm
-from recursive_dyn.codegen.addresses import address
+from recursive_dyn.codegen.addresses import address, aligned
 from recursive_dyn.graph.program import Program
 
 _BLOCK_PER_THREAD = 512  # rows below which another thread does not pay
@@ -68,8 +68,7 @@ class Kernel:
     def _buffers(self, *elements: int) -> list[np.ndarray]:
         """Several, next to each other."""
         counts = [drivers.padded(max(own, 1) * self.width) for own in elements]
-        raw = np.zeros(sum(counts) + drivers.PAD)
-        start, buffers = (-address(raw) // 8) % drivers.PAD, []
+        raw, start, buffers = aligned(sum(counts)), 0, list[np.ndarray]()
         for count in counts:
             buffers.append(raw[start : start + count])
             start += count

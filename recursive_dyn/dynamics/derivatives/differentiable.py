@@ -38,11 +38,12 @@ class Differentiable(ModelEvaluator):
         scene, in their order. Where the function has a corner it is the derivative of the piece that is evaluated.
         StateError names the function and the argument.
         """
-        trees, made = self.functions.trees, Jacobians(self)
+        trees = self.functions.trees
         if trees is not None and function in trees.functions and not parameters:
             found = trees.single(self, function, arguments, self._values.values_array)
-            if found and (not trees.doubtful or made.sound(function, arguments[0], found)):
+            if found and (not trees.doubtful or Jacobians(self).sound(function, arguments[0], found)):
                 return found
+        made = Jacobians(self)
         if function == "jacobian":
             return tuple(of_point(self, made, *self._point(arguments), parameters))
         if function in _EXTERNAL and len(arguments) == 4:

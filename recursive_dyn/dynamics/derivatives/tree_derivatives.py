@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.addresses import aligned
 from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.codegen.drivers import padded
@@ -183,10 +184,10 @@ def _memory(order: TreeOrder, kernels: Kernels, forward: Kernel | None) -> TreeM
         gather, scatter, row, factor, solve, width, _column_size(program), padded_columns(3 * n), forward_given,
         accelerations, given, np.append(moving, np.zeros(motion.LINK)),
         max(scratch, more, links.memory()[2], columns.memory()[2], key=len),
-        np.zeros((len(order.terms) + 1) * ROOM), np.zeros(lanes), np.zeros(lanes),
-        np.zeros(len(order.column) * motion.COLUMN_TERMS), np.zeros(len(order.column) * WIDE),
-        np.zeros(equations * apart(padded_columns(3 * n))), np.zeros(equations * apart(padded_columns(n))),
-        np.zeros(equations), np.zeros(width), np.zeros(1, dtype=np.int64),
+        aligned((len(order.terms) + 1) * ROOM), aligned(lanes), aligned(lanes),
+        aligned(len(order.column) * motion.COLUMN_TERMS), aligned(len(order.column) * WIDE),
+        aligned(equations * apart(padded_columns(3 * n))), aligned(equations * apart(padded_columns(n))),
+        aligned(equations), aligned(width), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
 

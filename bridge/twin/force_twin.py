@@ -19,6 +19,7 @@ from bridge.twin.assemblies import Assemblies
 from bridge.twin.bullet_constraint import BulletConstraint
 from bridge.twin.holds import all_holds
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.control.joint_springs import JointSprings
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.simulation.simulation import Simulation
@@ -38,8 +39,9 @@ class ForceTwin:
     which stays the caller's, or None for one of its own; it gets the scene's gravity and the simulation's timestep. at
     (3,): where the twin stands, in m; color: red, green, blue, alpha of all bodies, or their own.
 
-    Joints' damping and springs act at each step as they are at its start. Limits, dry friction, motors and contacts are
-    not the twin's; constraints of the scene only of one that nothing holds. What is fixed together is one body.
+    Joints' damping and springs act as they are at each step's end, so that none is too stiff, with constraints of the
+    scene at its start. Limits, dry friction, motors and contacts are not the twin's; constraints of the scene only of
+    one that nothing holds. What is fixed together is one body.
     StateError once the connection is gone, and where a step leads to a singular joint.
     """
 
@@ -63,7 +65,7 @@ class ForceTwin:
             raise StateError(f"'at' must be three finite numbers of metres, not {at!r}")
         self.time = 0.0  # s since the start, of what was pushed for
         self.gap = 0.0  # m by which bodies were off their joints when they were read last
-        self._q = sim.q.copy()
+        self._q, self._springs = sim.q.copy(), JointSprings(self.dynamics.model)
         holds = all_holds(self.dynamics, self._q) if constrained else []
         self._connection = Connection(client, gui=False, holder="ForceTwin")
         try:
@@ -119,7 +121,12 @@ class ForceTwin:
                 f"'{next(iter(choice))}' is for a twin whose joints are held; here each has its one wrench"
             )
         q, v = self.state()
-        forces = d.passive_forces(q, v) + self._forces(tau(q, v, self.time) if callable(tau) else tau)
+        forces = self._forces(tau(q, v, self.time) if callable(tau) else tau)
+        if d.constraints:
+            forces = forces + d.passive_forces(q, v)
+        else:
+            own, added = self._springs.of_step(q, v, self.timestep)
+            forces = forces + own - added * d.call("loaded_accelerations", q, v, forces + own, added)
         X = d.poses(q)
         if self.constrained:
             wrenches = d.cartesian_forces(q, forces, **choice)

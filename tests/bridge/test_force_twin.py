@@ -37,6 +37,10 @@ def check_accelerations(scene, dynamics, fixed, q, v):
     """Nothing holds the bodies, and each is accelerated as the joints would have it: no constraint has a force left."""
     tau, h = np.random.default_rng(2).normal(size=dynamics.nv), 1e-3
     a = dynamics.forward_dynamics(q, v, tau + dynamics.passive_forces(q, v))
+    if not dynamics.constraints:  # springs and dampers act as at the step's end
+        damping, stiffness = np.array([(c.damping, c.stiffness) for c in dynamics.model.coordinates]).T
+        needed = tau + dynamics.passive_forces(q, v) - h * stiffness * v - dynamics.bias(q, v)
+        a = np.linalg.solve(dynamics.mass_matrix(q) + np.diag(h * damping + h * h * stiffness), needed)
     expected = derivative(lambda t: at_centers(dynamics, scene, *curve(dynamics, q, v, a, t)))
     with ForceTwin(scene, simulation(dynamics, q, v, h), constrained=False) as twin:
         before = bullets(twin)
@@ -151,6 +155,22 @@ def test_twins_converge_to_the_reduced_motion_at_first_order(way, compiled):
     coarse, fine = (error(scene, d, expected, rate, constrained, **choice) for rate in (120, 480))
     assert 3.4 < coarse[0] / fine[0] < 4.6 and fine[0] < 4e-3
     assert fine[1] < 2e-3  # m between what joints hold together
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_dampers_are_never_too_stiff_for_a_step(constrained):
+    """A hinge whose damper would stop it in a hundredth of a step: it comes to rest as backward Euler says."""
+    scene, h = Scene(gravity=(0, 0, 0)), 1 / 240
+    body = Body("wheel", mass=1.0, inertia=np.eye(3) * 0.01)
+    scene.world.attach(body, joints.revolute("y", damping=240.0, stiffness=5.0))
+    d = scene.compile()
+    with ForceTwin(scene, simulation(d, [0.1], [2.0], h), constrained=constrained) as twin:
+        q, v = 0.1, 2.0
+        for _ in range(20):
+            v = (0.01 * v - h * 5.0 * q) / (0.01 + h * 240.0 + h * h * 5.0)
+            q += h * v
+            twin.step()
+            assert_close(twin.state(), ([q], [v]), 1e-5, scale=1.0)
 
 
 def test_motors_change_no_momentum_of_what_floats():

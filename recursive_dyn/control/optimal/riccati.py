@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 
 from recursive_dyn.errors import StateError
 
@@ -27,6 +26,8 @@ def solve(A: Array, B: Array, Q: Array, R: Array, discrete: bool, labels: Sequen
 
     StateError names the state that cannot be stabilised, or that Q has to see.
     """
+    import scipy.linalg  # a third of a second, which only those wait for who ask for this
+
     grown = A / scale[:, None] * scale
     _require(grown, B / scale[:, None] @ _inverse_root(R), discrete, growing=True, labels=labels)
     seen = _root(Q * scale[:, None] * scale)

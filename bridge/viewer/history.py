@@ -51,6 +51,7 @@ class History:
 
     def __init__(self, moving: Playable) -> None:
         self._moving = moving
+        self._dynamics = moving.dynamics
         self._states: list[Any] = []
         self.times: list[float] = []
         self.at = -1
@@ -59,6 +60,8 @@ class History:
 
     def note(self) -> None:
         """The simulation has gone on to its present state; what had followed the last one is forgotten."""
+        if self._moving.dynamics is not self._dynamics:  # the scene was edited: earlier states are of another
+            self._dynamics, self.at = self._moving.dynamics, -1
         del self._states[self.at + 1 :], self.times[self.at + 1 :]
         if len(self._states) >= self._most:
             del self._states[1 : self._most // 2], self.times[1 : self._most // 2]  # the first is what reset returns to
@@ -67,7 +70,10 @@ class History:
         self.at = len(self._states) - 1
 
     def seek(self, number: int) -> None:
-        """Return to a state by its number, or the nearest there is."""
+        """Return to a state by its number, or the nearest there is; where the scene was edited since, to none."""
+        if self._moving.dynamics is not self._dynamics:
+            self.note()
+            return
         self.at = max(0, min(number, len(self._states) - 1))
         state = self._states[self.at]
         if isinstance(state, _Bare):

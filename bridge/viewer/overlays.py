@@ -194,6 +194,8 @@ class Traces:
     def note(self, moving: Playable) -> None:
         """Bodies are where they are now."""
         now = moving.frames()[0][:, :3, 3]
+        if self._points and now.shape != self._points[-1].shape:
+            self._points.clear()
         if not self._points or (now != self._points[-1]).any():
             self._points.append(now)
 

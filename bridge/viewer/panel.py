@@ -44,7 +44,8 @@ class Panel:
 
     def __init__(self, playback: Playback) -> None:
         self._playback = playback
-        self._sliders = _sliders(playback) if isinstance(playback.moving, Simulation) else []
+        self._dynamics: object = None
+        self._sliders: list[Slider] = []
         self._first = 0
         self._held: Slider | None = None
         self._left = 0.0
@@ -90,6 +91,9 @@ class Panel:
 
     def draw(self, size: tuple[int, int], times: Sequence[float]) -> None:
         """Sliders, plots of the last frames, and the timeline."""
+        moving = self._playback.moving
+        if isinstance(moving, Simulation) and moving.dynamics is not self._dynamics:  # at first, and after edits
+            self._dynamics, self._sliders, self._held = moving.dynamics, sliders(self._playback), None
         self._note(times)
         pyglet, (width, height) = pyglet_here(), size
         batch = pyglet.graphics.Batch()
@@ -162,7 +166,7 @@ def _bar(x: float, y: float, width: float, share: float, batch: Any) -> list[Any
     ]
 
 
-def _sliders(playback: Playback) -> list[Slider]:
+def sliders(playback: Playback) -> list[Slider]:
     """Of coordinates that are plain numbers, of motors that hold one, and of the scene's parameters."""
     sim = playback.moving
     assert isinstance(sim, Simulation)

@@ -87,6 +87,8 @@ class Stand:
         """A frame, shown by the next flip; what it is in."""
         shown = self._now()
         things, poses = self._placed.at(shown), shown.poses
+        if self._chosen is not None and self._chosen >= len(self.names):  # it went in an edit
+            self._chosen = self.following = None
         if self.following is not None:
             body, offset = self.following
             self.camera = replace(self.camera, target=tuple((poses[body, :3, 3] + offset).tolist()))

@@ -133,13 +133,12 @@ def test_the_mouse_moves_the_camera_and_the_panel_keeps_it(viewer):
 
 
 def test_sliders_move_coordinates_motors_and_parameters(pendulum):
-    from bridge.viewer.panel import Panel
+    from bridge.viewer.panel import sliders
     from bridge.viewer.playback import Playback
 
     sim = rd.Simulation(pendulum[1])
     sim.motors["rod.angle"] = rd.Motor(position=0.1)
-    panel = Panel(Playback(sim))
-    by_name = {slider.caption: slider for slider in panel._sliders}
+    by_name = {slider.caption: slider for slider in sliders(Playback(sim))}
     assert set(by_name) == {"rod.angle", "motor rod.angle", "parameter mass"}
     assert (by_name["rod.angle"].low, by_name["rod.angle"].high) == (-2.0, 2.0)
     by_name["rod.angle"].write(1.25)
@@ -260,3 +259,25 @@ def test_demos_run_in_the_window():
     stage = kuka.build()
     run_window(stage, 0.5, hidden=True, size=SIZE)
     assert 0.0 < stage.simulation.time < 0.6
+
+
+def test_a_window_follows_edits_of_its_scene():
+    scene = Scene()
+    first = scene.world.attach(Body("first", [shapes.Sphere(0.1)]), joints.prismatic("x"), at=rd.pose((0, 0, 1)))
+    second = scene.world.attach(Body("second", [shapes.Sphere(0.1)]), joints.prismatic("y"), at=rd.pose((0, 0, 0.5)))
+    simulation = rd.Simulation(scene.compile())
+    with PyBulletMirror(scene, simulation, gui=False) as mirror, mirror.viewer(size=SIZE, hidden=True) as viewer:
+        viewer.shown.update({"panel", "frames", "axes", "paths", "traces", "names"})
+        viewer.select("second")
+        for _ in range(3):
+            viewer.playback.one()
+            viewer.picture()
+        second.detach()
+        mirror.update()
+        viewer.picture()
+        viewer.playback.back()  # to nothing: all that was is of another scene
+        assert simulation.dynamics.bodies == ("first",) and len(viewer.playback.history) == 1
+        viewer.playback.one()
+        viewer.playback.back()
+        assert len(viewer.playback.history) == 2 and viewer.frame()
+        assert first.name in viewer._stand.names

@@ -29,9 +29,6 @@ CASES: dict[str, tuple[str, ...]] = {
     "codegen/test_cache_loops.py::test_every_loop_of_the_project_has_one_key_in_all_processes": (),
     "codegen/test_equations.py::test_assignments_are_the_compiled_function": ("True-*",),
     "contact/test_articulated.py::test_a_doll_falls_and_lies": ("rk4-*",),
-    "drawing/test_beside_bullet.py::test_bullet_and_opengl_take_turns": ("True-*", "False-opengl*"),
-    "viewer/test_viewer.py::test_demos_run_in_the_window": (),
-    "viewer/test_viewer.py::test_real_windows_open_side_by_side_and_show_what_hidden_ones_do": (),
     "control/test_whole_body.py::test_a_pushed_quadruped_comes_back": (),
     "demos/test_benchmark_papers.py::test_method_two_agrees_with_method_one": ("*100*", "*80*", "*50*"),
     "demos/test_benchmark_papers.py::test_preparation_is_measured_in_a_process_of_its_own": ("II",),
@@ -62,6 +59,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "demos/test_mechanisms_papers.py::test_momentum_about_the_hinge_is_conserved_without_gravity": ("windmill",),
     "demos/test_over_the_pole.py::test_all_keep_their_energy_over_poles_and_through_gimbal_lock": (),
     "demos/test_quadrotor_load.py::test_the_same_scene_with_joints_moves_equally": (),
+    "drawing/test_beside_bullet.py::test_bullet_and_opengl_take_turns": ("True-*", "False-opengl*"),
     "laws/test_backends.py::test_every_function_on_every_backend": ("5-*",),
     "laws/test_constraints.py::test_newtons_law_with_the_constraints_forces": ("12 bodies-*",),
     "laws/test_derivatives.py::test_constraints": ("multipliers-*",),
@@ -94,6 +92,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "simulation/test_travelling_simulations.py::test_workers_go_on_as_this_process_does": ("spawn",),
     "simulation/test_worker_processes.py::test_workers_compute_what_this_process_computes": ("spawn",),
     "test_readme.py::test_the_examples_run_one_after_the_other": ("control.md", "conversion.md", "mechanisms.md"),
+    "viewer/test_viewer.py::test_demos_run_in_the_window": (),
+    "viewer/test_viewer.py::test_real_windows_open_side_by_side_and_show_what_hidden_ones_do": (),
 }  # fmt: skip
 
 

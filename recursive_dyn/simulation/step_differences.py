@@ -9,6 +9,7 @@ mjd_transitionFD; Todorov, Erez & Tassa 2012.)
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,7 @@ Array = np.ndarray
 EPSILON = 1e-6  # rad, m, rad/s, m/s: a thousandth of what moves a contact in a step; its square and rounding are less
 TAU, MOTORS = "tau", "motors"  # what inputs may be
 _TOLERANCE = 1e-13  # m/s, of solves: what they leave is divided by 2 eps
+_ROUGH = 1e-2  # of that, beyond which a person is told
 
 
 class _TakenBack(Exception):
@@ -51,6 +53,7 @@ class StepDifferences:
         self._integrator, self._h, self._sensors = integrator, h, sensors
         self._q, self._v, self._time, self._tau = state.q.copy(), state.v.copy(), state.time, tau
         self._acting, self._forces = tau.copy(), tuple(forces)
+        self._left = 0.0  # the largest residual of a solve, m/s
 
     def model(self, epsilon: float, inputs: str, sensors: bool) -> tuple[Array, ...]:
         """A (2 nv, 2 nv), B (2 nv, k), and of sensors' readings C (n, 2 nv), D (n, k) if asked for."""
@@ -68,6 +71,13 @@ class StepDifferences:
             if inputs == TAU and not sensors and self._alone():
                 return self._rule()
             columns = [self._difference(*move) for move in self._moves(epsilon, inputs)]
+        if self._left > _ROUGH * 2.0 * epsilon:
+            warnings.warn(
+                f"linearize: solves of contacts ended {self._left:.1g} m/s from convergence, which over an epsilon of"
+                f" {epsilon:g} may be {self._left / (2.0 * epsilon):.1g} in some entries; take a larger epsilon, or"
+                " more contact.iterations",
+                stacklevel=3,
+            )
         whole = np.array(columns).reshape(len(columns), n + len(rest)).T
         parts = np.split(whole, [2 * n], axis=0)[: 2 if sensors else 1]
         return tuple(block for rows in parts for block in np.split(rows, [2 * n], axis=1))
@@ -125,6 +135,7 @@ class StepDifferences:
             with timesteps.together():
                 timesteps.begin()
                 timesteps.run(simulation, tau, self._h, 1)
+                self._left = max(self._left, timesteps.solution().residual)
                 if self._sensors is not None:
                     timesteps.memory.acted = Acted(self._acting.copy(), self._forces)
                     readings = np.concatenate(list(self._sensors.values()))

@@ -209,6 +209,14 @@ def test_events_and_contacts_are_told_as_before():
         assert now == told
 
 
+def test_solves_that_end_early_are_told():
+    with mirror(doll(0.6), H) as shown:
+        shown.step(120)
+        shown.sim.contact.iterations = 1
+        with pytest.warns(UserWarning, match="from convergence, which over an epsilon of 1e-06"):
+            shown.sim.linearize()
+
+
 def test_bullets_own_bodies_stay_where_they_are():
     """A ball of ours on one of Bullet's: both yield, the lower one as the model has it at its present state."""
     with bullet() as client:

@@ -133,18 +133,24 @@ def solve_islands(whole: Island, these: Partition, iterations: int, tolerance: f
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual)."""
     sweeps, residual = 0, 0.0
     for k in range(these.total[0]):
-        it = Island(
-            whole.rows, whole.lines, whole.targets, whole.frictions,
-            these.contacts[these.contact_first[k] : these.contact_first[k + 1]],
-            these.scalars[these.scalar_first[k] : these.scalar_first[k + 1]],
-            these.slots[these.slot_first[k] : these.slot_first[k + 1]],
-            whole.P, whole.Q, whole.y,
-        )  # fmt: skip
+        it = member(whole, these, k)
         done, change = solved(it, iterations, tolerance)
         if change > tolerance:
             _tame(it)
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual
+
+
+@compiled
+def member(whole: Island, these: Partition, k: int) -> Island:
+    """The k-th island of the whole."""
+    return Island(
+        whole.rows, whole.lines, whole.targets, whole.frictions,
+        these.contacts[these.contact_first[k] : these.contact_first[k + 1]],
+        these.scalars[these.scalar_first[k] : these.scalar_first[k + 1]],
+        these.slots[these.slot_first[k] : these.slot_first[k + 1]],
+        whole.P, whole.Q, whole.y,
+    )  # fmt: skip
 
 
 @compiled

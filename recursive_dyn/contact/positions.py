@@ -7,88 +7,84 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
-from recursive_dyn.contact.blocks import ContactRows, ScalarRows, add, add_scalar, along, moving
+from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, along, moving
 from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
 
 
 class Gaps(NamedTuple):
     """Gaps of contacts (n of them), then of scalar rows (m).
 
-    gaps, wanted (n + m,): where the flight ends, and at the step's end; NaN: nothing wanted. bounded, pressed (n + m,):
-    which cannot be negative, and where impulses press; holds (m,): rows along which nothing is pushed. z: whitened
-    positions.
+    gaps, began, wanted (n + m,): where the flight ends, where the step began, and at its end; NaN: nothing wanted.
+    bounded (n + m,): which cannot be negative; acted (n + m,): impulses times h; holds (m,): rows along which nothing
+    is pushed. z: whitened positions, which follow impulses for ``share`` of h. most (n + m,): what gaps may be pushed
+    to; push, active (n + m,): what moves them, and which were found to overlap. least: mobility up to which a gap
+    cannot be moved.
     """
 
     gaps: Floats
+    began: Floats
     wanted: Floats
     bounded: Flags
-    pressed: Flags
+    acted: Floats
     holds: Flags
     z: Floats
-
-
-class _Pushes(NamedTuple):
-    """What moves them apart, push (n + m,): what is given back down to floor (n + m,) only; active (n + m,): what was
-    found to overlap."""
-
+    share: float
+    most: Floats
     push: Floats
-    floor: Floats
     active: Flags
+    least: float
 
 
 @compiled
-def separate(rows: ContactRows, lines: ScalarRows, these: Gaps, share: float, way: float, slop: float) -> bool:
-    """Move z so that gaps + A z are as wanted where pressed, and nowhere below -slop; whether anything was moved.
+def separate(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
+    """Move z so that an island's gaps + A z are as wanted where impulses press, and nowhere below -slop.
 
-    Where nothing is, gaps become what is left of them. What is overlapping is pushed to half the slop, the least way in
-    the metric of M, but by ``way`` at most; that comes first where not all can be had. share: of the step, for which
-    positions z follow impulses.
+    An impulse may have acted for all of the step, or not at all: so far do gaps go to where they are wanted. Beyond
+    that what overlaps is pushed to half the slop, the least way in the metric of M; but what did so as the step began,
+    only back to there. Whether z was moved; if not, left (n + m,) are the gaps that remain.
     """
-    least, left = _immobile(rows), np.empty(len(these.gaps))
-    moves = _amiss(rows, lines, these, left, least, slop)
-    if moves:
-        most = np.empty(len(these.gaps))
-        _reachable(rows, lines, these, share, way, most)
-        _push_apart(rows, lines, these, most, least, slop)
-    else:
-        these.gaps[:] = left
-    return moves
+    if not _amiss(it, these, left, slop):
+        return False
+    n = len(it.rows.kind)
+    for c in it.contacts:
+        _bound(it, these, c, slop)
+    for s in it.scalars:
+        _bound(it, these, n + s, slop)
+    _push_apart(it, these, slop)
+    return True
 
 
 @compiled
-def remain(rows: ContactRows, lines: ScalarRows, these: Gaps) -> None:
-    """gaps of what is bounded become what is left of them."""
-    for c in range(len(these.gaps)):
-        if these.bounded[c]:
-            these.gaps[c] += moved(rows, lines, c, these.z)
+def open_up(it: Island, these: Gaps, way: float, slop: float) -> bool:
+    """After ``separate``: move z so that what overlapped as the step began opens, by ``way`` at most; whether any did.
 
-
-@compiled
-def _amiss(rows: ContactRows, lines: ScalarRows, these: Gaps, left: Floats, least: float, slop: float) -> bool:
-    """Whether a gap that can be moved is not as it should be; if none is, left (n + m,) are those that remain."""
-    for c in range(len(these.gaps)):
-        left[c] = these.gaps[c]
-        if these.bounded[c]:
-            left[c] += moved(rows, lines, c, these.z)
-            wrong = (these.pressed[c] and not np.isnan(these.wanted[c])) or left[c] < -slop * BEYOND_SLOP
-            if wrong and _mobility(rows, lines, c) > least:
-                return True
-    return False
-
-
-@compiled
-def _reachable(rows: ContactRows, lines: ScalarRows, these: Gaps, share: float, way: float, most: Floats) -> None:
-    """most (n + m,): how far gaps may be opened, by ``way`` beyond where impulses bring them in a whole step.
-
-    Impacts end where the true path does, which is within that.
+    A limit opens by a turn as a wheel of radius PUSH_ARM makes on that way.
     """
-    for c in range(len(most)):
-        by = moved(rows, lines, c, these.z) if these.bounded[c] else 0.0
-        most[c] = these.gaps[c] + max(by, by / share) + (way if c < len(rows.kind) else way / PUSH_ARM)
+    n, overlaps = len(it.rows.kind), False
+    for k in range(len(it.contacts) + len(it.scalars)):
+        c = it.contacts[k] if k < len(it.contacts) else n + it.scalars[k - len(it.contacts)]
+        if these.most[c] < np.inf and _mobility(it, c) > these.least:
+            overlaps = overlaps or these.gaps[c] + moved(it, c, these.z) < -slop * BEYOND_SLOP
+            these.most[c] += way if c < n else way / PUSH_ARM
+        these.acted[c] = 0.0
+    if overlaps:
+        _push_apart(it, these, slop)
+    return overlaps
 
 
 @compiled
-def _immobile(rows: ContactRows) -> float:
+def remain(it: Island, these: Gaps, left: Floats) -> None:
+    """What is left (n + m,) of an island's gaps."""
+    n = len(it.rows.kind)
+    for c in it.contacts:
+        left[c] = these.gaps[c] + moved(it, c, these.z)
+    for s in it.scalars:
+        if these.bounded[n + s]:
+            left[n + s] = these.gaps[n + s] + moved(it, n + s, these.z)
+
+
+@compiled
+def immobile(rows: ContactRows) -> float:
     """The mobility up to which a contact cannot be moved."""
     least, G = 0.0, rows.mobility
     for c in range(len(rows.kind)):
@@ -97,57 +93,81 @@ def _immobile(rows: ContactRows) -> float:
 
 
 @compiled
-def _mobility(rows: ContactRows, lines: ScalarRows, c: int) -> float:
-    n = len(rows.kind)
-    return rows.mobility[c, 0] if c < n else lines.mobility[c - n]
+def _amiss(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
+    """Whether a gap that can be moved is not as it should be; if none is, left (n + m,) are those that remain."""
+    n = len(it.rows.kind)
+    for k in range(len(it.contacts) + len(it.scalars)):
+        c = it.contacts[k] if k < len(it.contacts) else n + it.scalars[k - len(it.contacts)]
+        if these.bounded[c]:
+            left[c] = these.gaps[c] + moved(it, c, these.z)
+            wrong = (these.acted[c] > 0.0 and not np.isnan(these.wanted[c])) or left[c] < -slop * BEYOND_SLOP
+            if wrong and _mobility(it, c) > these.least:
+                return True
+    return False
 
 
 @compiled
-def _push_apart(rows: ContactRows, lines: ScalarRows, these: Gaps, most: Floats, least: float, slop: float) -> None:
-    count, pushed, half = len(these.gaps), False, SEPARATION_SWEEPS // 2
-    by = _Pushes(np.zeros(count), np.zeros(count), np.zeros(count, dtype=np.bool_))
-    for k in range(SEPARATION_SWEEPS):
-        if k == half:  # what is wanted cannot all be had: from here on only overlaps are removed
-            for c in range(count):
-                by.active[c] = False
-                if these.pressed[c] and not np.isnan(these.wanted[c]):
-                    by.floor[c] = by.push[c]
+def _bound(it: Island, these: Gaps, c: int, slop: float) -> None:
+    """Where the step began with an overlap, ``separate`` opens it no further than it was, or than impulses do."""
+    these.most[c] = np.inf
+    if these.bounded[c] and these.began[c] < -slop * BEYOND_SLOP:
+        these.most[c] = max(these.gaps[c] + moved(it, c, these.z), these.began[c])
+
+
+@compiled
+def _mobility(it: Island, c: int) -> float:
+    n = len(it.rows.kind)
+    return it.rows.mobility[c, 0] if c < n else it.lines.mobility[c - n]
+
+
+@compiled
+def _push_apart(it: Island, these: Gaps, slop: float) -> None:
+    """Sweeps until no gap is moved any more."""
+    n, pushed = len(it.rows.kind), False
+    for k in range(len(it.contacts) + len(it.scalars)):
+        c = it.contacts[k] if k < len(it.contacts) else n + it.scalars[k - len(it.contacts)]
+        these.push[c], these.active[c] = 0.0, False
+    for _ in range(SEPARATION_SWEEPS):
         change = 0.0
-        for c in range(count):
-            if these.bounded[c] and _mobility(rows, lines, c) > least:
-                change = max(change, _push_one(rows, lines, these, by, most[c], c, k < half, slop))
+        for c in it.contacts:
+            change = max(change, _push_one(it, these, c, slop))
+        for s in it.scalars:
+            if these.bounded[n + s]:
+                change = max(change, _push_one(it, these, n + s, slop))
         pushed = pushed or change > 0.0
         if pushed:
-            change = max(change, _hold(rows, lines, these.holds, these.z))
+            change = max(change, _hold(it, these.holds, these.z))
         if change <= SETTLED * slop:
             break
 
 
 @compiled
-def _push_one(
-    rows: ContactRows, lines: ScalarRows, these: Gaps, by: _Pushes, most: float, c: int, wanting: bool, slop: float
-) -> float:
-    """Push one gap to where it should be, ``most`` at most; how far it was. wanting: what is wanted counts too."""
-    gap, mobility = these.gaps[c] + moved(rows, lines, c, these.z), _mobility(rows, lines, c)
-    two_sided = wanting and these.pressed[c] and not np.isnan(these.wanted[c])
-    if not (two_sided or by.active[c] or gap < -slop * BEYOND_SLOP):
+def _push_one(it: Island, these: Gaps, c: int, slop: float) -> float:
+    """Push one gap to where it should be; how far it was."""
+    mobility = _mobility(it, c)
+    if mobility <= these.least:
         return 0.0
-    by.active[c] = True
-    target = by.push[c] + (min(these.wanted[c] if two_sided else -0.5 * slop, most) - gap) / mobility
-    if not two_sided:
-        target = max(by.floor[c], target)
-    step = target - by.push[c]
+    gap, most = these.gaps[c] + moved(it, c, these.z), these.most[c]
+    wanting = these.acted[c] > 0.0 and not np.isnan(these.wanted[c])
+    if not (wanting or these.active[c] or gap < -slop * BEYOND_SLOP):
+        return 0.0
+    these.active[c] = True
+    low = 0.0
+    if wanting:
+        low = these.push[c] + (min(these.wanted[c], most) - gap) / mobility
+        low = min(max(low, -these.share * these.acted[c]), (1.0 - these.share) * these.acted[c])
+    step = max(these.push[c] + (min(-0.5 * slop, most) - gap) / mobility, low) - these.push[c]
     if step != 0.0:
-        by.push[c] += step
-        _move(rows, lines, c, step, these.z)
+        these.push[c] += step
+        _move(it, c, step, these.z)
     return abs(step) * mobility
 
 
 @compiled
-def _hold(rows: ContactRows, lines: ScalarRows, holds: Flags, z: Floats) -> float:
+def _hold(it: Island, holds: Flags, z: Floats) -> float:
     """Take back what moves along the rows that hold, one after the other; the most that was."""
-    most = 0.0
-    for s in range(len(holds)):
+    most, lines = 0.0, it.lines
+    for s in it.scalars:
         if holds[s] and lines.mobility[s] > 0.0:
             way = moving(lines, s, z)
             add_scalar(lines, s, -way / lines.mobility[s], z)
@@ -156,18 +176,18 @@ def _hold(rows: ContactRows, lines: ScalarRows, holds: Flags, z: Floats) -> floa
 
 
 @compiled
-def moved(rows: ContactRows, lines: ScalarRows, c: int, z: Floats) -> float:
+def moved(it: Island, c: int, z: Floats) -> float:
     """A z of a gap: what positions z move it by."""
-    n = len(rows.kind)
+    n = len(it.rows.kind)
     if c >= n:
-        return moving(lines, c - n, z)
-    return along(rows, c, 0, 0.0, z)
+        return moving(it.lines, c - n, z)
+    return along(it.rows, c, 0, 0.0, z)
 
 
 @compiled
-def _move(rows: ContactRows, lines: ScalarRows, c: int, step: float, z: Floats) -> None:
-    n = len(rows.kind)
+def _move(it: Island, c: int, step: float, z: Floats) -> None:
+    n = len(it.rows.kind)
     if c < n:
-        add(rows, c, 0, step, z)
+        add(it.rows, c, 0, step, z)
     else:
-        add_scalar(lines, c - n, step, z)
+        add_scalar(it.lines, c - n, step, z)

@@ -62,11 +62,13 @@ class GeneralizedRows(NamedTuple):
 
 
 class EarlierContacts(NamedTuple):
-    """The last step's contacts, to start from, size[0] of them: arrays of a ContactTable, or copies."""
+    """The last step's contacts, to start from, size[0] of them: arrays of a ContactTable, or copies; gaps as it left
+    them."""
 
     size: Integers
     keys: Integers
     points: Annotated[np.ndarray, float, 2, 3]
+    gaps: Floats
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
 

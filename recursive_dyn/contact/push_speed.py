@@ -14,24 +14,23 @@ from recursive_dyn.contact.tuning import PUSH_ARM
 
 
 @compiled
-def restrain(problem: ImpulseProblem, these: Partition, root: Floats, y: Floats, before: Floats, z: Floats) -> None:
+def restrain(problem: ImpulseProblem, these: Partition, root: Floats, before: Floats, z: Floats) -> None:
     """Shorten the whitened way from ``before`` to z, where it is too far, for all of an island alike.
 
     A body's origin (a free one's centre) may be pushed by push_speed h, and it may turn as a wheel of radius PUSH_ARM
-    would that rolls so far; besides, by what the impulses' change of velocity, whitened y, moves it in a whole step.
+    would that rolls so far.
     """
-    layout, nv, links = problem.layout, problem.layout.nv, len(problem.layout.parent)
+    layout, links = problem.layout, len(problem.layout.parent)
     homes, shares, way = np.full(len(z), -1), np.full(these.total[0], 1.0), np.empty(len(z))
     for i in range(these.total[0]):
         for k in range(these.slot_first[i], these.slot_first[i + 1]):
             homes[these.slots[k]] = i
     for k in range(len(z)):
         way[k] = z[k] - before[k]
-    V, U, x = np.empty((links, 6)), np.empty((links, 6)), np.empty(nv)
+    V, x = np.empty((links, 6)), np.empty(layout.nv)
     expand(layout, problem.factors, root, way, V, x)
-    expand(layout, problem.factors, root, y, U, x)
-    _of_bodies(problem, homes, V, U, shares)
-    _of_free_bodies(problem, homes, way, y, shares)
+    _of_bodies(problem, homes, V, shares)
+    _of_free_bodies(problem, homes, way, shares)
     for i in range(these.total[0]):
         if shares[i] < 1.0:
             for k in range(these.slot_first[i], these.slot_first[i + 1]):
@@ -39,23 +38,17 @@ def restrain(problem: ImpulseProblem, these: Partition, root: Floats, y: Floats,
 
 
 @compiled
-def _of_bodies(
-    problem: ImpulseProblem,
-    homes: Integers,
-    V: Annotated[np.ndarray, float, 6],
-    U: Annotated[np.ndarray, float, 6],
-    shares: Floats,
-) -> None:
-    """Lower each island's share to what its bodies' twists V of the way, and U of what impulses changed, allow."""
-    layout, bodies, factors, h = problem.layout, problem.bodies, problem.factors, problem.options.h
-    far = problem.options.push_speed * h
+def _of_bodies(problem: ImpulseProblem, homes: Integers, V: Annotated[np.ndarray, float, 6], shares: Floats) -> None:
+    """Lower each island's share to what its bodies' twists V of the way allow."""
+    layout, bodies, factors = problem.layout, problem.bodies, problem.factors
+    far = problem.options.push_speed * problem.options.h
     for k in range(len(bodies.links)):
         link = bodies.links[k]
         group = layout.link_groups[link] if link >= 0 else -1
         home = homes[layout.group_slots[layout.group_first[group]]] if group >= 0 else -1
         if home >= 0:
-            turn, turned = _turn(V, link), _turn(U, link)
-            shares[home] = min(shares[home], _share(turn, far / PUSH_ARM + h * turned))
+            turn = _turn(V, link)
+            shares[home] = min(shares[home], _share(turn, far / PUSH_ARM))
             x, y, z = 0.0, 0.0, 0.0  # where it is does not matter to what does not turn
             placed = k < len(bodies.poses)  # nobody asked for poses where nothing but limits is about
             if placed:
@@ -64,21 +57,20 @@ def _of_bodies(
                 y = bodies.poses[k, 1, 3] - factors[at + 1]
                 z = bodies.poses[k, 2, 3] - factors[at + 2]
             if placed or turn == 0.0:
-                shares[home] = min(shares[home], _share(_step(V, link, x, y, z), far + h * _step(U, link, x, y, z)))
+                shares[home] = min(shares[home], _share(_step(V, link, x, y, z), far))
 
 
 @compiled
-def _of_free_bodies(problem: ImpulseProblem, homes: Integers, way: Floats, y: Floats, shares: Floats) -> None:
-    """The same of free bodies, by whitened ``way`` and y."""
-    nv, free, h = problem.layout.nv, problem.free, problem.options.h
-    far = problem.options.push_speed * h
+def _of_free_bodies(problem: ImpulseProblem, homes: Integers, way: Floats, shares: Floats) -> None:
+    """The same of free bodies, by the whitened way."""
+    nv, free = problem.layout.nv, problem.free
+    far = problem.options.push_speed * problem.options.h
     for k in range(len(free.masses)):
-        at, mass = nv + 6 * k, free.masses[k]
+        at = nv + 6 * k
         home = homes[at]
         if home >= 0:
-            turn, step = _free_turn(free.spins, k, way, at), mass * _length(way[at + 3], way[at + 4], way[at + 5])
-            turned, stepped = _free_turn(free.spins, k, y, at), mass * _length(y[at + 3], y[at + 4], y[at + 5])
-            share = min(_share(turn, far / PUSH_ARM + h * turned), _share(step, far + h * stepped))
+            step = free.masses[k] * _length(way[at + 3], way[at + 4], way[at + 5])
+            share = min(_share(_free_turn(free.spins, k, way, at), far / PUSH_ARM), _share(step, far))
             shares[home] = min(shares[home], share)
 
 

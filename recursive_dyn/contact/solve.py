@@ -8,8 +8,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
-from recursive_dyn.contact.islands import Partition, partition, solve_islands
-from recursive_dyn.contact.positions import Gaps, remain, separate
+from recursive_dyn.contact.islands import Partition, member, partition, solve_islands
+from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.pushes import given_pushes
@@ -33,9 +33,9 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     reach = reach_of(layout, links, problem.rows)
     rows = contact_rows(problem, links, reach, root, V)
     lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
-    targets, wanted = np.empty(n), np.empty(n + m)
-    contact_targets(problem, rows, targets, wanted)
-    limit_targets(problem, lines, wanted[n : n + m])
+    targets, wanted, began = np.empty(n), np.empty(n + m), np.empty(n + m)
+    contact_targets(problem, rows, targets, wanted, began)
+    limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
     P, Q, y, given = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
     pushed = given_pushes(problem, root, rows, lines, given)
     started(problem.contacts, rows, problem.earlier, P)
@@ -49,7 +49,7 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
             y[k] += given[k]
     expand(layout, factors, root, y, V, changes.v)
     _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
-    _positions(problem, whole, these, wanted, root, V)
+    _positions(problem, whole, these, _gaps(problem, whole, wanted, began), root, V)
     to_world_axes(rows, P, problem.contacts)
     height = m
     for c in range(n):
@@ -62,36 +62,55 @@ def _positions(
     problem: ImpulseProblem,
     whole: Island,
     these: Partition,
-    wanted: Floats,
+    states: Gaps,
     root: Floats,
     V: Annotated[np.ndarray, float, 6],
 ) -> None:
     """The ways by which to move, and the gaps that are left."""
-    n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
-    changes, share = problem.changes, options.position_share * options.h
-    gaps, z, before = np.empty(n + m), np.empty(len(whole.y)), np.empty(len(whole.y))
-    bounded, pressed = np.empty(n + m, dtype=np.bool_), np.empty(n + m, dtype=np.bool_)
-    for c in range(n):
-        gaps[c], bounded[c], pressed[c] = problem.contacts.gaps[c], True, whole.P[c, 0] > 0.0
-    for s in range(m):
-        gaps[n + s], bounded[n + s], pressed[n + s] = given.gaps[s], given.stops[s], whole.Q[s] > 0.0
-    for k in range(len(z)):
-        z[k] = share * whole.y[k]
-    before[:] = z
-    states = Gaps(gaps, wanted, bounded, pressed, given.holds, z)
-    way = options.push_speed * options.h
-    if separate(whole.rows, whole.lines, states, options.position_share, way, options.slop):
-        restrain(problem, these, root, whole.y, before, z)
-        remain(whole.rows, whole.lines, states)
+    options, changes, total, z = problem.options, problem.changes, these.total[0], states.z
+    left, pushed, count, opened = states.gaps.copy(), np.empty(total, dtype=np.bool_), 0, False
+    for k in range(total):
+        pushed[k] = separate(member(whole, these, k), states, left, options.slop)
+        count += pushed[k]
+    if count > 0:
+        before = z.copy()
+        for k in range(total):
+            if pushed[k] and open_up(member(whole, these, k), states, options.push_speed * options.h, options.slop):
+                opened = True
+        if opened:
+            restrain(problem, these, root, before, z)
+        for k in range(total):
+            if pushed[k]:
+                remain(member(whole, these, k), states, left)
         expand(problem.layout, problem.factors, root, z, V, changes.q)
         _free_twists(problem.free, z[problem.layout.nv : len(z)], changes.free_ways)
     else:
+        share = options.position_share * options.h
         for k in range(len(changes.q)):
             changes.q[k] = share * changes.v[k]
         for k in range(len(changes.free_ways)):
             for i in range(6):
                 changes.free_ways[k, i] = share * changes.free_twists[k, i]
-    problem.contacts.gaps[0:n] = gaps[0:n]
+    for c in range(len(whole.targets)):
+        problem.contacts.gaps[c] = left[c]
+
+
+@compiled
+def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats) -> Gaps:
+    """The gaps of all rows where impulses alone lead."""
+    n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
+    gaps, acted, z = np.empty(n + m), np.empty(n + m), np.empty(len(whole.y))
+    bounded, share = np.empty(n + m, dtype=np.bool_), options.position_share
+    for c in range(n):
+        gaps[c], bounded[c], acted[c] = problem.contacts.gaps[c], True, options.h * whole.P[c, 0]
+    for s in range(m):
+        gaps[n + s], bounded[n + s], acted[n + s] = given.gaps[s], given.stops[s], options.h * whole.Q[s]
+    for k in range(len(z)):
+        z[k] = share * options.h * whole.y[k]
+    return Gaps(
+        gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.empty(n + m),
+        np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
+    )  # fmt: skip
 
 
 @compiled

@@ -166,7 +166,7 @@ def _problem(
         layout, it.factors.outputs, s.v, s.start_v, s.sources.motors.push, s.frames, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
-        EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.impulses, earlier.moments),
+        EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.gaps, earlier.impulses, earlier.moments),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7])),
         Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
     )  # fmt: skip

@@ -22,7 +22,9 @@ from recursive_dyn.contact.problem import (
 
 def earlier_contacts(table: ContactTable) -> EarlierContacts:
     """Copies of solved contacts, for the next solve to start from."""
-    return EarlierContacts(*(a.copy() for a in (table.size, table.keys, table.points, table.impulses, table.moments)))
+    return EarlierContacts(
+        *(a.copy() for a in (table.size, table.keys, table.points, table.gaps, table.impulses, table.moments))
+    )
 
 
 def free_bodies(rng: np.random.Generator, count: int) -> FreeBodies:

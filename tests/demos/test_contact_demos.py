@@ -79,24 +79,15 @@ def kinetic_of_bricks(stage: Stage) -> float:
     return float(0.5 * mass * (twists[bricks, 3:] ** 2).sum())
 
 
-def judge(done: Run, growth: float | None = None, squeezed: bool = False) -> None:
+def judge(done: Run, growth: float | None = None) -> None:
     """What every one of them keeps to: 2 mm, and no energy from nowhere.
-
-    Deeper is only what an impact left that its integrator did not end at the surface, while ``push_speed`` opens it: in
-    the runs seen 4.9 mm for a step (ragdolls, rk4). And what is squeezed, as crates under the rover's wheels: a light
-    body that would have to turn quickly holds back its whole island, 0.4 to 10.7 mm deep for up to 37 steps of 1560 in
-    runs that start 1e-11 apart, where 0.02 mm were reached before anything was held back.
 
     What overlaps after an impact is lifted out of it, a little potential energy: 1e-4 of all energy above the ground in
     a step at worst in the runs seen, which differ, as such falls are chaotic. Where nothing lies on anything, energy
     only goes.
     """
     assert done.contacts.max() > 0
-    sim, deep = done.stage.simulation, np.count_nonzero(done.penetration > 2e-3)
-    exact = sim.integrator == "semi_implicit_euler" and not squeezed
-    within = sim.contact.push_speed * sim.timestep
-    assert done.penetration.max() <= (2e-3 if exact else 4.0 * within if squeezed else 2.0 * within)
-    assert deep <= (0 if exact else 60 if squeezed else 10)
+    assert done.penetration.max() <= 2e-3
     assert done.growth <= (max(done.lift, 5e-4 * done.energy.max()) if growth is None else growth)
     assert done.lift < 1e-4 * done.energy.max()
 
@@ -199,7 +190,7 @@ def test_both_kinds_of_balls_hit_the_sails():
 
 def rover(integrator: str | None = None) -> None:
     done = run("rover", 6.5, integrator)
-    judge(done, squeezed=True)
+    judge(done)
     x, y = done.stage.simulation.q[:2]
     assert x > 4.5 and abs(y) < 0.5
     assert any(a.startswith("wheel") and b.startswith("bullet") for a, b in done.pairs)

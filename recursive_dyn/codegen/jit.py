@@ -6,38 +6,44 @@ import ctypes
 import json
 import os
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 from typing import Any, cast
 
 import llvmlite
 import llvmlite.binding as llvm
 
 from recursive_dyn.codegen import cache
+from recursive_dyn.codegen.building import building
 from recursive_dyn.errors import ModelError
 
+_NUMBERS = count()  # a library of a name that was there before is refused
 FULL = 1  # effort of code generation: 2 compiles longer and runs no faster; 0 compiles 4 times faster, runs 1.5 slower
 
 
 @dataclass(frozen=True, eq=False)
 class Native:
-    """Loaded machine code and the facts needed to call it."""
+    """Loaded machine code, as long as this lives, and the facts needed to call it."""
 
     facts: dict[str, Any]
-    engine: Any = field(repr=False)
-    files: Any = field(repr=False)  # the engine reads them without owning them
-    _addresses: dict[str, int] = field(default_factory=dict, repr=False)
+    library: Any = field(repr=False)  # frees the code when it is dropped
+    kept: Any = field(repr=False, default=None)
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)  # each frees the code when it is dropped
 
     def address(self, name: str) -> int:
         """Address of a function."""
-        if name not in self._addresses:
-            self._addresses[name] = int(self.engine.get_function_address(name))
-        return self._addresses[name]
+        if name not in self._found:
+            with building():
+                if name not in self._found:
+                    self._found[name] = _linker().lookup(self.library.name, name)
+        return int(self._found[name][name])
 
     def holding(self, *others: Any) -> Native:
         """The same, which keeps what its machine code is called with alive."""
-        return Native(self.facts, self.engine, (self.files, others), self._addresses)
+        return Native(self.facts, self.library, (self.kept, others), self._found)
 
 
 @lru_cache(maxsize=1)
@@ -132,15 +138,25 @@ def _simplify(module: Any, machine: Any) -> None:
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1)))
 
 
+@lru_cache(maxsize=1)
+def _linker() -> Any:
+    """LLVM's JITLink, which puts all of an object in one place.
+
+    In a large process, free places are further apart than the 32 bits of a distance in code, and LLVM's older linker, the
+    only one on Windows, ends the process there.
+    """
+    linker = llvm.create_lljit_compiler(_new_machine(), use_jit_link=sys.platform != "win32")
+    linker._owned = True  # when Python ends, what frees libraries may come after whatever would free this
+    return linker
+
+
 def load_objects(objects: Sequence[bytes], facts: dict[str, Any]) -> Native:
     """Machine code of object files linked with each other and the C library."""
-    machine = _new_machine()  # the engine takes it over
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-    files = [llvm.ObjectFileRef.from_data(code) for code in objects]
-    for file in files:
-        engine.add_object_file(file)
-    engine.finalize_object()
-    return Native(facts, engine, files)
+    library = llvm.JITLibraryBuilder().add_current_process()
+    for code in objects:
+        library.add_object_img(code)
+    with building():
+        return Native(facts, library.link(_linker(), f"library {next(_NUMBERS)}"))
 
 
 def pack(objects: Sequence[bytes], facts: dict[str, Any]) -> bytes:

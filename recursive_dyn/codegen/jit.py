@@ -142,8 +142,8 @@ def _simplify(module: Any, machine: Any) -> None:
 def _linker() -> Any:
     """LLVM's JITLink, which puts all of an object in one place.
 
-    In a large process, free places are further apart than the 32 bits of a distance in code, and LLVM's older linker, the
-    only one on Windows, ends the process there.
+    In a large process, free places are further apart than the 32 bits of a distance in code, and LLVM's older linker,
+    the only one on Windows, ends the process there.
     """
     linker = llvm.create_lljit_compiler(_new_machine(), use_jit_link=sys.platform != "win32")
     linker._owned = True  # when Python ends, what frees libraries may come after whatever would free this

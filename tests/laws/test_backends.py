@@ -24,7 +24,7 @@ AT_LOCKS = {
     "tree_velocities",
     "pose_step",
 }  # singular
-SOLVING = {"forward_dynamics", "rates", "step", "midpoint"} | AT_LOCKS
+SOLVING = {"forward_dynamics", "rates", "step", "midpoint", "impulse_factors", "loaded_accelerations"} | AT_LOCKS
 
 
 def arguments(m, function, count):

@@ -12,6 +12,7 @@ from bridge.bodies.visuals import PALETTE, Visual, visuals
 from bridge.connection import Connection
 from bridge.drawing.pieces import Color
 from bridge.meshes.files import MeshFiles
+from bridge.twin.twin import FASTEST
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import evaluate
@@ -21,8 +22,6 @@ from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_
 from scene import Scene
 
 Array = np.ndarray
-
-_FASTEST = 1e9  # m/s and rad/s: Bullet cuts velocities off at 100 unless it is told otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +73,7 @@ class Assemblies:
         made: int = pybullet.createMultiBody(own.mass, -1, look, physicsClientId=self.client)
         pybullet.changeDynamics(
             made, -1, localInertiaDiagonal=own.moments.tolist(), linearDamping=0.0, angularDamping=0.0,
-            maxJointVelocity=_FASTEST, activationState=pybullet.ACTIVATION_STATE_DISABLE_SLEEPING,
+            maxJointVelocity=FASTEST, activationState=pybullet.ACTIVATION_STATE_DISABLE_SLEEPING,
             physicsClientId=self.client,
         )  # fmt: skip
         connection.add(made, model.links[link].name)

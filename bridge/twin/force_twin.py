@@ -7,19 +7,15 @@ state of the coordinates is read off the free bodies, forces become wrenches, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 import numpy as np
-import pybullet
 
 from bridge.bodies.visuals import rgba
-from bridge.connection import Connection
 from bridge.twin.assemblies import Assemblies
 from bridge.twin.bullet_constraint import BulletConstraint
 from bridge.twin.holds import all_holds
-from recursive_dyn.codegen.arguments import real_array
-from recursive_dyn.control.joint_springs import JointSprings
+from bridge.twin.twin import Twin
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.simulation.simulation import Simulation
@@ -30,7 +26,7 @@ Array = np.ndarray
 _ITERATIONS = 200  # of Bullet's solver: chains of ten bodies are then held as well as ever
 
 
-class ForceTwin:
+class ForceTwin(Twin):
     """Free bodies of Bullet's that start where a simulation is, and move under generalized forces made Cartesian.
 
     constrained: Bullet's own constraints hold the joints, which are balls, hinges, slides, free and fixed ones
@@ -54,60 +50,24 @@ class ForceTwin:
         at: Sequence[float] = (0.0, 0.0, 0.0),
         color: Sequence[float] | None = None,
     ) -> None:
-        self.dynamics, self.timestep, self.constrained = sim.dynamics.view(), sim.timestep, constrained
-        if constrained and self.dynamics.constraints:
+        if constrained and sim.dynamics.constraints:
             raise ModelError(
-                f"constraint '{self.dynamics.constraints[0]}' is between coordinates, and none of Bullet's; use"
+                f"constraint '{sim.dynamics.constraints[0]}' is between coordinates, and none of Bullet's; use"
                 " constrained=False"
             )
-        place = real_array(at)
-        if place is None or place.shape != (3,) or not np.isfinite(place).all():
-            raise StateError(f"'at' must be three finite numbers of metres, not {at!r}")
-        self.time = 0.0  # s since the start, of what was pushed for
-        self.gap = 0.0  # m by which bodies were off their joints when they were read last
-        self._q, self._springs = sim.q.copy(), JointSprings(self.dynamics.model)
-        holds = all_holds(self.dynamics, self._q) if constrained else []
-        self._connection = Connection(client, gui=False, holder="ForceTwin")
-        try:
-            with self._connection.guard(), self._connection.paused():
-                self._bodies = Assemblies(
-                    scene, self.dynamics, self._connection, place, None if color is None else rgba(color)
-                )
-                pybullet.setGravity(*self.dynamics.model.gravity, physicsClientId=self.client)
-                pybullet.setPhysicsEngineParameter(
-                    fixedTimeStep=self.timestep, numSubSteps=0, numSolverIterations=_ITERATIONS,
-                    solverResidualThreshold=0.0, physicsClientId=self.client,
-                )  # fmt: skip
-                self._bodies.place(self._q, sim.v)
-                self._constraints = [
-                    BulletConstraint(hold, self._bodies, self.dynamics.poses(self._q)) for hold in holds
-                ]
-        except BaseException:
-            self._connection.close()
-            raise
-
-    @property
-    def client(self) -> int:
-        """Bullet's connection, the physicsClientId of its functions."""
-        return self._connection.id
+        super().__init__(sim, client, at)
+        self.constrained = constrained
+        with self._building(numSolverIterations=_ITERATIONS, solverResidualThreshold=0.0):
+            holds = all_holds(self.dynamics, self._q) if constrained else []
+            looks = None if color is None else rgba(color)
+            self._bodies = Assemblies(scene, self.dynamics, self._connection, self._place, looks)
+            self._bodies.place(self._q, sim.v)
+            self._constraints = [BulletConstraint(hold, self._bodies, self.dynamics.poses(self._q)) for hold in holds]
 
     @property
     def bullet_bodies(self) -> dict[str, int]:
         """Bullet's id of each moving part, by the name of the body that it moves by."""
         return {link.name: made for link, made in zip(self.dynamics.model.links, self._bodies.ids, strict=True)}
-
-    def frames(self) -> tuple[Array, Array]:
-        """Poses (nb, 4, 4) and velocities [omega; v] (nb, 6) of the bodies where Bullet has them, world axes at their
-        origins, as the simulation's would be: less ``at``."""
-        with self._connection.guard():
-            return self._bodies.read()
-
-    def state(self) -> tuple[Array, Array]:
-        """(q (nq,), v (nv,)) nearest to where Bullet has the bodies; ``gap`` is then by how much joints are open, m."""
-        X, V = self.frames()
-        self._q, missed = self.dynamics.generalized_positions(self._q, X)
-        self.gap = float(np.linalg.norm(missed[:, 3:], axis=1).max(initial=0.0))
-        return self._q.copy(), self.dynamics.generalized_velocities(self._q, V)[0]
 
     def push(self, tau: Any = None, **choice: Any) -> None:
         """Apply what the next step of Bullet's needs, for whoever takes it.
@@ -121,12 +81,7 @@ class ForceTwin:
                 f"'{next(iter(choice))}' is for a twin whose joints are held; here each has its one wrench"
             )
         q, v = self.state()
-        forces = self._forces(tau(q, v, self.time) if callable(tau) else tau)
-        if d.constraints:
-            forces = forces + d.passive_forces(q, v)
-        else:
-            own, added = self._springs.of_step(q, v, self.timestep)
-            forces = forces + own - added * d.call("loaded_accelerations", q, v, forces + own, added)
+        forces = self._forces(tau, q, v)
         X = d.poses(q)
         if self.constrained:
             wrenches = d.cartesian_forces(q, forces, **choice)
@@ -141,31 +96,13 @@ class ForceTwin:
             self._bodies.push(X, wrenches, places)
         self.time += self.timestep
 
-    def step(self, tau: Any = None, count: int = 1, **choice: Any) -> None:
-        """Take ``count`` timesteps under forces as of ``push``; everything in the connection moves along."""
-        for _ in range(count):
-            self.push(tau, **choice)
-            with self._connection.guard():
-                pybullet.stepSimulation(physicsClientId=self.client)
-
     def close(self) -> None:
         """Remove the twin's bodies, and the connection if it is its own; harmless when repeated."""
-        self._connection.close()
+        super().close()
         self._bodies.close()
 
-    def __enter__(self) -> ForceTwin:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _forces(self, tau: Any) -> Array:
-        given = np.zeros(self.dynamics.nv) if tau is None else real_array(tau)
-        if given is None or given.shape != (self.dynamics.nv,) or not np.isfinite(given).all():
-            raise StateError(f"'tau' must be {self.dynamics.nv} finite numbers, one a velocity coordinate, not {tau!r}")
-        return given
+    def _read(self) -> tuple[Array, Array]:
+        return self._bodies.read()
 
     def _by_joints(self, X: Array, wrenches: Array) -> Array:
         """What each joint transmits, on its child and against its parent, about the origins (nb, 6)."""

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pybullet
 
 from bridge.connection import Connection
 from bridge.drawing.pieces import Color
+from bridge.orientations import pose_of
+from bridge.twin.twin import FASTEST
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.spatial.algebra import inverse_pose
-from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
+from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Scene
 from scene.urdf.joint_tree import root_of
 from scene.urdf.xml_text import read
 
 Array = np.ndarray
 
-_FASTEST = 1e9  # m/s and rad/s: Bullet cuts velocities off at 100 unless it is told otherwise
 _SAME = 1e-6  # share by which masses and moments may differ: Bullet turns inertias to their axes by Jacobi's sweeps
 _SLOTS = {pybullet.JOINT_REVOLUTE: 1, pybullet.JOINT_PRISMATIC: 1, pybullet.JOINT_SPHERICAL: 3, pybullet.JOINT_FIXED: 0}
 
@@ -53,8 +52,7 @@ class Multibody:
         for link, body in enumerate(self.bodies, -1):
             self._check_mass(link, dynamics.bodies[body])
         facts = [pybullet.getDynamicsInfo(self.id, j, physicsClientId=self.client) for j in range(-1, count)]
-        self._center = np.eye(4)  # of the root link's mass, and its principal axes
-        self._center[:3, 3], self._center[:3, :3] = facts[0][3], quaternion_to_matrix(np.array(facts[0][4]))
+        self._center = pose_of(facts[0][3], facts[0][4])  # of the root link's mass, and its principal axes
         self._free(color)
 
     def _number(self, name: str) -> int:
@@ -113,7 +111,7 @@ class Multibody:
                 link,
                 linearDamping=0.0,
                 angularDamping=0.0,
-                maxJointVelocity=_FASTEST,
+                maxJointVelocity=FASTEST,
                 physicsClientId=self.client,
             )
             pybullet.setCollisionFilterGroupMask(self.id, link, 0, 0, physicsClientId=self.client)
@@ -170,13 +168,13 @@ class Multibody:
         position, turn = pybullet.getBasePositionAndOrientation(self.id, self.client)
         root = self.bodies[0]
         if not self._fixed:
-            C = _pose(position, turn)
+            C = pose_of(position, turn)
             X[root] = C @ inverse_pose(self._center)
             X[root, :3, 3] -= self.at
             linear, V[root, :3] = pybullet.getBaseVelocity(self.id, self.client)
             V[root, 3:] = linear + np.cross(V[root, :3], X[root, :3, 3] + self.at - C[:3, 3])
         for body, state in zip(self.bodies[1:], states, strict=True):
-            X[body] = _pose(state[4], state[5])
+            X[body] = pose_of(state[4], state[5])
             V[body, :3] = state[7]
             V[body, 3:] = state[6] + np.cross(V[body, :3], X[body, :3, 3] - state[0])
             X[body, :3, 3] -= self.at
@@ -211,9 +209,3 @@ class Multibody:
         if left.any():
             name = self.dynamics.velocity_coordinates[int(np.argmax(left != 0.0))]
             raise StateError(f"tau at '{name}' is no torque of a joint of Bullet's; use forces='wrenches'")
-
-
-def _pose(position: Any, turn: Any) -> Array:
-    X = np.eye(4)
-    X[:3, 3], X[:3, :3] = position, quaternion_to_matrix(np.array(turn))
-    return X

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from recursive_dyn.simulation.simulation import Simulation
+from recursive_dyn.spatial.rotations import rotation_log
 
 FREQUENCY = 2.0 * math.pi * 1.5  # rad/s of the spring with the effective mass, which it damps critically
 MOST = 40.0  # m/s^2 that a push gives the effective mass at most
@@ -53,7 +54,7 @@ class Push:
         X, twist = (part[self._index] for part in (self._simulation.present.poses, self._simulation.present.twists))
         mass = self.effective_mass()
         if self.turning:
-            away, rate, most = self.target - _rotation_vector(X[:3, :3] @ self.start.T), twist[:3], MOST_TURNING
+            away, rate, most = self.target - rotation_log(X[:3, :3] @ self.start.T), twist[:3], MOST_TURNING
         else:
             arm = X[:3, :3] @ self.point
             away, rate, most = self.target - self.held(), twist[3:] + np.cross(twist[:3], arm), MOST
@@ -68,11 +69,3 @@ class Push:
             self._simulation.apply_torque(self.body, self.load())
         else:
             self._simulation.apply_force(self.body, self.load(), self.point)
-
-
-def _rotation_vector(R: np.ndarray) -> np.ndarray:
-    """The rotation vector (3,) of R, of an angle up to pi."""
-    from scipy.spatial.transform import Rotation
-
-    result: np.ndarray = Rotation.from_matrix(R).as_rotvec()
-    return result

@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.cache import key_of, source_fingerprint, store
+from recursive_dyn.codegen.cache import key_of, source_fingerprint
 from recursive_dyn.codegen.drivers import padded
 from recursive_dyn.codegen.forest_driver import ENTRY, FOREST, GROUP, SUMS, forest_module
 from recursive_dyn.codegen.kernel import Kernel
@@ -137,9 +137,4 @@ def _driver(loop: str) -> jit.Native:
     """The machine code that all forests share, with one more loop."""
     text = forest_module(jit.vector_width(), loop)
     key = key_of("forest", text, jit.environment(), source_fingerprint())
-    native = jit.cached(key)
-    if native is None:
-        objects = jit.compile_modules([text])
-        store(key, jit.pack(objects, {}))
-        native = jit.load_objects(objects, {})
-    return native
+    return jit.native(key, lambda: jit.compile_modules([text]))

@@ -188,6 +188,16 @@ def cached(key: str) -> Native | None:
     return load_objects(objects, facts)
 
 
+def native(key: str, objects: Callable[[], Sequence[bytes]]) -> Native:
+    """Machine code without facts: of a cache entry, or of ``objects()``, which are then kept as that."""
+    found = cached(key)
+    if found is None:
+        made = objects()
+        cache.store(key, pack(made, {}))
+        found = load_objects(made, {})
+    return found
+
+
 @lru_cache(maxsize=64)
 def _prototype(arguments: int, hold_gil: bool) -> Any:
     """Of functions of so many integers or pointers: a class, which takes longer to make than all else."""

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from recursive_dyn.codegen import cache, jit
@@ -41,15 +42,8 @@ class Wish:
 
 def begin(wish: Wish) -> None:
     """Give code that runs now; the optimized one is given later, unless ``$RECURSIVE_DYN_EFFORT`` says 0."""
-    key = cache.key_of("plain", wish.key)
-    found = jit.cached(key)
-    if found is None:
-        text = wish.text()
-        wish = replace(wish, text=lambda: text)  # it is needed again
-        objects = [jit.compile_loops(text, 0)]
-        cache.store(key, jit.pack(objects, {}))
-        found = jit.load_objects(objects, {})
-    wish.take(found)
+    wish = replace(wish, text=lru_cache(maxsize=1)(wish.text))  # it is needed again
+    wish.take(jit.native(cache.key_of("plain", wish.key), lambda: [jit.compile_loops(wish.text(), 0)]))
     if jit.effort():
         _WORKER.add(wish)
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from recursive_dyn.codegen import jit
-from recursive_dyn.codegen.cache import key_of, source_fingerprint, store
+from recursive_dyn.codegen.cache import key_of, source_fingerprint
 from recursive_dyn.codegen.ir_text import counted, load, place
 from recursive_dyn.codegen.llvm import attributes
 from recursive_dyn.codegen.transposing import shuffle_block
@@ -64,12 +64,7 @@ def _made(width: int, mass: int, sides: int) -> jit.Native:
     """For rows of so many registers a panel, of M and of right-hand sides."""
     text = "\n".join([_exchange(GATHER, True), _exchange(SCATTER, False), _row(), _factor(mass), _solve(sides)])
     key = key_of("tree products", text, jit.environment(), source_fingerprint())
-    native = jit.cached(key)
-    if native is None:
-        objects = jit.compile_modules([text])
-        store(key, jit.pack(objects, {}))
-        native = jit.load_objects(objects, {})
-    return native
+    return jit.native(key, lambda: jit.compile_modules([text]))
 
 
 def _kind() -> str:

@@ -62,7 +62,7 @@ def open_up(it: Island, these: Gaps, way: float, slop: float) -> bool:
     """
     n, overlaps = len(it.rows.kind), False
     for k in range(len(it.contacts) + len(it.scalars)):
-        c = it.contacts[k] if k < len(it.contacts) else n + it.scalars[k - len(it.contacts)]
+        c = _gap(it, k)
         if these.most[c] < np.inf and _mobility(it, c) > these.least:
             overlaps = overlaps or these.gaps[c] + moved(it, c, these.z) < -slop * BEYOND_SLOP
             these.most[c] += way if c < n else way / PUSH_ARM
@@ -95,13 +95,11 @@ def immobile(rows: ContactRows) -> float:
 @compiled
 def _amiss(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
     """Whether a gap that can be moved is not as it should be; if none is, left (n + m,) are those that remain."""
-    n = len(it.rows.kind)
     for k in range(len(it.contacts) + len(it.scalars)):
-        c = it.contacts[k] if k < len(it.contacts) else n + it.scalars[k - len(it.contacts)]
+        c = _gap(it, k)
         if these.bounded[c]:
             left[c] = these.gaps[c] + moved(it, c, these.z)
-            wrong = (these.acted[c] > 0.0 and not np.isnan(these.wanted[c])) or left[c] < -slop * BEYOND_SLOP
-            if wrong and _mobility(it, c) > these.least:
+            if (_wanting(these, c) or left[c] < -slop * BEYOND_SLOP) and _mobility(it, c) > these.least:
                 return True
     return False
 
@@ -115,6 +113,19 @@ def _bound(it: Island, these: Gaps, c: int, slop: float) -> None:
 
 
 @compiled
+def _gap(it: Island, k: int) -> int:
+    """The number of an island's k-th gap among those of all."""
+    count = len(it.contacts)
+    return it.contacts[k] if k < count else len(it.rows.kind) + it.scalars[k - count]
+
+
+@compiled
+def _wanting(these: Gaps, c: int) -> bool:
+    """Whether an impulse acts at a gap, which is then to be where it is wanted."""
+    return these.acted[c] > 0.0 and not np.isnan(these.wanted[c])
+
+
+@compiled
 def _mobility(it: Island, c: int) -> float:
     n = len(it.rows.kind)
     return it.rows.mobility[c, 0] if c < n else it.lines.mobility[c - n]
@@ -125,7 +136,7 @@ def _push_apart(it: Island, these: Gaps, slop: float) -> None:
     """Sweeps until no gap is moved any more."""
     n, pushed = len(it.rows.kind), False
     for k in range(len(it.contacts) + len(it.scalars)):
-        c = it.contacts[k] if k < len(it.contacts) else n + it.scalars[k - len(it.contacts)]
+        c = _gap(it, k)
         these.push[c], these.active[c] = 0.0, False
     for _ in range(SEPARATION_SWEEPS):
         change = 0.0
@@ -148,7 +159,7 @@ def _push_one(it: Island, these: Gaps, c: int, slop: float) -> float:
     if mobility <= these.least:
         return 0.0
     gap, most = these.gaps[c] + moved(it, c, these.z), these.most[c]
-    wanting = these.acted[c] > 0.0 and not np.isnan(these.wanted[c])
+    wanting = _wanting(these, c)
     if not (wanting or these.active[c] or gap < -slop * BEYOND_SLOP):
         return 0.0
     these.active[c] = True

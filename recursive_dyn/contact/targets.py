@@ -52,10 +52,10 @@ def beginning(gap: float, free: float, before: float, options: Options) -> float
 @compiled
 def _overlapped(earlier: EarlierContacts, key: int, slop: float) -> bool:
     """Whether the last step left two shapes in each other."""
-    found = False
-    for i in range(earlier.size[0]):
-        found = found or (earlier.keys[i] == key and earlier.gaps[i] < -slop * BEYOND_SLOP)
-    return found
+    i = 0
+    while i < earlier.size[0] and not (earlier.keys[i] == key and earlier.gaps[i] < -slop * BEYOND_SLOP):
+        i += 1
+    return i < earlier.size[0]
 
 
 @compiled

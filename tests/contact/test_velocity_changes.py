@@ -12,15 +12,20 @@ from recursive_dyn.recursion import impulse
 from scene import Body, Scene, joints
 
 
+def rubbed(name, rng):
+    """A mechanism, a simulation of it in motion, and what its detector will have seen."""
+    found = any_mechanism(name)
+    d = found.dynamics()
+    sim = rd.Simulation(d, SHORT, "rk4")
+    (sim.q,), (sim.v,) = found.states(1, 15)
+    sim.detect, seen = rubbing(d, rng, 1 if name == "tree of 1" else 4)
+    return d, sim, seen
+
+
 @pytest.mark.parametrize("name", [*SMALL, *SHARED])
 def test_velocities_change_by_the_mass_matrix(name):
     """M (v+ - v) = sum of J^T p; contacts of links with links, of links with the world."""
-    found = any_mechanism(name)
-    d, rng = found.dynamics(), np.random.default_rng(6)
-    (q,), (v,) = found.states(1, 15)
-    sim = rd.Simulation(d, SHORT, "rk4")
-    sim.q, sim.v = q, v
-    sim.detect, seen = rubbing(d, rng, 1 if name == "tree of 1" else 4)
+    d, sim, seen = rubbed(name, np.random.default_rng(6))
     sim.step()
     change = d.mass_matrix(seen["q"]) @ (sim.v - seen["v"])
     expected = pushed(d, seen["q"], seen["contacts"])
@@ -31,13 +36,9 @@ def test_velocities_change_by_the_mass_matrix(name):
 @pytest.mark.parametrize("name", [*SMALL, *SHARED])
 def test_motors_do_what_they_say_and_say_what_they_should(name):
     """M (v+ - v) = y + sum of J^T p, with y = h kd (v* - v+) within its bounds, which half of the motors have."""
-    found = any_mechanism(name)
-    d, rng = found.dynamics(), np.random.default_rng(7)
-    (q,), (v,) = found.states(1, 15)
-    sim = rd.Simulation(d, SHORT, "rk4")
-    sim.q, sim.v = q, v
-    sim.detect, seen = rubbing(d, rng, 1 if name == "tree of 1" else 4)
-    wanted, kd = v + rng.normal(size=d.nv), 10.0 ** rng.uniform(-2, 2, d.nv) / SHORT
+    rng = np.random.default_rng(7)
+    d, sim, seen = rubbed(name, rng)
+    wanted, kd = sim.v + rng.normal(size=d.nv), 10.0 ** rng.uniform(-2, 2, d.nv) / SHORT
     most = np.where(rng.random(d.nv) < 0.5, np.inf, rng.uniform(0.0, 0.3, d.nv) / SHORT)
     for k, coordinate in enumerate(d.velocity_coordinates):
         sim.motors[coordinate] = rd.Motor(velocity=wanted[k], kd=kd[k], max_force=most[k])

@@ -5,6 +5,19 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, SceneFileError, StateError
 from recursive_dyn.simulation import Simulation
 from recursive_dyn.simulation.motors import Motor
+from recursive_dyn.simulation.recording import Recorder, Recording, Replay
 from recursive_dyn.spatial.algebra import pose
 
-__all__ = ["Dynamics", "Material", "ModelError", "Motor", "SceneFileError", "Simulation", "StateError", "pose"]
+__all__ = [
+    "Dynamics",
+    "Material",
+    "ModelError",
+    "Motor",
+    "Recorder",
+    "Recording",
+    "Replay",
+    "SceneFileError",
+    "Simulation",
+    "StateError",
+    "pose",
+]

@@ -10,7 +10,7 @@ class StateError(ValueError):
 
 
 class SceneFileError(ValueError):
-    """A scene or robot description file that cannot be read."""
+    """A file of a scene, a robot or a recording that cannot be read or written."""
 
 
 class OperandError(ModelError, TypeError):

@@ -150,7 +150,7 @@ class Controls:
         depth, body = stand.pick(x, y)
         if body < 0:
             return
-        if not isinstance(moving, Simulation):
+        if not (isinstance(moving, Simulation) and stand.playback.live):
             stand.tell("only a simulation's bodies can be pushed")
             return
         X = moving.present.poses[body]

@@ -33,6 +33,23 @@ class Playable(Moving, Protocol):
         ...
 
 
+class Timeline(Protocol):
+    """States by number, ``at`` the present one's: of a simulation's past, or of a recording."""
+
+    @property
+    def at(self) -> int: ...
+
+    def note(self) -> None:
+        """Go on from the present state."""
+        ...
+
+    def seek(self, number: int) -> None:
+        """Return to a state by its number, or the nearest there is."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
 class _Bare(NamedTuple):
     """A state without what the solver and Bullet remember of contacts."""
 

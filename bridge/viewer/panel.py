@@ -93,7 +93,8 @@ class Panel:
         """Sliders, plots of the last frames, and the timeline."""
         moving = self._playback.moving
         if isinstance(moving, Simulation) and moving.dynamics is not self._dynamics:  # at first, and after edits
-            self._dynamics, self._sliders, self._held = moving.dynamics, sliders(self._playback), None
+            self._dynamics, self._held = moving.dynamics, None
+            self._sliders = sliders(self._playback) if self._playback.live else []
         self._note(times)
         pyglet, (width, height) = pyglet_here(), size
         batch = pyglet.graphics.Batch()
@@ -149,11 +150,11 @@ class Panel:
     def _timeline(self) -> Slider:
         playback = self._playback
 
-        def go(number: float) -> None:
+        def go(share: float) -> None:
             playback.paused = True
-            playback.seek(round(number))
+            playback.scrub(share)
 
-        return Slider("", 0.0, max(1.0, len(playback.history) - 1.0), lambda: float(playback.history.at), go)
+        return Slider("", 0.0, 1.0, lambda: playback.share, go)
 
 
 def _bar(x: float, y: float, width: float, share: float, batch: Any) -> list[Any]:

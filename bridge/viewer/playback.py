@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from bridge.viewer.history import History, Playable
+from bridge.viewer.history import History, Playable, Timeline
 from recursive_dyn.errors import StateError
 
 LONGEST = 0.1  # s that pass at most between two frames: after a pause of the machine nothing is made up for
@@ -18,13 +18,18 @@ class Playback:
     """Steps a simulation as time passes; ``before`` are called ahead of every timestep, ``step`` takes one.
 
     speed: 1 for real time; behind: whether the last frame could not keep up. Each step's state is in ``history``.
+    live: whether bodies can be pushed and coordinates set, unlike those of a recording.
     """
 
-    def __init__(self, moving: Playable, step: Callable[[], object] | None = None) -> None:
+    live = True
+
+    def __init__(
+        self, moving: Playable, step: Callable[[], object] | None = None, history: Timeline | None = None
+    ) -> None:
         self.moving = moving
         self.before: list[Callable[[], object]] = []
         self._step = moving.step if step is None else step
-        self.history = History(moving)
+        self.history = History(moving) if history is None else history
         self.paused, self.behind = False, False
         self._speed, self._owed = 1.0, 0.0
 
@@ -44,8 +49,7 @@ class Playback:
 
         Raises StateError for a time that is negative or not finite.
         """
-        if not (isinstance(elapsed, (int, float)) and 0.0 <= elapsed < math.inf):
-            raise StateError(f"frame time must be a finite number of seconds that is not negative, not {elapsed!r}")
+        check_elapsed(elapsed)
         self.behind = False
         if self.paused:
             return 0
@@ -79,3 +83,18 @@ class Playback:
         """To a state of the history, by its number."""
         self.history.seek(number)
         self._owed = 0.0
+
+    @property
+    def share(self) -> float:
+        """Where in the history it is, from 0 to 1."""
+        return self.history.at / max(1, len(self.history) - 1)
+
+    def scrub(self, share: float) -> None:
+        """To a place in the history, from 0 to 1."""
+        self.seek(round(share * (len(self.history) - 1)))
+
+
+def check_elapsed(elapsed: float) -> None:
+    """Raise StateError for a time between frames that is negative or not finite."""
+    if not (isinstance(elapsed, (int, float)) and 0.0 <= elapsed < math.inf):
+        raise StateError(f"frame time must be a finite number of seconds that is not negative, not {elapsed!r}")

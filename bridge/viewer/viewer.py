@@ -17,19 +17,22 @@ from bridge.picture.shown import View
 from bridge.viewer.controls import HELP, Controls
 from bridge.viewer.history import Playable
 from bridge.viewer.playback import Playback
+from bridge.viewer.replaying import replaying
 from bridge.viewer.stand import Stand
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.recording import Recording
 from scene import Scene
 
 
 class Viewer:
     """A window that shows a scene while its simulation runs in real time; F1 shows the keys.
 
-    simulation: a Simulation, or a motion on a manifold. step: what takes one timestep of it; its own if None. camera,
-    ground: as in Pictures. size: of the window, in pixels. view: gives what is to be seen instead of scene and ground.
-    ``mirror.viewer()`` is one that shows and steps all that a mirror has, Bullet's own bodies included. There may be
-    several at once; ``frame`` shows one frame of one, for loops of your own, ``run`` shows all until they are closed.
-    hidden: no window is seen, for pictures and tests, which needs no display.
+    simulation: a Simulation, a motion on a manifold, or a Recording of the scene, which is played instead. step: what
+    takes one timestep of it; its own if None. camera, ground: as in Pictures. size: of the window, in pixels. view:
+    gives what is to be seen instead of scene and ground. ``mirror.viewer()`` is one that shows and steps all that a
+    mirror has, Bullet's own bodies included. There may be several at once; ``frame`` shows one frame of one, for loops
+    of your own, ``run`` shows all until they are closed. hidden: no window is seen, for pictures and tests, which needs
+    no display.
 
     Raises StateError where there is no display, which says what draws without one, or no OpenGL 3.3.
     """
@@ -37,7 +40,7 @@ class Viewer:
     def __init__(
         self,
         scene: Scene,
-        simulation: Playable,
+        simulation: Playable | Recording,
         step: Callable[[], object] | None = None,
         camera: Camera | None = None,
         ground: bool | float = True,
@@ -53,10 +56,11 @@ class Viewer:
             )
         self._context = DrawingContext(*size, caption=title, resizable=True, visible=not hidden, vsync=False)
         with self._context.current():
-            own = SceneView(scene, simulation, ground) if view is None else None
+            playback = replaying(scene, simulation) if isinstance(simulation, Recording) else Playback(simulation, step)
+            own = SceneView(scene, playback.moving, ground) if view is None else None
             seen = (lambda: own) if own is not None else view
             assert seen is not None
-            self._stand = Stand(self._context, seen, Playback(simulation, step), camera, HELP)
+            self._stand = Stand(self._context, seen, playback, camera, HELP)
         self._controls = Controls(self._stand)  # pyglet holds handlers weakly
         self._context.window.push_handlers(self._controls)
         self._context.window.push_handlers(on_close=self._on_close)

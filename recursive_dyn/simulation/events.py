@@ -69,6 +69,7 @@ class Events:
         self._names, self._bodies = list(names), len(names)
         self.touches = _room(16, 0)
         self._packed = Packed(self.touches)
+        self._pairs: tuple[bytes, frozenset[tuple[str, str]]] = b"", frozenset()
 
     @property
     def packed(self) -> Packed:
@@ -109,6 +110,16 @@ class Events:
         t = self.touches
         return tuple(self._pair(p) for p in range(int(t.size[0])) if t.before[p])
 
+    def pairs(self) -> frozenset[tuple[str, str]]:
+        """The same in no order; the same object while they are the same."""
+        t, n = self.touches, int(self.touches.size[0])
+        rows = t.before[:n]
+        known = t.a[:n][rows].tobytes() + t.b[:n][rows].tobytes()
+        if known != self._pairs[0]:
+            pairs = frozenset(self.touching())
+            self._pairs = known, self._pairs[1] if pairs == self._pairs[1] else pairs
+        return self._pairs[1]
+
     def warm_up(self) -> None:
         """Compile or load what events are kept by."""
         for loop in (_begun, _place, _fresh, _entered, copied):
@@ -145,6 +156,7 @@ class Events:
         now[others] = len(edit.names) + np.arange(len(others))
         for numbers in (t.a[:n], t.b[:n]):
             numbers[:] = np.where(numbers < 0, numbers, now[numbers])
+        self._pairs = b"", frozenset()
         self._names, self._bodies = [*edit.names, *(names[k] for k in others)], len(edit.names)
         if len(others) > len(t.free):
             self._grow(len(t.a), len(others))

@@ -19,6 +19,7 @@ from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
+from recursive_dyn.simulation.observer import Observer
 from recursive_dyn.simulation.sensors import Sensors
 from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
 from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
@@ -43,7 +44,8 @@ class Simulation(StepResults):
     which are in force. They are parameters too.
 
     Copies and pickles have a state, motors and settings of their own and go on bit by bit as this one does. They travel
-    without a mirror, whose world is this process's: ``detect`` is None in them unless it was a plain function.
+    without a mirror, whose world is this process's: ``detect`` is None in them unless it was a plain function. Their
+    ``observers``, who are told of every timestep, as a Recorder is, stay behind too.
     """
 
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
@@ -58,6 +60,10 @@ class Simulation(StepResults):
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._sensors: Sensors | None = None
+        self.observers: list[Observer] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"observers": []}
 
     def __copy__(self) -> Simulation:
         return copy.deepcopy(self)
@@ -82,15 +88,6 @@ class Simulation(StepResults):
     @tau.setter
     def tau(self, value: Any) -> None:
         self._tau[:] = numbers(self._dynamics, "tau", value, self._dynamics.nv)
-
-    @property
-    def multipliers(self) -> np.ndarray:
-        """Lagrange multipliers (m,) of the scene's constraints at the present state.
-
-        The joints' damping and springs act as well. Stops at limits act within a step only and are not included.
-        """
-        dynamics, q, v = self._dynamics, self._state.q, self._state.v
-        return dynamics.multipliers(q, v, self._tau + dynamics.passive_forces(q, v))
 
     @property
     def parameters(self) -> Parameters:
@@ -212,11 +209,15 @@ class Simulation(StepResults):
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""
         count = whole(count)
+        for observer in self.observers:
+            observer.begin()
         self._timesteps.begin()
         try:
-            if self._forces or self._charts or self.control is not None:
+            if self._forces or self._charts or self.control is not None or self.observers:
                 for _ in range(count):
                     self._timesteps.run(self, self._applied(), self._timestep, 1)
+                    for observer in self.observers:
+                        observer.note()
             else:
                 self._timesteps.run(self, self._tau, self._timestep, count)
         finally:

@@ -39,6 +39,11 @@ class StepResults(Stepped[Dynamics]):
         return self._timesteps.events.told()
 
     @property
+    def touching(self) -> frozenset[tuple[str, str]]:
+        """Pairs of bodies, by name, that are in touch after the last step; the same object while they are the same."""
+        return self._timesteps.events.pairs()
+
+    @property
     def coordinate_impulses(self) -> dict[str, float]:
         """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
         return self._timesteps.coordinates()
@@ -47,6 +52,15 @@ class StepResults(Stepped[Dynamics]):
     def motor_forces(self) -> dict[str, MotorForce]:
         """What motors did in the last step, by velocity coordinate: ``motor_forces["arm.q"].force``, ``.saturated``."""
         return self._timesteps.motors.forces(self.coordinate_impulses, self._timestep)
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """Lagrange multipliers (m,) of the scene's constraints at the present state.
+
+        The joints' damping and springs act as well. Stops at limits act within a step only and are not included.
+        """
+        dynamics, q, v = self._dynamics, self._state.q, self._state.v
+        return dynamics.multipliers(q, v, self._tau + dynamics.passive_forces(q, v))
 
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""

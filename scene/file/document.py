@@ -1,4 +1,4 @@
-"""JSON documents: strictly read, legibly written, replaced in one step, with every field of every object accounted for.
+"""JSON documents: strictly read, legibly written, with every field of every object accounted for.
 
 Errors are ModelErrors that name the field; who knows the file and the element puts their names in front.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen import whole_file
 from recursive_dyn.errors import ModelError, SceneFileError
 
 _WIDTH = 120
@@ -29,7 +28,7 @@ def read(path: Path) -> Any:
     except ModelError as error:
         raise SceneFileError(f"{path}: {error}") from error
     except (OSError, ValueError) as error:
-        raise SceneFileError(f"{path}: cannot be read ({_reason(error)}); check the path") from error
+        raise SceneFileError(f"{path}: cannot be read ({whole_file.reason(error)}); check the path") from error
 
 
 def decode(data: bytes) -> Any:
@@ -54,27 +53,6 @@ def encode(value: Any) -> bytes:
     except UnicodeEncodeError as error:
         text = str(error.object)[max(0, error.start - 20) : error.end + 20]
         raise ModelError(f"{text!a} holds a character that cannot be written; rename it") from error
-
-
-def replace(path: Path, data: bytes) -> None:
-    """Write a file so that at every moment there is the old one or the new one. SceneFileError if it cannot be."""
-    try:
-        target = Path(os.path.realpath(path))
-        draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
-        try:
-            with draft.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise SceneFileError(f"{path}: cannot be written ({_reason(error)}); check its folder") from error
-
-
-def _reason(error: OSError | ValueError) -> object:
-    return error.strerror if isinstance(error, OSError) else error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from recursive_dyn.codegen import whole_file
 from recursive_dyn.errors import ModelError, SceneFileError
 from scene.body import Body, Node
 from scene.constraint_group import DROP, REFUSE, ConstraintGroup
@@ -63,7 +64,7 @@ def save(scene: SceneContent, path: str | os.PathLike[str]) -> None:
                 f"{was.joint.origin and was.joint.origin.constructor} makes; set joint.origin = None, which writes it"
                 " as it is"
             )
-    document.replace(place, data)
+    whole_file.replace(place, data)
 
 
 def fill(scene: SceneContent, path: str | os.PathLike[str]) -> None:

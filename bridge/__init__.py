@@ -1,12 +1,60 @@
-"""The bridge to PyBullet: mirrored bodies, their contacts, pictures and films of them, and twins that Bullet moves."""
+"""The bridge to PyBullet: mirrored bodies, their contacts, pictures and films of them, and twins that Bullet moves.
 
-from bridge.collision.contact_record import Contact
-from bridge.drawing.camera import Camera
-from bridge.mirror import PyBulletMirror
-from bridge.picture.film import save_animation
-from bridge.picture.pictures import Pictures
-from bridge.twin.force_twin import ForceTwin
-from bridge.twin.multibody_twin import MultibodyTwin
-from bridge.viewer.viewer import Viewer
+Names are imported when they are first used: a game whose shapes collide in closed form runs without PyBullet.
+"""
 
-__all__ = ["Camera", "Contact", "ForceTwin", "MultibodyTwin", "Pictures", "PyBulletMirror", "Viewer", "save_animation"]
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bridge.collision.contact_record import Contact
+    from bridge.drawing.camera import Camera
+    from bridge.mirror import PyBulletMirror
+    from bridge.picture.film import save_animation
+    from bridge.picture.pictures import Pictures
+    from bridge.plugin.game_events import GameEvent
+    from bridge.plugin.plugin import Plugin
+    from bridge.twin.force_twin import ForceTwin
+    from bridge.twin.multibody_twin import MultibodyTwin
+    from bridge.viewer.viewer import Viewer
+
+_PLACES = {
+    "Camera": "bridge.drawing.camera",
+    "Contact": "bridge.collision.contact_record",
+    "ForceTwin": "bridge.twin.force_twin",
+    "GameEvent": "bridge.plugin.game_events",
+    "MultibodyTwin": "bridge.twin.multibody_twin",
+    "Pictures": "bridge.picture.pictures",
+    "Plugin": "bridge.plugin.plugin",
+    "PyBulletMirror": "bridge.mirror",
+    "Viewer": "bridge.viewer.viewer",
+    "save_animation": "bridge.picture.film",
+}
+
+__all__ = [
+    "Camera",
+    "Contact",
+    "ForceTwin",
+    "GameEvent",
+    "MultibodyTwin",
+    "Pictures",
+    "Plugin",
+    "PyBulletMirror",
+    "Viewer",
+    "save_animation",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A name, imported now."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'bridge' has no attribute '{name}'")
+    found = globals()[name] = getattr(importlib.import_module(_PLACES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """What there is."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,156 @@
+"""What happened in the steps of a frame, for whoever keeps score or plays sounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.contact.contacts import STATIC, Contacts
+from recursive_dyn.simulation.events import BEGIN, STAY, WORLD, ContactEvent
+from recursive_dyn.simulation.simulation import Simulation
+
+HIT, LIMIT = "hit", "limit"
+_LIMIT = "limit of "
+_Pair = frozenset[str]
+
+
+@dataclass(frozen=True)
+class GameEvent:
+    """kind: "begin", "stay", "end" of a touch, "hit", "limit", or what a callback told; time: of the step's end, s.
+
+    body_a, body_b: names, "world" for what does not move; impulse: normal, N s, of a stay of all steps of the frame;
+    point (3,): where, world axes, m; normal (3,): from B to A and speed: of approach along it, m/s, of a hit.
+    side, coordinate: "low" or "high", and "arm.angle", of a limit that was reached, body_a being the body.
+    """
+
+    kind: str
+    time: float
+    body_a: str
+    body_b: str = ""
+    impulse: float = 0.0
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    normal: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    speed: float = 0.0
+    coordinate: str = ""
+    side: str = ""
+
+
+class EventLog:
+    """Events of a frame, step after step; hit_speed: of approach, m/s, from which on a touch is a hit.
+
+    Each begin of a pair has one end: one that touches again within a frame has several, in their order. A stay is told
+    once a frame, at its end, of pairs that did neither.
+    """
+
+    def __init__(self, hit_speed: float) -> None:
+        self.hit_speed = hit_speed
+        self.told: list[GameEvent] = []
+        self._staying: dict[_Pair, GameEvent] = {}
+        self._changed: set[_Pair] = set()
+        self._at_limits: set[str] = set()
+        self._twists = np.zeros((0, 6))
+
+    def begin(self) -> None:
+        """A frame begins: nothing has happened."""
+        self.told, self._staying, self._changed = [], {}, set()
+
+    def ahead(self, simulation: Simulation) -> None:
+        """Before a step: how fast who approaches whom."""
+        self._twists = simulation.present.twists.copy()
+
+    def note(self, simulation: Simulation) -> None:
+        """After a step."""
+        now = simulation.time
+        events = simulation.contact_events
+        for event in events:
+            pair = frozenset((event.body_a, event.body_b))
+            told = GameEvent(event.kind, now, event.body_a, event.body_b, event.impulse, event.point)
+            if event.kind == STAY:
+                known = self._staying.get(pair)
+                stronger = known is None or event.impulse >= known.impulse
+                total = event.impulse + (known.impulse if known else 0.0)
+                self._staying[pair] = replace(told if stronger or known is None else known, impulse=total, time=now)
+            else:
+                self.told.append(told)
+                self._changed.add(pair)
+        self.told += self._hits(simulation, events)
+        self._note_limits(simulation)
+
+    def finish(self) -> tuple[GameEvent, ...]:
+        """A frame ends: all that happened."""
+        return (*self.told, *(event for pair, event in self._staying.items() if pair not in self._changed))
+
+    def forget_limits(self, simulation: Simulation) -> None:
+        """The state is another one: limits that it is at were reached before."""
+        self._at_limits = _limits(simulation)
+
+    def _note_limits(self, simulation: Simulation) -> None:
+        reached = _limits(simulation)
+        for row in sorted(reached - self._at_limits):
+            side, _, coordinate = row.partition(" " + _LIMIT)
+            impulse = simulation.coordinate_impulses[row]
+            body = coordinate.rpartition(".")[0]
+            self.told.append(
+                GameEvent(LIMIT, simulation.time, body, impulse=abs(impulse), coordinate=coordinate, side=side)
+            )
+        self._at_limits = reached
+
+    def _hits(self, simulation: Simulation, events: tuple[ContactEvent, ...]) -> list[GameEvent]:
+        """The fastest approach of each pair that pushed in this step, where it was fast enough."""
+        if not events:
+            return []
+        contacts, impulses = simulation.contacts, {frozenset((e.body_a, e.body_b)): e.impulse for e in events}
+        names = *simulation.dynamics.bodies, *contacts.free_names
+        speeds = self._approach(contacts, simulation.arrived.poses)
+        pushes = np.einsum("ij,ij->i", contacts.impulse, contacts.normal)
+        fastest: dict[_Pair, GameEvent] = {}
+        for k in np.flatnonzero((speeds >= self.hit_speed) & (pushes > 0.0)).tolist():
+            a, b = (WORLD if side[k] == STATIC else names[side[k]] for side in (contacts.a, contacts.b))
+            pair, known = frozenset((a, b)), fastest.get(frozenset((a, b)))
+            if known is None or known.speed < speeds[k]:
+                where: Any = tuple(contacts.point_b[k].tolist())
+                normal: Any = tuple(contacts.normal[k].tolist())
+                told = GameEvent(HIT, simulation.time, a, b, impulses.get(pair, 0.0), where)
+                fastest[pair] = replace(told, normal=normal, speed=float(speeds[k]))
+        if simulation.solution.substeps > 1:  # contacts are those of the last part, and who hit may be gone by then
+            begun = [event for event in events if event.kind == BEGIN and event.impulse > 0.0]
+            for event in begun:
+                fastest.setdefault(frozenset((event.body_a, event.body_b)), self._turned(simulation, event))
+        return [event for event in fastest.values() if event.speed >= self.hit_speed]
+
+    def _turned(self, simulation: Simulation, event: ContactEvent) -> GameEvent:
+        """A hit of which only its point is known: its normal is how the velocity there changed."""
+        arrived, bodies, point = simulation.arrived, simulation.dynamics.bodies, np.array(event.point)
+        before, after = np.zeros(3), np.zeros(3)
+        for name, sign in ((event.body_a, 1.0), (event.body_b, -1.0)):
+            if name in bodies:
+                k = bodies.index(name)
+                for result, twist in ((before, self._twists[k]), (after, arrived.twists[k])):
+                    result += sign * (twist[3:] + np.cross(twist[:3], point - arrived.poses[k, :3, 3]))
+        turn = after - before
+        normal = turn / max(float(np.linalg.norm(turn)), 1e-300)
+        told = GameEvent(HIT, simulation.time, event.body_a, event.body_b, event.impulse, event.point)
+        x, y, z = normal.tolist()
+        return replace(told, normal=(x, y, z), speed=float(-before @ normal))
+
+    def _approach(self, contacts: Contacts, poses: np.ndarray) -> np.ndarray:
+        """Speeds (n,) at which the points of contacts approached each other at the step's start, m/s."""
+        velocities = []
+        for side, points in ((contacts.a, contacts.point_a), (contacts.b, contacts.point_b)):
+            result, count = contacts.drift.copy() if side is contacts.b else np.zeros_like(points), len(poses)
+            own, free = (side >= 0) & (side < count), side >= count
+            for mask, twists, origins, first in (
+                (own, self._twists, poses[:, :3, 3], 0),
+                (free, contacts.free.before, contacts.free.position, count),
+            ):
+                at = side[mask] - first
+                result[mask] = twists[at, 3:] + np.cross(twists[at, :3], points[mask] - origins[at])
+            velocities.append(result)
+        return np.einsum("ij,ij->i", velocities[1] - velocities[0], contacts.normal)
+
+
+def _limits(simulation: Simulation) -> set[str]:
+    """Rows of limits that pushed in the last step."""
+    return {row for row, impulse in simulation.coordinate_impulses.items() if _LIMIT in row and impulse}

@@ -1,0 +1,51 @@
+"""What a plugin's bodies collide by: chosen by what there is to collide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.simulation import Simulation
+from scene import Scene
+
+if TYPE_CHECKING:
+    from bridge.mirror import PyBulletMirror
+
+CLOSED_FORM, BULLET = "closed form", "bullet"
+
+
+class GameWorld(Protocol):
+    """A scene and its simulation among what may be touched; collisions: by which it is found."""
+
+    collisions: str
+
+    def step(self) -> None:
+        """One timestep."""
+        ...
+
+    def update(self) -> None:
+        """Follow edits of the scene. What it raises leaves everything as it was."""
+        ...
+
+    def close(self) -> None:
+        """Touch nothing any more."""
+        ...
+
+
+class BulletWorld:
+    """Collisions by PyBullet, whatever the shapes are."""
+
+    collisions = BULLET
+
+    def __init__(self, scene: Scene, simulation: Simulation) -> None:
+        from bridge.mirror import PyBulletMirror  # who needs no PyBullet does without
+
+        self._mirror: PyBulletMirror = PyBulletMirror(scene, simulation, ground=False, gui=False)
+        self.step, self.update, self.close = self._mirror.step, self._mirror.update, self._mirror.close
+
+
+def world_of(scene: Scene, simulation: Simulation, collisions: str | None) -> GameWorld:
+    """As asked for; None: in closed form where that is known of all that collides."""
+    if collisions not in (None, CLOSED_FORM, BULLET):
+        raise StateError(f"collisions are '{CLOSED_FORM}', '{BULLET}', or None to choose, not {collisions!r}")
+    return BulletWorld(scene, simulation)

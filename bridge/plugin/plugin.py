@@ -1,0 +1,207 @@
+"""A scene inside a game: the game has the loop, this has the steps."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from bridge.plugin.between_steps import BetweenSteps
+from bridge.plugin.frame_clock import FrameClock
+from bridge.plugin.game_events import EventLog, GameEvent
+from bridge.plugin.game_world import GameWorld, world_of
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.simulation import Simulation
+from recursive_dyn.simulation.state import real, whole
+from scene import Scene
+
+StepCallback = Callable[["Plugin"], object]
+
+
+class Plugin:
+    """A scene that a game steps, once a frame, and shows: ``on_frame(dt)``, ``poses()``, ``events``.
+
+    timestep in s; integrator as of a Simulation. most_steps: a frame takes at most; the time of others is left out and
+    counted, ``dropped``. hit_speed: of approach, m/s, from which on a touch is told as a hit too. collisions:
+    "closed form" for planes, spheres, boxes and capsules, in machine code of our own, without PyBullet; "bullet" for
+    whatever there is; None takes the first where it can. The attribute ``collisions`` says which it is.
+
+    simulation: its q, v, motors and forces are the game's to use. before_step, after_step: lists of functions of the
+    plugin, called around each step. What they do to the scene acts once ``update()`` is called, which waits for the
+    step to be over. Functions given to ``call``, from any thread, run before the next step.
+
+    Raises ModelError for what cannot be compiled or does not collide as asked for.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        timestep: float = 1 / 240,
+        integrator: str = "semi_implicit_euler",
+        most_steps: int = 16,
+        hit_speed: float = 1.0,
+        collisions: str | None = None,
+    ) -> None:
+        self.clock = FrameClock(timestep, most_steps)
+        speed = real(hit_speed)
+        if not 0.0 <= speed < np.inf:
+            raise StateError(f"hit_speed is a speed of approach, m/s, not below 0: not {hit_speed!r}")
+        self.scene = scene
+        self.simulation = Simulation(scene.compile(), timestep, integrator)
+        self._world: GameWorld = world_of(scene, self.simulation, collisions)
+        self.before_step: list[StepCallback] = []
+        self.after_step: list[StepCallback] = []
+        self.events: tuple[GameEvent, ...] = ()
+        self._log = EventLog(speed)
+        self._between = BetweenSteps(self.simulation.present.poses)
+        self._calls: deque[Callable[[], object]] = deque()
+        self._running, self._stepping, self._edited = Lock(), False, False
+
+    @property
+    def collisions(self) -> str:
+        """What finds contacts: "closed form" or "bullet"."""
+        return self._world.collisions
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies in the order of their poses."""
+        return tuple(self.simulation.dynamics.bodies)
+
+    @property
+    def dropped(self) -> float:
+        """Simulated time left out so far, s, as frames took longer than ``most_steps`` make up for."""
+        return self.clock.dropped
+
+    @property
+    def fraction(self) -> float:
+        """How far now is from the last step to the next one, 0 to 1; ``poses`` are that much behind a step."""
+        return self.clock.fraction
+
+    @property
+    def paused(self) -> bool:
+        """Whether frames take no steps; ``step`` does."""
+        return self.clock.paused
+
+    @paused.setter
+    def paused(self, value: bool) -> None:
+        self.clock.paused = bool(value)
+
+    @property
+    def time_scale(self) -> float:
+        """Simulated seconds a second; fixed timesteps stay as long as they are."""
+        return self.clock.time_scale
+
+    @time_scale.setter
+    def time_scale(self, value: float) -> None:
+        self.clock.time_scale = value
+
+    def on_frame(self, dt: float) -> int:
+        """Take the steps that a frame of dt seconds brings; their number. ``events`` are what happened in them.
+
+        Raises StateError for a time that is negative or not finite, or from within a step; what callbacks and commands
+        raise comes through, between steps.
+        """
+        with self._alone():
+            count = self.clock.due(dt)
+            self._take(count)
+            return count
+
+    def step(self, count: int = 1) -> None:
+        """Take so many steps now, paused or not, whatever the clock says; ``poses`` are those at their end."""
+        with self._alone():
+            self.clock.restart()
+            self._take(whole(count))
+            self._between.start(self.simulation.present.poses)
+
+    def poses(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Poses X_WB (nb, 4, 4) of all bodies now, between two steps: one contiguous array of float64.
+
+        The same array in every frame, until bodies come or go; who keeps one copies it. Rotations move along the
+        shortest arc. out: an array of that shape and any kind of float to be written to, such as mapped memory of a
+        graphics card.
+        """
+        shown = self._between.at(self.fraction, self.simulation.present.poses)
+        if out is None:
+            return shown
+        if out.shape != shown.shape:
+            raise StateError(f"poses are {shown.shape}, of {len(shown)} bodies, not {out.shape}")
+        out[:] = shown
+        return out
+
+    def call(self, function: Callable[..., object], *arguments: Any) -> None:
+        """Have a function run before the next step, in the thread that takes it; from any thread, in order."""
+        self._calls.append(lambda: function(*arguments))
+
+    def tell(self, event: GameEvent) -> None:
+        """Add an event of the game's own to those of this frame, such as of a joint that a callback took apart."""
+        self._log.told.append(event)
+
+    def update(self) -> None:
+        """Follow edits of the scene: bodies and scenery that came or went, as ``PyBulletMirror.update`` does.
+
+        Within a step it waits until the step is over, so that callbacks may add and remove. Who touched what went gets
+        its end in the next step.
+        """
+        self._edited = True
+        if not self._stepping:
+            self._follow()
+
+    def close(self) -> None:
+        """Give up what collisions take; harmless when repeated."""
+        self._world.close()
+
+    def __enter__(self) -> Plugin:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One call at a time, from one thread, and none from within a step."""
+        if not self._running.acquire(blocking=False):
+            raise StateError("this plugin is within a step: use call() for what is to be done before the next one")
+        try:
+            yield
+        finally:
+            self._running.release()
+
+    def _take(self, count: int) -> None:
+        self._log.begin()
+        try:
+            for _ in range(count):
+                self._one()
+        finally:
+            self.events = self._log.finish()
+
+    def _one(self) -> None:
+        """A step, with all that belongs to it; edits wait for what is running to be over."""
+        self._stepping = True
+        try:
+            for _ in range(len(self._calls)):
+                self._calls.popleft()()
+            self._act(self.before_step)
+            self._follow()
+            self._between.start(self.simulation.present.poses)
+            self._log.ahead(self.simulation)
+            self._world.step()
+            self._log.note(self.simulation)
+            self._act(self.after_step)
+        finally:
+            self._stepping = False
+            self._follow()
+
+    def _act(self, callbacks: list[StepCallback]) -> None:
+        for act in tuple(callbacks):
+            act(self)
+
+    def _follow(self) -> None:
+        """Follow edits, if there are any."""
+        if self._edited:
+            self._edited, before = False, self.simulation.dynamics.bodies
+            self._world.update()
+            self._between.renumber(before, self.simulation.dynamics.bodies, self.simulation.present.poses)

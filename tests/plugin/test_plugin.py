@@ -1,0 +1,201 @@
+"""A plugin keeps fixed steps in any loop, tells what happened, and takes edits and commands when they are safe."""
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+from game_scenes import yard
+
+import bridge
+import recursive_dyn as rd
+from recursive_dyn.spatial.rotations import rotation_exp, rotation_log
+from scene import Body, Scene, joints, shapes
+
+H = 1 / 240
+
+
+@pytest.fixture
+def plugin():
+    with bridge.Plugin(yard()) as made:
+        yield made
+
+
+def test_frames_of_any_length_take_the_steps_of_the_time_that_passed(plugin):
+    rng, total = np.random.default_rng(1), 0.0
+    for dt in rng.uniform(0.0, 0.04, 60):
+        total += dt
+        plugin.on_frame(dt)
+        behind = total - plugin.simulation.time
+        assert -1e-9 < behind < H + 1e-9
+        assert np.isclose(plugin.fraction, behind / H, atol=1e-6)
+    assert plugin.dropped == 0.0
+
+
+def test_pause_scale_and_single_steps(plugin):
+    plugin.time_scale = 0.5
+    assert plugin.on_frame(8 * H) == 4
+    plugin.paused = True
+    assert plugin.on_frame(1.0) == 0
+    plugin.step(3)
+    assert np.isclose(plugin.simulation.time, 7 * H) and plugin.fraction == 0.0
+
+
+@pytest.mark.parametrize("dt", [-1e-9, np.nan, np.inf, "a", None, True])
+def test_times_that_are_none_are_refused(plugin, dt):
+    with pytest.raises(rd.StateError, match="frame time"):
+        plugin.on_frame(dt)
+    assert plugin.simulation.time == 0.0
+
+
+def test_what_hours_leave_out_is_counted(plugin):
+    assert plugin.on_frame(7200.0) == 16
+    assert np.isclose(plugin.simulation.time + plugin.dropped, 7200.0, atol=H)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("timestep", 0.0), ("most_steps", 0), ("hit_speed", -1.0), ("collisions", "magic")]
+)
+def test_settings_that_are_none_are_refused(name, value):
+    with pytest.raises(rd.StateError):
+        bridge.Plugin(yard(0), **{name: value})
+    with pytest.raises(rd.StateError, match="time_scale"):
+        bridge.Plugin(yard(0)).time_scale = np.nan
+
+
+def test_poses_lie_between_two_steps_along_the_shortest_arc():
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.attach(Body("top", [shapes.Box((1, 2, 3))]), joints.free())
+    with bridge.Plugin(scene, timestep=0.1) as plugin:
+        plugin.simulation.v[:] = 3.0, -20.0, 9.0, 1.0, 2.0, 3.0  # 2.2 rad a step
+        plugin.on_frame(0.1)
+        start = np.eye(4)
+        end = plugin.simulation.present.poses[0].copy()
+        shown = plugin.poses()
+        assert np.allclose(shown[0], start, atol=1e-12) and shown.flags.c_contiguous
+        plugin.on_frame(0.03)
+        assert plugin.poses() is shown
+        assert np.allclose(shown[0, :3, 3], 0.3 * end[:3, 3], atol=1e-9)
+        assert np.allclose(shown[0, :3, :3], rotation_exp(0.3 * rotation_log(end[:3, :3])), atol=1e-8)
+        single = np.zeros((1, 4, 4), dtype=np.float32)
+        assert plugin.poses(single) is single and np.allclose(single, shown, atol=1e-6)
+        with pytest.raises(rd.StateError, match="1 bodies"):
+            plugin.poses(np.zeros((2, 4, 4)))
+
+
+def test_a_ball_hits_as_fast_as_it_fell(plugin):
+    told = []
+    while plugin.simulation.time < 0.6:
+        plugin.on_frame(1 / 60)
+        told += plugin.events
+    hits = [event for event in told if event.kind == "hit" and event.body_a == "ball 0"]
+    assert len(hits) == 1 and hits[0].body_b == "world"
+    assert np.isclose(hits[0].speed, np.sqrt(2 * 9.81 * 0.5), atol=9.81 * 2 * H)  # the steps before and of the hit
+    assert np.isclose(hits[0].impulse, hits[0].speed * 1000 * 4 / 3 * np.pi * 1e-3, rtol=0.02)
+    assert np.allclose(hits[0].normal, (0, 0, 1)) and np.allclose(hits[0].point, (0, 0, 0), atol=1e-3)
+
+
+def test_a_slow_touch_is_no_hit():
+    with bridge.Plugin(yard(1, gap=0.001)) as plugin:
+        plugin.on_frame(16 * H)
+        assert {event.kind for event in plugin.events} == {"begin"}
+        plugin.on_frame(16 * H)
+        (stay,) = plugin.events
+        mass = 1000 * 4 / 3 * np.pi * 1e-3
+        assert stay.kind == "stay" and np.isclose(stay.impulse, mass * 9.81 * 16 * H, rtol=1e-3)
+
+
+def test_limits_are_told_when_they_are_reached(plugin):
+    told = []
+    for _ in range(60):
+        plugin.on_frame(1 / 60)
+        told += [event for event in plugin.events if event.kind == "limit"]
+    assert [(event.body_a, event.coordinate, event.side) for event in told] == [("door", "door.angle", "high")]
+
+
+def test_touches_stay_balanced_where_bodies_go(plugin):
+    told = Counter()
+    for frame in range(80):
+        plugin.on_frame(1 / 60)
+        told.update((event.kind, event.body_a) for event in plugin.events)
+        if frame == 40:
+            plugin.scene["ball 0"].detach()
+            plugin.update()
+            assert plugin.poses().shape == (2, 4, 4) and plugin.bodies == ("ball 1", "door")
+    assert told["begin", "ball 0"] == told["end", "ball 0"] == 1
+    assert told["begin", "ball 1"] == 1 and told["end", "ball 1"] == 0
+
+
+def test_callbacks_run_around_every_step_and_may_edit(plugin):
+    order = []
+
+    def before(game):
+        order.append("before")
+        if len(order) == 5:
+            plugin.scene["ball 0"].detach()
+            body = Body("late", [shapes.Sphere(0.1)])
+            plugin.scene.world.attach(body, joints.free(), at=rd.pose((5, 0, 3)))
+            game.update()
+            assert "late" not in game.bodies  # until all callbacks are done
+
+    def after(game):
+        order.append("after")
+        if len(order) == 6:
+            assert "late" in game.bodies
+        with pytest.raises(rd.StateError, match="within a step"):
+            game.on_frame(0.1)
+
+    plugin.before_step.append(before)
+    plugin.after_step.append(after)
+    plugin.on_frame(4 * H)
+    assert order == ["before", "after"] * 4
+    late = plugin.simulation.present.poses[plugin.bodies.index("late"), 2, 3]
+    assert np.isclose(late, 3 - 9.81 * H * H * 3, atol=1e-9)  # two semi-implicit steps: 1 + 2 of g h^2
+
+
+def test_commands_of_other_threads_run_before_the_next_step(plugin):
+    ran = []
+    threads = [
+        threading.Thread(target=lambda k=k: [plugin.call(ran.append, (k, i)) for i in range(50)]) for k in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ran == []
+    plugin.on_frame(H)
+    assert len(ran) == 200 and all([i for k, i in ran if k == t] == [*range(50)] for t in range(4))
+
+
+def test_a_command_that_fails_leaves_the_others_for_the_next_step(plugin):
+    plugin.call(lambda: 1 / 0)
+    ran = []
+    plugin.call(ran.append, 1)
+    with pytest.raises(ZeroDivisionError):
+        plugin.on_frame(H)
+    assert ran == [] and plugin.simulation.time == 0.0
+    plugin.on_frame(H)
+    assert ran == [1]
+
+
+def test_several_plugins_do_not_meet():
+    with bridge.Plugin(yard()) as one, bridge.Plugin(yard()) as two:
+        for _ in range(20):
+            one.on_frame(1 / 60)
+        assert two.simulation.time == 0.0
+        for _ in range(20):
+            two.on_frame(1 / 60)
+        assert np.array_equal(one.simulation.q, two.simulation.q)
+
+
+def test_a_game_tells_events_of_its_own(plugin):
+    def snap(game):
+        if game.simulation.time > 3.5 * H and "door" in game.bodies:
+            plugin.scene["door"].detach()
+            game.update()
+            game.tell(bridge.GameEvent("broken", game.simulation.time, "door"))
+
+    plugin.after_step.append(snap)
+    plugin.on_frame(16 * H)
+    assert [event.body_a for event in plugin.events if event.kind == "broken"] == ["door"]
+    assert "door" not in plugin.bodies

@@ -34,8 +34,9 @@ class MirroredBodies:
     of those that it never touches.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
-    them: ids (m,), all of ``of``, owners (m,), the number of the body of each, and reach (nb, 3), m: of every body its
-    inner radius, how far its surface moves by a turn of 1 rad, how far it extends.
+    them: ids (m,), all of ``of``, owners (m,), the number of the body of each, reach (nb, 3), m: of every body its
+    inner radius, how far its surface moves by a turn of 1 rad, how far it extends; boxes (nb, 6), m: middle and half
+    extents of what is about its shapes, in its frame.
     """
 
     def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
@@ -47,8 +48,9 @@ class MirroredBodies:
         self.bare: set[int] = set()
         self.smallest, self.version = np.inf, 0
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
-        self.reach = np.zeros((0, 3))
-        self._reach: dict[str, tuple[float, float, float]] = {}
+        self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
+        self._extents: dict[str, np.ndarray] = {}  # rows of both
+        self._walls: dict[int, np.ndarray] = {}  # boxes of scenery, axes of the world
         self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
         self._planes: list[int] = []  # of it, what stands for planes
@@ -83,7 +85,7 @@ class MirroredBodies:
             self._separate(a, b)
         self.of[name] = tuple(ids)
         self.version += 1
-        self._reach[name] = self._extent(ids, [part for part, _ in parts])
+        self._extents[name] = self._extent(ids, [part for part, _ in parts])
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
@@ -96,7 +98,7 @@ class MirroredBodies:
             del self.materials[body], self.skins[body]
         for others in self.parted.values():
             others.difference_update(ids)
-        del self._reach[name]
+        del self._extents[name]
         self.version += 1
 
     def arrange(self, names: Sequence[str]) -> None:
@@ -106,7 +108,8 @@ class MirroredBodies:
         self.of.update(own)
         self.ids = np.array([body for ids in own.values() for body in ids], dtype=np.int64)
         self.owners = np.arange(len(own)).repeat([len(ids) for ids in own.values()])
-        self.reach = np.array([self._reach[name] for name in own], dtype=float).reshape(-1, 3)
+        extents = np.array([self._extents[name] for name in own], dtype=float).reshape(-1, 9)
+        self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
         self.version += 1
 
     def ignore(self, a: str, b: str) -> None:
@@ -138,6 +141,7 @@ class MirroredBodies:
         body = self._create(WORLD, [part], (), at, concave=True)
         self.materials[body] = material or _PLAIN
         self._standing.append(body)
+        self._walls[body] = np.concatenate(self._box([body]))
         if plane:
             self._planes.append(body)
         return body
@@ -153,7 +157,15 @@ class MirroredBodies:
         for listed in (self._standing, self._planes):
             if body in listed:
                 listed.remove(body)
+        del self._walls[body]
         self._leave(body)
+
+    def walls(self, size: int) -> np.ndarray:
+        """Boxes (size, 6) about scenery by Bullet's id, as ``boxes`` in axes of the world; NaN for what is none."""
+        result = np.full((size, 6), np.nan)
+        for body, box in self._walls.items():
+            result[body] = box
+        return result
 
     def arrange_scenery(self, standing: Sequence[int]) -> None:
         """What is static comes in this order now."""
@@ -212,14 +224,19 @@ class MirroredBodies:
     def _separate(self, a: int, b: int) -> None:
         pybullet.setCollisionFilterPair(a, b, -1, -1, 0, physicsClientId=self._client)
 
-    def _extent(self, ids: Sequence[int], parts: Sequence[Collider]) -> tuple[float, float, float]:
-        boxes = [pybullet.getAABB(body, -1, physicsClientId=self._client) for body in ids] if parts else []
-        if not boxes:
-            return np.inf, 0.0, 0.0
-        low, high = np.min([b[0] for b in boxes], axis=0), np.max([b[1] for b in boxes], axis=0)
-        size = float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high))))
+    def _box(self, ids: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Middle and half extents (3,) of what is about Bullet's bodies where they were made."""
+        corners = [pybullet.getAABB(body, -1, physicsClientId=self._client) for body in ids]
+        low, high = np.min([c[0] for c in corners], axis=0), np.max([c[1] for c in corners], axis=0)
+        return 0.5 * (low + high), 0.5 * (high - low)
+
+    def _extent(self, ids: Sequence[int], parts: Sequence[Collider]) -> np.ndarray:
+        if not parts:
+            return np.array([np.inf, *[0.0] * 8])
+        middle, half = self._box(ids)
+        size = float(np.linalg.norm(np.abs(middle) + half))
         centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
-        return float(0.5 * np.min(high - low)), 0.0 if centred else size, size
+        return np.array([np.min(half), 0.0 if centred else size, size, *middle, *half])
 
 
 def _alike(parts: Sequence[tuple[Collider, Material | None]]) -> Iterator[tuple[list[Collider], Material]]:

@@ -18,7 +18,6 @@ from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
 from bridge.collision.population import Population
 from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
-from bridge.collision.sweeping import Sweep
 from bridge.outsiders import WORLD, of_bullet
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
@@ -96,10 +95,8 @@ class BulletSurroundings:
         bound = self._bound
         if bound is None or bound[0] is not buffer.table or bound[1] is not present:
             look = self._asked(present.poses, present.twists, buffer)
-            population = self._population
-            haste = Haste(population.census, present.twists, population.reach, h)
-            sweep = Sweep(haste, present.poses, population.known.numbers, population.ignored())
-            self._lookout, self._bound = self._route.lookout(sweep, look), (buffer.table, present)
+            self._lookout = self._route.lookout(self._population.sweep(present.poses, present.twists, h), look)
+            self._bound = buffer.table, present
         self._buffer, self.late = buffer, False
         return self._lookout
 
@@ -125,7 +122,7 @@ class BulletSurroundings:
         if self._hurrying(present, h) == 0 and not population.free:
             return 1
         with self._connection.guard():
-            return population.parts(present.poses, present.twists, h)
+            return population.parts(population.sweep(present.poses, present.twists, self._h))
 
     def advance(self, simulation: Surrounded, contacts: Contacts, h: float) -> None:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""

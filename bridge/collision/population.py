@@ -12,7 +12,9 @@ from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.bullet_calls import Census, nobody
 from bridge.collision.contact_points import BITS, Known
 from bridge.collision.free_bodies import FreeBody, articulated
+from bridge.collision.looking import Haste
 from bridge.collision.placing import HALF
+from bridge.collision.sweeping import Sweep, most_parts, who_is_fast
 from bridge.connection import Connection
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
@@ -25,7 +27,7 @@ class Population:
     """``free``: single bodies of Bullet's own with mass; ``lively``: whether Bullet has anything to move at all.
 
     ``shared``: whether it has anything of its own; ``census`` of all; ``known``: what each id is to a solve; ``reach``
-    (nb, 3) of the scene's bodies. All are those of the last ``count``.
+    (nb, 3) and ``boxes`` (nb, 6) of the scene's bodies, ``walls`` of scenery. All are those of the last ``count``.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class Population:
             self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]])
         )
         self.census = nobody()
-        self.reach = bodies.reach
+        self.reach, self.boxes, self.walls = bodies.reach, bodies.boxes, np.zeros((0, 6))
         self.free: list[FreeBody] = []
         self.lively = self.shared = False
 
@@ -67,7 +69,7 @@ class Population:
         self.lively = bool(self.free) or any(articulated(k, client) for k in others)
         self.shared = bool(others)
         self.census = Census(_integers(ids), _integers(self._connection.marks.values()), self._connection.mark_words)
-        self.reach = self._bodies.reach
+        self.reach, self.boxes = self._bodies.reach, self._bodies.boxes
         self.forget_pairs()
         self._tell(max(now, default=-1) + 1, others)
 
@@ -95,19 +97,18 @@ class Population:
             near += [other for other in meets[k] if other in free and other not in near]
         return [free[k] for k in near]
 
-    def parts(self, poses: np.ndarray, twists: np.ndarray, h: float) -> int:
+    def sweep(self, poses: np.ndarray, twists: np.ndarray, h: np.ndarray) -> Sweep:
+        """What says into how many parts a step of length h (1,) is cut from poses (nb, 4, 4) with twists (nb, 6)."""
+        haste = Haste(self.census, twists, self.reach, h)
+        return Sweep(haste, poses, self.boxes, self.walls, self.known.numbers, self.ignored())
+
+    def parts(self, sweep: Sweep) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
-        reach = self.reach
-        with np.errstate(over="ignore", invalid="ignore"):
-            way = h * (np.linalg.norm(twists[:, 3:], axis=1) + np.linalg.norm(twists[:, :3], axis=1) * reach[:, 1])
-        if not np.isfinite(way).all():
-            return 1
-        parts = 1
-        for k in np.flatnonzero(way > HALF * reach[:, 0]).tolist():
-            name, size, wanted = self._names[k], reach[k, 2], int(np.ceil(way[k] / (HALF * reach[k, 0])))
-            own = set(self._bodies.of[name]) | self._bodies.ignored(name)
-            if wanted > parts and self._swept(poses[k, :3, 3] - size, poses[k, :3, 3] + size, h * twists[k, 3:]) - own:
-                parts = wanted
+        count, h = len(sweep.poses), float(sweep.haste.h[0])
+        fast, around = np.zeros(count, dtype=np.int64), np.zeros((count, 6))
+        some = who_is_fast(sweep, fast, around)
+        pairs = [(int(fast[i]), body) for i in range(some) for body in self._within(around[i, :3], around[i, 3:])]
+        parts = most_parts(sweep, _integers(pairs).reshape(-1, 2)) if pairs else 1
         for body in self.free:
             velocity = np.array(pybullet.getBaseVelocity(body.id, physicsClientId=self._client)[0])
             moved = h * float(np.linalg.norm(velocity))
@@ -131,7 +132,7 @@ class Population:
     def _tell(self, size: int, others: Sequence[int]) -> None:
         """Tables of what each id below ``size`` is."""
         bodies, own = self._bodies, self._bodies.ranked
-        self._numbers = np.full(size, STATIC)
+        self._numbers, self.walls = np.full(size, STATIC), bodies.walls(size)
         ranks, skins, foreign = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=bool)
         foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
         self._numbers[bodies.ids] = bodies.owners
@@ -145,7 +146,9 @@ class Population:
 
     def _swept(self, low: Any, high: Any, way: np.ndarray) -> set[int]:
         """Bullet's ids in a box that moves along ``way``."""
-        low, high = np.minimum(low, low + way), np.maximum(high, high + way)
+        return self._within(np.minimum(low, low + way), np.maximum(high, high + way))
+
+    def _within(self, low: np.ndarray, high: np.ndarray) -> set[int]:
         found = pybullet.getOverlappingObjects(low.tolist(), high.tolist(), physicsClientId=self._client) or ()
         return {body for body, _ in found}
 

@@ -1,7 +1,13 @@
-"""Into how many parts a step must be cut so that nothing passes through anything, as Bullet's own functions say."""
+"""Into how many parts a step must be cut so that nothing passes through anything.
+
+A body that gets further in a step than half its inner radius, and deeper than that into the box about something else,
+goes there in several parts. How deep it gets is the least overlap along the axes of both boxes, one swept by what it
+moves relative to the other, and grown by what both turn.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -10,54 +16,127 @@ from bridge.collision.bullet_calls import GONE, Functions, handle_of, is_unchang
 from bridge.collision.contact_points import BITS
 from bridge.collision.looking import UNSEEN, Haste, hurrying, way_of
 from bridge.collision.placing import HALF
-from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import int32s_at
+
+_WAY, _TURN, _AXES, _MOVING = 6, 9, 10, 19  # places in what is known of a moving box, and their number
+
+Boxes = Annotated[np.ndarray, float, 6]
 
 
 class Sweep(NamedTuple):
-    """What it takes: who is fast; poses (nb, 4, 4); numbers: of the scene's bodies by Bullet's id, as in ``Known``;
-    ignored (n,): numbers and ids of those that never touch, as keys in ascending order."""
+    """What it takes: who is fast; poses (nb, 4, 4); boxes (nb, 6), walls (n, 6) by Bullet's id: as ``MirroredBodies``
+    has them; numbers: of the scene's bodies by Bullet's id, as in ``Known``; ignored (n,): numbers and ids of those
+    that never touch, as keys in ascending order."""
 
     haste: Haste
     poses: Annotated[np.ndarray, float, 4, 4]
+    boxes: Boxes
+    walls: Boxes
     numbers: Integers
     ignored: Integers
 
 
 @compiled
 def cuts(bullet: Functions, client: int, sweep: Sweep) -> int:
-    """Parts but one in which nothing gets further than half its inner radius into what is near; UNSEEN as ``hurry``."""
-    haste, handle = sweep.haste, handle_of(bullet, client)
-    if handle == GONE or not is_unchanged(bullet, handle, haste.census):
+    """Parts but one of a step; UNSEEN as ``hurry``."""
+    handle = handle_of(bullet, client)
+    if handle == GONE or not is_unchanged(bullet, handle, sweep.haste.census):
         return UNSEEN
-    if hurrying(haste) == 0:
+    if hurrying(sweep.haste) == 0:
         return 0
-    most = 1
-    for k in range(len(haste.twists)):
-        deepest = HALF * haste.reach[k, 0]
-        way = way_of(haste, k)
-        if way > deepest:
-            parts = int(-np.floor(-way / deepest))
-            if parts > most and _meets(bullet, handle, sweep, k):
-                most = parts
+    count, most, found = len(sweep.poses), 1, np.zeros(2, dtype=np.int64)
+    fast, around = np.empty(count, dtype=np.int64), np.empty((count, 6))
+    for i in range(who_is_fast(sweep, fast, around)):
+        row = around[i]
+        near = overlapped(bullet, handle, row[:3], row[3:6], found)
+        objects = int32s_at(found[1], 2 * near)
+        for j in range(near):
+            most = max(most, parts_towards(sweep, fast[i], int(objects[2 * j])))
     return most - 1
 
 
 @compiled
-def _meets(bullet: Functions, handle: int, sweep: Sweep, k: int) -> bool:
-    """Whether anything that a body may touch is where it gets in the step."""
-    haste, low, high, found = sweep.haste, np.empty(3), np.empty(3), np.zeros(2, dtype=np.int64)
+def who_is_fast(sweep: Sweep, fast: Integers, around: Boxes) -> int:
+    """Numbers of the bodies that are too fast for a step if anything is near, and from where to where (low, high; m)
+    anything is near; how many, at most (nb,)."""
+    haste, count, widest = sweep.haste, 0, 0.0
+    if hurrying(haste) == 0:
+        return 0
+    for k in range(len(sweep.poses)):
+        if np.isfinite(haste.reach[k, 0]):
+            widest = max(widest, way_of(haste, k))
+    for k in range(len(sweep.poses)):
+        if way_of(haste, k) > HALF * haste.reach[k, 0]:
+            for i in range(3):
+                middle, size, way = sweep.poses[k, i, 3], haste.reach[k, 2], haste.h[0] * haste.twists[k, 3 + i]
+                around[count, i] = min(middle, middle + way) - size - widest
+                around[count, 3 + i] = max(middle, middle + way) + size + widest
+            fast[count] = k
+            count += 1
+    return count
+
+
+@compiled
+def parts_towards(sweep: Sweep, k: int, body: int) -> int:
+    """Into how many parts a step is cut for the k-th body, which is fast, not to get too deep into one of Bullet's."""
+    deepest, other = HALF * sweep.haste.reach[k, 0], sweep.numbers[body]
+    if other == k or _is_in((k << BITS) + body, sweep.ignored):
+        return 1
+    own, its = np.zeros(_MOVING), np.zeros(_MOVING)
+    _moving_box(sweep, k, own)
+    if 0 <= other < len(sweep.poses):
+        _moving_box(sweep, other, its)
+    else:
+        for i in range(3):
+            its[i], its[3 + i], its[_AXES + 4 * i] = sweep.walls[body, i], sweep.walls[body, 3 + i], 1.0
+    length, turning = 0.0, own[_TURN] + its[_TURN]
     for i in range(3):
-        middle, size, way = sweep.poses[k, i, 3], haste.reach[k, 2], haste.h[0] * haste.twists[k, 3 + i]
-        low[i] = min(middle - size, middle - size + way)
-        high[i] = max(middle + size, middle + size + way)
-    count = overlapped(bullet, handle, low, high, found)
-    objects = int32s_at(found[1], 2 * count)
-    for j in range(count):
-        body = int(objects[2 * j])
-        if sweep.numbers[body] != k and not _is_in((k << BITS) + body, sweep.ignored):
-            return True
-    return False
+        own[i] -= its[i]
+        own[_WAY + i] -= its[_WAY + i]
+        length += own[_WAY + i] * own[_WAY + i]
+    length = math.sqrt(length) + turning
+    if length <= deepest:
+        return 1
+    for j in range(3):
+        if _overlap(own, its, own, j) + turning <= deepest or _overlap(own, its, its, j) + turning <= deepest:
+            return 1
+    return int(-np.floor(-length / deepest))
+
+
+@compiled
+def _moving_box(sweep: Sweep, k: int, box: Floats) -> None:
+    """The box about a body's shapes: its middle, half extents, what the middle moves by in the step and what the rest
+    turns by at most, axes (3, 3)."""
+    X, twist, own, h = sweep.poses[k], sweep.haste.twists[k], sweep.boxes[k], sweep.haste.h[0]
+    arm, spin, size = np.zeros(3), 0.0, 0.0
+    for i in range(3):
+        for j in range(3):
+            box[_AXES + 3 * i + j] = X[i, j]
+            arm[i] += X[i, j] * own[j]
+        spin += twist[i] * twist[i]
+        size += own[3 + i] * own[3 + i]
+    for i in range(3):
+        p, q = (i + 1) % 3, (i + 2) % 3
+        box[i], box[3 + i] = X[i, 3] + arm[i], own[3 + i]
+        box[_WAY + i] = h * (twist[3 + i] + twist[p] * arm[q] - twist[q] * arm[p])
+    if sweep.haste.reach[k, 1] > 0.0:  # no ball about its centre
+        box[_TURN] = h * math.sqrt(spin * size)
+
+
+@compiled
+def _overlap(a: Floats, b: Floats, of: Floats, j: int) -> float:
+    """The largest overlap of two boxes along the j-th axis of one, while a moves on; a's middle is relative to b's."""
+    apart, way, shadow = 0.0, 0.0, 0.0
+    for i in range(3):
+        apart += of[_AXES + 3 * i + j] * a[i]
+        way += of[_AXES + 3 * i + j] * a[_WAY + i]
+        along_a, along_b = 0.0, 0.0
+        for r in range(3):
+            along_a += of[_AXES + 3 * r + j] * a[_AXES + 3 * r + i]
+            along_b += of[_AXES + 3 * r + j] * b[_AXES + 3 * r + i]
+        shadow += abs(along_a) * a[3 + i] + abs(along_b) * b[3 + i]
+    return shadow - max(apart + min(way, 0.0), -apart - max(way, 0.0))
 
 
 @compiled
@@ -71,3 +150,12 @@ def _is_in(key: int, keys: Integers) -> bool:
         else:
             end = middle
     return begin < len(keys) and keys[begin] == key
+
+
+@compiled
+def most_parts(sweep: Sweep, pairs: Annotated[np.ndarray, int, 2]) -> int:
+    """The most parts of these pairs (n, 2) of a fast body's number and an id of Bullet's."""
+    most = 1
+    for i in range(len(pairs)):
+        most = max(most, parts_towards(sweep, pairs[i, 0], pairs[i, 1]))
+    return most

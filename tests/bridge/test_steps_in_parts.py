@@ -62,7 +62,7 @@ def test_parts_are_the_same_by_machine_code_and_by_hand(pit, monkeypatch):
         runs.append(run)
     assert runs[0] == runs[1]
     parts = {step[9][-1] for step in runs[0]}
-    assert {1, 2} < parts and max(parts) > 4
+    assert 1 in parts and len(parts) > 3 and max(parts) > 4
     assert any("limit of arm" in name for step in runs[0] for name in step[11])
 
 

@@ -110,6 +110,36 @@ def test_two_fast_balls_hit_each_other(speed):
         assert twist(shown.sim, "right")[3] == pytest.approx(speed, rel=1e-9)
 
 
+@pytest.mark.parametrize("gap", [0.43, 0.47, 0.93, 0.98])
+def test_two_balls_that_would_change_places_in_a_step_hit_each_other(gap):
+    """In a step each goes as far as 0.25 m: what is near is what the other may reach."""
+    scene = Scene(gravity=(0, 0, 0))
+    for name, side in (("left", -0.5), ("right", 0.5)):
+        put(scene, name, shapes.Sphere(0.05, material=ELASTIC), at(side * gap))
+    with mirror(scene, ground=False) as shown:
+        set_twist(shown.sim, "left", velocity=(60.0, 0, 0))
+        set_twist(shown.sim, "right", velocity=(-60.0, 0, 0))
+        shown.step(4)
+        assert twist(shown.sim, "left")[3] == pytest.approx(-60.0, rel=1e-9)
+        assert twist(shown.sim, "right")[3] == pytest.approx(60.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_gets_no_deeper_is_not_cut(turned):
+    """Boxes side by side at the same speed, close over the floor; one that goes in by a third of its inner radius is
+    not cut either, one that goes in by two thirds is."""
+    scene, rpy = Scene(gravity=(0, 0, 0)), (0.0, 0.0, 0.7 if turned else 0.0)
+    scene.world.shapes.append(shapes.Box((40.0, 40.0, 1.0), at=at(0, 0, -0.5)))
+    for k in range(3):
+        put(scene, f"box{k}", shapes.Box((0.1, 0.1, 0.1), material=rd.Material(0.0)), at(0.15 * k, 0, 0.06, rpy=rpy))
+    for down, cut in ((0.0, False), (6.0, False), (12.0, True)):
+        with mirror(scene, ground=False) as shown:
+            for k in range(3):
+                set_twist(shown.sim, f"box{k}", velocity=(20.0, 0, -down))
+            shown.step()
+            assert (shown.sim.solution.substeps > 1) is cut
+
+
 def test_a_fast_ball_hits_a_body_on_a_joint():
     """The gate of 5 cm on a hinge is pushed open, and not passed through."""
     scene = Scene(gravity=(0, 0, 0))

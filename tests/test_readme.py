@@ -22,6 +22,7 @@ OUTCOMES = {  # of a page's examples, one after the other
     "plugin.md": "hits[0].body_a == 'ball' and game.bodies == ('ball', 'second') and matrices.shape == (2, 4, 4)",
     "viewer.md": "picture.shape == (480, 640, 3) and set(body.ravel().tolist()) == {-2, -1, 0} and len(frames) == 25",
     "recording.md": "len(recording) == 241 and np.ptp(recording.outputs['energy']) < 2e-3 * energy(simulation)",
+    "c.md": "{'chain.h', 'chain.c', 'chain_step.c', 'chain_poses.c', 'CMakeLists.txt'} <= written",
     "conversion.md": "max(distances) < 5e-3 and held.gap < 1e-3",
 }
 

@@ -217,11 +217,14 @@ class Dynamics(Differentiable, Conversions):
 
         return equations(self.model, self.program(function), self.functions.signature(function).shape, nested)
 
-    def export_c(self, folder: Any) -> Any:
-        """Write every function of the contract as C99 with a header into ``folder``; returns its path."""
+    def export_c(self, folder: Any, name: str | None = None) -> Any:
+        """Write every function of the contract as C99 with a header and a CMake file into ``folder``; returns its path.
+
+        name: what every name in C begins with, and the name of header and library, for programs with several models.
+        """
         from recursive_dyn.dynamics.c_export import export
 
-        return export(self.functions, self.program, folder)
+        return export(self.functions, self.program, folder, name)
 
     def _doubtful(self, function: str, arrays: list[Array], results: Array) -> Array:
         """Accelerations that need the forces which were given are right, however large: M a + bias = tau."""

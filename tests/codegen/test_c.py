@@ -187,7 +187,10 @@ def test_names_of_the_scene_stay_in_comments(tmp_path):
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     known = {"include", "math", "h", "void", "const", "double", "in", "out", "ifndef", "ifdef", "endif", "define",
              "extern", "C", "__cplusplus", "RECURSIVE_DYN_MODEL_H", "NQ", "NV", "NB", "NP", "e", "sqrt", "fmin", "fmax",
-             "atan2", *names, *(f"{n.upper()}_{end}" for n in names for end in ("IN", "OUT"))}  # fmt: skip
+             "atan2", "NEUTRAL", "recursive_dyn_model", *names,
+             *(f"{n.upper()}_{end}" for n in names for end in ("IN", "OUT")),
+             *(f"{n.upper()}_IN_{s.upper()}" for n in names for s in CONTRACT[n].inputs),
+             *(f"{n.upper()}_OUT_{s.upper()}" for n in names for s, _ in dynamics.program(n).outputs)}  # fmt: skip
     words = set(re.findall(r"[^\W\d]\w*", code)) - known
     assert all(re.fullmatch(r"[xct]\d+", word) for word in words), words
     for mark in ("main", "system", "error b"):

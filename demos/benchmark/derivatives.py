@@ -12,15 +12,13 @@ from time import perf_counter
 from tqdm import tqdm
 
 import recursive_dyn as rd
-from demos.benchmark import report
+from demos.benchmark import held, report
 from demos.benchmark.cases import Case, hinge_chain, random_state, robots
-from demos.benchmark.ours import Ours, chain_scene
+from demos.benchmark.ours import Ours, chain_scene, optimized
 from demos.benchmark.peers.pinocchio_peer import PinocchioPeer
-from demos.benchmark.timing import Run, interleaved
-from recursive_dyn.codegen import optimizing
+from demos.benchmark.timing import interleaved
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics")
-ROWS = 8  # evaluations a call of the loop: the call costs little, and what is written stays in the cache
 COLD = (36, 100)
 REPEATS = 2000  # of a fraction of a millisecond each: some have the machine for themselves, however busy it is
 
@@ -40,7 +38,7 @@ def tables(names: list[str], seconds: float) -> None:
         for name, case in tqdm(cases_of(names).items(), desc=function, leave=False):
             state = random_state(case)
             ours, peer = Ours(case, *state), PinocchioPeer(case, *state)
-            runs = {"loop": loop(ours, function), "call": ours.derivatives(function)}
+            runs = {"loop": optimized(ours, function), "call": ours.derivatives(function)}
             runs |= {"peer": peer.derivatives(function), "empty": empty.derivatives(function)}
             times = {label: 1e6 * timing.best for label, timing in interleaved(runs, seconds, REPEATS).items()}
             less = times["peer"] - times["empty"]
@@ -59,25 +57,8 @@ def tables(names: list[str], seconds: float) -> None:
             "less a call",
         ]
         report.print_table(f"derivatives of {function.replace('_', ' ')}, us", head, rows)
+    held.table(names, seconds)
     cold()
-
-
-def loop(ours: Ours, function: str) -> Run:
-    """Our compiled loop, as it is once it is optimized."""
-    arguments, trees = ours.arguments(function), ours.dynamics.functions.trees
-    assert trees is not None
-    ours.dynamics.derivatives(function, *arguments)
-    machine = trees.machine(ours.dynamics, function)
-    many, one = machine.repeated(ROWS), machine.repeated(1)
-    optimizing.finish()
-
-    def run(count: int) -> None:
-        for _ in range(count // ROWS):
-            many()
-        for _ in range(count % ROWS):
-            one()
-
-    return run
 
 
 def cold() -> None:

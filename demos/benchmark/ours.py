@@ -9,11 +9,12 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos.benchmark.cases import GRAVITY, Case, ChainCase, to_urdf
-from recursive_dyn.codegen import jit
+from recursive_dyn.codegen import jit, optimizing
 from recursive_dyn.codegen.kernel import BatchCall
 from scene import Body, Scene, joints
 
 BLOCK = 256  # states per call of the compiled loop, as the peers' loops have it
+ROWS = 8  # evaluations a call of a loop of derivatives: the call costs little, what is written stays in the cache
 BATCH = 2048  # states per call of the vectorised batch
 
 
@@ -107,3 +108,21 @@ class Ours(Compiled):
         state = dynamics.neutral(), np.zeros(model.nv), np.zeros(model.nv)
         state[0][places], state[1][slots], state[2][slots] = q, v, tau
         super().__init__(dynamics, *state)
+
+
+def optimized(ours: Compiled, function: str):
+    """Our compiled loop of derivatives, as it is once it is optimized."""
+    arguments, trees = ours.arguments(function), ours.dynamics.functions.trees
+    assert trees is not None
+    ours.dynamics.derivatives(function, *arguments)
+    machine = trees.machine(ours.dynamics, function)
+    many, one = machine.repeated(ROWS), machine.repeated(1)
+    optimizing.finish()
+
+    def run(count: int) -> None:
+        for _ in range(count // ROWS):
+            many()
+        for _ in range(count % ROWS):
+            one()
+
+    return run

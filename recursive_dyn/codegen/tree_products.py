@@ -54,9 +54,9 @@ def apart(size: int) -> int:
     return (-(-size // _LINE) | 1) * _LINE
 
 
-def products(columns: int) -> jit.Native:
-    """The machine code for so many columns: exchanges with lanes, products, and solves of three times as many sides."""
-    return _made(jit.vector_width(), panel(columns), panel(3 * columns))
+def products(columns: int, sides: int) -> jit.Native:
+    """The machine code for so many columns: exchanges with lanes, products, and solves of so many right-hand sides."""
+    return _made(jit.vector_width(), panel(columns), panel(sides))
 
 
 @lru_cache(maxsize=_MOST * _MOST)

@@ -172,6 +172,11 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "v", "tau"), _rows, lambda c: [("lambda", c.multipliers())],
         solves=True, exported=True, constrained=True,
     ),
+    "constrained_motion": Function(
+        "What forward dynamics and multipliers give, one after the other.",
+        ("q", "v", "tau"), lambda m: (m.nv + len(m.constraints),), lambda c: c.constrained_motion(),
+        solves=True, constrained=True,
+    ),
     "constraint_wrenches": Function(
         "What the constraints do to the bodies: [moment; force], world axes at each body's origin.",
         ("q", "v", "tau"), lambda m: (m.nb, 6), _constraint_wrenches,

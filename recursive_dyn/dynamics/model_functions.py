@@ -111,8 +111,7 @@ class ModelFunctions:
     @cached_property
     def trees(self) -> TreeDerivatives | None:
         """Derivatives by analytic recursion, where they are faster than along directions."""
-        plain = self.model.nv and not self.model.constraints and not self.forest.pays
-        return TreeDerivatives(self.model) if plain else None
+        return TreeDerivatives(self.model) if self.model.nv and not self.forest.pays else None
 
     def _tree(self, model: Model) -> Evaluator:
         """The functions of one tree, shared by all forests of this process that have such trees."""

@@ -90,10 +90,16 @@ class Context:
     def _solver(self) -> Any:
         return forward_dynamics if self.method == RECURSIVE else lagrangian
 
+    def constrained_motion(self) -> Outputs:
+        """Accelerations, and Lagrange multipliers of the constraints, at the state."""
+        a, multipliers = constraints.forward_dynamics(
+            self.tree, *self._solver.free_motion(self.tree, list(self.input("tau")))
+        )
+        return [("a", a), ("lambda", multipliers)]
+
     def multipliers(self) -> list[Scalar]:
         """Lagrange multipliers of the constraints at the state."""
-        factors, c = self._solver.free_motion(self.tree, list(self.input("tau")))
-        return constraints.forward_dynamics(self.tree, factors, c)[1]
+        return self.constrained_motion()[1][1]
 
     def projected(self) -> Outputs:
         """A step onto the constraints, and how far the state was from them."""

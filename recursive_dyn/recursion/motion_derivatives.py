@@ -167,9 +167,7 @@ def column_terms(x: Sequence[Scalar]) -> list[Scalar]:
     of which the last ones may be left out where they are 0."""
     F, h, K, P, mass = array(x[:6]), array(x[6:9]), array(x[15:24]).reshape(3, 3), array(x[24:27]), x[27]
     second, own = _symmetric(x[9:15]), [*x[28:], *[0.0] * (LINK_TERMS + COLUMN - len(x))]
-    J, V_p, A_p, gamma, sigma, rho = (array(own[6 * k : 6 * k + 6]) for k in range(6))
     inertia, E, twice = _turned(second), _turned(K) * 2.0, P * 2.0
-    omega, v = J[:3], J[3:]
 
     def momentum(t: np.ndarray) -> np.ndarray:
         return np.concatenate([inertia @ t[:3] + cross(h, t[3:]), mass * t[3:] + cross(t[:3], h)])
@@ -177,15 +175,22 @@ def column_terms(x: Sequence[Scalar]) -> list[Scalar]:
     def coriolis(t: np.ndarray) -> np.ndarray:
         return np.concatenate([E @ t[:3], cross(t[:3], twice)])
 
-    carried = motion_cross(V_p, J)
-    alpha = carried + sigma
-    beta = motion_cross(A_p, J) - motion_cross(alpha, V_p) + rho
-    gamma = carried * 2.0 + gamma
+    J, alpha, beta, gamma = column_changes(array(own).reshape(-1, 6))
+    omega, v = J[:3], J[3:]
     turned = np.concatenate([cross(omega, F[:3]) + cross(v, F[3:]), cross(omega, F[3:])])
     by_q = turned + momentum(beta) + coriolis(alpha)
     by_v = momentum(gamma) + coriolis(J)
     back = E.T @ omega + cross(twice, v)
     return [*J, *alpha[:3], *beta, *gamma, *momentum(J), *back, *by_q, *by_v]
+
+
+def column_changes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """J, alpha, beta and gamma of a column's numbers (6, 6)."""
+    J, V_p, A_p, gamma, sigma, rho = column
+    carried = motion_cross(V_p, J)
+    alpha = carried + sigma
+    beta = motion_cross(A_p, J) - motion_cross(alpha, V_p) + rho
+    return J, alpha, beta, carried * 2.0 + gamma
 
 
 def _symmetric(x: Sequence[Scalar]) -> np.ndarray:

@@ -34,7 +34,7 @@ from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross, dot
 
-_DEPENDENT = 1e-12  # share of a row's own response below which it depends on the rows before it
+DEPENDENT = 1e-12  # share of a row's own response below which it depends on the rows before it
 
 
 class Factors(Protocol):
@@ -169,7 +169,7 @@ class ConstrainedSystem:
 
     def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
         """lambda (m,) with C M^-1 C^T lambda = wanted."""
-        return solve(self.response, wanted, dependent=_DEPENDENT)
+        return solve(self.response, wanted, dependent=DEPENDENT)
 
     def along(self, c: Sequence[Scalar]) -> list[Scalar]:
         """C of the accelerations that the reduced forces c (nv,) cause."""

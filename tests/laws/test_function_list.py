@@ -20,6 +20,7 @@ from recursive_dyn.recursion.context import segment_size
 PARTS = {
     "screws": "jacobian",
     "external_forces": "forward_dynamics",
+    "constrained_motion": "derivatives",
     "constraint_positions": "constraint_errors",
     "constraint_velocities": "constraint_errors",
     "pair_wrenches": "cartesian_forces",

@@ -15,7 +15,7 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Graph, Scalar, evaluate
 from recursive_dyn.integrators.integrator import joint_forces
 from recursive_dyn.model.model import Model
-from recursive_dyn.spatial.spaces import Space
+from recursive_dyn.spatial.spaces import RigidMotion, Rotation, Space
 
 Array = np.ndarray
 Pair = tuple[Array, Array]
@@ -56,11 +56,24 @@ def turning(model: Model, q: Array, v: Array) -> Array:
     for _, factor, q0, v0 in model.owners:
         n = factor.nv
         places, slots = slice(q0, q0 + factor.nq), slice(v0, v0 + n)
+        if isinstance(factor.space, Rotation | RigidMotion):
+            result[..., slots, slots] = -_adjoint(v[..., slots])
+            continue
         inputs = _named("point", q[..., None, places]) | _named("v", v[..., None, slots]) | _named("d", np.eye(n))
         seen = np.stack(np.broadcast_arrays(*evaluate(_bracket(factor.space), inputs)), axis=-1)
         rates = np.zeros((*lead, n, model.nq))
         rates[..., places] = seen
         result[..., slots, slots] = np.swapaxes(velocities_of(model, q, rates)[..., slots], -1, -2)
+    return result
+
+
+def _adjoint(v: Array) -> Array:
+    """ad_v of angular velocities (..., 3), or of twists (..., 6)."""
+    n = v.shape[-1]
+    result = np.zeros((*v.shape, n))
+    result[..., :3, :3] = turn = np.swapaxes(np.cross(v[..., None, :3], np.eye(3)), -1, -2)
+    if n > 3:
+        result[..., 3:, :3], result[..., 3:, 3:] = np.swapaxes(np.cross(v[..., None, 3:], np.eye(3)), -1, -2), turn
     return result
 
 

@@ -67,8 +67,8 @@ def inverse_derivatives(
     n, size = len(order.end), len(order.column)
     by_q[:], by_v[:], by_a[:] = 0.0, 0.0, 0.0
     for row in range(rows):
-        _set_state(m.given, x, row, nq, nv)
-        _terms(order, m)
+        set_state(m.given, x, row, nq, nv)
+        terms(order, m)
         at = row * n * n
         for i in range(n):
             _row(order, m, i)
@@ -86,8 +86,8 @@ def inverse_derivatives(
                 by_a[there] = m.row[4 * size + k]
             by_a[inward + order.slot[i]] += order.armature[i]
         for k in range(len(order.own_row)):
-            by_q[at + order.slot[order.own_row[k]] * n + order.slot[order.own_column[k]]] += _own_term(order, m, k)
-        _look(m)
+            by_q[at + order.slot[order.own_row[k]] * n + order.slot[order.own_column[k]]] += own_term(order, m, k)
+        look(m)
 
 
 @compiled
@@ -105,12 +105,12 @@ def forward_derivatives(
     """Derivatives (rows, n, n) of forward dynamics by q, v and tau: -M^-1 times those of inverse dynamics, and M^-1."""
     width, size = len(m.X) // n, len(m.R) // n
     for row in range(rows):
-        _set_state(m.forward_given, x, row, nq, n)
+        set_state(m.forward_given, x, row, nq, n)
         run(m.forward_code, m.forward_given, m.forward, m.scratch)
         m.given[: len(m.given)] = m.forward_given[: len(m.given)]
         m.given[nq + n : nq + 2 * n] = m.forward[:n]
-        _terms(order, m)
-        _equations(order, m, n, width, size)
+        terms(order, m)
+        equations(order, m, n, width, size)
         foreign(m.factor_code, size, n, m.R, m.inverse, order.end)
         foreign(m.solve_code, m.solved, width, size, n, m.X, m.R, m.inverse, order.end, order.nearest, m.squares)
         for i in range(n):
@@ -118,11 +118,11 @@ def forward_derivatives(
             by_q[to : to + n] = m.X[at : at + n]
             by_v[to : to + n] = m.X[at + n : at + 2 * n]
             by_tau[to : to + n] = m.X[at + 2 * n : at + 3 * n]
-        _look(m)
+        look(m)
 
 
 @compiled
-def _set_state(given: Floats, x: StateRows, row: int, nq: int, nv: int) -> None:
+def set_state(given: Floats, x: StateRows, row: int, nq: int, nv: int) -> None:
     """One row's state as the inputs of a program."""
     q, v, last = row * x.strides[0], row * x.strides[1], row * x.strides[2]
     given[:nq] = x.q[q : q + nq]
@@ -132,14 +132,27 @@ def _set_state(given: Floats, x: StateRows, row: int, nq: int, nv: int) -> None:
 
 
 @compiled
-def _terms(order: TreeOrder, m: TreeMemory) -> None:
+def terms(order: TreeOrder, m: TreeMemory) -> None:
     """The terms of all columns, from the inputs of the program of the motion."""
-    w, links = m.width, len(order.parent)
+    terms_of_links(order, m)
+    terms_of_columns(order, m)
+
+
+@compiled
+def terms_of_links(order: TreeOrder, m: TreeMemory) -> None:
+    """The terms of each link alone."""
+    w = m.width
     run(m.moving_code, m.given, m.moving, m.scratch)
     for b in range(len(order.link) // w):
         foreign(m.gather_code, m.moving, order.link[b * w :], LINK, m.lanes)
         run(m.link_code, m.lanes, m.made, m.scratch)
         foreign(m.scatter_code, m.links, order.terms[b * w :], LINK_TERMS, m.made)
+
+
+@compiled
+def terms_of_columns(order: TreeOrder, m: TreeMemory) -> None:
+    """Sums of links' terms over all that hangs on each, and the terms of columns."""
+    w, links = m.width, len(order.parent)
     for back in range(links):
         k = links - 1 - back
         if order.parent[k] >= 0:
@@ -153,7 +166,7 @@ def _terms(order: TreeOrder, m: TreeMemory) -> None:
 
 
 @compiled
-def _own_term(order: TreeOrder, m: TreeMemory, k: int) -> float:
+def own_term(order: TreeOrder, m: TreeMemory, k: int) -> float:
     """How the k-th pair of columns of one joint changes each other."""
     at, force, total = len(order.parent) * LINK + len(order.end) * m.size + 6 * k, order.own_link[k], 0.0
     for c in range(6):
@@ -168,7 +181,7 @@ def _row(order: TreeOrder, m: TreeMemory, i: int) -> None:
 
 
 @compiled
-def _equations(order: TreeOrder, m: TreeMemory, n: int, width: int, size: int) -> None:
+def equations(order: TreeOrder, m: TreeMemory, n: int, width: int, size: int) -> None:
     """[dtau / dq, dtau / dv, -1] in X, the lower half of M in R, rows in the order of the columns."""
     many = len(order.column)
     m.X[:], m.R[:] = 0.0, 0.0
@@ -187,11 +200,11 @@ def _equations(order: TreeOrder, m: TreeMemory, n: int, width: int, size: int) -
         m.R[i * size + i] += order.armature[i]
         m.X[own + 2 * n + slot] = -1.0
     for k in range(len(order.own_row)):
-        m.X[order.own_row[k] * width + order.slot[order.own_column[k]]] += _own_term(order, m, k)
+        m.X[order.own_row[k] * width + order.slot[order.own_column[k]]] += own_term(order, m, k)
 
 
 @compiled
-def _look(m: TreeMemory) -> None:
+def look(m: TreeMemory) -> None:
     """Whether results are too large, or not finite."""
     total = 0.0
     for lane in range(m.width):

@@ -1,4 +1,4 @@
-"""The bridge to PyBullet: mirrored bodies, their contacts, pictures and films of them, and twins that Bullet moves.
+"""The bridge to PyBullet: mirrored bodies, their contacts, pictures, films, exports, and twins that Bullet moves.
 
 Names are imported when they are first used: a game whose shapes collide in closed form runs without PyBullet.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bridge.collision.contact_record import Contact
     from bridge.drawing.camera import Camera
+    from bridge.export.gltf import export_gltf
     from bridge.mirror import PyBulletMirror
     from bridge.picture.film import save_animation
     from bridge.picture.pictures import Pictures
@@ -30,6 +31,7 @@ _PLACES = {
     "Plugin": "bridge.plugin.plugin",
     "PyBulletMirror": "bridge.mirror",
     "Viewer": "bridge.viewer.viewer",
+    "export_gltf": "bridge.export.gltf",
     "save_animation": "bridge.picture.film",
 }
 
@@ -43,6 +45,7 @@ __all__ = [
     "Plugin",
     "PyBulletMirror",
     "Viewer",
+    "export_gltf",
     "save_animation",
 ]
 

@@ -20,6 +20,7 @@ from bridge.drawing.lines import Lines
 from bridge.drawing.opengl import gl
 from bridge.drawing.pieces import Ground
 from bridge.drawing.shader_program import ShaderProgram
+from bridge.meshes.paint import linear
 
 ZENITH, HORIZON = (0.42, 0.62, 0.86), (0.89, 0.935, 0.975)  # the sky's colours, linear
 FOG = 5.0  # camera distances in which the ground fades into the sky
@@ -202,13 +203,6 @@ def _relative(camera: Camera, size: tuple[int, int]) -> np.ndarray:
     view = camera.view()
     view[:3, 3] += view[:3, :3] @ np.asarray(camera.target, dtype=float)
     result: np.ndarray = camera.projection(size[0] / size[1]) @ view
-    return result
-
-
-def linear(color: Sequence[float]) -> np.ndarray:
-    """Red, green, blue (3,) of light for those of a picture, sRGB."""
-    c = np.asarray(color[:3])
-    result: np.ndarray = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
     return result
 
 

@@ -27,6 +27,13 @@ class Paint:
         return Paint(self.colors[faces], self.places[faces], self.picture)
 
 
+def linear(colors: Any) -> np.ndarray:
+    """Red, green, blue (..., 3) of light for those of a picture (..., 3 or 4), sRGB (IEC 61966-2-1)."""
+    c = np.asarray(colors, dtype=float)[..., :3]
+    result: np.ndarray = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    return result
+
+
 def paint_of(mesh: trimesh.Trimesh) -> Paint | None:
     """What a mesh has been painted with, on vertices, faces or by a picture; None if it has no colours of its own."""
     visual: Any = mesh.visual

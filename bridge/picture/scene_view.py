@@ -11,7 +11,7 @@ from bridge.drawing.pieces import FIXED, Ground, Piece
 from bridge.meshes.files import MeshFiles
 from bridge.picture.shown import Shown
 from recursive_dyn.errors import ModelError
-from recursive_dyn.simulation.moving import Moving
+from recursive_dyn.simulation.moving import Posed
 from recursive_dyn.spatial.algebra import pose
 from scene import Scene, shapes
 
@@ -23,7 +23,7 @@ class SceneView:
     none. Raises ModelError where the bodies of the two differ.
     """
 
-    def __init__(self, scene: Scene, moving: Moving, ground: bool | float = True) -> None:
+    def __init__(self, scene: Scene, moving: Posed, ground: bool | float = True) -> None:
         self.names: Sequence[str] = tuple(moving.dynamics.bodies)
         unknown = [name for name in self.names if name not in scene.named()]
         if unknown:

@@ -15,13 +15,21 @@ class Bodies(Protocol):
     def bodies(self) -> Sequence[str]: ...
 
 
-class Moving(Protocol):
-    """Rigid bodies that move step by step: a ``Simulation``, or a motion on a manifold whose bodies are given."""
+class Posed(Protocol):
+    """Rigid bodies that are somewhere."""
 
     @property
     def dynamics(self) -> Bodies:
         """What knows the names of the bodies."""
         ...
+
+    def frames(self) -> tuple[np.ndarray, np.ndarray]:
+        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, world axes at their origins."""
+        ...
+
+
+class Moving(Posed, Protocol):
+    """Rigid bodies that move step by step: a ``Simulation``, or a motion on a manifold whose bodies are given."""
 
     @property
     def time(self) -> float:
@@ -30,8 +38,4 @@ class Moving(Protocol):
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps."""
-        ...
-
-    def frames(self) -> tuple[np.ndarray, np.ndarray]:
-        """Poses (nb, 4, 4) and twists (nb, 6) of all bodies at the present state, world axes at their origins."""
         ...

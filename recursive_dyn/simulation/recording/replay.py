@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.simulation.memory import Memory
+from recursive_dyn.simulation.recording.pose_track import PoseTrack
 from recursive_dyn.simulation.recording.recording import Recording
 from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.state import Snapshot, real, whole
-
-
-class PoseTrack(NamedTuple):
-    """Poses X_WB (n, nb, 4, 4) of bodies, by name, at times (n,), s: a motion of which nothing else is known."""
-
-    bodies: tuple[str, ...]
-    time: np.ndarray
-    poses: np.ndarray
 
 
 class Replay:

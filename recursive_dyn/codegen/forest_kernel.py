@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from recursive_dyn.codegen.runs import Runs, filled
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Lanes:
+class Lanes(NamedTuple):
     """Equal systems: the machine code of one, ``jit.vector_width()`` of them at once.
 
     inputs: where the first inputs of each are among those of the whole; constants: its last inputs, ``in_lanes``.
@@ -33,8 +32,7 @@ class Lanes:
     outputs: Runs
 
 
-@dataclass(frozen=True, eq=False)
-class Whole:
+class Whole(NamedTuple):
     """What a kernel of many systems looks like from outside: segments (name, size), a state [q, v] if it steps one.
 
     units (k, 2): first and number of what in q together has length 1; cleared: how many outputs no system may write;
@@ -62,13 +60,11 @@ class ForestKernel(Kernel):
         self.input_size = sum(size for _, size in self.inputs)
         self.output_size = sum(size for _, size in self.outputs)
         width = jit.vector_width()
-        kernels = [group.kernel for group in groups]
-        places = {"lane_in": SUMS + padded(whole.sums)}
-        places["lane_out"] = places["lane_in"] + _room(width, [k.input_size for k in kernels])
-        places["lane_scratch"] = places["lane_out"] + _room(width, [k.output_size for k in kernels])
-        own = [k.scratch * width for k in kernels] + ([whole.total.scratch] if whole.total else [])
-        self.scratch = places["lane_scratch"] + max([1, *own])
-        self._table = _tabled(self, whole, groups, places)
+        lane_out = SUMS + padded(whole.sums) + _room(width, max([k.kernel.input_size for k in groups], default=0))
+        scratch = lane_out + _room(width, max([k.kernel.output_size for k in groups], default=0))
+        own = [k.kernel.scratch * width for k in groups] + ([whole.total.scratch] if whole.total else [])
+        self.scratch = scratch + max([1, *own])
+        self._table = _tabled(self, whole, groups, (SUMS + padded(whole.sums), lane_out, scratch))
         self.native = _driver(whole.loop).holding(self._table, whole, groups)
 
     def memory(self) -> tuple[Array, Array, Array]:
@@ -86,8 +82,11 @@ def in_lanes(values: Array) -> Array:
     return np.ascontiguousarray(blocks)
 
 
-def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[str, int]) -> Array:
-    """The table that a call reads: the entries of the forest, what these point to, then those of its groups."""
+def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: tuple[int, int, int]) -> Array:
+    """The table that a call reads: the entries of the forest, what these point to, then those of its groups.
+
+    places: of inputs, outputs and scratch of the lanes.
+    """
     inputs, outputs = [size for _, size in whole.inputs], [size for _, size in whole.outputs]
     numbers, firsts = [*inputs, *outputs], list[int]()
     for group in groups:
@@ -96,40 +95,32 @@ def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: dict[
             numbers += runs.table()
     head, rows = len(FOREST), len(FOREST) + len(numbers)
     table = np.empty(rows + len(GROUP) * len(groups), dtype=np.int64)
-    base = address(table)
+    base, total, units = address(table), whole.total, whole.units
     at = [base + 8 * (head + first) for first in (0, len(inputs), *firsts)]
     for k, group in enumerate(groups):
         numbers += _row(group, at[2 + 2 * k], at[3 + 2 * k])
-    total = whole.total
     made = total.output_size if total is not None else whole.sums
-    entries = {
-        "inputs": kernel.input_size, "outputs": kernel.output_size, "nq": whole.nq, "nv": whole.nv,
-        "unit_count": len(whole.units), "unit_table": address(whole.units), "cleared": whole.cleared,
-        "group_count": len(groups), "groups": base + 8 * rows, **places, "sum_count": whole.sums,
-        "sum_place": kernel.output_size - made,
-        "total": 0 if total is None else total.native.address(total.entry), "input_segments": len(inputs),
-        "input_sizes": at[0], "output_segments": len(outputs), "output_sizes": at[1],
-    }  # fmt: skip
-    table[:] = [*[entries[name] for name in FOREST], *numbers]
+    table[:] = [  # as FOREST has them
+        kernel.input_size, kernel.output_size, whole.nq, whole.nv, len(units), address(units), whole.cleared,
+        len(groups), base + 8 * rows, *places, whole.sums, kernel.output_size - made,
+        0 if total is None else total.native.address(total.entry), len(inputs), at[0], len(outputs), at[1], *numbers,
+    ]  # fmt: skip
     return table
 
 
-def _row(group: Lanes, input_table: int, output_table: int) -> list[int]:
-    """The entries of a group, of which the addresses of its runs are given."""
-    kernel, outputs = group.kernel, group.outputs.size
-    row = {
-        "kernel": kernel.native.address(kernel.entry), "systems": group.inputs.systems,
-        "input_runs": len(group.inputs.runs), "input_table": input_table,
-        "output_runs": len(group.outputs.runs), "output_table": output_table,
-        "sums": kernel.output_size - outputs, "first_sum": outputs, "constants": group.constants.shape[1],
-        "first_constant": group.inputs.size, "constant_table": address(group.constants),
-    }  # fmt: skip
-    return [row[name] for name in GROUP]
+def _row(group: Lanes, input_table: int, output_table: int) -> tuple[int, ...]:
+    """The entries of a group, as GROUP has them, of which the addresses of its runs are given."""
+    kernel, inputs, constants, outputs = group
+    size = outputs.size
+    return (
+        kernel.native.address(kernel.entry), inputs.systems, len(inputs.runs), input_table, len(outputs.runs),
+        output_table, kernel.output_size - size, size, constants.shape[1], inputs.size, address(constants),
+    )  # fmt: skip
 
 
-def _room(width: int, sizes: Sequence[int]) -> int:
+def _room(width: int, longest: int) -> int:
     """Doubles of lanes for the longest, and what an exchange may write beyond it."""
-    return padded((max(sizes, default=0) + width) * width)
+    return padded((longest + width) * width)
 
 
 @cache

@@ -31,15 +31,16 @@ class Native:
     facts: dict[str, Any]
     library: Any = field(repr=False)  # frees the code when it is dropped
     kept: Any = field(repr=False, default=None)
-    _found: dict[str, Any] = field(default_factory=dict, repr=False)  # each frees the code when it is dropped
+    _found: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False)  # with what frees it when dropped
 
     def address(self, name: str) -> int:
         """Address of a function."""
         if name not in self._found:
             with building():
                 if name not in self._found:
-                    self._found[name] = _linker().lookup(self.library.name, name)
-        return int(self._found[name][name])
+                    found = _linker().lookup(self.library.name, name)
+                    self._found[name] = int(found[name]), found
+        return self._found[name][0]
 
     def holding(self, *others: Any) -> Native:
         """The same, which keeps what its machine code is called with alive."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -29,8 +28,7 @@ class Run(NamedTuple):
     shift: int = 0
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Runs:
+class Runs(NamedTuple):
     """Positions of n numbers of each of so many systems: few ``runs``, as a rule, the same in all of them.
 
     What they are made of stays where it is: the same behind other numbers, or several for each, costs next to nothing.

@@ -54,11 +54,11 @@ def build_model(
 
 def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:
     """What hangs on each body of the world, in order of attachment; of each body the number of its tree, and in it."""
+    if not [spec for spec in specs if spec.parent is not None]:
+        return {spec: [spec] for spec in specs}, (np.arange(len(specs)), np.zeros(len(specs), dtype=np.int64))
     trees: dict[BodySpec, list[BodySpec]] = {spec: [] for spec in specs if spec.root is spec}
     for spec in specs:
         trees[spec.root].append(spec)
-    if len(trees) == len(specs):
-        return trees, (np.arange(len(specs)), np.zeros(len(specs), dtype=np.int64))
     number = {root: k for k, root in enumerate(trees)}
     own = {spec: k for tree in trees.values() for k, spec in enumerate(tree)}
     return trees, (np.array([number[spec.root] for spec in specs]), np.array([own[spec] for spec in specs]))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
-from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers, expanded
+from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers, altered, expanded
 
 Array = np.ndarray
-Frozen = TypeVar("Frozen", Link, BodyFrame)
 Entry = TypeVar("Entry")
 
 
@@ -56,7 +55,7 @@ class ComposedModel(Model):
         for k, model in enumerate(parts.models):
             numbers, places, slots = parts.links.of(k), parts.places.of(k), parts.slots.of(k)
             for number, link in zip(numbers, model.links, strict=True):
-                found[number] = _with(
+                found[number] = altered(
                     link,
                     parent=WORLD if link.parent == WORLD else numbers[link.parent],
                     places=tuple([places[p] for p in link.places]),
@@ -71,7 +70,7 @@ class ComposedModel(Model):
             numbers, links = parts.bodies.of(k), parts.links.of(k)
             for number, body in zip(numbers, model.bodies, strict=True):
                 parent = WORLD if body.parent == WORLD else numbers[body.parent]
-                found[number] = _with(body, parent=parent, link=WORLD if body.link == WORLD else links[body.link])
+                found[number] = altered(body, parent=parent, link=WORLD if body.link == WORLD else links[body.link])
         return tuple([found[i] for i in range(self.nb)])
 
     @cached_property
@@ -126,14 +125,20 @@ def _numbered(
 ) -> ModelParts[Model]:
     """What the models' parts are in the whole, body after body."""
     first_body = _firsts(np.array([model.nb for model in models], dtype=np.int64))
-    sizes = np.concatenate([np.zeros((0, 3), dtype=np.int64), *[model.body_sizes for model in models]])
-    at = first_body[number] + own
-    starts, bodies = np.empty_like(sizes), np.empty(len(sizes), dtype=np.int64)
-    in_order = sizes[at]
-    starts[at], bodies[at] = in_order.cumsum(axis=0) - in_order, np.arange(len(at))
+    sizes = np.frombuffer(b"".join([model.packed_sizes for model in models]), dtype=np.int64).reshape(-1, 3)
+    at, of_body = first_body[number] + own, np.arange(len(sizes))
     firsts = _firsts(sizes)[first_body].T.copy()
-    links, slots, places = (Numbers(expanded(starts[:, k], sizes[:, k]), firsts[k]) for k in range(3))
-    return ModelParts(tuple(models), trees, links, Numbers(bodies, first_body), slots, places)
+    if (at == of_body).all():  # as where nothing was attached to a part once there were others
+        bodies, (links, slots, places) = of_body, (np.arange(own[-1]) for own in firsts)
+    else:
+        starts, bodies = np.empty_like(sizes), np.empty_like(of_body)
+        in_order = sizes[at]
+        starts[at], bodies[at] = in_order.cumsum(axis=0) - in_order, of_body
+        links, slots, places = (expanded(starts[:, k], sizes[:, k]) for k in range(3))
+    return ModelParts(
+        tuple(models), trees, Numbers(links, firsts[0]), Numbers(bodies, first_body), Numbers(slots, firsts[1]),
+        Numbers(places, firsts[2]),
+    )  # fmt: skip
 
 
 def _firsts(counts: Array) -> Array:
@@ -141,11 +146,3 @@ def _firsts(counts: Array) -> Array:
     found = np.zeros((len(counts) + 1, *counts.shape[1:]), dtype=np.int64)
     counts.cumsum(axis=0, out=found[1:])
     return found
-
-
-def _with(frozen: Frozen, **changes: Any) -> Frozen:
-    """``dataclasses.replace`` for objects made by the thousand: nothing is checked, nothing computed anew."""
-    result = object.__new__(type(frozen))
-    result.__dict__.update(frozen.__dict__)
-    result.__dict__.update(changes)
-    return result

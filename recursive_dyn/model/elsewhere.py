@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from recursive_dyn.model.lifting import Reader, exchanged_pose
 from recursive_dyn.model.model import Model
-from recursive_dyn.model.model_parts import ModelTree
+from recursive_dyn.model.model_parts import ModelTree, altered
 from recursive_dyn.model.reframe import TINY, turning_axis
 from recursive_dyn.model.specification import BodySpec, PartOfWorld
 
@@ -39,13 +38,17 @@ def found(spec: BodySpec) -> PartOfWorld | None:
     (link,), (body,) = model.links, model.bodies
     placement, numbers, place = link.placement.copy(), tree.numbers.copy(), [0.0 if abs(x) < TINY else x for x in place]
     placement[:3, 3], numbers[first : first + 3] = place, place
-    own = model.changed(
-        links=(replace(link, name=spec.name, placement=placement),),
-        bodies=(replace(body, name=spec.name),),
-        coordinates=tuple([replace(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates]),
+    coordinates = tuple([altered(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates])
+    own = altered(
+        model,
+        links=(altered(link, name=spec.name, placement=placement),),
+        bodies=(altered(body, name=spec.name),),
+        coordinates=coordinates,
         coordinate_names=tuple([spec.name + label[len(name) :] for label in model.coordinate_names]),
+        body_names=(spec.name,),
+        velocity_names=tuple([c.name for c in coordinates]),
     )
-    return PartOfWorld([spec], own, [replace(tree, numbers=numbers)])
+    return PartOfWorld([spec], own, [altered(tree, numbers=numbers, packed=numbers.tobytes())])
 
 
 def note(spec: BodySpec, part: PartOfWorld) -> None:
@@ -58,6 +61,9 @@ def note(spec: BodySpec, part: PartOfWorld) -> None:
     while len(_known) >= _MOST:
         del _known[next(iter(_known))]
     (tree,), read = part.trees, Reader()
+    model = model.changed()  # without anything found of it that depends on the name and the place
+    for same in ("nb", "nl", "packed_sizes", "charted", "bounded"):  # in all that will be like it
+        getattr(model, same)
     exchanged_pose(model.links[0].placement, read)
     _known[_content(spec)] = _Known(spec.name, model, tree, len(read.numbers) - 3)
 

@@ -94,33 +94,30 @@ def _itself(model: Model) -> ModelParts[Model]:
 def _kind(model: Model, parts: ModelParts[Model], members: _Members) -> Kind:
     numbers, trees = zip(*members, strict=True)
     number, first = np.array(numbers), trees[0]
-    values = np.concatenate([tree.numbers for tree in trees]).reshape(len(members), -1)
+    values = np.frombuffer(b"".join([tree.packed for tree in trees])).reshape(len(members), -1)
     own = first.own
-    if not [tree for tree in trees if tree.own != own]:  # none is, of those that are all of their parts
-        trees = (first,)
-    owner = parts.models[number[0]]
+    if [tree for tree in trees if tree.own is not own and tree.own != own]:
+        places = tuple([np.array(each, dtype=np.int64) for each in zip(*[tree.own for tree in trees], strict=True)])
+    else:
+        places = first.own_arrays  # as of all that are the whole of their parts
+    owner = parts.models[numbers[0]]
     lifted = _lifted(owner, first, values)
-    return Kind(
-        _tree_model(model, owner, first, values[0], lifted),
-        _table(parts.links, number, [tree.links for tree in trees]),
-        _table(parts.bodies, number, [tree.bodies for tree in trees]),
-        _table(parts.slots, number, [tree.slots for tree in trees]),
-        _table(parts.places, number, [tree.places for tree in trees]),
-        _parameters(model, parts, members),
-        values[:, lifted],
+    whole = parts.links, parts.bodies, parts.slots, parts.places
+    links, bodies, slots, places = (
+        known.all[known.first[number][:, None] + each] for known, each in zip(whole, places, strict=True)
     )
-
-
-def _table(numbers: Numbers, part: Array, own: Sequence[tuple[int, ...]]) -> Array:
-    """Numbers in the whole (T, n) of a tree's n own, of trees of some parts (T,); own: of each, or the same of all."""
-    return np.asarray(numbers.all[numbers.first[part][:, None] + np.array(own, dtype=np.int64).reshape(len(own), -1)])
+    all_are = len(lifted) == values.shape[1]
+    return Kind(
+        _tree_model(model, owner, first, values[0], lifted), links, bodies, slots, places,
+        _parameters(model, parts, members), values if all_are else values[:, lifted],
+    )  # fmt: skip
 
 
 def _parameters(model: Model, parts: ModelParts[Model], members: _Members) -> Array:
     """Numbers in the whole of the parameters of each tree."""
     shared = list(range(len(model.common_parameters)))
     if not members[0][1].charts:
-        return np.tile(np.array(shared, dtype=np.int64), (len(members), 1))
+        return np.zeros((len(members), len(shared)), dtype=np.int64) + np.arange(len(shared))
     number = {name: k for k, (name, _) in enumerate(model.parameters)}
     rows = [shared + [number[parts.models[k].parameters[c][0]] for c in tree.charts] for k, tree in members]
     return np.array(rows, dtype=np.int64)
@@ -135,7 +132,7 @@ def _tree_model(whole: Model, owner: Model, first: ModelTree, values: Array, lif
     changes."""
     if not whole.parts:
         return _lift(TreeContent(owner).model_of(first, whole), lifted)
-    rest = np.delete(values, lifted).tobytes()
+    rest = b"" if len(lifted) == len(values) else np.delete(values, lifted).tobytes()
     key = first.structure, tuple(lifted), rest, whole.gravity, tuple(name for name, _ in whole.common_parameters)
     if key not in _TREES:
         while len(_TREES) >= _MOST_TREES:

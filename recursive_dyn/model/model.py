@@ -148,6 +148,11 @@ class Model:
                 nv, nq = slots, places
         return sizes
 
+    @cached_property
+    def packed_sizes(self) -> bytes:
+        """``body_sizes``, as they lie in memory."""
+        return self.body_sizes.tobytes()
+
     def changed(self, **others: Any) -> Model:
         """The same but for some fields, and of no parts."""
         own = {field.name: getattr(self, field.name) for field in fields(Model)}

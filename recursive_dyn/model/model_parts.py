@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,17 @@ def expanded(starts: Array, counts: Array) -> Array:
     return np.asarray((starts - ends + counts).repeat(counts) + np.arange(ends[-1]))
 
 
+def altered(frozen: Part, **changes: Any) -> Part:
+    """``dataclasses.replace`` for objects made by the thousand: nothing is checked, nothing computed anew.
+
+    What was found of the one and kept in it is that of the other too, unless it is among the changes.
+    """
+    result = object.__new__(type(frozen))
+    result.__dict__.update(frozen.__dict__)
+    result.__dict__.update(changes)
+    return result
+
+
 @dataclass(frozen=True, eq=False)
 class ModelTree:
     """What hangs together, in a model: links and bodies, parents first, and what moves them; its content, of which
@@ -56,6 +67,16 @@ class ModelTree:
     def own(self) -> tuple[tuple[int, ...], ...]:
         """Links, bodies, slots, places."""
         return self.links, self.bodies, self.slots, self.places
+
+    @cached_property
+    def own_arrays(self) -> tuple[Array, ...]:
+        """The same as arrays (1, n)."""
+        return tuple([np.array([own], dtype=np.int64) for own in self.own])
+
+    @cached_property
+    def packed(self) -> bytes:
+        """Its numbers, as they lie in memory."""
+        return self.numbers.tobytes()
 
 
 _NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from ctypes import addressof
 from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.addresses import address, first
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.jit import Native
+from recursive_dyn.codegen.loops.array_words import leaves_of
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import (
     BOOL,
@@ -22,7 +22,6 @@ from recursive_dyn.codegen.loops.types import (
     Scalar,
     Type,
     record,
-    words,
 )
 
 _FREE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -90,7 +89,7 @@ class Bound:
         loops = code.loops
         if len(arguments) != len(loops.parameters):
             raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
-        self._result, self._size = loops.result, len(words(loops.result))
+        self._result, self._size = loops.result, loops.result_size
         cells: list[int] = []
         for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True):
             try:
@@ -162,24 +161,19 @@ def _put(type_: Type, value: Any, cells: list[int]) -> None:
     else:
         if not isinstance(value, tuple) or len(value) != len(type_.types):
             raise _Misfit(type_, value)
+        at_once = leaves_of(type_.made).words(value) if isinstance(type_, Record) else None
+        if at_once is not None:
+            cells += at_once
+            return
         for k, part in enumerate(type_.types):
             try:
-                if part.__class__ is Array:  # of which there are hundreds
-                    _put_array(part, value[k], cells)
-                else:
-                    _put(part, value[k], cells)
+                _put(part, value[k], cells)
             except _Misfit as misfit:
                 misfit.path.insert(0, type_.names[k] if isinstance(type_, Record) else str(k))
                 raise
 
 
-def _put_array(type_: Any, array: Any, cells: list[int]) -> None:
-    if array.__class__ is np.ndarray and array.dtype is type_.dtype and array.shape[1:] == type_.inner and array.size:
-        try:
-            cells += addressof(first(array)), len(array)
-            return
-        except TypeError:  # it may not be written to, or is not contiguous
-            pass
+def _put_array(type_: Array, array: Any, cells: list[int]) -> None:
     if not isinstance(array, np.ndarray):
         raise _Misfit(type_, array)
     if array.dtype != type_.dtype or not array.flags.c_contiguous or array.shape[1:] != type_.inner or not array.shape:

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -81,6 +81,11 @@ class Loops:
     symbol: str
     parameters: dict[str, Type]
     result: Type
+
+    @cached_property
+    def result_size(self) -> int:
+        """How many machine words the result has."""
+        return len(words(self.result))
 
 
 def loops_of(function: Callable[..., Any]) -> Loops:

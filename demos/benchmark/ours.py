@@ -11,6 +11,7 @@ import recursive_dyn as rd
 from demos.benchmark.cases import GRAVITY, Case, ChainCase, to_urdf
 from recursive_dyn.codegen import jit, optimizing
 from recursive_dyn.codegen.kernel import BatchCall
+from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from scene import Body, Scene, joints
 
 BLOCK = 256  # states per call of the compiled loop, as the peers' loops have it
@@ -113,7 +114,7 @@ class Ours(Compiled):
 def optimized(ours: Compiled, function: str):
     """Our compiled loop of derivatives, as it is once it is optimized."""
     arguments, trees = ours.arguments(function), ours.dynamics.functions.trees
-    assert trees is not None
+    assert isinstance(trees, TreeDerivatives)
     ours.dynamics.derivatives(function, *arguments)
     machine = trees.machine(ours.dynamics, function)
     many, one = machine.repeated(ROWS), machine.repeated(1)

@@ -11,6 +11,7 @@ from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.sizes import known_sizes
 from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
+from recursive_dyn.dynamics.derivatives.forest_derivatives import ForestDerivatives
 from recursive_dyn.dynamics.derivatives.tangents import ArgumentDirections
 from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from recursive_dyn.dynamics.forest_functions import Forest
@@ -109,9 +110,11 @@ class ModelFunctions:
         return Forest(self.model, self._tree)
 
     @cached_property
-    def trees(self) -> TreeDerivatives | None:
-        """Derivatives by analytic recursion, where they are faster than along directions."""
-        return TreeDerivatives(self.model) if self.model.nv and not self.forest.pays else None
+    def trees(self) -> TreeDerivatives | ForestDerivatives | None:
+        """Derivatives by analytic recursion, of what moves."""
+        if not self.model.nv:
+            return None
+        return ForestDerivatives(self.forest) if self.forest.pays else TreeDerivatives(self.model)
 
     def _tree(self, model: Model) -> Evaluator:
         """The functions of one tree, shared by all forests of this process that have such trees."""

@@ -3,6 +3,7 @@
 import complex_step
 import numpy as np
 import pytest
+from forest_cases import grove
 from joint_cases import KINDS
 from trees import assert_close, mechanism, random_scene, single
 
@@ -110,6 +111,17 @@ def test_batches_broadcast(function, kinds):
     assert d.functions.trees is not None
     for mine, other in zip(d.derivatives(function, q, v, a), along(d, function, q, v, a), strict=True):
         assert_close(mine, other, 1e-11)
+
+
+def test_a_forest_is_its_trees_side_by_side():
+    """Of several kinds, with masses and places of their own; batches broadcast."""
+    trees = grove(3, trees=2, bodies=3, copies=3, kinds=("revolute", "ball", "helix"), scenery=1)
+    d = trees.scene.compile()
+    q, v = trees.states(d, 2, 1)
+    assert d.functions.forest.pays and d.functions.trees.functions == FUNCTIONS
+    for function in FUNCTIONS:
+        for mine, other in zip(d.derivatives(function, q, v[0], v), along(d, function, q, v[0], v), strict=True):
+            assert_close(mine, other, 1e-11)
 
 
 def test_columns_that_share_a_coordinate():

@@ -63,7 +63,7 @@ def constrained_derivatives(
 ) -> None:
     """Derivatives (rows, n + m, n) of accelerations and multipliers by q, v and tau."""
     width, size, count = len(m.X) // n, len(m.R) // n, len(k.inverse)
-    moving = nq + 2 * n + len(x.parameters)
+    moving = nq + 2 * n + x.size
     for row in range(rows):
         set_state(m.forward_given, x, row, nq, n)
         run(m.forward_code, m.forward_given, m.forward, m.scratch)

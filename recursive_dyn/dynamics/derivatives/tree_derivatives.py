@@ -76,7 +76,10 @@ class TreeDerivatives:
         return self.machine(it, function).single(arguments, parameters)
 
     def of(self, it: Evaluator, function: str, arrays: Sequence[Array], parameters: Array) -> tuple[Array, ...]:
-        """By q, v and tau or a (..., size), each (..., nv, nv); ``doubtful`` says whether to look at them."""
+        """By q, v and tau or a (..., size), each (..., nv, nv); ``doubtful`` says whether to look at them.
+
+        Parameters may have leading axes where no coordinates are ``shared``.
+        """
         if self._sharing is None:
             machine = self.machine(it, function)
             return (machine.batch if any(x.ndim > 1 for x in arrays) else machine.single)(arrays, parameters)
@@ -89,6 +92,11 @@ class TreeDerivatives:
             return by_q, by_v, by_a
         solved = np.linalg.inv(by_a)
         return -solved @ by_q, -solved @ by_v, solved
+
+    @property
+    def shared(self) -> bool:
+        """Whether columns share coordinates."""
+        return self._sharing is not None
 
     @property
     def doubtful(self) -> bool:
@@ -155,7 +163,7 @@ class TreeMachine:
         self._rows, self._part, self._alive = self._columns + count, part, (kernels, forward)
         self._places = (self._order, self._memory) if constraints is None else (self._order, self._memory, constraints)
         q, v, last, parameters = map(np.zeros, (model.nq, model.nv, model.nv, len(model.parameters)))
-        self._state = StateRows(q, v, last, np.zeros(3, dtype=np.int64), parameters)
+        self._state = StateRows(q, v, last, parameters, np.zeros(4, dtype=np.int64), len(parameters))
         self._results = tuple(np.zeros((self._rows, self._columns)) for _ in range(3))
         flat = (J.reshape(-1) for J in self._results)
         self._call = loop.bind(*self._places, self._state, *self._sizes, 1, *flat)
@@ -181,17 +189,18 @@ class TreeMachine:
         return self._loop.bind(*self._places, self._state, *self._sizes, rows, *results)
 
     def batch(self, arrays: Sequence[Array], parameters: Array) -> tuple[Array, ...]:
-        """Derivatives (..., rows, columns) at arrays (..., size)."""
-        n, lead = self._columns, np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+        """Derivatives (..., rows, columns) at arrays and parameters (..., size)."""
+        n, lead, every = self._columns, np.broadcast_shapes(*(a.shape[:-1] for a in arrays)), (*arrays, parameters)
         rows = prod(lead)
-        q, v, last = (
+        q, v, last, own = (
             np.ascontiguousarray(a if a.ndim == 1 else np.broadcast_to(a, (*lead, a.shape[-1]))).reshape(-1)
-            for a in arrays
+            for a in every
         )
-        strides = np.array([0 if a.ndim == 1 else a.shape[-1] for a in arrays], dtype=np.int64)
+        strides = np.array([0 if a.ndim == 1 else a.shape[-1] for a in every], dtype=np.int64)
+        state = StateRows(q, v, last, own, strides, parameters.shape[-1])
         results = [np.empty(rows * self._rows * n) for _ in range(3)]
         self._memory.doubt[0] = 0
-        self._loop(*self._places, StateRows(q, v, last, strides, parameters), *self._sizes, rows, *results)
+        self._loop(*self._places, state, *self._sizes, rows, *results)
         return tuple(np.ascontiguousarray(J.reshape(*lead, self._rows, n)[..., self._part, :]) for J in results)
 
 

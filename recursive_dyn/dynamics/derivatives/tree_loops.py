@@ -50,13 +50,14 @@ class TreeMemory(NamedTuple):
 
 
 class StateRows(NamedTuple):
-    """States, a row each: q, v and tau or a, of which those with a stride of 0 are the same for all."""
+    """States, a row each: q, v, tau or a, and parameters, of which those with a stride of 0 are the same for all."""
 
     q: Floats
     v: Floats
     last: Floats
-    strides: Integers
     parameters: Floats
+    strides: Integers
+    size: int
 
 
 @compiled
@@ -128,7 +129,8 @@ def set_state(given: Floats, x: StateRows, row: int, nq: int, nv: int) -> None:
     given[:nq] = x.q[q : q + nq]
     given[nq : nq + nv] = x.v[v : v + nv]
     given[nq + nv : nq + 2 * nv] = x.last[last : last + nv]
-    given[nq + 2 * nv : nq + 2 * nv + len(x.parameters)] = x.parameters
+    first, own = nq + 2 * nv, row * x.strides[3]
+    given[first : first + x.size] = x.parameters[own : own + x.size]
 
 
 @compiled

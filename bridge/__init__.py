@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from bridge.collision.contact_record import Contact
     from bridge.drawing.camera import Camera
     from bridge.export.gltf import export_gltf
+    from bridge.export.player import Player, html
     from bridge.mirror import PyBulletMirror
     from bridge.picture.film import save_animation
     from bridge.picture.pictures import Pictures
@@ -31,7 +32,9 @@ _PLACES = {
     "Plugin": "bridge.plugin.plugin",
     "PyBulletMirror": "bridge.mirror",
     "Viewer": "bridge.viewer.viewer",
+    "Player": "bridge.export.player",
     "export_gltf": "bridge.export.gltf",
+    "html": "bridge.export.player",
     "save_animation": "bridge.picture.film",
 }
 
@@ -42,10 +45,12 @@ __all__ = [
     "GameEvent",
     "MultibodyTwin",
     "Pictures",
+    "Player",
     "Plugin",
     "PyBulletMirror",
     "Viewer",
     "export_gltf",
+    "html",
     "save_animation",
 ]
 

@@ -1,5 +1,6 @@
 """Scenes and their motion for others to show: glTF files, and pages that play them."""
 
 from bridge.export.gltf import export_gltf
+from bridge.export.player import Player, html
 
-__all__ = ["export_gltf"]
+__all__ = ["Player", "export_gltf", "html"]

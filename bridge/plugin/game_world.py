@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from bridge.closed_form.closed_scene import ClosedScene, foreign
+from bridge.closed_form.closed_surroundings import ClosedSurroundings
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.simulation import Simulation
 from scene import Scene
@@ -44,8 +46,39 @@ class BulletWorld:
         self.step, self.update, self.close = self._mirror.step, self._mirror.update, self._mirror.close
 
 
+class ClosedWorld:
+    """Collisions in closed form."""
+
+    collisions = CLOSED_FORM
+
+    def __init__(self, scene: Scene, simulation: Simulation) -> None:
+        self._scene, self._simulation = scene, simulation
+        self._surroundings = ClosedSurroundings(ClosedScene(scene, simulation.dynamics))
+        simulation.surroundings = self._surroundings
+        simulation.warm_up()
+        self.step = simulation.step
+
+    def update(self) -> None:
+        """Compile the scene again, and go on with what stayed."""
+        sim, before = self._simulation, self._surroundings.scene
+        dynamics = self._scene.compile(sim.dynamics.method)
+        after = ClosedScene(self._scene, dynamics)
+        sim.surroundings = None
+        try:
+            sim.update(dynamics, lambda keys: after.renumbered(keys, before))
+            self._surroundings.renew(after)
+        finally:
+            sim.surroundings = self._surroundings
+
+    def close(self) -> None:
+        """Touch nothing any more."""
+        self._simulation.surroundings = None
+
+
 def world_of(scene: Scene, simulation: Simulation, collisions: str | None) -> GameWorld:
     """As asked for; None: in closed form where that is known of all that collides."""
     if collisions not in (None, CLOSED_FORM, BULLET):
         raise StateError(f"collisions are '{CLOSED_FORM}', '{BULLET}', or None to choose, not {collisions!r}")
-    return BulletWorld(scene, simulation)
+    if collisions == BULLET or (collisions is None and foreign(scene)):
+        return BulletWorld(scene, simulation)
+    return ClosedWorld(scene, simulation)

@@ -15,9 +15,9 @@ from scene import Body, Scene, joints, shapes
 H = 1 / 240
 
 
-@pytest.fixture
-def plugin():
-    with bridge.Plugin(yard()) as made:
+@pytest.fixture(params=["closed form", "bullet"])
+def plugin(request):
+    with bridge.Plugin(yard(), collisions=request.param) as made:
         yield made
 
 

@@ -1,0 +1,105 @@
+"""Points where two shapes meet, and the vectors it takes to find them; compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+
+Rows3 = Annotated[np.ndarray, float, 3]
+Axes = Annotated[np.ndarray, float, 3, 3]
+TOUCHING = 1e-12  # m between two points, from which no direction can be told
+
+
+class Found(NamedTuple):
+    """Points of one pair, the first size[0] of rows (n, 7): the point on B, the normal from B to A, the gap, m."""
+
+    rows: Annotated[np.ndarray, float, 7]
+    size: Integers
+
+
+class InWorld(NamedTuple):
+    """Shapes in the world (n of them): centers (n, 3); axes (n, 3, 3), the i-th axis of shape k is axes[k, i];
+    sizes (n, 3): half extents of a box, else radius, half length of the core, 0. low, high (n, 3): boxes about them."""
+
+    centers: Rows3
+    axes: Axes
+    sizes: Rows3
+    low: Rows3
+    high: Rows3
+
+
+@compiled
+def dot(a: Floats, b: Floats) -> float:
+    """a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def clamped(x: float, low: float, high: float) -> float:
+    """x, but not beyond the bounds."""
+    return max(low, min(high, x))
+
+
+@compiled
+def put(found: Found, point: Floats, normal: Floats, gap: float) -> None:
+    """One more point, if there is room."""
+    k = found.size[0]
+    if k < len(found.rows):
+        row = found.rows[k]
+        for i in range(3):
+            row[i], row[3 + i] = point[i], normal[i]
+        row[6] = gap
+        found.size[0] = k + 1
+
+
+@compiled
+def turned(found: Found) -> None:
+    """The same points with A and B exchanged."""
+    for k in range(found.size[0]):
+        row = found.rows[k]
+        for i in range(3):
+            row[i] += row[6] * row[3 + i]
+            row[3 + i] = -row[3 + i]
+
+
+@compiled
+def closest(p: Floats, u: Floats, q: Floats, w: Floats) -> tuple[float, float]:
+    """s, t in [0, 1] where p + s u and q + t w are nearest to each other (Ericson, Real-Time Collision Detection,
+    5.1.9)."""
+    r0, r1, r2 = p[0] - q[0], p[1] - q[1], p[2] - q[2]
+    a, e, b = dot(u, u), dot(w, w), dot(u, w)
+    c, f = u[0] * r0 + u[1] * r1 + u[2] * r2, w[0] * r0 + w[1] * r1 + w[2] * r2
+    if a == 0.0:
+        return 0.0, clamped(f / e, 0.0, 1.0) if e > 0.0 else 0.0
+    if e == 0.0:
+        return clamped(-c / a, 0.0, 1.0), 0.0
+    parallel = a * e - b * b
+    s = clamped((b * f - c * e) / parallel, 0.0, 1.0) if parallel > 1e-14 * a * e else 0.0
+    t = (b * s + f) / e
+    if t < 0.0:
+        return clamped(-c / a, 0.0, 1.0), 0.0
+    if t > 1.0:
+        return clamped((b - c) / a, 0.0, 1.0), 1.0
+    return s, t
+
+
+@compiled
+def normalized(a: Floats) -> float:
+    """Make a vector a unit one; the length it had. One without length stays."""
+    length = math.sqrt(dot(a, a))
+    if length > 0.0:
+        for i in range(3):
+            a[i] = a[i] / length
+    return length
+
+
+@compiled
+def crossed(a: Floats, b: Floats, result: Floats) -> None:
+    """a x b."""
+    result[0] = a[1] * b[2] - a[2] * b[1]
+    result[1] = a[2] * b[0] - a[0] * b[2]
+    result[2] = a[0] * b[1] - a[1] * b[0]

@@ -88,6 +88,8 @@ class Controls:
     def on_key_press(self, symbol: int, modifiers: int) -> bool | None:
         """Do what the key does; others are pyglet's."""
         stand = self._stand
+        if stand.panel is not None and stand.panel.key(symbol, modifiers):
+            return True
         if symbol == self._key.P and modifiers & self._key.MOD_CTRL:
             stand.save()
             return True
@@ -100,7 +102,7 @@ class Controls:
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> bool:
         """Take hold of a body, or select one by the second of two clicks."""
         stand = self._stand
-        self._captured = stand.panel_press(x, y)
+        self._captured = stand.panel is not None and stand.panel.press(x, y, stand.size)
         if self._captured:
             return True
         if modifiers & self._key.MOD_CTRL:
@@ -117,7 +119,8 @@ class Controls:
         """Push, turn, or move the camera."""
         stand = self._stand
         if self._captured:
-            stand.panel_drag(x, y)
+            if stand.panel is not None:
+                stand.panel.drag(x, y)
         elif self._push is not None:
             if self._push.turning:
                 right, up, _ = stand.camera.rotation()
@@ -133,6 +136,8 @@ class Controls:
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> bool:
         """Let go."""
+        if self._captured and self._stand.panel is not None:
+            self._stand.panel.release()
         self._captured = False
         if self._push is not None:
             self._stand.playback.before.remove(self._push.act)
@@ -141,9 +146,25 @@ class Controls:
 
     def on_mouse_scroll(self, x: float, y: float, scroll_x: float, scroll_y: float) -> bool:
         """Nearer or farther, or another part of the panel."""
-        if not self._stand.panel_scroll(x, y, scroll_y):
-            self._stand.camera = navigation.zoomed(self._stand.camera, scroll_y)
+        stand = self._stand
+        if stand.panel is None or not stand.panel.scroll(x, y, scroll_y, stand.size):
+            stand.camera = navigation.zoomed(stand.camera, scroll_y)
         return True
+
+    def on_mouse_motion(self, x: float, y: float, dx: float, dy: float) -> None:
+        """The panel shows what lies under the pointer."""
+        if self._stand.panel is not None:
+            self._stand.panel.move(x, y)
+
+    def on_key_release(self, symbol: int, modifiers: int) -> None:
+        """The panel may have heard of it going down."""
+        if self._stand.panel is not None:
+            self._stand.panel.key(symbol, modifiers, down=False)
+
+    def on_text(self, text: str) -> None:
+        """Somebody types a number into the panel."""
+        if self._stand.panel is not None:
+            self._stand.panel.text(text)
 
     def _grab(self, x: float, y: float, turning: bool) -> None:
         stand, moving = self._stand, self._stand.playback.moving

@@ -19,9 +19,10 @@ from bridge.picture.film import save_animation
 from bridge.picture.opengl_display import OnCard
 from bridge.picture.scene_view import outline
 from bridge.picture.shown import Shown, View
-from bridge.viewer import navigation, overlays
+from bridge.viewer import imgui_panel, navigation, overlays
 from bridge.viewer.hud import Hud
-from bridge.viewer.panel import ROW, Panel
+from bridge.viewer.panel_content import Panel
+from bridge.viewer.plain_panel import ROW, PlainPanel
 from bridge.viewer.playback import Playback
 from bridge.viewer.push import Push
 from recursive_dyn.errors import ModelError, StateError
@@ -35,12 +36,13 @@ class Stand:
     """One window's content; whoever calls ``draw`` and what draws has its context current."""
 
     def __init__(
-        self, context: DrawingContext, view: Callable[[], View], playback: Playback, camera: Camera | None, help: str
-    ) -> None:
+        self, context: DrawingContext, view: Callable[[], View], playback: Playback, camera: Camera | None, help: str,
+        panel: str | None = None,
+    ) -> None:  # fmt: skip
         self._context, self._view, self.playback, self._help = context, view, playback, help
         self._placed = OnCard(context)
         self._painter, self._hud = Painter(context), Hud()
-        self._panel = Panel(playback)
+        self._panel = panel_of(panel, playback)
         self._traces = overlays.Traces()
         shown = self._now()
         points = outline(shown.pieces, shown.poses)
@@ -195,17 +197,10 @@ class Stand:
         self.tell(f"wrote {saved}")
         return saved
 
-    def panel_press(self, x: float, y: float) -> bool:
-        """Whether the panel takes the press."""
-        return "panel" in self.shown and self._panel.press(x, y, self.size)
-
-    def panel_drag(self, x: float, y: float) -> None:
-        """The panel has the mouse."""
-        self._panel.drag(x, y)
-
-    def panel_scroll(self, x: float, y: float, notches: float) -> bool:
-        """Whether the panel takes the wheel."""
-        return "panel" in self.shown and self._panel.scroll(x, y, notches, self.size)
+    @property
+    def panel(self) -> Panel | None:
+        """The panel while it is shown."""
+        return self._panel if "panel" in self.shown else None
 
     def _segments(self, seen: Shown) -> overlays.Segments:
         moving, shown, size = self.playback.moving, self.shown, self._scale
@@ -250,8 +245,8 @@ class Stand:
         chosen = "" if self._chosen is None else f"   {self.names[self._chosen]}"
         if "names" in self.shown or self._chosen is not None:
             self._hud.draw_names(self._placed_names(poses))
-        if "panel" in self.shown:
-            self._panel.draw(self.size, self._times)
+        if self.panel is not None:
+            self.panel.draw(self.size, self._pixels, self._times)
         self._hud.draw(
             f"{playback.moving.time:8.3f} s   {speed}   {rate:.0f} frames/s{chosen}   F1: keys",
             ROW * ("panel" in self.shown),
@@ -263,3 +258,15 @@ class Stand:
         bodies = range(len(self.names)) if "names" in self.shown else [self._chosen or 0]
         places = [(self.names[k], navigation.seen_at(self.camera, poses[k, :3, 3], self.size)) for k in bodies]
         return [(name, *place) for name, place in places if place is not None]
+
+
+def panel_of(kind: str | None, playback: Playback) -> Panel:
+    """The panel of that kind, "imgui" or "plain"; without one the former where its packages are.
+
+    Raises StateError for another one, or where packages are missing.
+    """
+    if kind not in (None, "imgui", "plain"):
+        raise StateError(f"panel is 'imgui' or 'plain', not {kind!r}")
+    if kind == "imgui" and not imgui_panel.available():
+        raise StateError("the panel 'imgui' needs the packages imgui-bundle and PyOpenGL: pip install '.[panel]'")
+    return PlainPanel(playback) if kind == "plain" or not imgui_panel.available() else imgui_panel.ImGuiPanel(playback)

@@ -31,8 +31,9 @@ class Viewer:
     takes one timestep of it; its own if None. camera, ground: as in Pictures. size: of the window, in pixels. view:
     gives what is to be seen instead of scene and ground. ``mirror.viewer()`` is one that shows and steps all that a
     mirror has, Bullet's own bodies included. There may be several at once; ``frame`` shows one frame of one, for loops
-    of your own, ``run`` shows all until they are closed. hidden: no window is seen, for pictures and tests, which needs
-    no display.
+    of your own, ``run`` shows all until they are closed. panel: what Tab shows, "imgui" (the packages imgui-bundle and
+    PyOpenGL) or "plain"; the first that is there if None. hidden: no window is seen, for pictures and tests, which
+    needs no display.
 
     Raises StateError where there is no display, which says what draws without one, or no OpenGL 3.3.
     """
@@ -48,6 +49,7 @@ class Viewer:
         size: tuple[int, int] = (1024, 768),
         hidden: bool = False,
         view: Callable[[], View] | None = None,
+        panel: str | None = None,
     ) -> None:
         if not hidden and not has_display():
             raise StateError(
@@ -60,7 +62,7 @@ class Viewer:
             own = SceneView(scene, playback.moving, ground) if view is None else None
             seen = (lambda: own) if own is not None else view
             assert seen is not None
-            self._stand = Stand(self._context, seen, playback, camera, HELP)
+            self._stand = Stand(self._context, seen, playback, camera, HELP, panel)
         self._controls = Controls(self._stand)  # pyglet holds handlers weakly
         self._context.window.push_handlers(self._controls)
         self._context.window.push_handlers(on_close=self._on_close)

@@ -41,6 +41,10 @@ class Controller(ABC):
         tau, self.saturated = self.drives.given(self.forces(q, v, time, np.zeros(self.dynamics.nv)))
         return tau
 
+    def held_for(self, timestep: float) -> None:
+        """Told by a simulation, before every call, for how long, s, the forces will be held; StateError if too long."""
+        return None
+
     @abstractmethod
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         """What the law asks for, (nv,); beside (nv,): what others give, which only an ``implicit`` law looks at."""
@@ -61,6 +65,10 @@ class ControllerSum(Controller):
         parts = [*_parts(first), *_parts(second)]
         self.parts: tuple[Controller, ...] = tuple(sorted(parts, key=lambda part: part.implicit))
         self.drives = first.drives.together(second.drives)
+
+    def held_for(self, timestep: float) -> None:
+        for part in self.parts:
+            part.held_for(timestep)
 
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         total = np.zeros(self.dynamics.nv)

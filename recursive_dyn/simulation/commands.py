@@ -14,10 +14,16 @@ from recursive_dyn.simulation.state import State, numbers
 Control = Callable[[np.ndarray, np.ndarray, float], Any]  # (q, v, time) -> tau
 
 
-def commanded(dynamics: Evaluator, control: Control, state: State) -> np.ndarray:
-    """tau (nv,) for a state, of which ``control`` gets copies; StateError for anything but nv finite numbers."""
+def commanded(dynamics: Evaluator, control: Control, state: State, timestep: float) -> np.ndarray:
+    """tau (nv,) for a state, of which ``control`` gets copies; StateError for anything but nv finite numbers.
+
+    A control that has a method ``held_for`` is told first for how long, s, its forces will stay what they are.
+    """
     if not callable(control):
         raise StateError(f"a simulation's control is a function of q, v and time that returns tau, not {control!r}")
+    told = getattr(control, "held_for", None)
+    if told is not None:
+        told(timestep)
     tau = control(state.q.copy(), state.v.copy(), state.time)
     try:
         return numbers(dynamics, "tau", tau, state.v.size)

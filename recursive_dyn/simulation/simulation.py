@@ -287,5 +287,5 @@ class Simulation(StepResults):
         if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
             self._charts.improve(state, tau)
         if self.control is not None:
-            tau[:] = commanded(self._dynamics, self.control, state)
+            tau[:] = commanded(self._dynamics, self.control, state, self._timestep)
         return tau + generalized(self._dynamics, state.q, self._forces) if self._forces else tau

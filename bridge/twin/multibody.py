@@ -132,9 +132,8 @@ class Multibody:
                 pybullet.setJointMotorControl2(
                     self.id, joint, pybullet.VELOCITY_CONTROL, force=0.0, physicsClientId=self.client
                 )
-                pybullet.changeDynamics(
-                    self.id, joint, jointLowerLimit=1.0, jointUpperLimit=-1.0, physicsClientId=self.client
-                )
+                # a lower limit above the upper one, which a file's frees a joint by, changes nothing here
+                pybullet.changeDynamics(self.id, joint, jointLimitForce=0.0, physicsClientId=self.client)
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot where a state (nq,), (nv,) has it."""

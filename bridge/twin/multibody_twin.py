@@ -30,10 +30,10 @@ class MultibodyTwin(Twin):
     forces: "wrenches", pairs of them in the world on links, as ``Dynamics.cartesian_forces`` has them, or "torques", in
     joints. client, at, color: as of ``ForceTwin``.
 
-    Joints' damping and springs act as they are at each step's end, so that none is too stiff. Limits, dry friction,
-    motors and contacts are not the twin's. ModelError names what Bullet has otherwise: joints that are not hinges,
-    slides, balls or fixed, followers, rotors, masses, constraints; and links that the scene does not have. StateError
-    once the connection is gone.
+    Joints' damping and springs act as they are at each step's end, so that none is too stiff. Limits (a RuntimeWarning
+    names the first that is passed), dry friction, motors and contacts are not the twin's. ModelError names what Bullet
+    has otherwise: joints that are not hinges, slides, balls or fixed, followers, rotors, masses, constraints; and links
+    that the scene does not have. StateError once the connection is gone.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from recursive_dyn.simulation.simulation import Simulation
 
 Array = np.ndarray
 
+_BEYOND = 1e-3  # m, rad beyond a limit, which a simulation never is
 FASTEST = 1e9  # m/s and rad/s: Bullet cuts velocities off at 100 unless it is told otherwise
 
 
@@ -31,6 +33,7 @@ class Twin(ABC):
             raise StateError(f"'at' must be three finite numbers of metres, not {at!r}")
         self.dynamics, self.timestep = sim.dynamics.view(), sim.timestep
         self.time = 0.0  # s since the start, of what was pushed for
+        self._told = False  # whether it was said that bodies are beyond limits
         self.gap = 0.0  # m by which bodies were off their joints when they were read last
         self._place, self._q, self._springs = place, sim.q.copy(), JointSprings(self.dynamics.model)
         self._connection = Connection(client, gui=False, holder=type(self).__name__)
@@ -65,7 +68,24 @@ class Twin(ABC):
         X, V = self.frames()
         self._q, missed = self.dynamics.generalized_positions(self._q, X)
         self.gap = float(np.linalg.norm(missed[:, 3:], axis=1).max(initial=0.0))
+        self._look_at_limits()
         return self._q.copy(), self.dynamics.generalized_velocities(self._q, V)[0]
+
+    def _look_at_limits(self) -> None:
+        """Warn once where the bodies go on beyond limits, as no simulation does."""
+        if self._told:
+            return
+        for place, slot in self.dynamics.model.plain_slots:
+            low, high = self.dynamics.limits[slot]
+            if not low - _BEYOND <= self._q[place] <= high + _BEYOND:
+                self._told = True
+                warnings.warn(
+                    f"'{self.dynamics.velocity_coordinates[slot]}' is {self._q[place]:.4g}, beyond its limits"
+                    f" [{low:.4g}, {high:.4g}], which {type(self).__name__} does not have: from here on it goes another"
+                    " way than a simulation, which stops there",
+                    RuntimeWarning, stacklevel=4,
+                )  # fmt: skip
+                return
 
     @abstractmethod
     def push(self, tau: Any = None, **choice: Any) -> None:

@@ -15,6 +15,7 @@ from scene import Body, Scene, joints
 pybullet_data = pytest.importorskip("pybullet_data")
 FOLDER = Path(pybullet_data.getDataPath())
 KUKA, LAIKAGO, HUMANOID = "kuka_iiwa/model.urdf", "laikago/laikago.urdf", "humanoid/humanoid.urdf"
+R2D2 = "r2d2.urdf"
 ROUNDING = 1e-6  # Bullet's file reader has inertias and places in single precision
 WAYS = ("wrenches", "torques")
 
@@ -68,6 +69,29 @@ def test_a_floating_robot_comes_to_ours_at_first_order(forces):
             sim.step(round(0.1 / h))
             away.append(np.abs(twin.frames()[0] - d.poses(sim.q)).max())
     assert away[0] < 1e-3 and away[2] < 0.35 * away[0]
+
+
+def test_what_has_passed_the_limits_of_its_file_moves_on_as_ours_without_them():
+    """r2d2's grippers, beyond limits that Bullet reads as well: a rounding apart, where limits of a file stopped it."""
+    scene = Scene.from_urdf(FOLDER / R2D2, fixed_base=True)
+    limited = scene.compile()
+    for body in scene.bodies:
+        if body.joint.coordinates:
+            body.joint = body.joint.adjusted(limits=(-np.inf, np.inf))
+    sim = rd.Simulation(scene.compile(), 1 / 240)
+    sim.v = np.array([1.0, -1.0, 2.0, 0.5, -0.9, 1.2, -2.0, 3.0])
+    with MultibodyTwin(scene, sim, FOLDER / R2D2) as twin:
+        twin.step(count=240)
+        sim.step(240)
+        assert sim.q[4] < limited.limits[4, 0] - 0.2 and sim.q[5] > limited.limits[5, 1] + 0.2
+        np.testing.assert_allclose(twin.frames()[0], sim.frames()[0], atol=20 * ROUNDING)
+    other = rd.Simulation(limited, 1 / 240)
+    other.v = sim.v
+    with (
+        MultibodyTwin(scene, other, FOLDER / R2D2) as twin,
+        pytest.warns(RuntimeWarning, match="gripper.*limits.*stops"),
+    ):
+        twin.step(count=240)
 
 
 @pytest.mark.parametrize("forces", WAYS)

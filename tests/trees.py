@@ -13,7 +13,7 @@ from joint_cases import KINDS, MOVING
 from transforms import random_pose
 
 import recursive_dyn as rd
-from scene import Body, Scene
+from scene import Body, Scene, joints
 
 GRAVITY = (0.7, -1.1, -9.6)  # along no axis
 
@@ -182,3 +182,12 @@ def assert_close(actual, expected, tolerance: float, scale=None) -> None:
     size = max(np.abs(actual).max(initial=0.0), np.abs(expected).max(initial=0.0)) if scale is None else scale
     error = np.abs(actual - expected).max(initial=0.0)
     assert error <= tolerance * size, f"error {error:.3g} of {size:.3g} is {error / size:.3g}, allowed {tolerance:.3g}"
+
+
+def chain_of_hinges(seed: int, root: joints.Joint, count: int) -> rd.Dynamics:
+    """Random bodies on so many hinges behind one another, without gravity."""
+    scene, rng = Scene(gravity=(0, 0, 0)), np.random.default_rng(seed)
+    parent = scene.world.attach(random_body(rng, "base"), root)
+    for k in range(count):
+        parent = parent.attach(random_body(rng, f"b{k}"), joints.revolute(rng.normal(size=3)), at=rd.pose((0.3, 0, 0)))
+    return scene.compile()

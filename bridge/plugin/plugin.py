@@ -140,6 +140,20 @@ class Plugin:
         """Add an event of the game's own to those of this frame, such as of a joint that a callback took apart."""
         self._log.told.append(event)
 
+    def snapshot(self) -> bytes:
+        """All that the next step starts from as few bytes, as of ``Simulation.snapshot_bytes``; the clock runs on."""
+        return self.simulation.snapshot_bytes()
+
+    def restore(self, snapshot: bytes | bytearray | memoryview) -> None:
+        """Return to a snapshot of this scene, to step on from there: to the last bit as the first time.
+
+        Raises StateError for what is no snapshot, is of another version or scene, or damaged, and changes nothing.
+        """
+        with self._alone():
+            self.simulation.restore(snapshot)
+            self._log.forget_limits(self.simulation)
+            self._between.start(self.simulation.present.poses)
+
     def update(self) -> None:
         """Follow edits of the scene: bodies and scenery that came or went, as ``PyBulletMirror.update`` does.
 

@@ -21,13 +21,13 @@ from recursive_dyn.contact.problem import (
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.simulation.actuation import aim, exceeded, told
 from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_motor, first_rows, passed
-from recursive_dyn.simulation.events import Touches, note
 from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
 from recursive_dyn.simulation.memory import KeptArrays
 from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
 from recursive_dyn.simulation.present import FrameArrays, seen
 from recursive_dyn.simulation.program_calls import all_finite, evaluated
+from recursive_dyn.simulation.touches import Touches, note
 
 
 class StepArrays(NamedTuple):

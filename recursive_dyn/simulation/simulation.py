@@ -21,14 +21,14 @@ from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.observer import Observer
 from recursive_dyn.simulation.sensors import Sensors
-from recursive_dyn.simulation.state import Snapshot, State, numbers, whole
+from recursive_dyn.simulation.snapshots import Snapshots
+from recursive_dyn.simulation.state import State, numbers, whole
 from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
-from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 from recursive_dyn.simulation.timesteps import Timesteps
 
 
-class Simulation(StepResults):
+class Simulation(Snapshots):
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
@@ -232,37 +232,6 @@ class Simulation(StepResults):
     def apply_torque(self, body: Any, torque: Any) -> None:
         """Turn with ``torque`` (3,), N m, world axes, during the next step call."""
         self._forces.append(applied(self._dynamics, body, torque, np.zeros(3), np.zeros(3)))
-
-    def snapshot(self) -> Snapshot:
-        """A copy of the whole state; what follows and what follows ``restore`` are the same to the last bit.
-
-        That holds in any simulation of the same scene, also in another process, with contacts too if its mirror is made
-        alike: what Bullet remembers of contacts is forgotten, here and there. Bullet's own bodies are no part of it;
-        ``pybullet.saveState`` and ``restoreState`` keep these.
-        """
-        state, values = self._state, self.parameters.values_array
-        self._timesteps.forget(self)
-        return Snapshot(
-            state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
-            tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(),
-        )  # fmt: skip
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Return to a snapshot of a simulation of the same scene."""
-        if not isinstance(snapshot, Snapshot):
-            raise StateError(f"restore takes what snapshot() gave, not {snapshot!r}")
-        arrays = [(name, getattr(snapshot, name), getattr(self, name)) for name in ("q", "v", "tau")]
-        arrays.append(("parameters", snapshot.parameters, self.parameters.values_array))
-        for name, source, target in arrays:
-            if source.shape != target.shape:
-                raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
-        with Held():
-            for _, source, target in arrays:
-                target[:] = source
-            self.time, self._remainder = snapshot.time, snapshot.remainder
-            self._forces = list(snapshot.forces)
-            self._timesteps.recall(snapshot.memory, snapshot.touching)
-            self._timesteps.forget(self)
 
     def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:
         """(A (2 nv, 2 nv), B (2 nv, k)) of the next timestep as it is taken, in contact too: x' = A x + B u.

@@ -16,7 +16,7 @@ from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
-from recursive_dyn.simulation.events import Events, Touches
+from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, Flight
 from recursive_dyn.simulation.impulses import impulse_arrays
 from recursive_dyn.simulation.memory import Memory
@@ -27,6 +27,7 @@ from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
+from recursive_dyn.simulation.touches import Touches
 
 
 class StepMachine:

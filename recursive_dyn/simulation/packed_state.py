@@ -1,0 +1,189 @@
+"""A simulation's state as bytes: what the next step starts from, and nothing else.
+
+Little-endian: a head of fixed length, floats, integers, pairs of bodies, names. A checksum is over all but the head.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.applied_forces import AppliedForce
+from recursive_dyn.simulation.events import Events
+from recursive_dyn.simulation.memory import Memory
+from recursive_dyn.simulation.state import State
+
+MAGIC, VERSION = b"RDYN", 1
+_HEAD = struct.Struct("<4sHHII8s6I")  # magic, version, flags, length, checksum, mark; counts
+_CLOCKS = struct.Struct("<2d")
+_FORCED, _CARRIED, _TURNED = 1, 2, 4  # tau is not zero; momenta are carried; contacts have moments
+_BODY, _KEY = "<i4", "<i8"
+Data = bytes | bytearray | memoryview
+
+
+class _Counts(NamedTuple):
+    """How many of each: forces on bodies, floating trees, rows on coordinates, contacts, touching pairs, and bytes of
+    the names of bodies among these that are not the scene's."""
+
+    forces: int
+    trees: int
+    rows: int
+    contacts: int
+    pairs: int
+    names: int
+
+
+def mark_of(dynamics: Dynamics, timestep: float, integrator: str) -> bytes:
+    """8 bytes that differ where names, timesteps, integrators, or masses and joints without parameters do."""
+    names = "\n".join((*dynamics.bodies, "", *dynamics.coordinates, "", *dynamics.parameters))
+    digest = hashlib.sha256(f"{timestep!r} {integrator} {dynamics.nq} {dynamics.nv}\n{names}".encode())
+    if not len(dynamics.parameters):
+        slots = 1.0 + 0.1 * np.arange(dynamics.nv)
+        try:
+            forces = dynamics.inverse_dynamics(dynamics.neutral(), 0.1 * slots, slots)
+        except StateError:  # where joints have no numbers there is nothing to tell scenes apart by
+            forces = slots
+        scale = float(np.abs(forces).max(initial=0.0)) or 1.0
+        digest.update((np.rint(1e6 * forces / scale) + 0.0).tobytes() + f"{scale:.5e}".encode())
+    return digest.digest()[:8]
+
+
+def packed(
+    mark: bytes, state: State, tau: np.ndarray, remainder: float, parameters: np.ndarray,
+    forces: Sequence[AppliedForce], memory: Memory, events: Events,
+) -> bytes:  # fmt: skip
+    """The bytes of a simulation."""
+    kept, momentum, table, n = memory.arrays, memory.arrays.momentum, memory.contacts.table, memory.contacts.count
+    carried = bool(momentum.known[0]) and momentum.q.tobytes() == state.q.tobytes()
+    carried = carried and momentum.v.tobytes() == state.v.tobytes()
+    rows = kept.rows.nonzero()[0]
+    moments = table.moments[:n]
+    turned, forced = bool(moments.any()), bool(tau.any())
+    pairs, names = events.numbers()
+    parts = [_CLOCKS.pack(state.time, remainder), state.q.tobytes(), state.v.tobytes(), parameters.tobytes()]
+    if forced:
+        parts.append(tau.tobytes())
+    if carried:
+        parts += [momentum.linear.tobytes(), momentum.spin.tobytes()]
+    parts += [kept.rows[rows].tobytes(), table.points[:n, 1].tobytes(), table.gaps[:n].tobytes()]
+    parts.append(table.impulses[:n].tobytes())
+    if turned:
+        parts.append(moments.tobytes())
+    parts += [vector.tobytes() for _, *given in forces for vector in given]
+    pushed, known = np.array([number for number, *_ in forces], _KEY), "\n".join(names).encode()
+    parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
+    parts += [pairs.astype(_BODY).tobytes(), known]
+    body = b"".join(parts)
+    flags = _FORCED * forced | _CARRIED * carried | _TURNED * turned
+    counts = _Counts(len(forces), len(momentum.linear) if carried else 0, len(rows), n, len(pairs), len(known))
+    return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
+
+
+@dataclass(frozen=True, eq=False)
+class Unpacked:
+    """What bytes say, checked: views of them, to be taken over; floats: all of its numbers that may be any."""
+
+    floats: np.ndarray
+    time: float
+    remainder: float
+    q: np.ndarray
+    v: np.ndarray
+    parameters: np.ndarray
+    tau: np.ndarray | None
+    forces: list[AppliedForce]
+    momenta: np.ndarray | None
+    impulses: np.ndarray
+    rows: np.ndarray
+    keys: np.ndarray
+    contacts: np.ndarray
+    moments: np.ndarray | None
+    pairs: np.ndarray
+    names: list[str]
+
+    def take(self, state: State, tau: np.ndarray, parameters: np.ndarray, memory: Memory, events: Events) -> None:
+        """Let a simulation be there."""
+        state.q[:], state.v[:], state.clock[0], parameters[:] = self.q, self.v, self.time, self.parameters
+        tau[:] = 0.0 if self.tau is None else self.tau
+        kept, momentum, n = memory.arrays, memory.arrays.momentum, len(self.keys)
+        momentum.known[0] = self.momenta is not None
+        if self.momenta is not None:
+            momentum.q[:], momentum.v[:] = self.q, self.v
+            momentum.linear[:], momentum.spin[:] = self.momenta
+        kept.rows[:], kept.totals[:] = 0.0, np.nan
+        kept.rows[self.rows] = kept.totals[self.rows] = self.impulses
+        kept.told[0] = len(self.rows)
+        kept.numbers[: len(self.rows)] = self.rows
+        memory.recall(self.keys, self.contacts[: 3 * n], self.contacts[3 * n : 4 * n], self.contacts[4 * n :])
+        memory.contacts.table.moments[:n] = 0.0 if self.moments is None else self.moments
+        events.recall_numbers(self.pairs, self.names)
+
+
+def unpacked(
+    data: Data, mark: bytes, state: State, parameters: np.ndarray, memory: Memory, bodies: int
+) -> Unpacked:  # fmt: skip
+    """What bytes say. Raises StateError for what is no snapshot, is of another version or scene, or damaged."""
+    view = memoryview(data).cast("B") if isinstance(data, memoryview) else memoryview(data)
+    if len(view) < _HEAD.size or view[:4] != MAGIC:
+        raise StateError("restore takes what snapshot() or snapshot_bytes() gave; these bytes are no snapshot")
+    _, version, flags, length, checksum, known, *numbers = _HEAD.unpack_from(view)
+    if version != VERSION:
+        raise StateError(f"the snapshot is of version {version}, this program reads version {VERSION}")
+    body, counts = view[_HEAD.size :], _Counts(*numbers)
+    if len(body) != length or zlib.crc32(body) != checksum:
+        raise StateError(f"the snapshot is damaged: {len(body)} of {length} bytes, or not those that were written")
+    if known != mark:
+        raise StateError("the snapshot is of another scene: other bodies, joints, masses, or another timestep")
+    try:
+        found = _read(body, flags, counts, state, parameters, memory)
+    except ValueError:
+        raise StateError("the snapshot is damaged: its parts are not as long as it says") from None
+    _check(found, memory, bodies)
+    return found
+
+
+def _read(
+    body: memoryview, flags: int, counts: _Counts, state: State, parameters: np.ndarray, memory: Memory
+) -> Unpacked:
+    """The parts of a body, one after the other: floats, integers, pairs, names."""
+    f, t, r, n, p, e = counts
+    nq, nv = len(state.q), len(state.v)
+    trees = t if flags & _CARRIED else 0
+    sizes = 2, nq, nv, len(parameters), nv * bool(flags & _FORCED), 6 * trees, r, 7 * n, 3 * n * bool(flags & _TURNED)
+    ends = [*accumulate((*sizes, 9 * f))]
+    floats = np.frombuffer(body, "<f8", ends[-1])
+    whole = np.frombuffer(body, _KEY, r + n + f, 8 * ends[-1])
+    at = 8 * (ends[-1] + r + n + f)
+    pairs = np.frombuffer(body, _BODY, 2 * p, at).reshape(-1, 2).astype(np.int64)
+    if at + 8 * p + e != len(body) or (flags & _CARRIED and t != len(memory.arrays.momentum.linear)):
+        raise ValueError
+    names = bytes(body[at + 8 * p :]).decode().split("\n") if e else []
+    clocks, q, v, values, tau, momenta, impulses, contacts, moments, pushes = (
+        floats[end - size : end] for end, size in zip(ends, (*sizes, 9 * f), strict=True)
+    )
+    numbers, vectors = whole[r + n :].tolist(), pushes.reshape(-1, 3, 3).copy()
+    forces = [(number, *given) for number, given in zip(numbers, vectors, strict=True)]
+    return Unpacked(
+        floats, float(clocks[0]), float(clocks[1]), q, v, values, tau if flags & _FORCED else None, forces,
+        momenta.reshape(2, -1, 3) if flags & _CARRIED else None, impulses, whole[:r], whole[r : r + n], contacts,
+        moments.reshape(n, 3) if flags & _TURNED else None, pairs, names,
+    )  # fmt: skip
+
+
+def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
+    """What a checksum cannot say of bytes that somebody made up."""
+    rows, pairs, forces = found.rows, found.pairs, [body for body, *_ in found.forces]
+    good = len(rows) == 0 or (rows.min() >= 0 and rows.max() < len(memory.arrays.rows))
+    good = good and (pairs.size == 0 or (pairs.min() >= -1 and pairs.max() < bodies + len(found.names)))
+    good = good and all(0 <= body < bodies for body in forces)
+    good = good and bool(np.isfinite(found.floats).all())
+    if not good:
+        raise StateError("the snapshot is damaged: its numbers are not those of a state")

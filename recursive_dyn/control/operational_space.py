@@ -80,7 +80,7 @@ class OperationalSpace(Controller):
         W = self._whitened(G[slots])
         rows = it.J @ G @ W
         y = W.T @ (-self._settle * v[slots] - free[slots])
-        left, damped, yielding = np.eye(len(y)), set[int](), set[int]()
+        left, damped, yielding = None, set[int](), set[int]()
         scale = it.weights / self._mobility(rows)
         for rank in self._ranks:
             A, missing = scale[rank, None] * rows[rank], scale[rank] * (wanted[rank] - rows[rank] @ y)
@@ -121,17 +121,20 @@ class OperationalSpace(Controller):
         return free, (np.reshape(pushed, (len(slots), -1)) - free).T
 
 
-def _least(A: Array, missing: Array, left: Array) -> tuple[Array, Array, list[int], list[int]]:
-    """The change (n,) of y within ``left`` (n, m), orthonormal, by which A y grows by ``missing``; what is left then;
-    rows of A (k, n), each of about unit length, that were damped, and those that had to yield.
+def _least(A: Array, missing: Array, left: Array | None) -> tuple[Array, Array, list[int], list[int]]:
+    """The change (n,) of y within ``left`` (n, m), orthonormal, or within all (None), by which A y grows by
+    ``missing``; what is left then; rows of A (k, n), each of about unit length, that were damped, and those that had to
+    yield.
 
     What the level wants by itself is the least y; what is left of that is the nearest, in the metric of the kinetic
     energy. Sizes of the first are about sines of angles between the rows, those of the second cosines of the angles
     between the rows' space and what is left.
     """
-    U, sines, V = np.linalg.svd(A, full_matrices=False)
+    U, sines, V = np.linalg.svd(A, full_matrices=left is None)
     rank = int((sines > _RANK).sum())
     own = _inverse(sines[:rank]) * (U[:, :rank].T @ missing)
+    if left is None:  # all cosines are 1
+        return V[:rank].T @ own, V[rank:].T, _largest(U[:, : len(sines)][:, sines < _NEAR]), []
     P, cosines, Q = np.linalg.svd(V[:rank] @ left)
     kept = int((cosines > _RANK).sum())
     change = left @ (Q[:kept].T @ (_inverse(cosines[:kept]) * (P[:, :kept].T @ own)))

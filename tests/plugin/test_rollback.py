@@ -157,7 +157,7 @@ def test_touches_of_bodies_that_went_end_after_a_restore():
 
 def test_two_players_never_differ():
     told = []
-    peers = rollback.play(40, told.append)
+    peers = rollback.play(60, told.append)
     assert all(peer.deepest == 8 and peer.rolled_back > 1 for peer in peers) and len(told) == 2
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -171,8 +171,35 @@ def of_body(
     Raises ModelError, naming the body, for contradictory, missing or impossible values and for a mesh that is needed
     here but is not a closed solid.
     """
+    shapes = _checked_shapes(f"body {name!r}", shapes)
+    key = None if center_of_mass is not None or inertia is not None else _content(shapes, mass, density)
+    if key is not None and key in _KNOWN:
+        return _KNOWN[key]
+    found = _made_of(name, shapes, mass, density, center_of_mass, inertia)
+    if key is not None:
+        while len(_KNOWN) >= _MOST_KNOWN:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[key] = found
+    return found
+
+
+_KNOWN: dict[Hashable, MassProperties] = {}  # of bodies of equal solids, which come by the hundred
+_MOST_KNOWN = 256
+
+
+def _content(shapes: Sequence[HasMass], mass: object, density: object) -> Hashable | None:
+    """All that mass properties follow from; None where that is not known."""
+    if not all(number is None or type(number) in (int, float) for number in (mass, density)):
+        return None
+    solids = [getattr(shape, "content", None) for shape in shapes]
+    return None if None in solids else (tuple(solids), mass, density)
+
+
+def _made_of(
+    name: str, shapes: Sequence[HasMass], mass: object, density: object, center_of_mass: object, inertia: object
+) -> MassProperties:
+    """``of_body``, worked out."""
     where = f"body {name!r}"
-    shapes = _checked_shapes(where, shapes)
     if mass is not None and density is not None:
         raise ModelError(f"{where}: mass and density are both given; give one of them")
     mass = None if mass is None else positive(where, "mass", mass)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -51,6 +51,15 @@ class Shape(ABC):
         for name in names:
             value = sizes(self.label, name, getattr(self, name), shape).tolist()
             self._store(**{name: tuple(value) if shape else value})
+
+    @property
+    def content(self) -> Hashable | None:
+        """What equal solids have in common, equally placed; None where ``measures`` does not say all of a shape.
+
+        A class that inherits its measures may say more of its shapes.
+        """
+        names = vars(type(self)).get("measures")
+        return None if names is None else (type(self), *[getattr(self, name) for name in names], self.at.tobytes())
 
     @property
     def label(self) -> str:

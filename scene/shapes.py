@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,7 @@ def _centred(volume: float, x: float, y: float, z: float) -> MassProperties:
 class Box(Shape):
     """A box; `size` is its three full extents in m."""
 
+    measures: ClassVar = ("size",)
     size: Vector
 
     def __post_init__(self) -> None:
@@ -65,6 +66,7 @@ class Box(Shape):
 class Sphere(Shape):
     """A ball of `radius` m."""
 
+    measures: ClassVar = ("radius",)
     radius: float
 
     def __post_init__(self) -> None:
@@ -96,6 +98,8 @@ class _Round(Shape):
 class Cylinder(_Round):
     """A solid cylinder about z, centred at its origin: `radius` and `length` in m."""
 
+    measures: ClassVar = ("radius", "length")
+
     @property
     def volume(self) -> float:
         return math.pi * self.radius**2 * self.length
@@ -108,6 +112,8 @@ class Cylinder(_Round):
 @dataclass(frozen=True, eq=False)
 class Capsule(_Round):
     """A cylinder about z with a half ball on each end; `length` is the cylindrical part, `radius` of all, in m."""
+
+    measures: ClassVar = ("radius", "length")
 
     @property
     def volume(self) -> float:
@@ -127,6 +133,7 @@ class Capsule(_Round):
 class Ellipsoid(Shape):
     """A solid ellipsoid; `radii` are its semi-axes along x, y, z in m."""
 
+    measures: ClassVar = ("radii",)
     radii: Vector
 
     def __post_init__(self) -> None:
@@ -147,6 +154,7 @@ class Ellipsoid(Shape):
 class Torus(Shape):
     """A solid ring about z: a tube of radius `minor` around a circle of radius `major` > `minor`, in m."""
 
+    measures: ClassVar = ("major", "minor")
     major: float
     minor: float
 

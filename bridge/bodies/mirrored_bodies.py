@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, product, zip_longest
+from itertools import chain, combinations, product, zip_longest
 
 import numpy as np
 import pybullet
@@ -49,7 +50,7 @@ class MirroredBodies:
         self.smallest, self.version = np.inf, 0
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
         self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
-        self._extents: dict[str, np.ndarray] = {}  # rows of both
+        self._extents: dict[str, list[float]] = {}  # rows of both
         self._walls: dict[int, np.ndarray] = {}  # boxes of scenery, axes of the world
         self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
@@ -103,12 +104,16 @@ class MirroredBodies:
 
     def arrange(self, names: Sequence[str]) -> None:
         """Bodies are numbered in this order now."""
-        own = {name: self.of[name] for name in names}
-        self.of.clear()
-        self.of.update(own)
-        self.ids = np.array([body for ids in own.values() for body in ids], dtype=np.int64)
-        self.owners = np.arange(len(own)).repeat([len(ids) for ids in own.values()])
-        extents = np.array([self._extents[name] for name in own], dtype=float).reshape(-1, 9)
+        if [*self.of] != [*names]:
+            own = {name: self.of[name] for name in names}
+            self.of.clear()
+            self.of.update(own)
+        ids = [*chain.from_iterable(self.of.values())]
+        self.ids, self.owners = np.array(ids, dtype=np.int64), np.arange(len(self.of))
+        if len(ids) != len(self.of):
+            self.owners = self.owners.repeat([len(each) for each in self.of.values()])
+        numbers = chain.from_iterable(map(self._extents.__getitem__, self.of))
+        extents = np.fromiter(numbers, float, 9 * len(self.of)).reshape(-1, 9)
         self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
         self.version += 1
 
@@ -141,7 +146,7 @@ class MirroredBodies:
         body = self._create(WORLD, [part], (), at, concave=True)
         self.materials[body] = material or _PLAIN
         self._standing.append(body)
-        self._walls[body] = np.concatenate(self._box([body]))
+        self._walls[body] = np.array(self._box([body]))
         if plane:
             self._planes.append(body)
         return body
@@ -203,7 +208,7 @@ class MirroredBodies:
         self._connection.add(body, name)
         if solid:
             low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
-            self.smallest = min(self.smallest, float(0.5 * np.linalg.norm(np.subtract(high, low))))
+            self.smallest = min(self.smallest, 0.5 * math.dist(high, low))
         return body
 
     def _shape(self, solid: Sequence[Collider], concave: bool) -> int:
@@ -224,19 +229,22 @@ class MirroredBodies:
     def _separate(self, a: int, b: int) -> None:
         pybullet.setCollisionFilterPair(a, b, -1, -1, 0, physicsClientId=self._client)
 
-    def _box(self, ids: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Middle and half extents (3,) of what is about Bullet's bodies where they were made."""
+    def _box(self, ids: Sequence[int]) -> list[float]:
+        """Middle (3) and half extents (3) of what is about Bullet's bodies where they were made."""
         corners = [pybullet.getAABB(body, -1, physicsClientId=self._client) for body in ids]
-        low, high = np.min([c[0] for c in corners], axis=0), np.max([c[1] for c in corners], axis=0)
-        return 0.5 * (low + high), 0.5 * (high - low)
+        low = [min(x) for x in zip(*[c[0] for c in corners], strict=True)]
+        high = [max(x) for x in zip(*[c[1] for c in corners], strict=True)]
+        ends = list(zip(low, high, strict=True))
+        return [0.5 * (a + b) for a, b in ends] + [0.5 * (b - a) for a, b in ends]
 
-    def _extent(self, ids: Sequence[int], parts: Sequence[Collider]) -> np.ndarray:
+    def _extent(self, ids: Sequence[int], parts: Sequence[Collider]) -> list[float]:
         if not parts:
-            return np.array([np.inf, *[0.0] * 8])
-        middle, half = self._box(ids)
-        size = float(np.linalg.norm(np.abs(middle) + half))
+            return [math.inf, *[0.0] * 8]
+        box = self._box(ids)
+        middle, half = box[:3], box[3:]
+        size = math.hypot(*[abs(x) + y for x, y in zip(middle, half, strict=True)])
         centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
-        return np.array([np.min(half), 0.0 if centred else size, size, *middle, *half])
+        return [min(half), 0.0 if centred else size, size, *box]
 
 
 def _alike(parts: Sequence[tuple[Collider, Material | None]]) -> Iterator[tuple[list[Collider], Material]]:

@@ -86,10 +86,10 @@ class MirroredScene:
         if len(names) != len(current) or not current.keys() >= {*names}:
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
         made = self._made
-        known = {name for name, (body, own) in made.items() if current.get(name) is body and body.shapes == own}
-        new = [name for name in names if name not in known]
+        gone = {name for name, (body, own) in made.items() if current.get(name) is not body or body.shapes != own}
+        fresh = (current.keys() - made.keys()) | (gone & current.keys())
+        new = [name for name in names if name in fresh] if fresh else []
         parts = {name: self._parts(names.index(name), current[name]) for name in new}
-        gone = {name for name in made if name not in current or name in parts}
         scenery = self._scenery()
         standing = {shape: self._colliders(shape) for shape in scenery if shape not in self._standing}
         # nothing is refused from here on
@@ -170,9 +170,8 @@ class MirroredScene:
 
     def _keep_apart(self, dynamics: moving.Bodies, new: set[str], anew: bool) -> None:
         """Part who must not touch of new bodies, and of all if there is new scenery; others are parted already."""
-        for name in self.planes.on:
-            if anew or name in new:
-                self.bodies.leave_planes(name)
+        for name in [name for name in self.planes.on if anew or name in new] if anew or new else ():
+            self.bodies.leave_planes(name)
         stayed = [pair for pair in self._neighbours if new.isdisjoint(pair) and self._made.keys() >= {*pair}]
         found = [ordered(*pair) for pair in neighbours(self._scene, dynamics, new)]
         self._neighbours = dict.fromkeys([*stayed, *found])

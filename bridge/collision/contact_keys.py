@@ -30,14 +30,15 @@ class KeyNumbers(NamedTuple):
 
 def renumbered(keys: np.ndarray, before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """Keys (n,) as those of a mirror that was made after the change; NEVER where something went."""
-    result, low = np.full(len(keys), NEVER), (1 << BITS) - 1
-    pairs = keys >= 0
-    now = _ranks(before, after, changed)
-    first, second = (_beyond(now, r, len(after.ids)) for r in (keys[pairs] >> BITS, keys[pairs] & low))
-    result[pairs] = np.where((first < 0) | (second < 0), NEVER, (first << BITS) + second)
-    shape, feature, plane = plane_numbers(keys[~pairs])
-    shape, plane = _shapes(before, after, changed)[shape], _planes(before, after)[plane]
-    result[~pairs] = np.where((shape < 0) | (plane < 0), NEVER, plane_key(shape, feature, plane))
+    result, pairs = np.full(len(keys), NEVER), keys >= 0
+    if pairs.any():
+        now, own, low = _ranks(before, after, changed), keys[pairs], (1 << BITS) - 1
+        first, second = (_beyond(now, ranks, len(after.ids)) for ranks in (own >> BITS, own & low))
+        result[pairs] = np.where((first < 0) | (second < 0), NEVER, (first << BITS) + second)
+    if not pairs.all():
+        shape, feature, plane = plane_numbers(keys[~pairs])
+        shape, plane = _shapes(before, after, changed)[shape], _planes(before, after)[plane]
+        result[~pairs] = np.where((shape < 0) | (plane < 0), NEVER, plane_key(shape, feature, plane))
     return result
 
 
@@ -53,13 +54,12 @@ def _ranks(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarra
 
 def _shapes(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """The number now of each shape that may lie on planes."""
-    stay = after.firsts.keys() - changed.names
-    names, firsts = list(before.firsts), np.array(list(before.firsts.values()))
-    to = np.array([after.firsts[name] if name in stay else -1 for name in names[:-1]], dtype=np.int64)
+    firsts, gone = np.fromiter(before.firsts.values(), np.int64, len(before.firsts)), changed.names
+    to = [-1 if name in gone else after.firsts.get(name, -1) for name in before.firsts]
     counts = np.diff(firsts)
-    within = np.arange(firsts[-1]) - np.repeat(firsts[:-1], counts)
-    first = np.repeat(to, counts)
-    return np.append(np.where(first < 0, -1, first + within), -1)
+    shift = np.array(to[:-1], dtype=np.int64) - firsts[:-1]
+    shift[np.array(to[:-1], dtype=np.int64) < 0] = NEVER
+    return np.append(np.maximum(np.arange(firsts[-1]) + shift.repeat(counts), -1), -1)
 
 
 def _planes(before: KeyNumbers, after: KeyNumbers) -> np.ndarray:

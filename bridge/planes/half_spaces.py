@@ -6,7 +6,7 @@ the ground that it has instead of a plane.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,6 +51,17 @@ class Outline(NamedTuple):
     @classmethod
     def of(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
         """Of some shapes. Raises ModelError for an unknown kind."""
+        contents = tuple([shape.content for shape in body_shapes])
+        if None in contents:
+            return cls._worked_out(body_shapes)
+        if contents not in _KNOWN:
+            while len(_KNOWN) >= _MOST_KNOWN:
+                del _KNOWN[next(iter(_KNOWN))]
+            _KNOWN[contents] = cls._worked_out(body_shapes)
+        return cls(*_KNOWN[contents])  # another one: a stack knows its owners by being the same
+
+    @classmethod
+    def _worked_out(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
         rows, points, sizes, axes, end = [], [np.zeros((0, 3))], list[tuple[float, ...]](), list[np.ndarray](), 0
         middles = list[np.ndarray]()
         for number, shape in enumerate(body_shapes):
@@ -80,6 +91,8 @@ class Outline(NamedTuple):
         return *self.supports, np.array([self.counts])
 
 
+_KNOWN: dict[Hashable, Outline] = {}  # of equal bodies, which come by the hundred
+_MOST_KNOWN = 256
 _NOTHING = Outline.of(())
 
 

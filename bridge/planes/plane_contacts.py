@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -83,15 +84,16 @@ class PlaneContacts:
 
     def arrange(self, names: Sequence[str]) -> None:
         """Bodies have these numbers now, and their shapes follow each other as they do."""
-        lying = self._lying
-        self._lying = {name: lying[name] for name in names if name in lying}
-        laid = [(number, lying[name].outline) for number, name in enumerate(names) if name in lying]
-        first, self.firsts = 0, {}
-        for name, own in self._lying.items():
-            self.firsts[name] = first
-            first += own.outline.counts[1]
-        self.firsts[""] = first
-        self._spaces.lay(laid)
+        if [*self._lying] != [*names]:
+            lying = self._lying
+            self._lying = {name: lying[name] for name in names if name in lying}
+        numbers: Iterable[int] = range(len(names))
+        if len(self._lying) < len(names):
+            numbers = [number for number, name in enumerate(names) if name in self._lying]
+        outlines = [own.outline for own in self._lying.values()]
+        counts = accumulate([outline.counts[1] for outline in outlines], initial=0)
+        self.firsts = dict(zip([*self._lying, ""], counts, strict=True))
+        self._spaces.lay([*zip(numbers, outlines, strict=True)])
         self._table = None
 
     def forget_pairs(self) -> None:

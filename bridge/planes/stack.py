@@ -21,19 +21,19 @@ class Stack(Generic[Owner]):
 
     def __init__(self, empty: Sequence[np.ndarray], rows_of: Callable[[Owner], Sequence[np.ndarray]]) -> None:
         self.arrays, self.counts = tuple(empty), np.zeros((0, len(empty)), dtype=np.int64)
-        self._rows_of, self._owners = rows_of, list[Any]()
+        self._rows_of, self._owners = rows_of, list[Any]()  # held, as another would get the id of one that went
+        self._known: dict[int, int] = {}  # each owner's number, by id
 
     def arrange(self, owners: Sequence[Owner]) -> None:
         """The owners are these, in this order."""
-        known = dict(zip(map(id, self._owners), count()))
-        new = [owner for owner in owners if id(owner) not in known]
-        if new:
+        known, ids = self._known, [*map(id, owners)]
+        if not known.keys() >= {*ids}:
+            new = [owner for owner, own in zip(owners, ids, strict=True) if own not in known]
             made = [self._rows_of(owner) for owner in new]
             known |= zip(map(id, new), count(len(known)))
             self.counts = np.concatenate([self.counts, [[len(rows) for rows in own] for own in made]])
             self.arrays = tuple([np.concatenate([rows, *own]) for rows, *own in zip(self.arrays, *made, strict=True)])
-        self._owners = list(owners)
-        order = [*map(known.__getitem__, map(id, owners))]
+        self._owners, order = list(owners), [*map(known.__getitem__, ids)]
         if order != [*range(len(known))]:
             firsts, self.counts = (self.counts.cumsum(axis=0) - self.counts)[order], self.counts[order]
             chosen: dict[bytes, np.ndarray] = {}  # numbers of rows: arrays often have as many of each owner as others
@@ -43,4 +43,4 @@ class Stack(Generic[Owner]):
                 if key not in chosen:
                     chosen[key] = expanded(first, each)
                 taken.append(rows[chosen[key]])
-            self.arrays = tuple(taken)
+            self.arrays, self._known = tuple(taken), dict(zip(ids, count()))

@@ -85,15 +85,16 @@ def event_sizes(model: Model) -> list[int]:
 
 
 @once
-def floating(model: Model) -> list[int]:
-    """The first links of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere."""
+def floating(model: Model) -> np.ndarray:
+    """The first links (k,) of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere.
+    They rise."""
     if model.constraints:
-        return []
+        return np.zeros(0, dtype=np.int64)
     if model.parts:
-        found = [kind.links[:, floating(kind.model)].reshape(-1) for kind in kinds_of(model)]
-        first: list[int] = np.sort(np.concatenate(found)).tolist()
-        return first
-    return [
+        firsts = np.concatenate([kind.links[:, floating(kind.model)].reshape(-1) for kind in kinds_of(model)])
+        firsts.sort()
+        return firsts
+    found = [
         i
         for i, link in enumerate(model.links)
         if link.parent == WORLD
@@ -102,6 +103,7 @@ def floating(model: Model) -> list[int]:
         and not any(_resisted(model, slot) for slot in link.slots)
         and all(model.elimination.meeting[slot] == i for slot in link.slots)
     ]
+    return np.array(found, dtype=np.int64)
 
 
 def _resisted(model: Model, slot: int) -> bool:

@@ -132,8 +132,7 @@ def floating(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """``impulse.FLOATING`` numbers a tree that floats, in the order of their first links."""
     if model.constraints:
         return nothing(model, kinds)
-    firsts = [kind.links[:, impulse.floating(kind.model)] for kind in kinds]
-    order = np.sort(np.concatenate([own.ravel() for own in firsts]))
+    order, firsts = impulse.floating(model), [kind.links[:, impulse.floating(kind.model)] for kind in kinds]
     return [Runs.of(np.searchsorted(order, own)).each(impulse.FLOATING) for own in firsts]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count, repeat
 
 import numpy as np
 
@@ -75,9 +76,9 @@ class Edit:
 
     def owners(self, a: np.ndarray) -> np.ndarray:
         """Numbers of bodies in contacts, those of another world behind the scene's."""
-        count, shift = len(self.bodies), len(self.names) - len(self.bodies)
-        result = np.where(a >= count, a + shift, a)
-        own = (a >= 0) & (a < count)
+        known, shift = len(self.bodies), len(self.names) - len(self.bodies)
+        result = np.where(a >= known, a + shift, a)
+        own = ((a >= 0) & (a < known)).nonzero()[0]
         result[own] = self.bodies[a[own]]
         return result
 
@@ -88,8 +89,7 @@ class Edit:
             return
         target.known[0], target.q[:], target.v[:] = 1, q, v
         target.linear[:], target.spin[:] = measured[:, _LINEAR], measured[:, _SPIN]
-        before, after = (np.array(impulse.floating(d.model), dtype=np.int64) for d in (self.old, self.new))
-        now = find(after, self.links[before])
+        now = find(impulse.floating(self.new.model), self.links[impulse.floating(self.old.model)])
         moved(kept.linear, now, target.linear)
         moved(kept.spin, now, target.spin)
 
@@ -119,16 +119,21 @@ def find(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarray:
     """Numbers before and after (m, 2) of the parts that stayed what they are."""
-    now = {model: k for k, model in enumerate(after.models)}
-    pairs = [(k, now[model]) for k, model in enumerate(before.models) if model in now]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    number = dict(zip(after.models, count()))
+    now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
+    stay = (now >= 0).nonzero()[0]
+    return np.stack([stay, now[stay]], axis=1)
 
 
 def _renumbered(
     before: Numbers, after: Numbers, kept: np.ndarray, old: int, new: int
 ) -> tuple[np.ndarray, list[int], list[int]]:
     """The number now (old,) of everything in kept parts, GONE of the rest; what else was, and what else is there."""
-    result, rest = np.full(old, GONE), np.ones(new, dtype=bool)
     was, now = before.of_several(kept[:, 0]), after.of_several(kept[:, 1])
-    result[was], rest[now] = now, False
+    result = np.full(old, GONE)
+    result[was] = now
+    if len(was) == old or len(now) == new:  # only came, or only went: no names to look up
+        return result, [], []
+    rest = np.ones(new, dtype=bool)
+    rest[now] = False
     return result, (result == GONE).nonzero()[0].tolist(), rest.nonzero()[0].tolist()

@@ -133,14 +133,14 @@ class Events:
         """Bodies have other numbers; those that went keep their names until their contacts have ended."""
         t, n, names = self.touches, int(self.touches.size[0]), self._names
         now = np.append(edit.bodies, np.full(len(names) - len(edit.bodies), GONE))
+        ends = np.concatenate([t.a[:n], t.b[:n]])
+        bodies = ends >= 0
         met = np.zeros(len(names), dtype=bool)
-        for numbers in (t.a[:n], t.b[:n]):
-            met[numbers[numbers >= 0]] = True
+        met[ends[bodies]] = True
         others = (met & (now == GONE)).nonzero()[0].tolist()  # that went, or are of another world
         now[others] = len(edit.names) + np.arange(len(others))
-        for numbers in (t.a[:n], t.b[:n]):
-            numbers[:] = np.where(numbers < 0, numbers, now[numbers])
-        self._pairs = b"", frozenset()
+        ends[bodies] = now[ends[bodies]]
+        t.a[:n], t.b[:n] = ends[:n], ends[n:]
         self._names, self._bodies = [*edit.names, *(names[k] for k in others)], len(edit.names)
         if len(others) > len(t.free):
             self._grow(len(t.a), len(others))

@@ -51,7 +51,7 @@ class Momentum(NamedTuple):
 def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     """Those of a model."""
     model = dynamics.model
-    firsts = np.array(impulse.floating(model), dtype=np.int64)
+    firsts = impulse.floating(model)
     trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
     for kind in blocks_of(model):
         own, roots = kind.model, impulse.roots(kind.model)

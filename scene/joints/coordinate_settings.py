@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -40,6 +41,16 @@ def check_names(names: Sequence[str]) -> None:
 
 def coordinates_of(names: Sequence[str], settings: Mapping[str, Any]) -> tuple[Coordinate, ...]:
     """Coordinates of these names with the settings a joint takes; ModelError names the one that is wrong."""
+    return _coordinates(names, settings) if settings else _plain(tuple(names))
+
+
+@lru_cache(maxsize=256)
+def _plain(names: tuple[str, ...]) -> tuple[Coordinate, ...]:
+    """Coordinates of which nothing is said, as most of those that come by the hundred."""
+    return _coordinates(names, {})
+
+
+def _coordinates(names: Sequence[str], settings: Mapping[str, Any]) -> tuple[Coordinate, ...]:
     unknown = sorted(settings.keys() - DEFAULTS.keys())
     if unknown:
         raise ModelError(f"a joint takes {WRITTEN}, not '{unknown[0]}'")
@@ -114,7 +125,7 @@ def refuse_springs_on_manifolds(program: JointProgram, coordinates: Sequence[Coo
     for f in program.factors:
         if not f.space.flat:
             for c in coordinates[f.first_v : f.first_v + f.nv]:
-                if c.stiffness or np.isfinite(c.limits).any():
+                if c.stiffness or c.limits != UNLIMITED:
                     raise ModelError(
                         f"coordinate '{c.name}' is a velocity on the space '{f.space.name}', whose points are"
                         f" {f.space.written}: stiffness and limits have no meaning there; use joints.euler or"

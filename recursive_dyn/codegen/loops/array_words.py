@@ -88,21 +88,21 @@ class Leaves:
                 self._scalars.append((k, at, leaf is FLOAT))
                 at += 1
         self._cells, self._size, self._count = cells, at, len(own)
-        self._simple = all(len(array.inner) <= _MOST for array in arrays)
+        self._readable = len(arrays) > 0 and all(len(array.inner) <= _MOST for array in arrays)
         wanted = [(id(a.dtype), 1 + len(a.inner), *a.inner[:_MOST], 0, 0)[:4] for a in arrays]
         self._wanted = np.array(wanted, dtype=np.int64).reshape(-1, 4)
 
     def words(self, value: Any) -> list[int] | None:
         """The machine words of a value of the type; None where it may be of another: that is for others to say."""
         read, leaves = _reader(), list[Any]()
-        if read is None or not self._simple or not self._flat(value, leaves):
+        if read is None or not self._readable or not self._flat(value, leaves):
             return None
         arrays = [leaves[k] for k in self._arrays] if self._scalars else leaves
         count = len(arrays)
         if len(leaves) != self._count or {*map(type, arrays)} - {np.ndarray}:
             return None
         objects, found = np.fromiter(map(id, arrays), np.int64, count), np.empty(2 * count, dtype=np.int64)
-        if count and read(address(objects), address(self._wanted), count, address(found)):
+        if read(address(objects), address(self._wanted), count, address(found)):
             return None
         if not self._scalars:
             return found.tolist()

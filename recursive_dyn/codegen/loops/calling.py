@@ -57,7 +57,8 @@ class Code:
 
     def __init__(self, loops: Loops) -> None:
         self.loops = loops
-        self.entry = np.zeros(1, dtype=np.int64)  # address of what runs at present, for machine code that calls it
+        self.entry = np.zeros(1, dtype=np.int64)  # address of what runs at present, for machine code that calls it,
+        self.at = address(self.entry)  # which finds it here
         self._taken: list[Native] = []  # all of them: some thread may still be in one
 
     def take(self, native: Native) -> None:
@@ -101,7 +102,8 @@ class Bound:
         self._code, self._prototype = code, _FREE
         self._block = np.array(cells + [0] * self._size, dtype=np.int64)
         self.arena = Arena(code.native) if arena is None else arena
-        self._block_address = ctypes.c_void_p(address(self._block))
+        self._at = address(self._block)
+        self._block_address = ctypes.c_void_p(self._at)
         self._numbers = self._block.data
         self._attach()
 
@@ -133,9 +135,8 @@ class Bound:
     def place(self) -> tuple[int, int, int, int, int]:
         """Where machine code finds it: addresses of that of its code, of its block, arena and result; whether it holds
         Python's lock."""
-        block, header = address(self._block), address(self.arena.header)
-        result = block + self._block.itemsize * self._given
-        return address(self._code.entry), block, header, result, self._prototype is _HOLDING
+        result = self._at + self._block.itemsize * self._given
+        return self._code.at, self._at, self.arena.address.value or 0, result, self._prototype is _HOLDING
 
     def _results(self) -> Any:
         return _value(self._result, iter(self._block[self._given :].tolist()))

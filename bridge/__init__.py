@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bridge.collision.contact_record import Contact
     from bridge.drawing.camera import Camera
+    from bridge.export.capture import Capture
     from bridge.export.gltf import export_gltf
     from bridge.export.player import Player, html
     from bridge.mirror import PyBulletMirror
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "Camera": "bridge.drawing.camera",
+    "Capture": "bridge.export.capture",
     "Contact": "bridge.collision.contact_record",
     "ForceTwin": "bridge.twin.force_twin",
     "GameEvent": "bridge.plugin.game_events",
@@ -40,6 +42,7 @@ _PLACES = {
 
 __all__ = [
     "Camera",
+    "Capture",
     "Contact",
     "ForceTwin",
     "GameEvent",

@@ -26,6 +26,7 @@ from bridge.meshes.tube import tube
 from bridge.picture import window
 from bridge.picture.display_list import DisplayList
 from bridge.picture.renderer import check_picture, renderer_of
+from bridge.picture.shown import Shown
 from bridge.viewer.history import Playable
 from bridge.viewer.viewer import Viewer
 from recursive_dyn.contact.material import Material
@@ -62,15 +63,9 @@ class PyBulletMirror:
     """
 
     def __init__(
-        self,
-        scene: Scene,
-        sim: Moving,
-        client: int | None = None,
-        ground: bool | float = True,
-        gui: bool | None = None,
-        renderer: str | None = None,
-        contact: bool = True,
-    ) -> None:
+        self, scene: Scene, sim: Moving, client: int | None = None, ground: bool | float = True,
+        gui: bool | None = None, renderer: str | None = None, contact: bool = True,
+    ) -> None:  # fmt: skip
         check_picture(renderer)
         self.scene, self.sim = scene, sim
         self._feeling = sim if isinstance(sim, Surrounded) else None
@@ -219,7 +214,11 @@ class PyBulletMirror:
         """A window that steps the mirror and shows all it has, Bullet's bodies and drawings; options as of Viewer."""
         if not isinstance(self.sim, Playable):
             raise StateError("a viewer shows what snapshot() and restore() take back: a simulation, or a motion")
-        return Viewer(self.scene, self.sim, self.step, view=lambda: self._display, **options)
+        return Viewer(self.scene, self.sim, self.step, view=lambda: self, **options)
+
+    def shown(self, poses: np.ndarray) -> Shown:
+        """What is to be seen, Bullet's bodies and drawings too, with the scene's at ``poses``; see ``Capture``."""
+        return self._display.shown(poses)
 
     def add_polyline(self, points: Any, color: Sequence[float] = (0.25, 0.27, 0.30, 1.0), radius: float = 0.01) -> None:
         """Draw a tube of ``radius`` m along points (n, 3) in the world; it collides with nothing."""

@@ -1,4 +1,4 @@
-"""``python -m demos``: list the gallery, or run one demo in a window or into a picture."""
+"""``python -m demos``: list the gallery, show it to pick from, or run one demo in a window or into a picture."""
 
 import argparse
 import importlib
@@ -6,59 +6,34 @@ import os
 import sys
 from pathlib import Path
 
+from demos.gallery import GALLERY, open_gallery, summary, write_gallery
 from demos.stage import run_bullet_window, run_headless, run_window, total_energy
-
-GALLERY = (
-    "showcase",
-    "ragdolls",
-    "stack",
-    "laikago_terrain",
-    "stand",
-    "rover",
-    "windmill_balls",
-    "chain_on_floor",
-    "kuka",
-    "humanoid",
-    "wire",
-    "surface_board",
-    "torus_chain",
-    "windmill",
-    "tong",
-    "leg",
-    "wheels",
-    "coaster",
-    "quadrotor_load",
-    "lqr",
-    "reach",
-    "bead_and_wire",
-    "force_twin",
-    "over_the_pole",
-    "bezier_chain",
-    "ellipsoids",
-    "rattleback",
-    "disc",
-)
 
 
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m demos", description="Without a name: list the demos.")
-    parser.add_argument("name", nargs="?", choices=GALLERY, metavar="NAME")
+    parser.add_argument("name", nargs="?", choices=("gallery", *GALLERY), metavar="NAME|gallery")
     parser.add_argument(
-        "--headless", type=Path, metavar="OUT.gif|OUT.mp4|OUT.png", help="render into a file, no window"
-    )
+        "--headless",
+        type=Path,
+        metavar="OUT.gif|OUT.mp4|OUT.png|FOLDER",
+        help="render into a file, the gallery's into a folder, no window",
+    )  # fmt: skip
     parser.add_argument("--bullet", action="store_true", help="in PyBullet's window")
     parser.add_argument("--seconds", type=float, help="how long to run")
     chosen = parser.parse_args()
     if chosen.name is None:
         for name in GALLERY:
-            summary = (importlib.import_module(f"demos.{name}").__doc__ or "").strip().splitlines()[0]
-            print(f"{name:16} {summary}")
+            print(f"{name:16} {summary(name)}")
+        return
+    if chosen.seconds is not None and not chosen.seconds > 0:
+        parser.error("--seconds must be positive")
+    if chosen.name == "gallery":
+        _gallery(parser, chosen)
         return
     if chosen.headless is not None and chosen.headless.suffix.lower() not in (".gif", ".mp4", ".png"):
         parser.error(f"--headless writes .gif, .mp4 or .png, not '{chosen.headless}'")
-    if chosen.seconds is not None and not chosen.seconds > 0:
-        parser.error("--seconds must be positive")
     stage = importlib.import_module(f"demos.{chosen.name}").build()
     start = total_energy(stage.simulation)
     output = chosen.headless
@@ -78,6 +53,15 @@ def main() -> None:
     )
     if stage.report is not None:
         print(stage.report())
+
+
+def _gallery(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
+    if chosen.headless is None and not _has_display():
+        parser.error("there is no display for a window here; --headless FOLDER writes the gallery's pages and pictures")
+    if chosen.headless is None:
+        open_gallery(chosen.seconds)
+    else:
+        print(f"wrote {write_gallery(chosen.headless, seconds=chosen.seconds)}")
 
 
 def _has_display() -> bool:

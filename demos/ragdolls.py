@@ -6,22 +6,18 @@ gives; its ball joints have none, but damping and dry friction.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 
 import recursive_dyn as rd
 from bridge import Camera
+from demos.figures import DAMPING, RUBBING, UPRIGHT, dress, figure_file
 from demos.stage import Stage, compiled
-from scene import Body, Scene, shapes
+from scene import Scene, shapes
 
 COUNT, STEPS = 4, 8
 DEPTH, RISE, WIDTH = 1.15, 0.8, 11.0  # of a step, m
-DAMPING, RUBBING = 4.0, 1.0  # N m s/rad and N m in each coordinate of a joint; a figure weighs 45 kg
 STONE = ((0.66, 0.64, 0.6, 1), (0.6, 0.58, 0.55, 1))
 COLORS = ((0.82, 0.25, 0.2, 1), (0.2, 0.45, 0.75, 1), (0.93, 0.68, 0.18, 1), (0.28, 0.6, 0.36, 1))
-SKIN = (0.93, 0.78, 0.65, 1)
 SURFACE = rd.Material(friction=0.4, restitution=0.2)
 
 
@@ -38,27 +34,14 @@ def stairs() -> list[shapes.Shape]:
 
 def crowd(count: int = COUNT) -> Scene:
     """``count`` figures in the air above the stairs, facing down."""
-    import pybullet_data
-
-    path = Path(pybullet_data.getDataPath()) / "humanoid" / "humanoid.urdf"
     scene = Scene()
     scene.world.shapes += stairs()
     for i in range(count):
         y = (i - (count - 1) / 2) * 0.6 * WIDTH / max(count - 1, 1)
-        # the file's figures stand along y and look along x
-        upright = rd.pose((0.2 - 2.6 * (i % 2), y, RISE * STEPS + 3.8 + 0.5 * i), (np.pi / 2, 0, 0))
-        root = scene.add_urdf(path, f"doll{i + 1}.", at=upright)
-        for body in root.walk():
-            dress(body, COLORS[i % len(COLORS)])
+        upright = rd.pose((0.2 - 2.6 * (i % 2), y, RISE * STEPS + 3.8 + 0.5 * i), UPRIGHT)
+        root = scene.add_urdf(figure_file(), f"doll{i + 1}.", at=upright)
+        dress(root, COLORS[i % len(COLORS)], SURFACE, DAMPING, RUBBING)
     return scene
-
-
-def dress(body: Body, color: tuple[float, ...]) -> None:
-    """Give a body of a figure its colour, surface and joint friction; head and hands are of skin."""
-    bare = any(part in body.name for part in ("neck", "wrist"))
-    body.shapes = [replace(s, color=SKIN if bare else color, material=SURFACE) for s in body.shapes]
-    if body.parent is not body.root():
-        body.joint = body.joint.adjusted(damping=DAMPING, friction=RUBBING)
 
 
 def build() -> Stage:

@@ -94,5 +94,5 @@ def build() -> Stage:
     for name in simulation.dynamics.coordinates:
         if name.startswith("wheel"):
             simulation.motors[name] = rd.Motor(velocity=SPEED, max_force=STRENGTH)
-    return Stage(scene, simulation, seconds=6.5, contact=True, decorate=scatter, follow="hull",
-                 camera=Camera(distance=4.6, yaw=32, pitch=-17))  # fmt: skip
+    return Stage(scene, simulation, seconds=6.5, contact=True, decorate=scatter,
+                 camera=Camera(target="hull", distance=4.6, yaw=32, pitch=-17))  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,9 @@ class Stage:
     """A scene ready to run.
 
     decorate: called once, adds what is not of the scene (wires, surfaces, Bullet's own bodies); control: called a
-    hundred times a second, may set tau or push; contact: whether bodies feel what they touch; camera: the view; follow:
-    the body the camera stays on; seconds: how long the demo lasts; report: a sentence to print at the end; overlay:
-    draws over a picture (h, w, 3), where there is no window.
+    hundred times a second, may set tau or push; contact: whether bodies feel what they touch; camera: the view;
+    seconds: how long the demo lasts; report: a sentence to print at the end; overlay: draws over a picture (h, w, 3),
+    where there is no window.
     """
 
     scene: Scene
@@ -40,7 +40,6 @@ class Stage:
     camera: Camera = field(default_factory=Camera)
     decorate: Callable[[PyBulletMirror], None] | None = None
     control: Callable[[rd.Simulation], None] | None = None
-    follow: str | None = None
     contact: bool = False
     report: Callable[[], str] | None = None
     overlay: Callable[[np.ndarray], np.ndarray] | None = None
@@ -104,13 +103,6 @@ def run_window(stage: Stage, seconds: float | None, **options: Any) -> None:
     with mirrored(stage, gui=False) as mirror, mirror.viewer(camera=stage.camera, **options) as viewer:
         if stage.control:
             viewer.playback.before.append(controlled(stage, stage.control))
-        if stage.follow:
-            index = list(stage.simulation.dynamics.bodies).index(stage.follow)
-            target = stage.simulation.frames()[0][index, :3, 3]
-            viewer.camera = replace(stage.camera, target=tuple(target.tolist()))
-            viewer.select(stage.follow)
-            viewer.follow()
-            viewer.select(None)
         viewer.run(seconds)
 
 
@@ -150,20 +142,17 @@ def run_headless(stage: Stage, output: Path, seconds: float | None) -> None:
         for _ in tqdm(range(max(1, round(seconds * FRAMES_PER_SECOND))), desc="rendering", unit="frame"):
             advance(stage, 1 / FRAMES_PER_SECOND)
             if moving:
-                frames.append(_picture(stage, mirror, SIZE))
+                frames.append(picture(stage, mirror, SIZE))
         if not moving:
-            frames.append(_picture(stage, mirror, PICTURE))
+            frames.append(picture(stage, mirror, PICTURE))
     save_animation(output, frames, FRAMES_PER_SECOND)
 
 
-def _picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.ndarray:
+def picture(stage: Stage, mirror: PyBulletMirror, size: tuple[int, int]) -> np.ndarray:
+    """What a mirror of the stage shows now, by its camera; (height, width, 3), uint8."""
     mirror.sync()
-    camera = stage.camera
-    if stage.follow:
-        index = stage.simulation.dynamics.bodies.index(stage.follow)
-        camera = replace(camera, target=tuple(stage.simulation.frames()[0][index, :3, 3].tolist()))
-    picture = mirror.image(*size, camera=camera, samples=4)
-    return stage.overlay(picture) if stage.overlay else picture
+    drawn = mirror.image(*size, camera=stage.camera, samples=4)
+    return stage.overlay(drawn) if stage.overlay else drawn
 
 
 def advance(stage: Stage, duration: float) -> None:

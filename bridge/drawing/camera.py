@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,18 +20,21 @@ class Camera:
 
     yaw and pitch in DEGREES, as in PyBullet's resetDebugVisualizerCamera: at yaw 0 it looks along +y, a positive yaw
     turns it counterclockwise seen from above, a negative pitch looks down. fov: the vertical field of view in degrees.
-    distance and target that are None are chosen so that the scene fills the picture. Raises ModelError for numbers
-    that make no camera.
+    distance and target that are None are chosen so that the scene fills the picture; a target that is a body's name is
+    where that body is, in every picture. Raises ModelError for numbers that make no camera.
     """
 
     distance: float | None = None
     yaw: float = 35.0
     pitch: float = -22.0
-    target: Sequence[float] | None = None
+    target: Sequence[float] | np.ndarray | str | None = None
     fov: float = 40.0
 
     def __post_init__(self) -> None:
-        numbers = [self.yaw, self.pitch, self.fov, *(self.target or (0.0, 0.0, 0.0))]
+        if self.target is not None and not isinstance(self.target, str):
+            object.__setattr__(self, "target", tuple(np.asarray(self.target, dtype=float).reshape(-1).tolist()))
+        place = (0.0, 0.0, 0.0) if self.target is None or isinstance(self.target, str) else self.target
+        numbers = [self.yaw, self.pitch, self.fov, *place]
         if len(numbers) != 6 or not np.isfinite(numbers).all():
             raise ModelError("a camera's yaw, pitch, fov and the three numbers of its target must be finite")
         if self.distance is not None and not 0.0 < self.distance < math.inf:
@@ -46,8 +49,21 @@ class Camera:
         back = np.array([math.sin(yaw) * math.cos(pitch), -math.cos(yaw) * math.cos(pitch), -math.sin(pitch)])
         return np.stack([right, np.cross(back, right), back])
 
+    def aimed(self, names: Sequence[str], poses: np.ndarray) -> Camera:
+        """This camera at the place of the body that its target names, if it does, at X_WB ``poses`` (nb, 4, 4).
+
+        Raises ModelError where there is no such body.
+        """
+        if not isinstance(self.target, str):
+            return self
+        if self.target not in names:
+            raise ModelError(f"a camera looks at body '{self.target}'; there are {', '.join(names[:20])}")
+        return replace(self, target=poses[list(names).index(self.target), :3, 3])
+
     def framed(self, points: np.ndarray, aspect: float) -> Camera:
         """This camera with what is open of its target and distance chosen so that points (n, 3) are in the picture."""
+        if isinstance(self.target, str):
+            raise ModelError(f"where body '{self.target}' is that this camera looks at is not known here")
         middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
         target = middle if self.target is None else np.asarray(self.target, dtype=float)
         distance = self.distance

@@ -6,12 +6,15 @@ time; below that are nodes of its shapes, which stand still in it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bridge.drawing.pieces import FIXED
+from bridge.drawing.pieces import FIXED, Ground, Piece
+from bridge.export.capture import Capture
 from bridge.export.gltf_document import GltfDocument
 from bridge.export.gltf_meshes import GltfMeshes
 from bridge.picture.scene_view import SceneView
@@ -25,26 +28,46 @@ STILL = 1e-9  # m, and entries of rotations: what moves less over all of a motio
 UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]  # a quarter turn about x: z becomes y
 
 
+class Staged(Protocol):
+    """What is to be seen: pieces in frames, and grounds."""
+
+    @property
+    def pieces(self) -> Sequence[Piece]: ...
+
+    @property
+    def grounds(self) -> Sequence[Ground]: ...
+
+
+Exported = Recording | PoseTrack | Capture | Posed
+
+
 def export_gltf(
-    scene: Scene, motion: Recording | PoseTrack | Posed, path: str | Path, fps: float | None = None,
+    scene: Scene, motion: Exported, path: str | Path, fps: float | None = None,
     ground: bool | float = True,
 ) -> Path:  # fmt: skip
     """Write a scene and its motion as a binary glTF file, .glb; returns the path.
 
-    motion: a Recording of the scene, poses of its bodies over time, or whatever else knows where they are, of which the
-    present is written. fps: keys a second, else all frames of the recording; players interpolate between them.
+    motion: a Recording of the scene, poses of its bodies over time, what a Capture saw in a mirror, or whatever else
+    knows where they are, of which the present is written. fps: keys a second of a recording, else all its frames.
     ground: as in Pictures; 80 tiles a side, as glTF knows no endless planes. Raises ModelError for another suffix, a
     recording of another scene, or an fps that is none; SceneFileError where the file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() != ".glb":
         raise ModelError(f"'{path.name}' must end in .glb, the binary form of glTF")
-    track = tracked(scene, motion, fps)
-    whole_file.replace(path, glb(SceneView(scene, track, ground), track))
+    whole_file.replace(path, glb(*staged(scene, motion, fps, ground)))
     return path
 
 
-def tracked(scene: Scene, motion: Recording | PoseTrack | Posed, fps: float | None) -> PoseTrack:
+def staged(scene: Scene, motion: Exported, fps: float | None, ground: bool | float) -> tuple[Staged, PoseTrack]:
+    """What is to be seen of a motion, and where it is over time; as ``export_gltf`` takes it."""
+    if isinstance(motion, Capture):
+        return motion.seen, motion.track()
+    track = _tracked(scene, motion, fps)
+    return SceneView(scene, track, ground), track
+
+
+def _tracked(scene: Scene, motion: Recording | PoseTrack | Posed, fps: float | None) -> PoseTrack:
     """Poses of a motion, a recording's at ``fps`` or at every frame; ModelError for an fps that is none."""
     if fps is not None and not (isinstance(fps, (int, float)) and 0.0 < fps <= 1000.0):
         raise ModelError(f"fps must be a number of frames a second, above 0 and at most 1000, not {fps!r}")
@@ -60,7 +83,7 @@ def tracked(scene: Scene, motion: Recording | PoseTrack | Posed, fps: float | No
     return replay.track(times)
 
 
-def glb(view: SceneView, track: PoseTrack, grounds: bool = True) -> bytes:
+def glb(view: Staged, track: PoseTrack, grounds: bool = True) -> bytes:
     """The bytes of a file with pieces and grounds of a view, its bodies moving as in the track."""
     document = GltfDocument()
     meshes = GltfMeshes(document)

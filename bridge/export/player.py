@@ -15,13 +15,12 @@ import numpy as np
 from bridge.drawing.camera import Camera
 from bridge.drawing.light import towards_light
 from bridge.drawing.painter import FOG, HORIZON, ZENITH
-from bridge.export.gltf import glb, tracked
+from bridge.export.gltf import Exported, Staged, glb, staged
 from bridge.meshes.paint import linear
-from bridge.picture.scene_view import SceneView, outline
+from bridge.picture.scene_view import outline
 from recursive_dyn.codegen import whole_file
 from recursive_dyn.errors import ModelError
-from recursive_dyn.simulation.moving import Posed
-from recursive_dyn.simulation.recording import PoseTrack, Recording
+from recursive_dyn.simulation.recording import PoseTrack
 from scene import Scene
 
 _PARTS = Path(__file__).parent / "player_page"
@@ -32,19 +31,18 @@ class Player:
     """A scene and its motion as a page of HTML: play, pause, speed, a bar to scrub; drag to turn, scroll to come near.
 
     motion: as in ``export_gltf``, fps: its keys a second. camera, ground: as in Pictures; follow: the body, by name,
-    that the camera moves along with at first. The page is about a megabyte: three.js is in it, and the motion, 28 bytes
-    a moving body and key. In a notebook it is shown where it is the value of a cell. Raises ModelError for an unknown
-    body and what ``export_gltf`` refuses.
+    that the camera moves along with at first, its target's if that is one. The page is about a megabyte: three.js is in
+    it, and the motion, 28 bytes a moving body and key. In a notebook it is shown where it is the value of a cell.
+    Raises ModelError for an unknown body and what ``export_gltf`` refuses.
     """
 
     def __init__(
-        self, scene: Scene, motion: Recording | PoseTrack | Posed, camera: Camera | None = None, fps: float = 30.0,
+        self, scene: Scene, motion: Exported, camera: Camera | None = None, fps: float = 30.0,
         ground: bool | float = True, follow: str | None = None, title: str = "recursive-dyn",
     ) -> None:  # fmt: skip
-        track = tracked(scene, motion, fps)
+        view, track = staged(scene, motion, fps, ground)
         if follow is not None and follow not in track.bodies:
             raise ModelError(f"no body is named {follow!r}; there are {', '.join(track.bodies[:20])}")
-        view = SceneView(scene, track, ground)
         self._motion, self._title = glb(view, track, grounds=False), title
         self._facts = _facts(view, track, camera, fps, follow)
 
@@ -70,7 +68,7 @@ class Player:
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 480px; border: 0"></iframe>'
 
 
-def html(scene: Scene, motion: Recording | PoseTrack | Posed, path: str | Path | None = None, **options: Any) -> str:
+def html(scene: Scene, motion: Exported, path: str | Path | None = None, **options: Any) -> str:
     """The page of a ``Player`` with these options, also written to a path if there is one."""
     player = Player(scene, motion, **options)
     if path is not None:
@@ -78,10 +76,11 @@ def html(scene: Scene, motion: Recording | PoseTrack | Posed, path: str | Path |
     return player.html()
 
 
-def _facts(view: SceneView, track: PoseTrack, camera: Camera | None, fps: float, follow: str | None) -> dict[str, Any]:
+def _facts(view: Staged, track: PoseTrack, camera: Camera | None, fps: float, follow: str | None) -> dict[str, Any]:
     """What the page needs beside the motion; directions and places as glTF has them, y up."""
-    camera = (Camera() if camera is None else camera).framed(outline(view.pieces, track.poses[0]), ASPECT)
-    assert camera.target is not None
+    camera = Camera() if camera is None else camera
+    follow = camera.target if follow is None and isinstance(camera.target, str) else follow
+    camera = camera.aimed(track.bodies, track.poses[0]).framed(outline(view.pieces, track.poses[0]), ASPECT)
     place = [0.0, 0.0, 0.0] if follow is None else track.poses[0, track.bodies.index(follow), :3, 3]
     return {
         "fov": camera.fov, "distance": camera.distance,

@@ -52,6 +52,7 @@ class DisplayList:
 
     def __init__(self, connection: Connection, files: MeshFiles) -> None:
         self._connection, self._client, self._files = connection, connection.id, files
+        self._names: tuple[str, ...] = ()
         self._items: list[tuple[Visual, int]] = []
         self._boards: list[tuple[Visual, Board]] = []
         self._grounds: list[Ground] = []
@@ -71,6 +72,7 @@ class DisplayList:
     def of(cls, scene: MirroredScene, poses: np.ndarray) -> DisplayList:
         """What is drawn of a scene with its bodies at X_WB ``poses`` (nb, 4, 4); boards suit its size."""
         result = cls(scene.connection, scene.files)
+        result._names = tuple(scene.names)
         for k in range(len(scene.names)):
             for visual in scene.looks(k):
                 result.add(visual, k)
@@ -115,7 +117,7 @@ class DisplayList:
         """
         if self._outline is None:
             self._outline = self.outline(poses)
-        camera = camera.framed(self._outline, size[0] / size[1])
+        camera = camera.aimed(self._names, poses).framed(self._outline, size[0] / size[1])
         if renderer is None:
             return self._drawn(poses, camera, size, samples)
         with bullets_turn():

@@ -60,4 +60,5 @@ class Pictures:
         if self._outline is None:
             self._outline = outline(self._view.pieces, poses)
         self._things.place(poses)
-        return (Camera() if camera is None else camera).framed(self._outline, aspect)
+        view = (Camera() if camera is None else camera).aimed(self._view.names, poses)
+        return view.framed(self._outline, aspect)

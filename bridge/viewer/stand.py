@@ -47,13 +47,14 @@ class Stand:
         shown = self._now()
         points = outline(shown.pieces, shown.poses)
         width, height = context.window.get_size()
-        self._first = (Camera() if camera is None else camera).framed(points, width / height)
+        camera = Camera() if camera is None else camera
+        self._first = camera.aimed(self.names, shown.poses).framed(points, width / height)
         self.camera = self._first
         self._sun = towards_light(self._first)  # it stands still while the camera moves
         self._scale = 0.08 * float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
         self.shown: set[str] = set()
         self.push: Push | None = None
-        self.following: tuple[int, np.ndarray] | None = None
+        self.following = self._aimed_at(camera)
         self._chosen: int | None = None
         self._quality = FINE
         self._times = [time.perf_counter()]
@@ -140,9 +141,17 @@ class Stand:
         if camera is None:
             self.camera = first
         else:
+            self.following = self._aimed_at(camera)
+            camera = camera.aimed(self.names, self.playback.moving.frames()[0])
             target = first.target if camera.target is None else camera.target
             distance = first.distance if camera.distance is None else camera.distance
             self.camera = replace(camera, target=target, distance=distance)
+
+    def _aimed_at(self, camera: Camera) -> tuple[int, np.ndarray] | None:
+        """The body that a camera's target names, to be followed, and how far from it the camera looks."""
+        if not isinstance(camera.target, str) or camera.target not in self.names:
+            return None
+        return list(self.names).index(camera.target), np.zeros(3)
 
     def pause(self) -> None:
         """Pause, or go on."""

@@ -1,5 +1,6 @@
 """Every demo of the gallery runs: a second without a window, and in a window where there can be one."""
 
+import html
 import os
 import shutil
 import subprocess
@@ -12,7 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from demos.__main__ import GALLERY, main
+from bridge.drawing.gl_context import usable
+from bridge.viewer.picker import Picker
+from demos.__main__ import main
+from demos.gallery import GALLERY, cards, summary, write_gallery
 from demos.stage import total_energy
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -57,6 +61,27 @@ def test_demo_draws_a_film(name: str, tmp_path: Path, here: Callable[..., None])
         assert frames.n_frames == 10
 
 
+def test_the_gallery_is_a_page_of_pictures_and_players(tmp_path: Path) -> None:
+    page = write_gallery(tmp_path / "gallery", ("wire", "kuka"), seconds=0.2)
+    text = page.read_text()
+    for name in ("wire", "kuka"):
+        assert html.escape(summary(name)) in text and f'href="{name}.html"' in text and f'src="{name}.png"' in text
+        assert "</html>" in (page.parent / f"{name}.html").read_text()
+        assert np.asarray(Image.open(page.parent / f"{name}.png")).std() > 10
+    sheet = np.asarray(Image.open(page.parent / "contact_sheet.png").convert("RGB"))
+    assert all(sheet[50:250, 384 * k : 384 * k + 384].std() > 10 for k in (0, 1))
+
+
+@pytest.mark.skipif(not usable(), reason="OpenGL 3.3 does not work here (no display and no EGL)")
+def test_the_gallerys_window_has_a_card_of_every_demo() -> None:
+    shown = cards()
+    assert [card.name for card in shown] == list(GALLERY) and all(card.line for card in shown)
+    assert all(card.picture.shape == (192, 256, 3) and card.picture.std() > 10 for card in shown)
+    picker = Picker(shown, size=(620, 700), hidden=True)
+    assert picker.picture().std() > 10
+    picker.close()
+
+
 @pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="no virtual display: apt-get install xvfb xauth")
 @pytest.mark.parametrize("name", ["wire", *(pytest.param(n, marks=pytest.mark.slow) for n in GALLERY if n != "wire")])
 def test_demo_runs_in_a_window(name: str) -> None:
@@ -72,6 +97,7 @@ def test_demo_runs_in_a_window(name: str) -> None:
         (("nothing",), "invalid choice"),
         (("kuka", "--headless", "x.avi"), ".mp4 or .png"),
         (("kuka", "--seconds", "-1"), "positive"),
+        (("gallery", "--seconds", "0"), "positive"),
     ],
 )
 def test_bad_command_lines_are_refused(
@@ -94,9 +120,11 @@ def test_a_minute_of_one_step_a_frame(name: str) -> None:
 
 
 def test_humanoid_flies_on_its_parabola_and_keeps_its_energy() -> None:
-    """No contact, no friction in ball joints of this file: energy is conserved and the centre of mass falls freely."""
-    stage = import_module("demos.humanoid").build()
-    simulation, dynamics = stage.simulation, stage.simulation.dynamics
+    """In the air the centre of mass falls freely; without damping and friction in the joints energy is conserved."""
+    from demos import humanoid
+
+    _, simulation = humanoid.thrown(damping=0.0, rubbing=0.0)
+    dynamics = simulation.dynamics
     energy, start = total_energy(simulation), dynamics.center_of_mass(simulation.q)
     velocity = dynamics.momentum(simulation.q, simulation.v)[3:] / _mass(simulation)
     simulation.step(240)
@@ -104,6 +132,28 @@ def test_humanoid_flies_on_its_parabola_and_keeps_its_energy() -> None:
     # the implicit midpoint rule is of second order: (h omega)^2 with spins of some rad/s
     np.testing.assert_allclose(dynamics.center_of_mass(simulation.q), expected, atol=2e-3)
     assert abs(total_energy(simulation) - energy) < 2e-3 * abs(energy)
+
+
+def test_figures_have_no_gaps() -> None:
+    """Each body's surface reaches its joint and those of its children, where the next one's does, too."""
+    from demos import humanoid
+
+    scene, simulation = humanoid.thrown()
+    poses = dict(zip(simulation.dynamics.bodies, simulation.frames()[0], strict=True))
+    for body in scene.bodies:
+        if body.shapes and body.parent.shapes:
+            for own in (body, body.parent):
+                joint = np.linalg.solve(poses[own.name], poses[body.name][:, 3])[:3]
+                assert min(_outside(shape, joint) for shape in own.shapes) <= 0.0, (body.name, own.name)
+
+
+def _outside(shape, point: np.ndarray) -> float:
+    """How far outside a sphere, a capsule or a box a point is, m; negative inside."""
+    x, y, z = np.linalg.solve(shape.at, np.append(point, 1.0))[:3]
+    if hasattr(shape, "size"):
+        return float((np.abs((x, y, z)) - np.array(shape.size) / 2).max())
+    half = getattr(shape, "length", 0.0) / 2
+    return float(np.linalg.norm((x, y, z - np.clip(z, -half, half)))) - shape.radius
 
 
 def _mass(simulation) -> float:

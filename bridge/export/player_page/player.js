@@ -7,6 +7,7 @@ import {
 import { GLTFLoader } from "three/examples/jsm/loaders/GLTFLoader.js";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
+const WIDE = 4 / 3; // width by height of a window from which on the field of view is that of the camera
 const SHADOW = 2048, STEP = 1.25, AROUND = 2.5; // as in bridge/drawing/light.py
 const element = (id) => document.getElementById(id);
 const meta = JSON.parse(element("meta").textContent);
@@ -229,6 +230,8 @@ function resize() {
   renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
   renderer.setSize(width, height);
   camera.aspect = width / Math.max(height, 1);
+  const tangent = Math.tan((meta.fov * Math.PI) / 360) * Math.max(1, WIDE / camera.aspect); // narrow windows see as much
+  camera.fov = (360 / Math.PI) * Math.atan(tangent);
   camera.updateProjectionMatrix();
 }
 

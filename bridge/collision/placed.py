@@ -31,7 +31,7 @@ class Placed:
         """
         bodies = self._bodies
         if self._version != bodies.version:
-            bare = np.array([body in bodies.bare for body in bodies.ids.tolist()], dtype=bool)
+            bare = np.isin(bodies.ids, [*bodies.bare]) if bodies.bare else np.zeros(len(bodies.ids), dtype=bool)
             self._solid = self._placing(~bare, self._solid)
             self._bare = self._placing(bare, self._bare)
             self._version, self._known = bodies.version, []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ class Population:
         self._numbers = np.zeros(0, dtype=np.int64)
         self._ignored: np.ndarray | None = None
         self.known = Known(
-            self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), *_integers([[len(names)], [0]])
+            self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), _integers([len(names)]), _integers([0])
         )
         self.census = nobody()
         self.reach, self.boxes, self.walls = bodies.reach, bodies.boxes, np.zeros((0, 6))
@@ -108,7 +108,7 @@ class Population:
         fast, around = np.zeros(count, dtype=np.int64), np.zeros((count, 6))
         some = who_is_fast(sweep, fast, around)
         pairs = [(int(fast[i]), body) for i in range(some) for body in self._within(around[i, :3], around[i, 3:])]
-        parts = most_parts(sweep, _integers(pairs).reshape(-1, 2)) if pairs else 1
+        parts = most_parts(sweep, np.array(pairs, dtype=np.int64).reshape(-1, 2)) if pairs else 1
         for body in self.free:
             velocity = np.array(pybullet.getBaseVelocity(body.id, physicsClientId=self._client)[0])
             moved = h * float(np.linalg.norm(velocity))
@@ -136,7 +136,7 @@ class Population:
         ranks, skins, foreign = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=bool)
         foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
         self._numbers[bodies.ids] = bodies.owners
-        skins[list(bodies.skins)] = list(bodies.skins.values())
+        skins[_integers(bodies.skins)] = np.fromiter(bodies.skins.values(), float, len(bodies.skins))
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:
@@ -153,5 +153,5 @@ class Population:
         return {body for body, _ in found}
 
 
-def _integers(values: Any) -> np.ndarray:
-    return np.array([*values], dtype=np.int64)
+def _integers(values: Collection[int]) -> np.ndarray:
+    return np.fromiter(values, np.int64, len(values))

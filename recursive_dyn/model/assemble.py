@@ -42,10 +42,7 @@ def build_model(
     """
     if not (shared or constraints):
         trees, order = _trees(specs)
-        for root, tree in trees.items():
-            if root.part is None or root.part.specs != tree:
-                object.__setattr__(root, "part", _part(tree))
-        parts = [root.part for root in trees if root.part is not None]
+        parts = [_known_part(root, tree) for root, tree in trees.items()]
         models = [part.model for part in parts if part.model is not None]
         if len(models) == len(trees):
             return ComposedModel(models, [part.trees for part in parts], order, gravity, parameters)
@@ -62,6 +59,15 @@ def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], t
     number = {root: k for k, root in enumerate(trees)}
     own = {spec: k for tree in trees.values() for k, spec in enumerate(tree)}
     return trees, (np.array([number[spec.root] for spec in specs]), np.array([own[spec] for spec in specs]))
+
+
+def _known_part(root: BodySpec, tree: list[BodySpec]) -> PartOfWorld:
+    """What hangs on a body of the world, kept with it."""
+    part = root.part
+    if part is None or part.specs != tree:
+        part = _part(tree)
+        object.__setattr__(root, "part", part)
+    return part
 
 
 def _part(tree: list[BodySpec]) -> PartOfWorld:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count, repeat
 
 import numpy as np
@@ -82,16 +83,28 @@ class Edit:
         result[own] = self.bodies[a[own]]
         return result
 
-    def momentum(self, kept: Momentum, q: np.ndarray, v: np.ndarray, measured: np.ndarray, target: Momentum) -> None:
+    @cached_property
+    def trees(self) -> np.ndarray:
+        """Of the floating trees that there were (k,) the numbers now, GONE for those that changed."""
+        return find(impulse.floating(self.new.model), self.links[impulse.floating(self.old.model)])
+
+    @property
+    def measures(self) -> bool:
+        """Whether there are floating trees that were not, or were others, before: of these ``momentum`` is measured."""
+        return int((self.trees >= 0).sum()) < len(impulse.floating(self.new.model))
+
+    def momentum(
+        self, kept: Momentum, q: np.ndarray, v: np.ndarray, measured: np.ndarray | None, target: Momentum
+    ) -> None:
         """What is carried of floating trees that stayed as they are; of the others what is measured at the new state
-        q, v: ``measured`` (k, FLOATING), see ``impulse.floating_momenta``."""
+        q, v: ``measured`` (k, FLOATING), see ``impulse.floating_momenta``, where there are others."""
         if not kept.known[0]:
             return
         target.known[0], target.q[:], target.v[:] = 1, q, v
-        target.linear[:], target.spin[:] = measured[:, _LINEAR], measured[:, _SPIN]
-        now = find(impulse.floating(self.new.model), self.links[impulse.floating(self.old.model)])
-        moved(kept.linear, now, target.linear)
-        moved(kept.spin, now, target.spin)
+        if measured is not None:
+            target.linear[:], target.spin[:] = measured[:, _LINEAR], measured[:, _SPIN]
+        moved(kept.linear, self.trees, target.linear)
+        moved(kept.spin, self.trees, target.spin)
 
 
 def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:

@@ -105,7 +105,7 @@ class Memory:
         self.contacts.free, self.contacts.free_names = other.contacts.free, other.contacts.free_names
         self._empty, self._last, self.acted = other._empty, other._last, other.acted
 
-    def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray) -> None:
+    def adopt(self, other: Memory, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray | None) -> None:
         """Hold what ``other`` did of what is still there, at the new state q, v; measured: see ``Edit.momentum``.
 
         Both have the same contacts.

@@ -190,7 +190,7 @@ class Simulation(Snapshots):
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
         timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps)
         charts = Charts(dynamics) if dynamics.model.charted else None
-        momenta = timesteps.at_present().momenta
+        momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():
             before = self._timesteps
             timesteps.settings, timesteps.surroundings = before.settings, before.surroundings

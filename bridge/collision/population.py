@@ -14,7 +14,7 @@ from bridge.collision.contact_points import BITS, Known
 from bridge.collision.free_bodies import FreeBody, articulated
 from bridge.collision.looking import Haste
 from bridge.collision.placing import HALF
-from bridge.collision.sweeping import Sweep, most_parts, who_is_fast
+from bridge.collision.sweeping import MOVING, Sweep, most_parts, who_is_fast
 from bridge.connection import Connection
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
@@ -106,7 +106,7 @@ class Population:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         count, h = len(sweep.poses), float(sweep.haste.h[0])
         fast, around = np.zeros(count, dtype=np.int64), np.zeros((count, 6))
-        some = who_is_fast(sweep, fast, around)
+        some = who_is_fast(sweep, fast, around, np.zeros((count, MOVING)))
         pairs = [(int(fast[i]), body) for i in range(some) for body in self._within(around[i, :3], around[i, 3:])]
         parts = most_parts(sweep, np.array(pairs, dtype=np.int64).reshape(-1, 2)) if pairs else 1
         for body in self.free:

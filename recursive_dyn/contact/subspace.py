@@ -89,12 +89,25 @@ def _system(it: Island, binding: Binding, soft: float, least: bool, K: Floats, b
     """What each impulse does to each row that binds, K (k, k), with what gives way on its diagonal, and what is missed
     b (k,); if ``least``, b gives way to what is carried already."""
     count, does = len(b), np.zeros(len(it.y))
+    low, high = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    _spans(it, binding, low, high)
+    K[:] = 0.0
     for j in range(count):
         _spread(it, binding, j, does, 1.0)
-        for i in range(count):
-            K[i * count + j] = _along(it, binding, i, does)
+        i = 0
+        while i < count:
+            rows = 1
+            if i >= j or binding.slides[i] or binding.slides[j]:  # K is symmetric but for friction that slides
+                rows = _rows_together(binding, i, count)
+                if low[i] <= high[j] and low[j] <= high[i]:
+                    _column(it, binding, i, j, rows, does, K, count)
+            i += rows
         for slot in it.slots:
             does[slot] = 0.0
+    for j in range(count):
+        for i in range(0 if binding.slides[j] else j):
+            if not binding.slides[i]:
+                K[i * count + j] = K[j * count + i]
     for i in range(count):
         b[i] = _missed(it, binding, i)
         ridge = soft * abs(K[i * count + i]) + 1e-300
@@ -103,6 +116,46 @@ def _system(it: Island, binding: Binding, soft: float, least: bool, K: Floats, b
             b[i] -= ridge * _carried(it, binding, i)
         if binding.row[i] < 0:
             K[i * count + i] += it.lines.soft[binding.owner[i]]
+
+
+@compiled
+def _spans(it: Island, binding: Binding, low: Integers, high: Integers) -> None:
+    """The first and the last whitened coordinate that each row reaches."""
+    for i in range(len(low)):
+        owner, row = binding.owner[i], binding.row[i]
+        low[i], high[i] = len(it.y), -1
+        if row < 0:
+            for k in range(it.lines.first[owner], it.lines.first[owner + 1]):
+                low[i], high[i] = min(low[i], it.lines.slots[k]), max(high[i], it.lines.slots[k])
+        else:
+            for k in range(it.rows.first[owner], it.rows.first[owner + 1]):
+                low[i], high[i] = min(low[i], it.rows.slots[k]), max(high[i], it.rows.slots[k])
+
+
+@compiled
+def _rows_together(binding: Binding, i: int, count: int) -> int:
+    """3 for a normal and both tangents of one contact from the i-th row on, else 1."""
+    last = i + 2
+    if last < count and binding.row[i] == 0 and binding.row[last] == 2 and binding.owner[i] == binding.owner[last]:
+        return 3
+    return 1
+
+
+@compiled
+def _column(it: Island, binding: Binding, i: int, j: int, together: int, does: Floats, K: Floats, count: int) -> None:
+    """Write what whitened velocities do to the i-th row, or three together, into the j-th column of K."""
+    rows, owner = it.rows, binding.owner[i]
+    if together == 1:
+        K[i * count + j] = _along(it, binding, i, does)
+        return
+    height, at, v0, v1, v2 = rows.height[owner], rows.start[owner], 0.0, 0.0, 0.0
+    for k in range(rows.first[owner], rows.first[owner + 1]):
+        rate = does[rows.slots[k]]
+        v0 += rows.values[at] * rate
+        v1 += rows.values[at + 1] * rate
+        v2 += rows.values[at + 2] * rate
+        at += height
+    K[i * count + j], K[(i + 1) * count + j], K[(i + 2) * count + j] = v0, v1, v2
 
 
 @compiled

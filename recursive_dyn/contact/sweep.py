@@ -61,7 +61,7 @@ def _sweep_contact(it: Island, c: int, soft: float) -> float:
         v0 - g00 * p0 - g10 * p1 - g20 * p2,
         v1 - g10 * p0 - g11 * p1 - g21 * p2,
         v2 - g20 * p0 - g21 * p1 - g22 * p2,
-        it.targets[c], it.frictions[c, 0], it.frictions[c, 1],
+        it.targets[c], it.frictions[c, 0], it.frictions[c, 1], p1, p2,
     )  # fmt: skip
     P[c, 0], P[c, 1], P[c, 2] = n0, n1, n2
     d0, d1, d2 = n0 - p0, n1 - p1, n2 - p2

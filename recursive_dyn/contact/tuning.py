@@ -8,6 +8,7 @@ LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move 
 # One contact alone (cone)
 CONE_ROUNDS = 100  # Newton steps, of which a handful is taken: a bound for bad numbers
 CONE_EXACT = 1e-15  # relative: rounding
+CONE_CLOSE = 1e-8  # relative: a Newton step so short that the next one, its square, would be rounding
 IMMOBILE = 1e-10  # share of a contact's mobility below which a direction cannot move
 IMMOBILE_RIDGE = 1e-10  # what such a direction is given instead
 ROLLING_SINGULAR = 1e-12  # share of its square below which the mobility of rolling has no inverse

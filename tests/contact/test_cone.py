@@ -20,9 +20,9 @@ def mobility(rng: np.random.Generator, size: int = 3, spread: float = 2.0) -> np
     return axes @ np.diag(10.0 ** rng.uniform(-spread, spread, size)) @ axes.T
 
 
-def solved(G, c, target, sticking, sliding, law=coulomb) -> np.ndarray:
+def solved(G, c, target, sticking, sliding, law=coulomb, before=(0.0, 0.0)) -> np.ndarray:
     upper = [float(G[i, j]) for i in range(3) for j in range(i, 3)]
-    return np.array(law(*upper, *map(float, c), float(target), float(sticking), float(sliding)))
+    return np.array(law(*upper, *map(float, c), float(target), float(sticking), float(sliding), *before))
 
 
 def assert_coulomb(p, v, target, sticking, sliding, size, tolerance=EXACT) -> str:

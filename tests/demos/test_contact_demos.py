@@ -159,7 +159,7 @@ def test_the_ball_breaks_the_wall():
 
 @pytest.mark.slow
 def test_the_wall_pushes_bullets_crates_over():
-    done = wall(4.0)
+    done = wall(5.0)
     assert kinetic_of_bricks(done.stage) < 1.0
     assert any(a.startswith("brick") and b.startswith("bullet") for a, b in done.pairs)
 

@@ -14,6 +14,7 @@ from recursive_dyn.contact.tuning import (
     DIRECT_SOFTNESS,
     FAILED,
     FIRST_SWEEPS,
+    HOPELESS,
     PATIENCE,
     SWEEPS_BETWEEN,
     YIELDING,
@@ -64,6 +65,8 @@ def _direct(
             if change <= tolerance:
                 return done, change
         patience -= 1
+        if change > HOPELESS * best:
+            break
         if change < best:
             best, patience = change, PATIENCE
             read(it, kept)

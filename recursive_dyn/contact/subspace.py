@@ -6,22 +6,33 @@ Erleben, 2010): a chain of stiff motors or a heavy body on a light one is then n
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
-from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, component, moving, velocity
+from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, along, component, moving, velocity
+from recursive_dyn.contact.direct_solve import eliminate
 from recursive_dyn.contact.tuning import BOUND_WIDTH, MOST_DIRECT_ROWS
+
+SCALAR, ACROSS = -1, -2  # instead of a number of a contact's row
 
 
 class Binding(NamedTuple):
     """Rows that bind, numbered through: owner (k,): contact or scalar row of each; row (k,): which of its contact's,
-    -1 for a scalar row; slides (k,): a normal row to which friction is bound."""
+    SCALAR for a scalar row, ACROSS for the direction across the friction of a contact that slides; slides (k,): a
+    normal row to which friction is bound; gives (k,): velocity by which an impulse of 1 gives way; across (k, 2): that
+    direction, along both tangents.
+
+    Friction p that slides at v stays opposed to it: across p, tau v - p v_tau = 0 to first order, with tau = |p| and
+    v_tau < 0 the velocity along p. So it binds like what gives way by -v_tau / tau.
+    """
 
     owner: Integers
     row: Integers
     slides: Flags
+    gives: Floats
+    across: Annotated[np.ndarray, float, 2]
 
 
 @compiled
@@ -32,7 +43,10 @@ def refine(it: Island, soft: float, least: bool) -> bool:
     so that all carry alike, and not quite on target) or to what it carries more.
     """
     most = 6 * len(it.contacts) + len(it.scalars)
-    binding = Binding(np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.bool_))
+    binding = Binding(
+        np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.bool_),
+        np.zeros(most), np.zeros((most, 2)),
+    )  # fmt: skip
     count = _bind(it, binding)
     if count == 0 or count > MOST_DIRECT_ROWS:
         return False
@@ -57,9 +71,18 @@ def _bind(it: Island, binding: Binding) -> int:
                 if _is_free(it, c, component(rows.kind[c], i), slides):
                     binding.owner[count], binding.row[count], binding.slides[count] = c, i, slides and i == 0
                     count += 1
+            if slides:
+                gives = _given_across(it, c)
+                if gives > 0.0:
+                    size = np.sqrt(it.P[c, 1] * it.P[c, 1] + it.P[c, 2] * it.P[c, 2])
+                    binding.owner[count], binding.row[count], binding.slides[count] = c, ACROSS, False
+                    binding.across[count, 0], binding.across[count, 1] = -it.P[c, 2] / size, it.P[c, 1] / size
+                    binding.gives[count] = gives
+                    count += 1
     for s in it.scalars:
         if lines.low[s] < it.Q[s] < lines.high[s]:
-            binding.owner[count], binding.row[count], binding.slides[count] = s, -1, False
+            binding.owner[count], binding.row[count], binding.slides[count] = s, SCALAR, False
+            binding.gives[count] = lines.soft[s]
             count += 1
     return count
 
@@ -70,6 +93,15 @@ def _slides(it: Island, c: int) -> bool:
     P, bound = it.P, it.frictions[c, 1] * it.P[c, 0]
     size = np.sqrt(P[c, 1] * P[c, 1] + P[c, 2] * P[c, 2])
     return size >= bound * (1.0 - BOUND_WIDTH) and size <= bound * (1.0 + BOUND_WIDTH)
+
+
+@compiled
+def _given_across(it: Island, c: int) -> float:
+    """By how much a contact that slides gives way across its friction, for an impulse of 1; 0 if it slides no more."""
+    p1, p2 = it.P[c, 1], it.P[c, 2]
+    square = p1 * p1 + p2 * p2
+    along = p1 * velocity(it.rows, c, 1, it.y) + p2 * velocity(it.rows, c, 2, it.y)
+    return -along / square if square > 0.0 and along < 0.0 else 0.0
 
 
 @compiled
@@ -96,12 +128,11 @@ def _system(it: Island, binding: Binding, soft: float, least: bool, K: Floats, b
         _spread(it, binding, j, does, 1.0)
         i = 0
         while i < count:
-            rows = 1
-            if i >= j or binding.slides[i] or binding.slides[j]:  # K is symmetric but for friction that slides
-                rows = _rows_together(binding, i, count)
-                if low[i] <= high[j] and low[j] <= high[i]:
-                    _column(it, binding, i, j, rows, does, K, count)
-            i += rows
+            end = _end_of_rows(binding, i, count)
+            wanted = end > j or binding.slides[i] or binding.slides[j]  # K is symmetric but for friction that slides
+            if wanted and low[i] <= high[j] and low[j] <= high[i]:
+                _column(it, binding, i, end, j, does, K, count)
+            i = end
         for slot in it.slots:
             does[slot] = 0.0
     for j in range(count):
@@ -114,8 +145,7 @@ def _system(it: Island, binding: Binding, soft: float, least: bool, K: Floats, b
         K[i * count + i] += ridge
         if least:
             b[i] -= ridge * _carried(it, binding, i)
-        if binding.row[i] < 0:
-            K[i * count + i] += it.lines.soft[binding.owner[i]]
+        K[i * count + i] += binding.gives[i]
 
 
 @compiled
@@ -124,7 +154,7 @@ def _spans(it: Island, binding: Binding, low: Integers, high: Integers) -> None:
     for i in range(len(low)):
         owner, row = binding.owner[i], binding.row[i]
         low[i], high[i] = len(it.y), -1
-        if row < 0:
+        if row == SCALAR:
             for k in range(it.lines.first[owner], it.lines.first[owner + 1]):
                 low[i], high[i] = min(low[i], it.lines.slots[k]), max(high[i], it.lines.slots[k])
         else:
@@ -133,20 +163,22 @@ def _spans(it: Island, binding: Binding, low: Integers, high: Integers) -> None:
 
 
 @compiled
-def _rows_together(binding: Binding, i: int, count: int) -> int:
-    """3 for a normal and both tangents of one contact from the i-th row on, else 1."""
-    last = i + 2
-    if last < count and binding.row[i] == 0 and binding.row[last] == 2 and binding.owner[i] == binding.owner[last]:
-        return 3
-    return 1
+def _end_of_rows(binding: Binding, i: int, count: int) -> int:
+    """Behind the last row of the contact, or scalar row, whose first one is the i-th."""
+    end = i + 1
+    while end < count and binding.row[i] != SCALAR and binding.row[end] != SCALAR:
+        if binding.owner[end] != binding.owner[i]:
+            break
+        end += 1
+    return end
 
 
 @compiled
-def _column(it: Island, binding: Binding, i: int, j: int, together: int, does: Floats, K: Floats, count: int) -> None:
-    """Write what whitened velocities do to the i-th row, or three together, into the j-th column of K."""
-    rows, owner = it.rows, binding.owner[i]
-    if together == 1:
-        K[i * count + j] = _along(it, binding, i, does)
+def _column(it: Island, binding: Binding, begin: int, end: int, j: int, does: Floats, K: Floats, count: int) -> None:
+    """Write what whitened velocities do to the rows of one contact, or a scalar row, into the j-th column of K."""
+    owner, rows = binding.owner[begin], it.rows
+    if binding.row[begin] == SCALAR:
+        K[begin * count + j] = moving(it.lines, owner, does)
         return
     height, at, v0, v1, v2 = rows.height[owner], rows.start[owner], 0.0, 0.0, 0.0
     for k in range(rows.first[owner], rows.first[owner + 1]):
@@ -155,15 +187,28 @@ def _column(it: Island, binding: Binding, i: int, j: int, together: int, does: F
         v1 += rows.values[at + 1] * rate
         v2 += rows.values[at + 2] * rate
         at += height
-    K[i * count + j], K[(i + 1) * count + j], K[(i + 2) * count + j] = v0, v1, v2
+    for i in range(begin, end):
+        row, value = binding.row[i], v0
+        if row == ACROSS:
+            value = binding.across[i, 0] * v1 + binding.across[i, 1] * v2
+        elif row > 2:
+            value = along(rows, owner, row, 0.0, does)
+        elif row > 0:
+            value = v1 if row == 1 else v2
+        K[i * count + j] = value
 
 
 @compiled
 def _spread(it: Island, binding: Binding, j: int, does: Floats, amount: float) -> None:
     """Add to whitened velocities what an impulse along a row does, with the friction bound to it."""
     owner, row = binding.owner[j], binding.row[j]
-    if row < 0:
+    if row == SCALAR:
         add_scalar(it.lines, owner, amount, does)
+        return
+    if row == ACROSS:
+        w1, w2 = binding.across[j, 0], binding.across[j, 1]
+        add(it.rows, owner, 1, amount * w1, does)
+        add(it.rows, owner, 2, amount * w2, does)
         return
     add(it.rows, owner, row, amount, does)
     if binding.slides[j]:
@@ -172,26 +217,15 @@ def _spread(it: Island, binding: Binding, j: int, does: Floats, amount: float) -
 
 
 @compiled
-def _along(it: Island, binding: Binding, i: int, does: Floats) -> float:
-    """What whitened velocities do to a row."""
-    owner, row = binding.owner[i], binding.row[i]
-    if row < 0:
-        return moving(it.lines, owner, does)
-    rows, total = it.rows, 0.0
-    height, at = rows.height[owner], rows.start[owner] + row
-    for k in range(rows.first[owner], rows.first[owner + 1]):
-        total += rows.values[at] * does[rows.slots[k]]
-        at += height
-    return total
-
-
-@compiled
 def _missed(it: Island, binding: Binding, i: int) -> float:
     """By how much the velocity of a row is below its target."""
     owner, row = binding.owner[i], binding.row[i]
-    if row < 0:
+    if row == SCALAR:
         lines = it.lines
         return lines.target[owner] - lines.speed[owner] - lines.soft[owner] * it.Q[owner] - moving(lines, owner, it.y)
+    if row == ACROSS:
+        w1, w2 = binding.across[i, 0], binding.across[i, 1]
+        return -w1 * velocity(it.rows, owner, 1, it.y) - w2 * velocity(it.rows, owner, 2, it.y)
     return (it.targets[owner] if row == 0 else 0.0) - velocity(it.rows, owner, row, it.y)
 
 
@@ -199,7 +233,9 @@ def _missed(it: Island, binding: Binding, i: int) -> float:
 def _carried(it: Island, binding: Binding, i: int) -> float:
     """The impulse of a row."""
     owner, row = binding.owner[i], binding.row[i]
-    return it.Q[owner] if row < 0 else it.P[owner, component(it.rows.kind[owner], row)]
+    if row == ACROSS:
+        return 0.0
+    return it.Q[owner] if row == SCALAR else it.P[owner, component(it.rows.kind[owner], row)]
 
 
 @compiled
@@ -208,38 +244,15 @@ def _change(it: Island, binding: Binding, x: Floats) -> None:
     P = it.P
     for k in range(len(x)):
         owner, row = binding.owner[k], binding.row[k]
-        if row < 0:
+        if row == SCALAR:
             it.Q[owner] += x[k]
+        elif row == ACROSS:
+            w1, w2 = binding.across[k, 0], binding.across[k, 1]
+            P[owner, 1] += x[k] * w1
+            P[owner, 2] += x[k] * w2
         elif binding.slides[k]:
             ratio = x[k] / P[owner, 0]
             for r in range(3):
                 P[owner, r] += P[owner, r] * ratio
         else:
             P[owner, component(it.rows.kind[owner], row)] += x[k]
-
-
-@compiled
-def eliminate(K: Floats, b: Floats) -> None:
-    """b <- x with K x = b, K (n, n) row by row, by elimination with row exchanges; K is used up."""
-    n = len(b)
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(K[i * n + k]) > abs(K[best * n + k]):
-                best = i
-        if best != k:
-            b[k], b[best] = b[best], b[k]
-            for j in range(n):
-                K[k * n + j], K[best * n + j] = K[best * n + j], K[k * n + j]
-        own = K[k * n : (k + 1) * n]
-        for i in range(k + 1, n):
-            below = K[i * n : (i + 1) * n]
-            ratio = below[k] / own[k]
-            if ratio != 0.0:
-                for j in range(k + 1, n):
-                    below[j] -= ratio * own[j]
-                b[i] -= ratio * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= K[k * n + j] * b[j]
-        b[k] /= K[k * n + k]

@@ -16,7 +16,13 @@ ROLLING_SINGULAR = 1e-12  # share of its square below which the mobility of roll
 # One island
 FIRST_SWEEPS = 3  # before anything else: most islands need no more
 SWEEPS_BETWEEN = 3  # after each direct solve, to find out again what binds
-DIRECT_SOFTNESS = (1e-9, 1e-7, 1e-5)  # ridges of direct solves, see ``subspace.refine``: softer where they do not help
+DIRECT_SOFTNESS = (
+    1e-9,
+    1e-4,
+    1e-2,
+    1e-5,
+)  # ridges of direct solves, see ``subspace.refine``: softer where they do not help
+HOPELESS = 100.0  # growth of the residual by a direct solve after which a softer one comes at once
 PATIENCE = 3  # direct solves that may pass without a better residual
 CANCELLED = 1e-6  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
 FAILED = 1e-3  # m/s: a residual that is no solution

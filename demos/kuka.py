@@ -13,11 +13,12 @@ HEIGHT = 0.9  # of the pedestal, m
 PEDESTAL = shapes.Cylinder(0.16, HEIGHT, at=rd.pose((0, 0, -HEIGHT / 2)), color=(0.45, 0.47, 0.5, 1))
 
 
-def arm() -> Scene:
+def arm(self_collision: bool = True) -> Scene:
     """The arm as pybullet_data ships it, bolted to the ground."""
     import pybullet_data
 
-    return Scene.from_urdf(Path(pybullet_data.getDataPath()) / "kuka_iiwa" / "model.urdf", fixed_base=True)
+    path = Path(pybullet_data.getDataPath()) / "kuka_iiwa" / "model.urdf"
+    return Scene.from_urdf(path, fixed_base=True, self_collision=self_collision)
 
 
 def build() -> Stage:

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component, moving, velocity
+from recursive_dyn.contact.impacts import has_impacts, solve_impacts
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.methods import solved
+from recursive_dyn.contact.problem import ImpulseProblem
 
 
 class Partition(NamedTuple):
@@ -129,12 +131,19 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 
 
 @compiled
-def solve_islands(whole: Island, these: Partition, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Every island of the whole from the impulses given; (most sweeps of one, largest residual)."""
-    sweeps, residual = 0, 0.0
+def solve_islands(whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats) -> tuple[int, float]:
+    """Every island of the whole from the impulses given; (most sweeps of one, largest residual).
+
+    wanted (n or more,): gaps at the end that contacts bounce to, m.
+    """
+    sweeps, residual, options = 0, 0.0, problem.options
+    iterations, tolerance = options.iterations, options.tolerance
     for k in range(these.total[0]):
         it = member(whole, these, k)
-        done, change = solved(it, iterations, tolerance)
+        if has_impacts(it, wanted, 0.5 * options.slop):
+            done, change = solve_impacts(it, problem, iterations, tolerance)
+        else:
+            done, change = solved(it, iterations, tolerance)
         if change > tolerance:
             _tame(it)
         sweeps, residual = max(sweeps, done), max(residual, change)

@@ -24,7 +24,7 @@ from recursive_dyn.contact.warm_start import started, to_world_axes
 @compiled
 def solve(problem: ImpulseProblem) -> ImpulseFacts:
     """The impulses that meet the laws of all contacts and rows, and what they lead to."""
-    layout, factors, options, changes = problem.layout, problem.factors, problem.options, problem.changes
+    layout, factors, changes = problem.layout, problem.factors, problem.changes
     n, m, free = problem.contacts.size[0], len(problem.rows.offsets), len(problem.free.masses)
     root, V = np.full(layout.nv + 6 * free, 1.0), np.empty((len(layout.parent), 6))
     inverses(layout, factors, root)
@@ -43,7 +43,7 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     these = partition(layout, rows, lines, free)
     frictions = problem.contacts.frictions[0:n]
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y)
-    sweeps, residual = solve_islands(whole, these, options.iterations, options.tolerance)
+    sweeps, residual = solve_islands(whole, these, problem, wanted)
     if pushed:
         for k in range(layout.nv):
             y[k] += given[k]

@@ -63,7 +63,7 @@ def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats,
     """Targets, gaps wanted and gaps that the step began with (n,) of contacts; they come to rest half the slop deep."""
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
     for c in range(len(targets)):
-        before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
+        before, speed = approach(problem, rows.axes, c), rows.speed[c, 0]
         bounces = min(before, speed) < -options.restitution_threshold
         restitution = contacts.frictions[c, 4] if bounces else 0.0
         targets[c], height = unilateral(contacts.gaps[c] + half, speed, before, restitution, options)
@@ -76,7 +76,7 @@ def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats,
 
 
 @compiled
-def _approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3], c: int) -> float:
+def approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3], c: int) -> float:
     """Velocity along the normal of A's point against B's at the start of the step."""
     contacts, bodies, free = problem.contacts, problem.bodies, problem.free
     u0, u1, u2 = -contacts.drift[c, 0], -contacts.drift[c, 1], -contacts.drift[c, 2]

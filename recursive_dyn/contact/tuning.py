@@ -31,6 +31,9 @@ YIELDING = (1e-3, 1e-2, 1e-1)  # share of what its impulse does by which a conta
 MOST_DIRECT_ROWS = 160  # beyond which sweeps are cheaper than elimination
 BOUND_WIDTH = 1e-9  # relative distance from a cone or bound at which a row counts as being on it
 
+# Impacts
+IMPACTS = 60  # one after the other within a step: what still approaches then gives nothing back
+
 # Sticking before sliding
 STICK_SPEED = 1e-6  # m/s: what a contact that sticks may still move by
 JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding

@@ -1,0 +1,93 @@
+"""Impacts that follow from impacts within a step: one after the other, as a row of balls passes a blow on.
+
+Solved at once with the impact that causes it, the next contact would only be kept from closing: it would take energy
+where it approached before, and give some where it parted, P (u before + u after) / 2 of either sign. So what bounces is
+solved alone, then what its impulses let bounce, until nothing does; then all contacts as they then are. With e = 1 and
+without friction no stage changes the energy.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
+from recursive_dyn.contact.methods import solved
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.targets import approach, unilateral
+from recursive_dyn.contact.tuning import IMPACTS
+
+
+@compiled
+def has_impacts(it: Island, wanted: Floats, depth: float) -> bool:
+    """Whether anything bounces that may cause impacts; wanted: gaps at the end, m, from a surface so deep on.
+
+    Generalized rows have bounds on all of a step's impulse: islands with some are solved at once.
+    """
+    bouncing = 0
+    if len(it.scalars) == 0 and len(it.contacts) > 1:
+        for c in it.contacts:
+            bouncing += wanted[c] + depth > 0.0
+    return bouncing > 0
+
+
+@compiled
+def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, tolerance: float) -> tuple[int, float]:
+    """Solve an island in stages; (sweeps, residual) of the worst one. P and y are of all stages together."""
+    rows, P, count = it.rows, it.P, len(it.contacts)
+    free, guess, total = np.empty((count, 6)), np.empty((count, 6)), np.zeros((count, 6))
+    for j in range(count):
+        free[j], guess[j] = rows.speed[it.contacts[j]], P[it.contacts[j]]
+    struck, sweeps, residual = np.empty(count, dtype=np.int64), 0, 0.0
+    for _ in range(IMPACTS):
+        active = _struck(it, problem, free, struck)
+        if active == 0:
+            break
+        stage = Island(rows, it.lines, it.targets, it.frictions, struck[0:active], it.scalars, it.slots, P, it.Q, it.y)
+        for j in range(count):
+            P[it.contacts[j]] = 0.0
+        accumulate(it)
+        done, change = solved(stage, iterations, tolerance)
+        sweeps, residual = max(sweeps, done), max(residual, change)
+        _go_on(it, total)
+    for j in range(count):
+        P[it.contacts[j]] = guess[j]
+    done, change = solved(it, iterations, tolerance)
+    for j in range(count):
+        P[it.contacts[j]] += total[j]
+        rows.speed[it.contacts[j]] = free[j]
+    accumulate(it)
+    return max(sweeps, done), max(residual, change)
+
+
+@compiled
+def _struck(it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], struck: Integers) -> int:
+    """Targets of all contacts after the stages so far, and in ``struck`` those of the next one, their number: what
+    bounces, and what never gives anything back. None if nothing bounces."""
+    contacts, options, bouncing, active = problem.contacts, problem.options, False, 0
+    for j in range(len(it.contacts)):
+        c, e = it.contacts[j], it.frictions[it.contacts[j], 4]
+        change = it.rows.speed[c, 0] - free[j, 0]
+        before, speed = approach(problem, it.rows.axes, c) + change, it.rows.speed[c, 0]
+        gap = contacts.gaps[c] + 0.5 * options.slop + options.position_share * options.h * change
+        given = e if min(before, speed) < -options.restitution_threshold else 0.0
+        it.targets[c], height = unilateral(gap, speed, before, given, options)
+        bounces = height > 0.0
+        bouncing = bouncing or bounces
+        if bounces or e == 0.0:
+            struck[active] = c
+            active += 1
+    return active if bouncing else 0
+
+
+@compiled
+def _go_on(it: Island, total: Annotated[np.ndarray, float, 6]) -> None:
+    """A stage's impulses have acted: contacts move as they let them."""
+    rows = it.rows
+    for j in range(len(it.contacts)):
+        c = it.contacts[j]
+        total[j] += it.P[c]
+        for i in range(rows.height[c]):
+            rows.speed[c, component(rows.kind[c], i)] = velocity(rows, c, i, it.y)

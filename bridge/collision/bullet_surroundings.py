@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pybullet
@@ -13,7 +14,7 @@ from bridge.collision.bullet_contacts import BulletContacts
 from bridge.collision.bullet_functions import reached
 from bridge.collision.contact_points import NEW_PAIRS, NO_ROOM
 from bridge.collision.contact_record import Contact, records
-from bridge.collision.free_bodies import Crowd, step_bullet
+from bridge.collision.free_bodies import Crowd, return_to, states_of, step_bullet
 from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
 from bridge.collision.population import Population
@@ -168,6 +169,16 @@ class BulletSurroundings:
                 self.place(poses, present.twists, bare=False)
                 pybullet.performCollisionDetection(self._client)  # its boxes, too, are those of the last detection
             self._placed.forget_seen()
+
+    def free_states(self) -> list[tuple[Any, ...]]:
+        """Where Bullet's own free bodies are, and how they move."""
+        with self._connection.guard():
+            return states_of(self._population.free, self._client)
+
+    def return_to(self, states: Sequence[tuple[Any, ...]]) -> None:
+        """Put them where they were then."""
+        with self._connection.guard():
+            return_to(states, self._population.free, self._client)
 
     def look(self, poses: np.ndarray, twists: np.ndarray) -> tuple[Contact, ...]:
         """Contacts with the bodies at poses (nb, 4, 4) and twists (nb, 6); Bullet's own stay where they are."""

@@ -42,6 +42,27 @@ class FreeBody:
         return cls(body, mass, moments, float(0.5 * np.min(np.subtract(high, low))))
 
 
+def states_of(bodies: Sequence[FreeBody], client: int) -> list[tuple[Any, ...]]:
+    """Id, position, orientation, velocity and angular velocity of each."""
+    return [
+        (
+            b.id,
+            *pybullet.getBasePositionAndOrientation(b.id, physicsClientId=client),
+            *pybullet.getBaseVelocity(b.id, physicsClientId=client),
+        )
+        for b in bodies
+    ]
+
+
+def return_to(states: Sequence[tuple[Any, ...]], bodies: Sequence[FreeBody], client: int) -> None:
+    """Put bodies where they were, as fast as they were; those that came or went since are left alone."""
+    there = {body.id for body in bodies}
+    for body, position, orientation, velocity, omega in states:
+        if body in there:
+            pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
+            pybullet.resetBaseVelocity(body, velocity, omega, client)
+
+
 class Crowd:
     """The free bodies of a connection during one step.
 

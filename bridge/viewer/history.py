@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from bridge.collision.bullet_surroundings import BulletSurroundings
 from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.surroundings import PlainDetector
 
@@ -51,11 +53,12 @@ class Timeline(Protocol):
 
 
 class _Bare(NamedTuple):
-    """A state without what the solver and Bullet remember of contacts."""
+    """A state without what the solver and Bullet remember of contacts; others: those of Bullet's own free bodies."""
 
     q: np.ndarray
     v: np.ndarray
     time: float
+    others: Sequence[tuple[Any, ...]]
 
 
 class History:
@@ -63,7 +66,7 @@ class History:
 
     What follows a state that was returned to is the same to the last bit, unless a mirror lets the simulation feel
     Bullet's bodies: whole snapshots would make Bullet forget its contacts in every step, so that of such a one the
-    state alone is kept, q, v and time.
+    state alone is kept, q, v and time, and where Bullet's own free bodies were.
     """
 
     def __init__(self, moving: Playable) -> None:
@@ -96,13 +99,21 @@ class History:
         if isinstance(state, _Bare):
             self._moving.q, self._moving.v = state.q, state.v
             self._moving.time = state.time
+            if isinstance(around := self._around, BulletSurroundings):
+                around.return_to(state.others)
         else:
             self._moving.restore(state)
 
     def __len__(self) -> int:
         return len(self._states)
 
+    @property
+    def _around(self) -> object:
+        return getattr(self._moving, "surroundings", None)
+
     def _kept(self) -> Any:
-        if isinstance(getattr(self._moving, "surroundings", None), PlainDetector | None):
+        around = self._around
+        if isinstance(around, PlainDetector | None):
             return self._moving.snapshot()
-        return _Bare(self._moving.q.copy(), self._moving.v.copy(), self._moving.time)
+        others = around.free_states() if isinstance(around, BulletSurroundings) else ()
+        return _Bare(self._moving.q.copy(), self._moving.v.copy(), self._moving.time, others)

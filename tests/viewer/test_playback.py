@@ -1,6 +1,7 @@
 """A simulation by the clock: what was is found again to the last bit, and time passes as asked."""
 
 import numpy as np
+import pybullet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +46,33 @@ def test_steps_back_return_to_the_very_states(moves):
 
 ARM = arm()
 START = ARM[1].snapshot()
+
+
+def test_bodies_of_bullets_own_go_back_too():
+    scene = Scene()
+    scene.world.attach(Body("ball", [shapes.Sphere(0.1)]), joints.free(), at=rd.pose((0, 0, 0.5)))
+    simulation = rd.Simulation(scene.compile())
+    with PyBulletMirror(scene, simulation, gui=False) as mirror:
+        crate = pybullet.createMultiBody(
+            1.0, pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[0.1] * 3), basePosition=(0.05, 0, 0.9)
+        )
+
+        def whereabouts():
+            return (
+                *state(simulation),
+                *np.concatenate(pybullet.getBasePositionAndOrientation(crate, mirror.client)),
+                *np.concatenate(pybullet.getBaseVelocity(crate, mirror.client)),
+            )
+
+        mirror.step()  # it is seen now
+        playback, known = Playback(simulation, mirror.step), [whereabouts()]
+        for _ in range(120):
+            playback.one()
+            known.append(whereabouts())
+        assert known[-1][-11] < 0.8  # it fell
+        for number in (120, 60, 3, 0):
+            playback.seek(number)
+            np.testing.assert_allclose(whereabouts(), known[number], atol=1e-12)
 
 
 def test_states_of_a_simulation_that_feels_a_mirror_are_found_again():

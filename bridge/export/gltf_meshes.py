@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 
 import numpy as np
@@ -24,6 +25,7 @@ class GltfMeshes:
         self._primitives: dict[int, tuple[Triangles, dict[str, int], int, int | None]] = {}
         self._materials: dict[tuple[object, ...], int] = {}
         self._meshes: dict[tuple[int, Color], int] = {}
+        self._textures: dict[tuple[bytes, int], int] = {}
 
     def mesh(self, piece: Piece) -> int:
         """The number of the mesh of a piece."""
@@ -100,14 +102,17 @@ class GltfMeshes:
         return self._materials[key]
 
     def _texture(self, picture: np.ndarray, sharpness: int) -> int:
-        """A picture (h, w, 4), uint8, as a PNG in the document."""
+        """A picture (h, w, 4), uint8, as a PNG in the document, once however many meshes have an equal one."""
         from PIL import Image
 
-        d, file = self._document, io.BytesIO()
-        Image.fromarray(picture).save(file, format="PNG")
-        image = d.add("images", bufferView=d.view(file.getvalue()), mimeType="image/png")
-        sampler = d.add("samplers", magFilter=sharpness, minFilter=MIPMAPS, wrapS=REPEAT, wrapT=REPEAT)
-        return d.add("textures", source=image, sampler=sampler)
+        key = hashlib.sha256(repr(picture.shape).encode() + picture.tobytes()).digest(), sharpness
+        if key not in self._textures:
+            d, file = self._document, io.BytesIO()
+            Image.fromarray(picture if (picture[..., 3] < 255).any() else picture[..., :3]).save(file, format="PNG")
+            image = d.add("images", bufferView=d.view(file.getvalue()), mimeType="image/png")
+            sampler = d.add("samplers", magFilter=sharpness, minFilter=MIPMAPS, wrapS=REPEAT, wrapT=REPEAT)
+            self._textures[key] = d.add("textures", source=image, sampler=sampler)
+        return self._textures[key]
 
 
 def _clear(paint: Paint | None) -> bool:

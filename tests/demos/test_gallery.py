@@ -62,9 +62,9 @@ def test_demo_draws_a_film(name: str, tmp_path: Path, here: Callable[..., None])
 
 
 def test_the_gallery_is_a_page_of_pictures_and_players(tmp_path: Path) -> None:
-    page = write_gallery(tmp_path / "gallery", ("wire", "kuka"), seconds=0.2)
+    page = write_gallery(tmp_path / "gallery", ("wire", "humanoid"), seconds=0.07)
     text = page.read_text()
-    for name in ("wire", "kuka"):
+    for name in ("wire", "humanoid"):
         assert html.escape(summary(name)) in text and f'href="{name}.html"' in text and f'src="{name}.png"' in text
         assert "</html>" in (page.parent / f"{name}.html").read_text()
         assert np.asarray(Image.open(page.parent / f"{name}.png")).std() > 10

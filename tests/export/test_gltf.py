@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 
@@ -47,9 +48,11 @@ def made():
     known = {"mass": 1.0, "center_of_mass": (0, 0, 0), "inertia": np.eye(3)}
     slider = Body("slider", [ball, shapes.Mesh(painted(), collision=False)], **known)
     still = Body("still", [shapes.Mesh(painted(PICTURE), collision=False)], **known)
+    other = Body("other", [shapes.Mesh(painted(PICTURE), at=rd.pose((0, 0, 1)), collision=False)], **known)
     scene.world.attach(spinner, joints.free(), at=rd.pose((0.0, 0.0, 2.0)))
     scene.world.attach(slider, joints.prismatic("x"), at=rd.pose((0, 1, 1), (0.3, 0.2, 0.1)))
     scene.world.attach(still, joints.revolute("z"), at=rd.pose((0, -2, 1)))
+    scene.world.attach(other, joints.revolute("z"), at=rd.pose((0, -4, 1)))
     scene.world.shapes.append(shapes.Box((1, 1, 0.2), at=rd.pose((3, 0, 0.1))))
     simulation = rd.Simulation(scene.compile(), 1 / 120)
     simulation.v[:7] = 3.0, 5.0, -2.0, 0.3, 0.2, 0.1, 0.7
@@ -138,9 +141,9 @@ def test_khronos_validator_is_content(written):
     if node is None or npm is None:
         pytest.skip("no Node.js here, which the Khronos validator needs")
     there = subprocess.run([npm, "root", "-g"], capture_output=True, text=True).stdout.strip()
-    done = subprocess.run(
-        [node, "-e", VALIDATE, str(written)], env={"NODE_PATH": there}, capture_output=True, text=True, timeout=60
-    )
+    places = os.pathsep.join([os.environ.get("NODE_PATH", ""), there])
+    command = [node, "-e", VALIDATE, str(written)]
+    done = subprocess.run(command, env={"NODE_PATH": places}, capture_output=True, text=True, timeout=60)
     if "Cannot find module" in done.stderr:
         pytest.skip("no Khronos validator here: npm install -g gltf-validator")
     issues = json.loads(done.stdout)

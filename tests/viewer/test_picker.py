@@ -31,12 +31,9 @@ def send(picker, *event):
 
 def center(picker, k):
     """Of a card's picture, pixels from the lower left."""
-    return next(
-        (x + WIDTH // 2, y - HEIGHT // 2)
-        for x in range(0, SIZE[0], 3)
-        for y in range(SIZE[1] - 1, -HEIGHT, -1)
-        if picker.card_at(x, y) == k
-    )
+    left, top = picker._corner(k)
+    assert picker.card_at(left, top) == k == picker.card_at(left + WIDTH - 1, top - HEIGHT - TEXT + 1)
+    return round(left) + WIDTH // 2, round(top) - HEIGHT // 2
 
 
 def test_pictures_are_where_their_cards_are(picker):

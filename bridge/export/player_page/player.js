@@ -114,7 +114,7 @@ controls.target.set(...meta.target);
 controls.update();
 const upright = new Group(); // z up
 upright.rotation.x = -Math.PI / 2;
-upright.add(...meta.grounds.map(endless));
+for (const ground of meta.grounds) upright.add(endless(ground));
 const sky = new HemisphereLight(0, 0, Math.PI), sun = new DirectionalLight(0, 0.8 * Math.PI);
 sky.color.setRGB(0.40, 0.45, 0.53);
 sky.groundColor.setRGB(0.20, 0.185, 0.17);

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.control.conflicts import Demand, conflict
 from recursive_dyn.control.controller import Controller
 from recursive_dyn.control.footholds import Foothold, Footholds
 from recursive_dyn.control.gains import checked_gain
@@ -54,8 +55,8 @@ class WholeBodyQP(Controller):
     assigned while it runs, as feet come and go; a plan is no better than they are true. settling, 1/s: how fast what
     still moves at them is stopped.
 
-    Where nothing meets all of that, ``feasible`` is False, ``plan`` None, and the last command is held (0 if there is
-    none). ``errors``: what was left to go at the last call, by task.
+    Where nothing meets all of that, ``feasible`` is False, ``plan`` None, ``conflict`` says why, and the last command
+    is held (0 if there is none). ``errors``: what was left to go at the last call, by task.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class WholeBodyQP(Controller):
         self.feasible = True
         self.plan: Plan | None = None
         self._last = np.zeros(dynamics.nv)
+        self._unmet: tuple[QuadraticProgram, list[Demand]] | None = None
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -85,6 +87,11 @@ class WholeBodyQP(Controller):
     def errors(self) -> dict[str, Array]:
         """What was left to go at the last call, by the name of the task."""
         return self._stack.errors
+
+    @property
+    def conflict(self) -> str:
+        """What could not be had at the last call, whose it is, and what to do; empty where there was a plan."""
+        return conflict(*self._unmet) if self._unmet else ""
 
     @property
     def footholds(self) -> tuple[Foothold, ...]:
@@ -111,6 +118,7 @@ class WholeBodyQP(Controller):
         program = self._program(torque, rest, rows, places, q, v, time)
         answer = solve(program)
         self.feasible, self.plan = answer is not None, None
+        self._unmet = None if answer is not None else (program, self._demands([len(own) for own, _, _ in rows]))
         if answer is not None:
             z, nv = answer.z, dynamics.nv
             f = np.einsum("kij,ki->kj", self._footholds.axes, z[nv : nv + 3 * k].reshape(k, 3))
@@ -145,11 +153,39 @@ class WholeBodyQP(Controller):
             hessian, gradient, A, np.concatenate([r[1] for r in rows]), np.concatenate([r[2] for r in rows])
         )
 
+    def _demands(self, counts: list[int]) -> list[Demand]:
+        """Of what the rows of each kind are, in their order; that nothing drives a floating base is no demand."""
+        drives, names = self.drives, self.dynamics.velocity_coordinates
+        torques, stays, cones, limits = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
+        bounded = np.flatnonzero(self._bounded())
+        driven = drives.mask[bounded]
+        bodies = [self.dynamics.bodies[self.dynamics.model.body_index(f.body)] for f in self.footholds]
+        whole = "' or '".join(dict.fromkeys(bodies)) or "the scene's constraints"
+        return [
+            Demand(
+                "limits of torques", torques[driven], tuple(names[slot] for slot in bounded[driven]),
+                "raise them, or ask for other footholds",
+            ),
+            Demand(
+                "limits of coordinates", limits, tuple(names[slot] for slot in self._limits.slots),
+                "move away from them, or lengthen 'horizon'",
+            ),
+            Demand(
+                "friction cones", cones, tuple(body for body in bodies for _ in range(5)),
+                "give footholds that carry the weight, or more friction",
+            ),
+            Demand("places", stays, (whole,) * len(stays), "take footholds away that cannot all be kept"),
+        ]  # fmt: skip
+
+    def _bounded(self) -> Array:
+        """Which torques (nv,) have rows."""
+        return ~self.drives.mask | np.isfinite(self.drives.lows) | np.isfinite(self.drives.highs)
+
     def _torques(self, torque: Array, rest: Array) -> tuple[Array, Array, Array]:
         """Nothing drives what is not driven; the rest has limits."""
         drives = self.drives
         lows, highs = np.where(drives.mask, drives.lows, 0.0), np.where(drives.mask, drives.highs, 0.0)
-        bounded = np.isfinite(lows) | np.isfinite(highs)
+        bounded = self._bounded()
         return torque[bounded], (lows - rest)[bounded], (highs - rest)[bounded]
 
     def _cones(self) -> tuple[Array, Array, Array]:
@@ -164,21 +200,21 @@ class WholeBodyQP(Controller):
 
 
 class _Limits:
-    """Rows of accelerations with which coordinates are within their limits after the horizon."""
+    """Rows of accelerations with which coordinates, ``slots`` (k,), are within their limits after the horizon."""
 
     def __init__(self, dynamics: Dynamics, horizon: float) -> None:
         limits = dynamics.limits
         plain = [(place, slot) for place, slot in dynamics.model.plain_slots if np.isfinite(limits[slot]).any()]
-        self._places, self._slots = np.array(plain, dtype=int).reshape(-1, 2).T
-        self._bounds, self._horizon = limits[self._slots].T, horizon
-        self._rows = np.eye(dynamics.nv)[self._slots]
+        self._places, self.slots = np.array(plain, dtype=int).reshape(-1, 2).T
+        self._bounds, self._horizon = limits[self.slots].T, horizon
+        self._rows = np.eye(dynamics.nv)[self.slots]
         if not horizon:
             self._rows, self._bounds = self._rows[:0], self._bounds[:, :0]
-            self._places, self._slots = self._places[:0], self._slots[:0]
+            self._places, self.slots = self._places[:0], self.slots[:0]
 
     def look(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         h = self._horizon
-        lower, upper = 2.0 * (self._bounds - q[self._places] - h * v[self._slots]) / h**2 if h else self._bounds
+        lower, upper = 2.0 * (self._bounds - q[self._places] - h * v[self.slots]) / h**2 if h else self._bounds
         return self._rows, lower, upper
 
 

@@ -1,5 +1,7 @@
 """Whole-body inverse dynamics: its programs are solved, its plans are motions that bodies can do."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ import recursive_dyn as rd
 from bridge import PyBulletMirror
 from recursive_dyn import control
 from recursive_dyn.control import quadratic_program
+from recursive_dyn.control.conflicts import Demand, conflict
 from recursive_dyn.control.quadratic_program import QuadraticProgram, fault, solve
 from scene import Body, Scene, joints, shapes
 
@@ -166,10 +169,32 @@ def test_what_nothing_meets_is_told_and_the_last_command_held():
     it.drives.lows[:], it.drives.highs[:] = -0.1, 0.1
     np.testing.assert_array_equal(it(q, v, 0.0), np.clip(held, -0.1, 0.1) * it.drives.mask)
     assert not it.feasible and it.plan is None
+    assert re.match(
+        r"no plan keeps the limits of torques of '.*(thigh|hip|shank).*'.* beside all else; raise", it.conflict
+    )
     it.drives.lows[:], it.drives.highs[:] = -1e3, 1e3
     it.footholds = slip
     np.testing.assert_allclose(it(q, v, 0.0), held, atol=1e-9)
-    assert it.feasible
+    assert it.feasible and not it.conflict
+
+
+def test_the_demand_without_which_there_is_a_plan_is_named_with_whose_it_is():
+    """x <= 1 and y <= 1 of one kind, x >= 2 of another, then z above 1 and below 0 as well, of a third and a fourth."""
+    rows = np.array([[1.0, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]])
+    far = np.inf
+    program = QuadraticProgram(
+        np.eye(3), np.zeros(3), rows, np.array([-far, -far, 2, 1, -far]), np.array([1, 1, far, far, far])
+    )
+    demands = [
+        Demand("ceilings", np.array([0, 1]), ("left", "right"), "raise them"),
+        Demand("floor", np.array([2]), ("below",), "lower it"),
+        Demand("hall", np.array([3]), ("z",), "leave it"),
+        Demand("roof", np.array([4]), ("z",), "leave it"),
+    ]
+    assert conflict(program, demands) == "no plan keeps the ceilings of 'left' beside all else; raise them"
+    assert conflict(program, demands[1:]) == "no plan keeps the floor of 'below' beside all else; lower it"
+    both = program._replace(upper=np.array([1.0, 1, far, far, 0]))
+    assert conflict(both, demands).startswith("no plan keeps even all but one kind of ceilings, floor, hall, roof; ask")
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -35,14 +35,14 @@ def test_words_are_addresses_and_lengths_in_order():
     arrays = [value.numbers, value.inner.poses, value.inner.flags]
     wanted = [word for a in arrays for word in (a.ctypes.data, len(a))]
     wanted += [7, value.pairs.ctypes.data, 4, int(np.float64(0.5).view(np.int64))]
-    assert leaves_of(Outer).words(value) == wanted
-    assert Packed(value).cells == wanted
+    assert leaves_of(Outer).words(value).tolist() == wanted
+    assert Packed(value).cells.tolist() == wanted
 
 
 def test_arrays_that_may_not_be_written_to_are_read_too():
     numbers = np.arange(3)
     numbers.setflags(write=False)
-    assert leaves_of(Outer).words(outer(numbers=numbers))[:2] == [numbers.ctypes.data, 3]
+    assert leaves_of(Outer).words(outer(numbers=numbers))[:2].tolist() == [numbers.ctypes.data, 3]
 
 
 @pytest.mark.parametrize(

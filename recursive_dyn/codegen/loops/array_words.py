@@ -87,12 +87,13 @@ class Leaves:
             else:
                 self._scalars.append((k, at, leaf is FLOAT))
                 at += 1
-        self._cells, self._size, self._count = cells, at, len(own)
+        self._places, self._size, self._count = np.array(cells, dtype=np.int64), at, len(own)
         self._readable = len(arrays) > 0 and all(len(array.inner) <= _MOST for array in arrays)
         wanted = [(id(a.dtype), 1 + len(a.inner), *a.inner[:_MOST], 0, 0)[:4] for a in arrays]
         self._wanted = np.array(wanted, dtype=np.int64).reshape(-1, 4)
+        self._wanted_at = address(self._wanted)
 
-    def words(self, value: Any) -> list[int] | None:
+    def words(self, value: Any) -> np.ndarray | None:
         """The machine words of a value of the type; None where it may be of another: that is for others to say."""
         read, leaves = _reader(), list[Any]()
         if read is None or not self._readable or not self._flat(value, leaves):
@@ -102,16 +103,15 @@ class Leaves:
         if len(leaves) != self._count or {*map(type, arrays)} - {np.ndarray}:
             return None
         objects, found = np.fromiter(map(id, arrays), np.int64, count), np.empty(2 * count, dtype=np.int64)
-        if read(address(objects), address(self._wanted), count, address(found)):
+        if read(address(objects), self._wanted_at, count, address(found)):
             return None
         if not self._scalars:
-            return found.tolist()
-        cells = [0] * self._size
-        for at, word in zip(self._cells, found.tolist(), strict=True):
-            cells[at] = word
+            return found
+        words = np.empty(self._size, dtype=np.int64)
+        words[self._places] = found
         for k, at, real in self._scalars:
-            cells[at] = int(np.float64(leaves[k]).view(np.int64)) if real else int(leaves[k])
-        return cells
+            words[at] = np.float64(leaves[k]).view(np.int64) if real else leaves[k]
+        return words
 
     def _flat(self, value: Any, leaves: list[Any]) -> bool:
         """Append all numbers and arrays of a value; whether it is made of tuples as the type is."""

@@ -73,8 +73,9 @@ class Packed:
 
     def __init__(self, value: Any) -> None:
         self.type, self.value = record(value.__class__), value
-        self.cells: list[int] = []
-        _put(self.type, value, self.cells)
+        cells: list[Words] = []
+        _put(self.type, value, cells)
+        self.cells = _together(cells)
 
     def __reduce__(self) -> Any:
         return Packed, (self.value,)  # copies lie elsewhere
@@ -91,16 +92,18 @@ class Bound:
         if len(arguments) != len(loops.parameters):
             raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
         self._result, self._size = loops.result, loops.result_size
-        cells: list[int] = []
+        cells: list[Words] = []
         for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True):
             try:
                 _put(type_, value, cells)
             except _Misfit as misfit:
                 where = ".".join([name, *misfit.path])
                 raise TypeError(f"{loops.function.__name__}'s {where} is {misfit}") from None
-        self._given, self._keep = len(cells), arguments
+        given, self._keep = _together(cells), arguments
         self._code, self._prototype = code, _FREE
-        self._block = np.array(cells + [0] * self._size, dtype=np.int64)
+        self._given = len(given)
+        self._block = np.zeros(self._given + self._size, dtype=np.int64)
+        self._block[: self._given] = given
         self.arena = Arena(code.native) if arena is None else arena
         self._at = address(self._block)
         self._block_address = ctypes.c_void_p(self._at)
@@ -151,10 +154,29 @@ class _Misfit(TypeError):
         self.path: list[str] = []
 
 
-def _put(type_: Type, value: Any, cells: list[int]) -> None:
+Words = int | np.ndarray  # one, or several
+
+
+def _together(words: list[Words]) -> np.ndarray:
+    """All words one after the other."""
+    found, single = list[np.ndarray](), list[int]()
+    for word in words:
+        if not isinstance(word, np.ndarray):
+            single.append(word)
+            continue
+        if single:
+            found.append(np.array(single, dtype=np.int64))
+            single = []
+        found.append(word)
+    if single or not found:
+        found.append(np.array(single, dtype=np.int64))
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _put(type_: Type, value: Any, cells: list[Words]) -> None:
     """Append a value as 8-byte cells. Raises _Misfit for what is not of the type."""
     if value.__class__ is Packed and value.type is type_:
-        cells += value.cells
+        cells.append(value.cells)
     elif isinstance(type_, Array):
         _put_array(type_, value, cells)
     elif isinstance(type_, Scalar):
@@ -164,7 +186,7 @@ def _put(type_: Type, value: Any, cells: list[int]) -> None:
             raise _Misfit(type_, value)
         at_once = leaves_of(type_.made).words(value) if isinstance(type_, Record) else None
         if at_once is not None:
-            cells += at_once
+            cells.append(at_once)
             return
         for k, part in enumerate(type_.types):
             try:
@@ -174,7 +196,7 @@ def _put(type_: Type, value: Any, cells: list[int]) -> None:
                 raise
 
 
-def _put_array(type_: Array, array: Any, cells: list[int]) -> None:
+def _put_array(type_: Array, array: Any, cells: list[Words]) -> None:
     if not isinstance(array, np.ndarray):
         raise _Misfit(type_, array)
     if array.dtype != type_.dtype or not array.flags.c_contiguous or array.shape[1:] != type_.inner or not array.shape:

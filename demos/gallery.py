@@ -120,9 +120,14 @@ def _written(folder: Path, name: str, seconds: float | None) -> bool:
 
 def open_gallery(seconds: float | None = None) -> None:
     """Show the page in a window, and each demo that is picked in one of its own, until the page's is closed."""
-    picker = Picker(cards(), title="Demos of recursive-dyn")
+    title = "Demos of recursive-dyn"
+    picker = Picker(cards(), title)
     while (picked := picker.pick()) is not None:
-        run_window(build(GALLERY[picked]), seconds, title=GALLERY[picked])
+        name = GALLERY[picked]
+        picker.tell(f"{title}: {name} is being made ...")
+        run_window(build(name), seconds, title=name)
+        if not picker.closed:
+            picker.tell(title)
 
 
 def cards() -> list[Card]:

@@ -65,6 +65,10 @@ class Picker:
             time.sleep(RATE)
         return self.picked
 
+    def tell(self, title: str) -> None:
+        """Another title of the window, to say what goes on."""
+        self._context.window.set_caption(title)
+
     def frame(self) -> bool:
         """Answer keys and mouse, and draw; False once the window is closed."""
         if self.closed:

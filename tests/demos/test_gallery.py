@@ -15,6 +15,7 @@ from PIL import Image
 
 from bridge.drawing.gl_context import usable
 from bridge.viewer.picker import Picker
+from demos import gallery
 from demos.__main__ import main
 from demos.gallery import GALLERY, cards, summary, write_gallery
 from demos.stage import total_energy
@@ -106,6 +107,26 @@ def test_bad_command_lines_are_refused(
     with pytest.raises(SystemExit) as ended:
         here(*arguments)
     assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_without_a_display_the_gallery_says_what_there_is_instead(
+    here: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("demos.__main__._has_display", lambda: False)
+    with pytest.raises(SystemExit):
+        here("gallery")
+    assert "--headless FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not usable(), reason="OpenGL 3.3 does not work here (no display and no EGL)")
+def test_what_is_picked_is_shown_and_then_the_page_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    picked, shown = [GALLERY.index("wire"), GALLERY.index("kuka"), None], []
+    monkeypatch.setattr(gallery, "Picker", lambda *arguments: Picker(*arguments, hidden=True))
+    monkeypatch.setattr(Picker, "pick", lambda self: picked.pop(0))
+    monkeypatch.setattr(gallery, "build", lambda name: name)
+    monkeypatch.setattr(gallery, "run_window", lambda *arguments, **options: shown.append((*arguments, options)))
+    gallery.open_gallery(2.0)
+    assert shown == [(name, 2.0, {"title": name}) for name in ("wire", "kuka")]
 
 
 @pytest.mark.parametrize("name", ["wire", pytest.param("over_the_pole", marks=pytest.mark.slow)])

@@ -77,7 +77,7 @@ class _Reader:
 
     def parts(self) -> dict[str, Any]:
         """All of it, after it was checked that the parts fit together."""
-        names, n = self.names, len(self._arrays.get("time", ()))
+        names, n = self.names, self._count("time")
         if not n:
             raise _Wrong("it has no frames")
         time = self.numbers("time", (n,))
@@ -97,7 +97,7 @@ class _Reader:
         return parts | {"outputs": outputs, "time": time} | states
 
     def _contacts(self, frames: int) -> RecordedContacts:
-        m = len(self._arrays.get("contacts.a", ()))
+        m = self._count("contacts.a")
         start = self.whole("contacts.start", frames + 1, 0, m)
         if start[0] != 0 or start[-1] != m or (np.diff(start) < 0).any():
             raise _Wrong("'contacts.start' does not number the contacts")
@@ -106,7 +106,7 @@ class _Reader:
         return RecordedContacts(start, a, b, *(self.numbers(f"contacts.{name}", shape) for name, shape in shapes))
 
     def _events(self) -> RecordedEvents:
-        e = len(self._arrays.get("events.times", ()))
+        e = self._count("events.times")
         times, kinds = self.numbers("events.times", (e,)), self.whole("events.kinds", e, 0, len(EVENT_KINDS) - 1)
         a, b = (self.whole(f"events.{side}", e, -1, len(self.names.touched) - 1) for side in "ab")
         return RecordedEvents(
@@ -126,6 +126,11 @@ class _Reader:
         if array.dtype.kind != "i" or (count and (array.min() < low or array.max() > high)):
             raise _Wrong(f"'{name}' holds something else than whole numbers from {low} to {high}")
         return array
+
+    def _count(self, name: str) -> int:
+        """How many rows an array has that is there, and is no single number."""
+        array = self._arrays.get(name)
+        return len(array) if array is not None and array.ndim else 0
 
     def _taken(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         if name not in self._arrays:

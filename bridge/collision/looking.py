@@ -49,12 +49,26 @@ def look(bullet: Functions, client: int, given: Look) -> int:
             return UNSEEN
         note_due(given.placement)
         place(bullet, handle, given.placement.placing)
-        if has_moved(given.placement.placing):
+        if looks_twice(given):
             detect(bullet, handle)
         detect(bullet, handle)
     if not tell(bullet, handle, bullet.completed, given.raw):
         return UNSEEN
     return written(given)
+
+
+@compiled
+def looks_twice(given: Look) -> bool:
+    """Whether one detection is not enough, by what was found last."""
+    raw, most = given.raw, len(given.known.numbers)
+    touched = np.zeros(most, dtype=np.bool_)
+    for i in range(min(raw.found[0], len(raw.ids))):
+        for side in range(2):
+            if raw.ids[i, side] < most:
+                touched[raw.ids[i, side]] = True
+    if raw.found[0] > len(raw.ids):  # who touched is not known
+        touched[:] = True
+    return has_moved(given.placement.placing, touched)
 
 
 @compiled

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from bridge.orientations import quaternion_of
-from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 
 HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
 
@@ -86,8 +86,12 @@ def _is_there(A: Annotated[np.ndarray, float, 4], B: Annotated[np.ndarray, float
 
 
 @compiled
-def has_moved(placing: Placing) -> bool:
-    """Whether Bullet must look twice, as a body is farther from where it was seen than is forgiven: all are seen."""
+def has_moved(placing: Placing, touched: Flags) -> bool:
+    """Whether Bullet must look twice: all are seen then.
+
+    As a body that touched anything when it looked last, which touched tells by Bullet's id, is farther from where it
+    was seen than is forgiven; others have no points of contact that could be in the way of new ones.
+    """
     moved = False
     for k in range(len(placing.ids)):
         X, Y = placing.poses[k], placing.seen[k]
@@ -96,7 +100,8 @@ def has_moved(placing: Placing) -> bool:
             shift += (X[i, 3] - Y[i, 3]) ** 2
             for j in range(3):
                 turn += (X[i, j] - Y[i, j]) ** 2  # 8 sin(angle / 2)^2
-        if not math.sqrt(shift) + placing.reach[k] * math.sqrt(0.5 * turn) <= placing.forgiven[0]:
+        way = math.sqrt(shift) + placing.reach[k] * math.sqrt(0.5 * turn)
+        if np.isnan(way) or (way > placing.forgiven[0] and (touched[placing.ids[k]] or placing.forgiven[0] < 0.0)):
             moved = True
             break
     if moved:

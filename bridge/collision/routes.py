@@ -9,8 +9,20 @@ import pybullet
 
 from bridge.collision.bullet_calls import Functions, body_ids
 from bridge.collision.contact_points import RawPoints
-from bridge.collision.looking import ALL, UNSEEN, Haste, KeptCall, Look, hurry, hurrying, look, put, written
-from bridge.collision.placing import Placement, Placing, has_moved, note_due
+from bridge.collision.looking import (
+    ALL,
+    UNSEEN,
+    Haste,
+    KeptCall,
+    Look,
+    hurry,
+    hurrying,
+    look,
+    looks_twice,
+    put,
+    written,
+)
+from bridge.collision.placing import Placement, Placing, note_due
 from bridge.collision.sweeping import Sweep, cuts
 from bridge.connection import Connection
 from recursive_dyn.simulation.surroundings import Lookout
@@ -74,7 +86,7 @@ class OrdinaryRoute:
 
     def __init__(self, connection: Connection) -> None:
         self._connection, self._client = connection, connection.id
-        self._note_due, self._has_moved = KeptCall(note_due), KeptCall(has_moved)
+        self._note_due, self._looks_twice = KeptCall(note_due), KeptCall(looks_twice)
         self._hurrying, self._written = KeptCall(hurrying), KeptCall(written)
 
     def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
@@ -98,7 +110,7 @@ class OrdinaryRoute:
                 if self.ids() != given.census.ids.tolist() or not self._connection.is_whole():
                     return UNSEEN
                 self._put(given.placement)
-                if self._has_moved(given.placement.placing):
+                if self._looks_twice(given):
                     self.detect()
                 self.detect()
             self._tell(given.raw)

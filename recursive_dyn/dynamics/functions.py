@@ -220,4 +220,5 @@ FUNCTIONS: dict[str, Function] = {
     ),
     **CONTROL,
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
+    **{rule.watch: rule.energies for rule in BY_FUNCTION.values() if rule.energies is not None},
 }  # fmt: skip

@@ -38,6 +38,7 @@ from recursive_dyn.recursion.kinematics import Tree
 _DERIVED = {"along": along_arguments, "along parameters": along_parameters}
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
 _MOST_TREES = 256
+_OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v_before", "diagonal")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +163,7 @@ class ModelFunctions:
         segment = segment.removeprefix(ALONG)
         if segment in ("q", "q0", "q_end"):
             return f"coordinate '{self.model.coordinate_names[index]}'"
-        if segment in ("v", "a", "tau", "v_middle", "v_end", "a_end", "diagonal"):
+        if segment in _OF_COORDINATES:
             return f"coordinate '{self.model.coordinates[index].name}'"
         if segment in OF_BODIES:
             return f"body '{self.model.bodies[index // OF_BODIES[segment]].name}'"

@@ -13,7 +13,10 @@ from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
 
-_HEAD = 8  # doubles before the states in the loop's own memory; the first is the length of a step
+# the loop's own memory, in doubles: the length of a step first, then what a watched loop has, then states
+WATCH, BALANCE, TRIED, TALLY, HEAD = 1, 4, 8, 12, 16
+TALLY_SIZE = 4  # steps that were halved, how often, J that nothing explains; one more for who steps
+_STATES = 9  # room for so many of them
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1
 
@@ -24,12 +27,19 @@ class CompiledLoop:
     address, memory: of the loop, and what it takes first (input, output, scratch, work), for other machine code.
 
     state: how many numbers are integrated; arguments: how many more than the count of steps ``run`` takes, integers or
-    addresses.
+    addresses. watch: a kernel of the same inputs that gives energies, of a loop that watches them; tally (TALLY_SIZE,):
+    what it had to do.
     """
 
-    def __init__(self, kernel: Kernel, state: int, arguments: int) -> None:
+    def __init__(self, kernel: Kernel, state: int, arguments: int, watch: Kernel | None = None) -> None:
         self._input, output, scratch = kernel.memory()
-        self._work = kernel.buffer(_HEAD + 2 * state)
+        self._work = kernel.buffer(HEAD + _STATES * state)
+        self.tally = np.zeros(TALLY_SIZE)
+        if watch is not None:
+            self.tally = self._work[TALLY : TALLY + TALLY_SIZE]
+            _, *self._watch = watch.memory()
+            places = [watch.native.address(watch.entry), *map(address, self._watch)]
+            self._work[WATCH : WATCH + 3].view(np.int64)[:] = places
         self.inputs: dict[str, np.ndarray] = {}
         start = 0
         for name, size in kernel.inputs:

@@ -37,9 +37,10 @@ class Integrator:
     """A rule that takes the state (q, v) over a step h under forces tau.
 
     function, graph: name and definition of the compiled function that ``loop``, IR text made from a kernel's entry and
-    its sizes, steps with. definition: one step written out in plain Python, (q, v) from (equations, q, v,
-    tau, h). order: of the error of a motion. share: of the step by which positions follow a change of the velocity at
-    its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
+    its sizes, steps with. definition: one step written out in plain Python, (q, v) from (equations, q, v, tau, h).
+    order: of a motion's error, with dampers too. share: of the step by which positions follow a change of the velocity
+    at its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
+    energies: of a rule whose loop watches them, the function "FUNCTION_energies", of the same inputs as ``graph``.
     """
 
     name: str
@@ -50,6 +51,12 @@ class Integrator:
     order: int
     share: float
     implicit: float
+    energies: Function | None = None
+
+    @property
+    def watch(self) -> str:
+        """Name of the function ``energies``."""
+        return f"{self.function}_energies"
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import StateError
-from recursive_dyn.integrators import implicit_midpoint, runge_kutta, semi_implicit_euler
+from recursive_dyn.integrators import implicit_midpoint, linearly_implicit_rk4, runge_kutta, semi_implicit_euler
 from recursive_dyn.integrators.integrator import Integrator
 
 INTEGRATORS: dict[str, Integrator] = {
-    rule.name: rule for rule in (semi_implicit_euler.INTEGRATOR, runge_kutta.INTEGRATOR, implicit_midpoint.INTEGRATOR)
+    rule.name: rule
+    for rule in (
+        semi_implicit_euler.INTEGRATOR,
+        runge_kutta.INTEGRATOR,
+        implicit_midpoint.INTEGRATOR,
+        linearly_implicit_rk4.INTEGRATOR,
+    )
 }
 BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATORS.values()}
 

@@ -46,7 +46,7 @@ _UNIT = f"""{several("first n", "%table", "%k")}
 {counted("i", "%n", _SQUARE, after="k.body", carried=(("sum", "double", "0.0", "%s"),))}
   %length = call double @llvm.sqrt.f64(double %sum)
 {counted("j", "%n", _DIVIDED, after="i.done")}"""
-_UNITS = f"""define internal void @units(ptr %x, ptr %table, i64 %count) nounwind {{
+UNITS = f"""define internal void @units(ptr %x, ptr %table, i64 %count) nounwind {{
 entry:
 {counted("k", "%count", _UNIT)}
   ret void
@@ -57,7 +57,7 @@ declare double @llvm.sqrt.f64(double)
 
 def _loop(entry: str, sizes: Sizes) -> str:
     """The kernel gives the rates of the state."""
-    return f"""{stage_helpers()}{WITHIN}{_UNITS}{sizes.text}
+    return f"""{stage_helpers()}{WITHIN}{UNITS}{sizes.text}
 {opening(entry, sizes.inputs, LIMITED, first=sizes.first)}
 {classical_stages(entry, sizes.state)}
   call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})

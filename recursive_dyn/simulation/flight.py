@@ -61,14 +61,20 @@ def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Float
 
 
 class Flight:
-    """One integrator over one dynamics, at the dynamics' present parameters."""
+    """One integrator over one dynamics, at the dynamics' present parameters.
 
-    def __init__(self, dynamics: Dynamics, integrator: str) -> None:
+    tally (4,): what steps took, as ``report`` tells it; given: of a flight before this one.
+    """
+
+    def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
         rule = registry.find(integrator)
         kernel = dynamics.kernel(rule.function)
         self._dynamics, self._integrator = dynamics, integrator
-        self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 3)
-        own = self._loop.inputs
+        watch = None if rule.energies is None else dynamics.kernel(rule.watch)
+        self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 3, watch)
+        self.tally, own = self._loop.tally, self._loop.inputs
+        if tally is not None:
+            self.tally[:] = tally
         self._q, self._v, self._tau, self._parameters = own["q"], own["v"], own["tau"], own["parameters"]
         self._dt, self._middle = own.get("dt"), own.get("v_middle")
         self._limits = kernel.buffer(2 * drivers.padded(dynamics.nq))
@@ -80,7 +86,7 @@ class Flight:
         self._limited = len(lows) if np.isfinite(self._limits).any() else 0
 
     def __reduce__(self) -> Any:
-        return Flight, (self._dynamics, self._integrator)
+        return Flight, (self._dynamics, self._integrator, self.tally.copy())
 
     @property
     def arrays(self) -> FlightArrays:
@@ -124,12 +130,13 @@ class Flight:
         """Steps from the state in the loop's own memory; large: 1 to take those with large results too."""
         done, code = self._run(h, count, limited, large)
         if code == drivers.NOT_CONVERGED:
-            start = self._q.copy(), self._v.copy()
+            start, counted = (self._q.copy(), self._v.copy()), self.tally.copy()
             code = self._split(h, limited, large, _SPLITS)
             if code == drivers.OK:
                 done += 1
+                self.tally[0] += 1
             else:
-                self._q[:], self._v[:] = start
+                (self._q[:], self._v[:]), self.tally[:] = start, counted
         return done, code
 
     def _run(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
@@ -141,6 +148,7 @@ class Flight:
 
     def _split(self, h: float, limited: int, large: int, splits: int) -> int:
         """One step of length h as two halves, or, where a half does not converge either, as four quarters, ..."""
+        self.tally[1] += 1
         for _ in range(2):
             _, code = self._run(h / 2, 1, limited, large)
             if code == drivers.NOT_CONVERGED and splits > 1:

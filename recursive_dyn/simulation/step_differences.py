@@ -160,6 +160,7 @@ class StepDifferences:
             timesteps.motors.write()
         self._memory = timesteps.memory.copy()
         self._targets = [numbers.copy() for numbers in _targets(timesteps.motors.arrays)]
+        counted = timesteps.flight.tally.copy()
         timesteps.settings = replace(settings, tolerance=min(settings.tolerance, _TOLERANCE), detect="step")
         timesteps.events.touches = timesteps.events.copied()
         try:
@@ -168,6 +169,7 @@ class StepDifferences:
             with Held():
                 self._back()
                 timesteps.settings, timesteps.events.touches, timesteps.step_size = settings, touches, size
+                timesteps.flight.tally[:] = counted
                 timesteps.forget(self._simulation)
 
 

@@ -13,6 +13,7 @@ from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.motors import MotorForce
 from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.report import Report, told
 from recursive_dyn.simulation.stepped import Stepped
 from recursive_dyn.simulation.timesteps import Timesteps
 
@@ -27,6 +28,11 @@ class StepResults(Stepped[Dynamics]):
     def solution(self) -> Solution:
         """What the solve of the last step did."""
         return self._timesteps.solution()
+
+    @property
+    def report(self) -> Report:
+        """What steps took beyond themselves so far: halves, cuts, energy that nothing explains."""
+        return told(self._timesteps.flight.tally)
 
     @property
     def contacts(self) -> Contacts:

@@ -33,6 +33,7 @@ from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded, Surroundings
 
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
 class Timesteps:
     """The timesteps of one simulation's state; before: those whose events and contacts they take over.
 
-    surroundings: what may be touched; settings, motors: as set by the user; memory: what the last step left; buffer:
-    what this one meets; step_size: length of the step, or part of one, that is being taken, s.
+    flight: of the integrator; surroundings: what may be touched; settings, motors: as set by the user; memory: what the
+    last step left; buffer: what this one meets; step_size: of the step, or part of one, that is being taken, s.
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None) -> None:
         self._dynamics, self._integrator, self._state = dynamics, integrator, state
-        self._flight = Flight(dynamics, integrator)
+        self.flight: Flight = Flight(dynamics, integrator, None if before is None else before.flight.tally)
         self.position_share = registry.find(integrator).share
         self._rubbing = len(rubbing(dynamics.model).slots) > 0
         self._constrained = bool(dynamics.model.constraints)
@@ -138,7 +139,7 @@ class Timesteps:
 
             present = None if alone else self.at_present()
             machine = self._machine = StepMachine(
-                self._dynamics, self._integrator, self._flight, self._state, self.motors, self.memory, present,
+                self._dynamics, self._integrator, self.flight, self._state, self.motors, self.memory, present,
                 self.buffer,
             )  # fmt: skip
         return machine
@@ -157,7 +158,7 @@ class Timesteps:
         while done < count and not stopped:
             q, v = (state.q.copy(), state.v.copy()) if constrained else (state.q, state.v)
             most = 1 if constrained else count - done
-            flown, stopped = self._flight.advance(q, v, tau, h, most, state.time, limits=True)
+            flown, stopped = self.flight.advance(q, v, tau, h, most, state.time, limits=True)
             if constrained and flown:
                 q, v = self._landed(q, v)
                 state.q[:] = q
@@ -223,6 +224,7 @@ class Timesteps:
                 for k in range(parts):
                     part[:] = k, parts
                     self._part(machine, simulation, tau, h / parts)
+            self.flight.tally[CUT] += 1
         except BaseException:
             machine.undo()
             start.restore()
@@ -270,7 +272,7 @@ class Timesteps:
             state = self._state
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
                 machine.explain()
-            self._flight.advance(state.q, state.v, tau, h, 1, state.time, limits=False)  # says why, or takes more care
+            self.flight.advance(state.q, state.v, tau, h, 1, state.time, limits=False)  # says why, or takes more care
             if machine.present is not None:
                 machine.present.update(state.q, state.v)
 

@@ -36,6 +36,7 @@ PARTS = {
     "loaded_accelerations": None,
     "centroidal": None,
     **dict.fromkeys(BY_FUNCTION),
+    **{rule.watch: None for rule in BY_FUNCTION.values() if rule.energies},
 }
 METHODS = [name for name in FUNCTIONS if name not in PARTS]
 

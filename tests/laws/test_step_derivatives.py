@@ -14,9 +14,10 @@ from joint_cases import MOVING
 from trees import assert_close, mechanism, random_body, random_scene, single
 
 from recursive_dyn.dynamics.derivatives.tangents import velocities_of
+from recursive_dyn.integrators.watched_loop import REACH, WEIGHTS, G
 from scene import Body, Scene, joints
 
-INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint")
+INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint", "linearly_implicit_rk4")
 H, EXACT = 0.01, 1e-10
 QUICK = ("ball", "free", "ellipsoid_on_ellipsoid", "gibbs_six", "helix", "telescope")
 
@@ -53,7 +54,22 @@ def midpoint(d, x, run):
     return found
 
 
-RULES = dict(zip(INTEGRATORS, (semi_implicit_euler, runge_kutta, midpoint), strict=True))
+def linearly_implicit(d, x, run):
+    nq, end, h = d.nq, d.nq + d.nv, x["dt"]
+    start = np.concatenate([x["q"], x["v"]], axis=1)
+    stages, state, way = [], start, 0.0
+    for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, G, strict=True):
+        before = sum((h * g * k for g, k in zip(row, stages, strict=False)), np.zeros((len(h), end + d.nv)))
+        given = {"q": state[:, :nq], "v": state[:, nq:], "a_before": before[:, nq:end], "v_before": before[:, end:]}
+        stages.append(run("stage", x | given)[:, :-1])
+        way, state = way + weight / 6 * stages[-1][:, :end], start + reach * h * stages[-1][:, :end]
+    result = start + h * way
+    for first, last in d.model.units:
+        result[:, first:last] /= np.sqrt((result[:, first:last] ** 2).sum(axis=1, keepdims=True))
+    return result
+
+
+RULES = dict(zip(INTEGRATORS, (semi_implicit_euler, runge_kutta, midpoint, linearly_implicit), strict=True))
 
 
 def expected(d, integrator, q, v, tau):

@@ -15,7 +15,7 @@ from recursive_dyn.simulation.flight import Flight
 from scene import Body, Scene, joints
 
 H = 2e-3
-ROUNDING = {"semi_implicit_euler": 1e-14, "implicit_midpoint": 1e-12}
+ROUNDING = {"semi_implicit_euler": 1e-14, "linearly_implicit_rk4": 1e-13, "implicit_midpoint": 1e-12}
 FREELY = ("free", "ball", "revolute", "helix")
 TREES = {
     "5 bodies": {"seed": 5, "bodies": 5},

@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from recursive_dyn.dynamics.derivatives.jacobians import Jacobians
-from recursive_dyn.dynamics.derivatives.tangents import tangents, velocities_of
+from recursive_dyn.dynamics.derivatives.moved_states import MovedStates
 from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
 from recursive_dyn.dynamics.projection import approach
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
+from recursive_dyn.integrators.linearly_implicit_rk4 import explained
+from recursive_dyn.integrators.watched_loop import REACH, WEIGHTS, G
 
 Array = np.ndarray
 _SWEEPS, _CONVERGED = 100, 1e-26  # of the implicit midpoint rule, as a squared relative change
@@ -73,25 +75,45 @@ class StepDerivatives:
 
     def _runge_kutta(self) -> tuple[Array, Array, list[Array]]:
         """Stages are points between configurations, so that numbers of q are moved, not tangents."""
-        it, model = self._it, self._it.model
-        q, v, tau, h = self._arrays
-        lead = np.broadcast_shapes(*(a.shape[:-1] for a in self._arrays))
-        x = np.concatenate([np.broadcast_to(a, (*lead, a.shape[-1])) for a in (q, v)], axis=-1)
-        moved = _Moved(it, x, tau, h, self._parameters)
-        k1, d1 = moved.rates(x, moved.start)
-        k2, d2 = moved.rates(*moved.stage(k1, d1, 0.5))
-        k3, d3 = moved.rates(*moved.stage(k2, d2, 0.5))
-        k4, d4 = moved.rates(*moved.stage(k3, d3, 1.0))
-        x, dx = moved.stage(k1 + 2.0 * k2 + 2.0 * k3 + k4, d1 + 2.0 * d2 + 2.0 * d3 + d4, 1.0 / 6.0)
-        for first, end in model.units:
-            length = np.linalg.norm(x[..., first:end], axis=-1, keepdims=True)
-            x[..., first:end] /= length
-            unit, part = x[..., None, first:end], dx[..., first:end]
-            part -= unit * (unit * part).sum(axis=-1, keepdims=True)
-            part /= length[..., None]
-        nq = model.nq
-        rates = np.concatenate([velocities_of(model, x[..., :nq], dx[..., :nq]), dx[..., nq:]], axis=-1)
-        return x[..., :nq], x[..., nq:], moved.split(np.swapaxes(rates, -1, -2))
+        moved = MovedStates(self._it, self._arrays, self._parameters)
+        k1, d1 = moved.along("rates", moved.x, moved.start)
+        k2, d2 = moved.along("rates", *moved.stage(k1, d1, 0.5))
+        k3, d3 = moved.along("rates", *moved.stage(k2, d2, 0.5))
+        k4, d4 = moved.along("rates", *moved.stage(k3, d3, 1.0))
+        return moved.landed(k1 + 2.0 * k2 + 2.0 * k3 + k4, d1 + 2.0 * d2 + 2.0 * d3 + d4)
+
+    def _linearly_implicit_rk4(self) -> tuple[Array, Array, list[Array]]:
+        """Of a step that is not halved; StateError for one that would be."""
+        model = self._it.model
+        nq, nv, end = model.nq, model.nv, model.nq + model.nv
+        moved = MovedStates(self._it, self._arrays, self._parameters)
+        x, dx = moved.x, moved.start
+        whole, d_whole, work = np.zeros(1), np.zeros(1), np.zeros(1)
+        stages: list[tuple[Array, Array]] = []
+        for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, G, strict=True):
+            before, d_before = moved.before(stages, row[: len(stages)])
+            parts = [(before[..., i : i + nv], d_before[..., i : i + nv]) for i in (nq, end)]
+            k, dk = moved.along("stage", x, dx, [(moved.h, moved.longer), *parts])
+            stages.append((k[..., :-1], dk[..., :-1]))
+            whole, d_whole = whole + weight * k[..., :end], d_whole + weight * dk[..., :end]
+            work = work + weight / 6.0 * k[..., -1:]
+            x, dx = moved.stage(k[..., :end], dk[..., :end], reach)
+        q, v, found = moved.landed(whole, d_whole)
+        self._explained(moved, q, v, work * moved.h)
+        return q, v, found
+
+    def _explained(self, moved: MovedStates, q: Array, v: Array, work: Array) -> None:
+        """StateError where a step to q, v with this work (..., 1) is one that the watch on energy halves."""
+        nq, nothing = self._it.model.nq, np.zeros(self._it.model.nv)
+        before, after = (
+            self._it.call("stage_energies", *state, moved.tau, moved.h, nothing, nothing)
+            for state in ((moved.x[..., :nq], moved.x[..., nq:]), (q, v))
+        )
+        if not explained(before, after, work[..., 0]).all():
+            raise StateError(
+                "a step from here is taken in halves, for the sake of its energy, and has no derivatives; take a"
+                " smaller timestep"
+            )
 
     def _projected(self, q: Array, v: Array, found: list[Array]) -> list[Array]:
         """The same on the constraints, by the Newton steps that lead there, and two more from there: where a step ends
@@ -112,43 +134,5 @@ _RULES: dict[str, Callable[[StepDerivatives], tuple[Array, Array, list[Array]]]]
     "semi_implicit_euler": StepDerivatives._semi_implicit_euler,
     "rk4": StepDerivatives._runge_kutta,
     "implicit_midpoint": StepDerivatives._implicit_midpoint,
+    "linearly_implicit_rk4": StepDerivatives._linearly_implicit_rk4,
 }
-
-
-class _Moved:
-    """States x = [q, v] (..., nq + nv) moved along all directions: tangents of q, v, tau, dt and parameters in turn."""
-
-    def __init__(self, it: ModelEvaluator, x: Array, tau: Array, h: Array, parameters: bool) -> None:
-        model = it.model
-        nq, nv, count = model.nq, model.nv, len(model.parameters) if parameters else 0
-        self._it, self.x, self.tau, self.h = it, x, tau, h
-        self.sizes = [nv, nv, nv, 1, *([count] if parameters else [])]
-        places = np.cumsum([0, *self.sizes])
-        self.start = np.zeros((*x.shape[:-1], places[-1], nq + nv))
-        self.start[..., :nv, :nq] = tangents(model, x[..., :nq])
-        self.start[..., nv : 2 * nv, nq:] = np.eye(nv)
-        self.forces = np.zeros((places[-1], nv))
-        self.forces[2 * nv : 3 * nv] = np.eye(nv)
-        self.longer = np.zeros((places[-1], 1))
-        self.longer[3 * nv] = 1.0
-        self.parameters = places[4:]
-
-    def rates(self, x: Array, dx: Array) -> tuple[Array, Array]:
-        """x-dot, and how it changes as x changes by dx."""
-        it, nq = self._it, self._it.model.nq
-        q, v = x[..., :nq], x[..., nq:]
-        at = [a if a.ndim == 1 else a[..., None, :] for a in (q, v, self.tau)]
-        changes = it.call("along/rates", *at, dx[..., :nq], dx[..., nq:], self.forces)
-        if len(self.parameters) > 1:
-            own = Jacobians(it).by_parameters("rates", [q, v, self.tau])
-            changes[..., self.parameters[0] :, :] += np.swapaxes(own, -1, -2)
-        return it.call("rates", q, v, self.tau), changes
-
-    def stage(self, k: Array, dk: Array, share: float) -> tuple[Array, Array]:
-        """x + share h k, and how it changes."""
-        h = self.h * share
-        return self.x + h * k, self.start + h[..., None] * dk + self.longer * share * k[..., None, :]
-
-    def split(self, J: Array) -> list[Array]:
-        """(..., 2 nv, directions) by what was moved."""
-        return list(np.split(J, np.cumsum(self.sizes)[:-1], axis=-1))

@@ -1,0 +1,155 @@
+"""The classical Runge-Kutta method with linearly implicit joint dampers and springs, watched for energy.
+
+    Q_i = q + h sum_j A_ij N(Q_j) u_j,   V_i = v + h sum_j A_ij k_j
+    p_i = h sum_j<i G_ij k_j,   s_i = h sum_j<i G_ij u_j
+    (M(Q_i) + g h D + g^2 h^2 K) k_i = tau - bias(Q_i, V_i) - D (V_i + p_i) - K (Q_i - rest + s_i + g h (V_i + p_i))
+    u_i = V_i + p_i + g h k_i where there is a spring, V_i elsewhere
+    q' = q + h sum_i b_i N(Q_i) u_i,   v' = v + h sum_i b_i k_i
+
+with A, b of the classical method: a Rosenbrock-type method with an inexact Jacobian (Steihaug & Wolfbrandt 1979, An
+attempt to avoid exact Jacobian and nonlinear equations in the numerical solution of stiff differential equations;
+Hairer & Wanner 1996, Solving Ordinary Differential Equations II, IV.7). Without dampers D and springs K it is the
+classical method: fourth order; with them third. G is such that b.G 1 = 0, b.A G 1 = 0, b.G c = 0, b.G G 1 = 0,
+b.(c G 1) = 0, and that the stability function is 0 at infinity: stiff dampers and springs neither blow up nor ring.
+Constraints and numbers of length 1 are treated as by ``runge_kutta``.
+
+A step, or a part of one, of length h' is taken if its energy is explained,
+
+    |E' - E - W| <= ENERGY max(T, T') h' / h,   W = h' sum_i b_i V_i . tau,
+
+and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is kinetic energy. Where there are dampers or
+springs only a gain is unexplained: what they take is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.integrators.integrator import (
+    Integrator,
+    ModelEquations,
+    StatePair,
+    accelerations,
+    joint_forces,
+    plain_positions,
+)
+from recursive_dyn.integrators.watched_loop import DEPTH, ENERGY, GAMMA, HALVINGS, REACH, ROUNDING, WEIGHTS, G, loop
+from recursive_dyn.recursion import energy, kinematics, tree_rows
+from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.spatial.algebra import dot
+
+_INPUTS = ("q", "v", "tau", "dt", "a_before", "v_before")
+
+
+def _graph(c: Context) -> Outputs:
+    """A stage: (q-dot, k, u), and the power of tau; a_before, v_before: p_i and s_i."""
+    tree, h = c.tree, c.input("dt")[0] * GAMMA
+    before, way = c.input("a_before"), c.input("v_before")
+    forces: list[Scalar] = list(c.input("tau"))
+    diagonal: list[Scalar] = [0.0] * c.model.nv
+    positions = energy.plain_positions(tree)
+    for s, joint in enumerate(c.model.coordinates):
+        late = tree.v[s] + before[s]
+        if joint.damping:
+            forces[s] = forces[s] - joint.damping * late
+            diagonal[s] = diagonal[s] + joint.damping * h
+        if joint.stiffness:
+            forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
+            diagonal[s] = diagonal[s] + joint.stiffness * h * h
+    k = c.accelerations(tree, forces, diagonal)
+    u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau"))
+    for place, s in c.model.plain_slots:
+        if c.model.coordinates[s].stiffness:
+            u[s] = u[s] + before[s] + h * k[s]
+            rates[place] = u[s]
+    return [("q_rate", rates), ("k", k), ("u", u), ("power", [power])]
+
+
+def _energies(c: Context) -> Outputs:
+    """[T, potential and elastic energy, how many coordinates have a damper or spring]."""
+    tree = c.tree
+    soft = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
+    height = energy.potential_energy(tree) + energy.elastic_energy(tree)
+    return [("energies", [energy.kinetic_energy(tree), height, soft])]
+
+
+def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
+    """(q, v) after one step: the equations above, solved densely, halved where energy is not explained."""
+    return _part(equations, q, v, tau, h, 0, iter(range(HALVINGS)))
+
+
+def _part(
+    equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, depth: int, left: Iterator[int]
+) -> StatePair:
+    """The step h, or one of its parts after so many halvings; left: those that are."""
+    q_end, v_end, work = _stages(equations, q, v, tau, h * 0.5**depth)
+    still = np.zeros(len(v))
+    before, after = (equations.call("stage_energies", *x, tau, [h], still, still) for x in ((q, v), (q_end, v_end)))
+    if explained(before, after, work, 0.5**depth) or depth == DEPTH or next(left, None) is None:
+        return q_end, v_end
+    middle = _part(equations, q, v, tau, h, depth + 1, left)
+    return _part(equations, *middle, tau, h, depth + 1, left)
+
+
+def explained(before: np.ndarray, after: np.ndarray, work: np.ndarray | float, share: float = 1.0) -> np.ndarray:
+    """Whether a share of a step with this work (...) may have the energies (..., 3) of ``_energies`` at its ends."""
+    (T, U, soft), (T_end, U_end, _) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
+    rise = (T_end - T) + (U_end - U) - work
+    allowed = ENERGY * share * np.maximum(T, T_end) + ROUNDING * (T_end + np.abs(U) + np.abs(U_end))
+    return np.asarray(np.where(soft > 0.0, rise, np.abs(rise)) <= allowed)
+
+
+def _stages(
+    equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """(q, v) after one step that is not watched, and the work of tau in it."""
+    model, own = equations.model, joint_forces(equations.model)
+    D, K, gh = own.damping, own.stiffness, GAMMA * h
+    k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), 0.0
+    for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
+        Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
+        before, way = h * G[i] @ k[:3], h * G[i] @ u[:3]
+        late = V + before
+        stretched = plain_positions(model, Q) - own.rest + way + gh * late
+        M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
+        C = equations.call("constraint_jacobian", Q)
+        wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
+        k[i] = accelerations(M, tau - equations.call("bias", Q, V) - D * late - K * stretched, C, wanted)
+        u[i] = np.where(K != 0.0, late + gh * k[i], V)
+        rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
+        work += h / 6 * weight * (V @ tau)
+    q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
+    for first, end in model.units:
+        q[first:end] /= np.linalg.norm(q[first:end])
+    return q, v, work
+
+
+INTEGRATOR = Integrator(
+    name="linearly_implicit_rk4",
+    function="stage",
+    graph=Function(
+        "q-dot, acceleration, springs' velocity, power of tau: a stage of the linearly implicit Runge-Kutta method.",
+        _INPUTS,
+        lambda m: (m.nq + 2 * m.nv + 1,),
+        _graph,
+        solves=True,
+        rows=tree_rows.state_and_velocity,
+        sums=1,
+    ),
+    loop=loop,
+    definition=definition,
+    order=3,
+    share=0.5,
+    implicit=1.0,
+    energies=Function(
+        "Kinetic energy, that of gravity and springs, and how many coordinates have a damper or spring.",
+        _INPUTS,
+        lambda m: (3,),
+        _energies,
+        rows=tree_rows.nothing,
+        sums=3,
+    ),
+)

@@ -1,0 +1,204 @@
+"""The compiled loop of the linearly implicit Runge-Kutta method: stages, the watch on energy, halves of steps.
+
+Parts of a step are counted in 2^-DEPTH of it. Behind a part that ends at n follows one of the largest power of two that
+divides n, which is what halving halves until all are taken amounts to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.ir_text import copy, load, place
+from recursive_dyn.codegen.llvm import scalar_literal
+from recursive_dyn.codegen.sizes import Operand, Sizes
+from recursive_dyn.integrators.compiled_loop import BALANCE, HEAD, TALLY, TALLY_SIZE, TRIED, WATCH
+from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, limit_check, opening, size_check, stage_helpers
+from recursive_dyn.integrators.runge_kutta import UNITS
+
+REACH = (0.5, 0.5, 1.0)  # of the step, from its start to the second, third and fourth stage
+WEIGHTS = (1.0, 2.0, 2.0, 1.0)  # sixths
+GAMMA = 0.225
+G = np.array([  # below a diagonal of GAMMA
+    [0.0, 0.0, 0.0],
+    [-0.19601325563994536, 0.0, 0.0],
+    [0.17742207830052237, -0.656408822460577, 0.0],
+    [0.0371823550788461, 0.10110658798922738, -0.13828894306807343],
+])  # fmt: skip
+ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
+ROUNDING = 1e-12  # of the energies that a balance is made of
+DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
+_FINEST = 1 << DEPTH
+
+
+def loop(entry: str, sizes: Sizes) -> str:
+    """The kernel gives a stage's [q-dot, k, u, power]; the head of work as ``compiled_loop`` has it, with a watch."""
+    return f"""{stage_helpers()}{WITHIN}{UNITS}{sizes.text}
+{opening(entry, sizes.inputs, LIMITED, first=sizes.first)}
+step:
+{_memory(sizes)}
+  call void @accumulate(ptr %tried, ptr %tally, double 0.0, i64 0, i64 {TALLY_SIZE})
+{copy("%start", "%in", sizes.state)}
+  %first = icmp eq i64 %done, 0
+  br i1 %first, label %measure, label %part
+measure:
+  call void %watch(ptr %in, ptr %energies, ptr %room)
+{copy("%before", "%energies", 2)}
+  br label %part
+{_part(entry, sizes)}
+{_judgement(sizes)}
+check:
+{copy("%before", "%energies", 2)}
+  %reached = add i64 %at, %size
+  %last = icmp eq i64 %reached, {_FINEST}
+  br i1 %last, label %arrive, label %go_on
+go_on:
+  %negative = sub i64 0, %reached
+  %following = and i64 %reached, %negative
+  br label %part
+arrive:
+{limit_check("%in", beyond="return")}
+return:
+{copy("%in", "%start", sizes.state)}
+  br label %stop
+accept:
+  call void @accumulate(ptr %tally, ptr %tried, double 1.0, i64 1, i64 {TALLY_SIZE})
+  %next = add i64 %done, 1
+  br label %head
+}}
+"""
+
+
+def _memory(sizes: Sizes) -> str:
+    """Names of what a step works with."""
+    places: list[tuple[str, str, Operand]] = [
+        ("v", "%in", sizes.nq), ("forces", "%v", sizes.nv), ("dt", "%forces", sizes.nv), ("a_before", "%dt", 1),
+        ("v_before", "%a_before", sizes.nv), ("k", "%out", sizes.nq), ("u", "%out", sizes.state),
+        ("power", "%u", sizes.nv), ("before", "%work", BALANCE), ("tally", "%work", TALLY), ("tried", "%work", TRIED),
+        ("start", "%work", HEAD), ("x0", "%start", sizes.state), ("sum", "%x0", sizes.state),
+        ("k0", "%sum", sizes.state), ("k1", "%k0", sizes.nv), ("k2", "%k1", sizes.nv),
+        ("u0", "%k2", sizes.nv), ("u1", "%u0", sizes.nv), ("u2", "%u1", sizes.nv),
+    ]  # fmt: skip
+    watch = [load(name, "ptr", "%work", WATCH + i) for i, name in enumerate(("watch", "energies", "room"))]
+    return "\n".join(
+        [
+            *(place(name, "double", base, index) for name, base, index in places),
+            load("whole", "double", "%work", 0),
+            *watch,
+        ]
+    )
+
+
+def _part(entry: str, sizes: Sizes) -> str:
+    """A part of a step, and the energies where it ends; where something is not finite it is too long."""
+    return f"""part:
+  %at = phi i64 [ 0, %step ], [ 0, %measure ], [ %reached, %go_on ], [ %at, %halve ]
+  %size = phi i64 [ {_FINEST}, %step ], [ {_FINEST}, %measure ], [ %following, %go_on ], [ %half, %halve ]
+  %parts = uitofp i64 %size to double
+  %share = fmul double %parts, {scalar_literal(1.0 / _FINEST)}
+  %h = fmul double %whole, %share
+  store double %h, ptr %dt
+{copy("%x0", "%in", sizes.state)}
+{chr(10).join(_stage(entry, sizes, stage) for stage in range(4))}
+  %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
+  call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum, i64 {sizes.state})
+  call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})
+  call void %watch(ptr %in, ptr %energies, ptr %room)
+  %known = call i1 @rd.finite(ptr %energies, i64 3)
+  br i1 %known, label %judge, label %shorter"""
+
+
+def _stage(entry: str, sizes: Sizes, stage: int) -> str:
+    """One stage: what those before it did to its joints, its rates, on to where the next one starts."""
+    lines = []
+    for target, source in (("a_before", "k"), ("v_before", "u")):
+        for j in range(max(stage, 1)):
+            weight = f"%{target}{stage}{j}"
+            lines.append(f"""  {weight} = fmul double %h, {scalar_literal(float(G[stage, j]))}
+  call void @accumulate(ptr %{target}, ptr %{source}{j}, double {weight}, i64 {min(j, 1)}, i64 {sizes.nv})""")
+    weight = scalar_literal(WEIGHTS[stage])
+    lines.append(f"""  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+  %good{stage} = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
+  br i1 %good{stage}, label %stage{stage}, label %shorter
+stage{stage}:
+  call void @accumulate(ptr %sum, ptr %out, double {weight}, i64 {min(stage, 1)}, i64 {sizes.state})
+{load(f"p{stage}", "double", "%power", 0)}
+  %w{stage} = fmul double %p{stage}, {weight}
+  %spent{stage} = fadd double %w{stage}, {f"%spent{stage - 1}" if stage else "0.0"}""")
+    if stage < 3:
+        lines.append(f"""{copy(f"%k{stage}", "%k", sizes.nv)}
+{copy(f"%u{stage}", "%u", sizes.nv)}
+  %reach{stage} = fmul double %h, {scalar_literal(REACH[stage])}
+  call void @advance(ptr %in, ptr %x0, double %reach{stage}, ptr %out, i64 {sizes.state})""")
+    return "\n".join(lines)
+
+
+def _judgement(sizes: Sizes) -> str:
+    """A part whose energy is explained, or that cannot be halved, is taken; ``check`` is where it goes on."""
+    return f"""judge:
+  %spent = fmul double %sixth, %spent3
+{load("T0", "double", "%before", 0)}
+{load("U0", "double", "%before", 1)}
+{load("T1", "double", "%energies", 0)}
+{load("U1", "double", "%energies", 1)}
+{load("soft", "double", "%energies", 2)}
+  %faster = fsub double %T1, %T0
+  %higher = fsub double %U1, %U0
+  %gain = fadd double %faster, %higher
+  %rise = fsub double %gain, %spent
+  %sink = fneg double %rise
+  %hard = fcmp oeq double %soft, 0.0
+  %sinks = fcmp olt double %rise, 0.0
+  %told = and i1 %hard, %sinks
+  %odd = select i1 %told, double %sink, double %rise
+  %slows = fcmp ogt double %T0, %T1
+  %scale = select i1 %slows, double %T0, double %T1
+  %high0 = call double @llvm.fabs.f64(double %U0)
+  %high1 = call double @llvm.fabs.f64(double %U1)
+  %heights = fadd double %high0, %high1
+  %energy = fadd double %T1, %heights
+  %rounding = fmul double %energy, {scalar_literal(ROUNDING)}
+  %own = fmul double %share, {scalar_literal(ENERGY)}
+  %allowance = fmul double %scale, %own
+  %allowed = fadd double %allowance, %rounding
+  %explained = fcmp ole double %odd, %allowed
+  br i1 %explained, label %taken, label %doubtful
+doubtful:
+{_divisible("divisible")}
+  br i1 %divisible, label %back, label %unexplained
+unexplained:
+{_added(2, "%odd")}
+  br label %taken
+taken:
+{size_check("%out", sizes.state, "give_up", "undo")}
+shorter:
+{_divisible("hope")}
+  br i1 %hope, label %back, label %give_up
+back:
+{copy("%in", "%x0", sizes.state)}
+  br label %halve
+halve:
+  store double 1.0, ptr %tried
+{_added(1, "1.0")}
+  %half = lshr i64 %size, 1
+  br label %part
+give_up:
+{copy("%in", "%start", sizes.state)}
+  br label %fail
+undo:
+{copy("%in", "%start", sizes.state)}
+  br label %doubt"""
+
+
+def _divisible(name: str) -> str:
+    return f"""{load(f"{name}.so_far", "double", "%tried", 1)}
+  %{name}.allowed = fcmp olt double %{name}.so_far, {scalar_literal(float(HALVINGS))}
+  %{name}.long = icmp ugt i64 %size, 1
+  %{name} = and i1 %{name}.allowed, %{name}.long"""
+
+
+def _added(entry: int, value: str) -> str:
+    """Add to an entry of what was tried."""
+    name = f"tried{entry}"
+    return f"""{load(name, "double", "%tried", entry)}
+  %{name}.sum = fadd double %{name}, {value}
+  store double %{name}.sum, ptr %{name}.p"""

@@ -49,6 +49,20 @@ def test_the_wheel_holds_every_module(wheel):
 
 
 @pytest.mark.slow
+def test_games_run_from_the_wheel(wheel, tmp_path):
+    """From what is unpacked, in a folder where no sources are."""
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    examples = (sys.executable, "-m", "recursive_dyn.examples")
+    home = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path / "site")}}
+    listed = run(*examples, "-l", **home)
+    assert {line.split()[0] for line in listed.stdout.splitlines()} == {
+        "marble_run", "rollback", "walker", "wrecking_ball",
+    }, listed.stderr  # fmt: skip
+    played = run(*examples, "rollback", "--frames", "20", **home)
+    assert "none of them different" in played.stdout, played.stderr
+
+
+@pytest.mark.slow
 def test_a_misspelt_method_is_found_in_what_is_installed(wheel, tmp_path):
     """By mypy, which believes annotations of an installed package only where it finds py.typed."""
     run(sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv"), check=True)

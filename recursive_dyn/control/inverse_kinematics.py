@@ -44,6 +44,20 @@ class Reached:
     iterations: int
     stuck: bool
 
+    @property
+    def shortfall(self) -> str:
+        """Which task is left with most to go, what is in the way, and what to do; empty where all targets are met."""
+        if self.converged:
+            return ""
+        left = {name: float(np.linalg.norm(e)) for name, e in self.errors.items()}
+        worst = max(left, key=lambda name: left[name], default="the constraints of the scene")
+        said = f"the {worst} is left {left.get(worst, self.residual):.3g} (m, rad) from its target"
+        if not self.stuck:
+            return f"{said} after {self.iterations} iterations; allow more of them, or start nearer"
+        if self.binding:
+            return f"{said}, with the {', the '.join(self.binding)} in the way; widen them, or move the target"
+        return f"{said}, and no way leads nearer; move the target, ask for fewer tasks, or give more starts"
+
 
 def inverse_kinematics(
     dynamics: Dynamics, targets: Task | Iterable[Task], q0: Any, *, coordinates: Iterable[str] | None = None,

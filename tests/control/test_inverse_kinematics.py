@@ -92,6 +92,12 @@ def test_out_of_reach_the_arm_is_stretched_towards_it():
     assert_close(found.q, np.array([angle, 0.0]), 1e-5)
     assert found.residual == pytest.approx(np.hypot(3.0, 0.5), rel=1e-9)
     assert_close(found.errors["position of 'link 1'"], target - 2.0 * np.array([0.6, 0.8, 0.0]), 1e-5)
+    assert found.shortfall == (
+        "the position of 'link 1' is left 3.04 (m, rad) from its target, and no way leads nearer; move the target,"
+        " ask for fewer tasks, or give more starts"
+    )
+    hurried = control.inverse_kinematics(d, tip(target), [0.3, 0.2], iterations=1, starts=1)
+    assert "after 1 iterations; allow more of them" in hurried.shortfall
 
 
 def test_limits_are_kept_to_the_last_bit_and_those_that_hold_are_named():
@@ -99,8 +105,11 @@ def test_limits_are_kept_to_the_last_bit_and_those_that_hold_are_named():
     found = control.inverse_kinematics(d, tip((0.0, 1.9, 0.0)), [0.0, 0.0])
     np.testing.assert_array_equal(found.q, [high, high])
     assert found.binding == ("high limit of link 0.angle", "high limit of link 1.angle")
+    assert "with the high limit of link 0.angle, the high limit of link 1.angle in the way; widen" in found.shortfall
     found = control.inverse_kinematics(d, tip((2 * np.cos(low), 2 * np.sin(low), 0.0)), [0.1, 0.2])
-    assert found.converged and found.binding == () and (found.q >= low).all()  # it need not go beyond
+    assert (
+        found.converged and not found.shortfall and found.binding == () and (found.q >= low).all()
+    )  # it need not go beyond
     found = control.inverse_kinematics(d, tip((1.0, 0.2, 0.0)), [2.0, -5.0])  # a start that is beyond them
     assert ((found.q >= low) & (found.q <= high)).all()
 

@@ -64,6 +64,8 @@ def _add(scene: Scene, root: str) -> None:
     dog = scene.add_urdf(Path(pybullet_data.getDataPath()) / "laikago" / "laikago_toes_zup.urdf", "dog.")
     for body in dog.walk():
         _dress(body, GREY if "leg" in body.name or "toe" in body.name else YELLOW, "toe" in body.name or body is dog)
+        if body is not dog and body.joint.coordinates:  # rotors behind gears, without which legs are too light to brace
+            body.joint = body.joint.adjusted(armature=0.03, damping=0.5)
 
 
 def _dress(body: Body, color: tuple[float, ...], touches: bool = True) -> None:
@@ -143,15 +145,19 @@ class Balance:
 
 
 def _program(dynamics: rd.Dynamics, q: np.ndarray, upright: tuple[str, ...], feet: Feet) -> control.WholeBodyQP:
-    """Centre of mass over the middle of the feet, trunk and posture as they are."""
+    """Centre of mass over the middle of the feet, trunk and posture as they are.
+
+    What a blow gives is taken up by the centre of mass first: it counts most, and spin about it is to vanish.
+    """
     X, index = dynamics.poses(q), dynamics.bodies.index
     soles = [X[index(foot), :2, 3] + point[:2] for foot, points in feet.items() for point in points]
     center = np.append(np.mean(soles, axis=0), dynamics.center_of_mass(q)[2])
-    tasks: list[control.Task] = [control.CenterOfMass(center, frequency=1.0)]
-    tasks += [control.Orientation(body, X[index(body), :3, :3], frequency=1.5) for body in upright]
-    tasks.append(
-        control.Posture(dynamics, q, coordinates=dynamics.velocity_coordinates[6:], weight=0.01, frequency=1.5)
-    )
+    tasks: list[control.Task] = [control.CenterOfMass(center, frequency=1.0, weight=10.0)]
+    tasks += [control.Orientation(body, X[index(body), :3, :3], frequency=1.0) for body in upright]
+    tasks += [
+        control.Posture(dynamics, q, coordinates=dynamics.velocity_coordinates[6:], weight=0.01, frequency=1.0),
+        control.AngularMomentum(weight=0.01),
+    ]
     return control.WholeBodyQP(dynamics, tasks, limits=STRENGTH)
 
 

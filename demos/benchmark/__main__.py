@@ -8,6 +8,7 @@ from demos.benchmark import (
     derivatives,
     drawing,
     edits,
+    integrators,
     kinematics,
     local_coordinates,
     manifold,
@@ -27,6 +28,7 @@ TABLES = (
     "control",
     "papers",
     "contact",
+    "integrators",
     "edits",
     "drawing",
     "manifold",
@@ -64,6 +66,8 @@ def main() -> None:
         papers.all_of_them(chosen.seconds, chosen.figures)
     if "contact" in tables:
         contact.all_of_them(chosen.long, chosen.rows)
+    if "integrators" in tables:
+        integrators.table()
     if "edits" in tables:
         edits.table()
     if "drawing" in tables:

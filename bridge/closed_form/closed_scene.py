@@ -41,7 +41,10 @@ class ClosedScene:
     def __init__(self, scene: Scene, dynamics: Dynamics) -> None:
         strange = foreign(scene)
         if strange:
-            raise ModelError(f"contacts of {strange} are not known in closed form; let Bullet find them")
+            raise ModelError(
+                f"contacts of {strange} are not known in closed form; make the plugin with collisions='bullet', or"
+                " give it collision=False"
+            )
         self.names = tuple(dynamics.bodies)
         fixed, owned, places = still(dynamics), list[tuple[int, shapes.Shape]](), list[tuple[int, int]]()
         bodies = {name: scene[name] for name in self.names}

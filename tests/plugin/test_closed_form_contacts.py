@@ -254,6 +254,17 @@ def test_other_shapes_are_bullets():
         bridge.Plugin(scene, collisions="closed form")
 
 
+def test_an_edit_that_is_refused_leaves_the_game_as_it_was():
+    scene = Scene()
+    scene.world.attach(Body("ball", [shapes.Sphere(0.1)]), joints.free())
+    with bridge.Plugin(scene) as plugin:
+        scene.world.attach(Body("can", [shapes.Cylinder(0.1, 0.2)]), joints.free())
+        with pytest.raises(rd.ModelError, match="collisions='bullet'"):
+            plugin.update()
+        plugin.step(2)
+        assert plugin.bodies == ("ball",) and plugin.poses().shape == (1, 4, 4)
+
+
 def body_of(shape, client):
     match shape:
         case shapes.Sphere():

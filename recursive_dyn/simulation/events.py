@@ -102,7 +102,9 @@ class Events:
         names = dict.fromkeys(name for pair in pairs for name in pair if name != WORLD)
         self._names += [name for name in names if name not in self._names]
         at = [[STATIC if name == WORLD else self._names.index(name) for name in pair] for pair in pairs]
-        self.recall_numbers(np.array(at, dtype=np.int64).reshape(-1, 2), self._names[self._bodies :])
+        self.expect(len(at), self._names[self._bodies :])
+        recalled(self.touches, np.array(at, dtype=np.int64).reshape(-1, 2))
+        self.begin()
 
     def numbers(self) -> tuple[np.ndarray, list[str]]:
         """Numbers (n, 2) of who is in touch after the last step, and names of those behind the scene's bodies."""
@@ -110,13 +112,11 @@ class Events:
         pairs = np.stack([t.a[:n], t.b[:n]], axis=1)[t.before[:n]]
         return pairs, self._names[self._bodies :] if pairs.max(initial=-1) >= self._bodies else []
 
-    def recall_numbers(self, pairs: np.ndarray, names: Sequence[str]) -> None:
-        """``recall``, of what ``numbers`` gave, in the arrays there are if they have room."""
-        if len(pairs) > len(self.touches.a):
-            self._grow(2 * len(pairs), len(self.touches.free))
+    def expect(self, pairs: int, names: Sequence[str]) -> None:
+        """Room for so many pairs in touch, of the scene's bodies and of these behind them."""
+        if pairs > len(self.touches.a):
+            self._grow(2 * pairs, len(self.touches.free))
         self._names[self._bodies :], self._pairs = names, (b"", frozenset())
-        recalled(self.touches, pairs)
-        self.begin()
 
     def told(self) -> tuple[ContactEvent, ...]:
         """Events since ``begin``."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.contact.contact_buffer import ContactBuffer
-from recursive_dyn.contact.contacts import STATIC, Contacts
+from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.simulation.applied_forces import Acted
@@ -85,19 +85,14 @@ class Memory:
         _become(self.arrays, other.arrays)
         self.tell_as(other)
 
-    def recall(self, keys: np.ndarray, points: np.ndarray, gaps: np.ndarray, impulses: np.ndarray) -> None:
-        """Start the next step from these contacts: keys (n,), points (3 n,) on B, gaps (n,), impulses (3 n,). Whose
-        they were is not known: nothing of them is told.
-        """
-        n, a = len(keys), self.arrays
+    def make_room(self, contacts: int) -> None:
+        """Room for so many contacts, which come from a snapshot; acted: not known."""
         self.contacts.clear()
-        self.contacts.grow(n)
-        table = self.contacts.table
-        table.size[0], table.a[:n], table.b[:n] = n, STATIC, STATIC
-        table.keys[:n], table.points[:n, 1], table.gaps[:n] = keys, points.reshape(n, 3), gaps
-        table.impulses[:n] = impulses.reshape(n, 3)
-        a.counts[:], a.parts[:], self.acted = 0, 1, None
-        a.steps[0] += 1
+        self.contacts.grow(contacts)
+        self.acted = None
+
+    def tell_nothing(self) -> None:
+        """Of the contacts that there are it is not known whose they were."""
         self._last = _Told(self._steps, contacts=Contacts.none())
 
     def tell_as(self, other: Memory) -> None:

@@ -9,8 +9,6 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +19,7 @@ from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.state_transfer import PackedNumbers
 
 MAGIC, VERSION = b"RDYN", 1
 _HEAD = struct.Struct("<4sHHII8s6I")  # magic, version, flags, length, checksum, mark; counts
@@ -88,43 +87,13 @@ def packed(
     return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
 
 
-@dataclass(frozen=True, eq=False)
-class Unpacked:
-    """What bytes say, checked: views of them, to be taken over; floats: all of its numbers that may be any."""
+class Unpacked(NamedTuple):
+    """What bytes say, checked."""
 
-    floats: np.ndarray
-    time: float
+    numbers: PackedNumbers
     remainder: float
-    q: np.ndarray
-    v: np.ndarray
-    parameters: np.ndarray
-    tau: np.ndarray | None
     forces: list[AppliedForce]
-    momenta: np.ndarray | None
-    impulses: np.ndarray
-    rows: np.ndarray
-    keys: np.ndarray
-    contacts: np.ndarray
-    moments: np.ndarray | None
-    pairs: np.ndarray
     names: list[str]
-
-    def take(self, state: State, tau: np.ndarray, parameters: np.ndarray, memory: Memory, events: Events) -> None:
-        """Let a simulation be there."""
-        state.q[:], state.v[:], state.clock[0], parameters[:] = self.q, self.v, self.time, self.parameters
-        tau[:] = 0.0 if self.tau is None else self.tau
-        kept, momentum, n = memory.arrays, memory.arrays.momentum, len(self.keys)
-        momentum.known[0] = self.momenta is not None
-        if self.momenta is not None:
-            momentum.q[:], momentum.v[:] = self.q, self.v
-            momentum.linear[:], momentum.spin[:] = self.momenta
-        kept.rows[:], kept.totals[:] = 0.0, np.nan
-        kept.rows[self.rows] = kept.totals[self.rows] = self.impulses
-        kept.told[0] = len(self.rows)
-        kept.numbers[: len(self.rows)] = self.rows
-        memory.recall(self.keys, self.contacts[: 3 * n], self.contacts[3 * n : 4 * n], self.contacts[4 * n :])
-        memory.contacts.table.moments[:n] = 0.0 if self.moments is None else self.moments
-        events.recall_numbers(self.pairs, self.names)
 
 
 def unpacked(
@@ -156,34 +125,31 @@ def _read(
     """The parts of a body, one after the other: floats, integers, pairs, names."""
     f, t, r, n, p, e = counts
     nq, nv = len(state.q), len(state.v)
-    trees = t if flags & _CARRIED else 0
-    sizes = 2, nq, nv, len(parameters), nv * bool(flags & _FORCED), 6 * trees, r, 7 * n, 3 * n * bool(flags & _TURNED)
-    ends = [*accumulate((*sizes, 9 * f))]
-    floats = np.frombuffer(body, "<f8", ends[-1])
-    whole = np.frombuffer(body, _KEY, r + n + f, 8 * ends[-1])
-    at = 8 * (ends[-1] + r + n + f)
-    pairs = np.frombuffer(body, _BODY, 2 * p, at).reshape(-1, 2).astype(np.int64)
-    if at + 8 * p + e != len(body) or (flags & _CARRIED and t != len(memory.arrays.momentum.linear)):
+    forced, carried, turned = (int(bool(flags & flag)) for flag in (_FORCED, _CARRIED, _TURNED))
+    trees = t if carried else 0
+    own = 2 + nq + nv + len(parameters) + nv * forced + 6 * trees + r + 7 * n + 3 * n * turned
+    floats = np.frombuffer(body, "<f8", own + 9 * f)
+    whole = np.frombuffer(body, _KEY, r + n + f, 8 * len(floats))
+    at = 8 * (len(floats) + len(whole))
+    pairs = np.frombuffer(body, _BODY, 2 * p, at).reshape(-1, 2)
+    if at + 8 * p + e != len(body) or (carried and t != len(memory.arrays.momentum.linear)):
         raise ValueError
     names = bytes(body[at + 8 * p :]).decode().split("\n") if e else []
-    clocks, q, v, values, tau, momenta, impulses, contacts, moments, pushes = (
-        floats[end - size : end] for end, size in zip(ends, (*sizes, 9 * f), strict=True)
-    )
-    numbers, vectors = whole[r + n :].tolist(), pushes.reshape(-1, 3, 3).copy()
-    forces = [(number, *given) for number, given in zip(numbers, vectors, strict=True)]
-    return Unpacked(
-        floats, float(clocks[0]), float(clocks[1]), q, v, values, tau if flags & _FORCED else None, forces,
-        momenta.reshape(2, -1, 3) if flags & _CARRIED else None, impulses, whole[:r], whole[r : r + n], contacts,
-        moments.reshape(n, 3) if flags & _TURNED else None, pairs, names,
-    )  # fmt: skip
+    forces = list[AppliedForce]()
+    if f:
+        vectors = floats[own:].reshape(-1, 3, 3).copy()
+        forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
+    sizes = np.array((forced, carried, turned, r, n, p), dtype=np.int64)
+    return Unpacked(PackedNumbers(floats, whole, pairs, sizes), float(floats[1]), forces, names)
 
 
 def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
     """What a checksum cannot say of bytes that somebody made up."""
-    rows, pairs, forces = found.rows, found.pairs, [body for body, *_ in found.forces]
-    good = len(rows) == 0 or (rows.min() >= 0 and rows.max() < len(memory.arrays.rows))
-    good = good and (pairs.size == 0 or (pairs.min() >= -1 and pairs.max() < bodies + len(found.names)))
-    good = good and all(0 <= body < bodies for body in forces)
-    good = good and bool(np.isfinite(found.floats).all())
+    numbers = found.numbers
+    rows, pairs = numbers.whole[: numbers.sizes[3]], numbers.pairs
+    good = len(rows) == 0 or bool(rows.min() >= 0 and rows.max() < len(memory.arrays.rows))
+    good = good and (pairs.size == 0 or bool(pairs.min() >= -1 and pairs.max() < bodies + len(found.names)))
+    good = good and all(0 <= body < bodies for body, *_ in found.forces)
+    good = good and bool(np.isfinite(numbers.floats).all())
     if not good:
         raise StateError("the snapshot is damaged: its numbers are not those of a state")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import cast
 
 from recursive_dyn.errors import StateError
@@ -9,6 +10,7 @@ from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.packed_state import mark_of, packed, unpacked
 from recursive_dyn.simulation.state import Snapshot
+from recursive_dyn.simulation.state_transfer import StateTransfer
 from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.surroundings import Surrounded
 
@@ -70,11 +72,19 @@ class Snapshots(StepResults):
     def _unpack(self, data: bytes | bytearray | memoryview) -> None:
         timesteps, values = self._timesteps, self._dynamics.parameters.values_array
         found = unpacked(data, self._scene_mark(), self._state, values, timesteps.memory, len(self._dynamics.bodies))
+        memory, events = timesteps.memory, timesteps.events
         with Held():
-            found.take(self._state, self._tau, values, timesteps.memory, timesteps.events)
+            memory.make_room(int(found.numbers.sizes[4]))
+            events.expect(len(found.numbers.pairs), found.names)
+            self._transfer.take(found.numbers, self._state, self._tau, values, memory, events)
+            memory.tell_nothing()
             self._remainder, self._forces = found.remainder, found.forces
             timesteps.begin()
             self._let_forget()
+
+    @cached_property
+    def _transfer(self) -> StateTransfer:
+        return StateTransfer()
 
     def _let_forget(self) -> None:
         """Let surroundings remember nothing, as no snapshot holds it."""

@@ -1,0 +1,128 @@
+"""Numbers of a snapshot into the arrays that steps read, in one compiled call."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.loops.calling import Bound
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.contacts import STATIC
+from recursive_dyn.simulation.events import Events
+from recursive_dyn.simulation.memory import KeptArrays, Memory
+from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.touches import Touches, recalled
+
+
+class PackedNumbers(NamedTuple):
+    """floats: clocks, q, v, parameters, tau, momenta, impulses of rows, points, gaps, impulses and moments of contacts;
+    whole: rows, keys of contacts; pairs (n, 2): who is in touch. sizes (6,): whether there are tau, momenta, moments;
+    how many rows, contacts and pairs."""
+
+    floats: Floats
+    whole: Integers
+    pairs: Annotated[np.ndarray, int, 2]
+    sizes: Integers
+
+
+class Restored(NamedTuple):
+    """A simulation's own arrays."""
+
+    q: Floats
+    v: Floats
+    clock: Floats
+    tau: Floats
+    parameters: Floats
+    kept: KeptArrays
+    table: ContactTable
+    touches: Touches
+
+
+class StateTransfer:
+    """Takes packed numbers over; bound to a simulation's arrays as long as they are the same."""
+
+    def __init__(self) -> None:
+        self._room = _room(0, 0, 0)
+        self._to: tuple[Any, ...] = ()
+        self._call: Bound | None = None
+
+    def __reduce__(self) -> Any:
+        return StateTransfer, ()
+
+    def take(
+        self,
+        found: PackedNumbers,
+        state: State,
+        tau: np.ndarray,
+        parameters: np.ndarray,
+        memory: Memory,
+        events: Events,
+    ) -> None:
+        """Let a simulation be there; there is room for its contacts and pairs."""
+        room, given = self._room, (len(found.floats), len(found.whole), len(found.pairs))
+        if any(need > len(own) for need, own in zip(given, room, strict=False)):
+            room = self._room = _room(*(2 * need for need in given))
+            self._call = None
+        room.floats[: given[0]], room.whole[: given[1]], room.pairs[: given[2]] = found[:3]
+        room.sizes[:] = found.sizes
+        to = state.q, state.v, tau, parameters, memory.arrays, memory.contacts.table, events.touches
+        if self._call is None or any(new is not old for new, old in zip(to, self._to, strict=True)):
+            own = Restored(state.q, state.v, state.clock, tau, parameters, *to[4:])
+            self._to, self._call = to, taken.bind(room, own)
+        self._call()
+
+
+def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
+    sizes = np.zeros(6, dtype=np.int64)
+    return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
+
+
+@compiled
+def taken(found: PackedNumbers, own: Restored) -> None:
+    """Be in the state that the numbers say. Whose contacts were is not known: of them nothing is told."""
+    floats, whole, sizes, kept, m = found.floats, found.whole, found.sizes, own.kept, own.kept.momentum
+    r, n, at = sizes[3], sizes[4], 2
+    own.clock[0] = floats[0]
+    own.q[:] = floats[at : at + len(own.q)]
+    at += len(own.q)
+    own.v[:] = floats[at : at + len(own.v)]
+    at += len(own.v)
+    own.parameters[:] = floats[at : at + len(own.parameters)]
+    at += len(own.parameters)
+    if sizes[0] > 0:
+        own.tau[:] = floats[at : at + len(own.v)]
+        at += len(own.v)
+    else:
+        own.tau[:] = 0.0
+    m.known[0] = sizes[1]
+    if sizes[1] > 0:
+        m.q[:] = own.q
+        m.v[:] = own.v
+        trees = len(m.linear)
+        for k in range(trees):
+            for c in range(3):
+                m.linear[k, c], m.spin[k, c] = floats[at + 3 * k + c], floats[at + 3 * (trees + k) + c]
+        at += 6 * trees
+    kept.rows[:] = 0.0
+    kept.totals[:] = np.nan
+    for k in range(r):
+        row = whole[k]
+        kept.rows[row] = kept.totals[row] = floats[at + k]
+        kept.numbers[k] = row
+    at += r
+    kept.told[0] = r
+    kept.counts[:] = 0
+    kept.parts[0] = 1
+    kept.steps[0] += 1
+    table = own.table
+    table.size[0] = n
+    for k in range(n):
+        table.a[k] = table.b[k] = STATIC
+        table.keys[k], table.gaps[k] = whole[r + k], floats[at + 3 * n + k]
+        for c in range(3):
+            table.points[k, 1, c], table.impulses[k, c] = floats[at + 3 * k + c], floats[at + 4 * n + 3 * k + c]
+            table.moments[k, c] = floats[at + 7 * n + 3 * k + c] if sizes[2] > 0 else 0.0
+    recalled(own.touches, found.pairs[: sizes[5]])
+    own.touches.fresh[0] = 1

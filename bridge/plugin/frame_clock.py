@@ -18,9 +18,14 @@ class FrameClock:
 
     def __init__(self, timestep: float, most_steps: int) -> None:
         self.timestep = checked_timestep(timestep)
-        self.most_steps = whole(most_steps)
+        try:
+            self.most_steps = whole(most_steps)
+        except StateError:
+            self.most_steps = 0
         if not self.most_steps:
-            raise StateError("most_steps is the number of steps a frame may take, at least 1")
+            raise StateError(
+                f"most_steps is the whole number of steps a frame may take, at least 1: not {most_steps!r}"
+            )
         self.paused, self.dropped = False, 0.0
         self._scale, self._owed = 1.0, 0.0
 

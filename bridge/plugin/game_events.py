@@ -52,10 +52,6 @@ class EventLog:
         self._at_limits: set[str] = set()
         self._twists = np.zeros((0, 6))
 
-    def begin(self) -> None:
-        """A frame begins: nothing has happened."""
-        self.told, self._staying, self._changed = [], {}, set()
-
     def ahead(self, simulation: Simulation) -> None:
         """Before a step: how fast who approaches whom."""
         self._twists = simulation.present.twists.copy()
@@ -79,8 +75,10 @@ class EventLog:
         self._note_limits(simulation)
 
     def finish(self) -> tuple[GameEvent, ...]:
-        """A frame ends: all that happened."""
-        return (*self.told, *(event for pair, event in self._staying.items() if pair not in self._changed))
+        """A frame ends: all that happened. What is told from now on is of the next one."""
+        happened = *self.told, *(event for pair, event in self._staying.items() if pair not in self._changed)
+        self.told, self._staying, self._changed = [], {}, set()
+        return happened
 
     def forget_limits(self, simulation: Simulation) -> None:
         """The state is another one: limits that it is at were reached before."""

@@ -46,6 +46,8 @@ class Plugin:
         hit_speed: float = 1.0,
         collisions: str | None = None,
     ) -> None:
+        if not isinstance(scene, Scene):
+            raise StateError(f"a plugin runs a scene, not {type(scene).__name__}")
         self.clock = FrameClock(timestep, most_steps)
         speed = real(hit_speed)
         if not 0.0 <= speed < np.inf:
@@ -59,7 +61,7 @@ class Plugin:
         self._log = EventLog(speed)
         self._between = BetweenSteps(self.simulation.present.poses)
         self._calls: deque[Callable[[], object]] = deque()
-        self._running, self._stepping, self._edited = Lock(), False, False
+        self._running, self._stepping, self._edited, self._closed = Lock(), False, False, False
 
     @property
     def collisions(self) -> str:
@@ -122,11 +124,14 @@ class Plugin:
 
         The same array in every frame, until bodies come or go; who keeps one copies it. Rotations move along the
         shortest arc. out: an array of that shape and any kind of float to be written to, such as mapped memory of a
-        graphics card.
+        graphics card; StateError for anything else.
         """
         shown = self._between.at(self.fraction, self.simulation.present.poses)
         if out is None:
             return shown
+        if not isinstance(out, np.ndarray) or out.dtype.kind != "f" or not out.flags.writeable:
+            given = f"one of {out.dtype}" if isinstance(out, np.ndarray) else type(out).__name__
+            raise StateError(f"poses are written to an array of floats that is not read-only, not to {given}")
         if out.shape != shown.shape:
             raise StateError(f"poses are {shown.shape}, of {len(shown)} bodies, not {out.shape}")
         out[:] = shown
@@ -134,10 +139,17 @@ class Plugin:
 
     def call(self, function: Callable[..., object], *arguments: Any) -> None:
         """Have a function run before the next step, in the thread that takes it; from any thread, in order."""
+        if not callable(function):
+            raise StateError(f"call takes a function and its arguments, not {function!r}")
         self._calls.append(lambda: function(*arguments))
 
     def tell(self, event: GameEvent) -> None:
-        """Add an event of the game's own to those of this frame, such as of a joint that a callback took apart."""
+        """Add an event of the game's own to those of this frame, such as of a joint that a callback took apart.
+
+        Between frames it is one of the next frame's.
+        """
+        if not isinstance(event, GameEvent):
+            raise StateError(f"tell takes a GameEvent, not {event!r}")
         self._log.told.append(event)
 
     def snapshot(self) -> bytes:
@@ -160,13 +172,17 @@ class Plugin:
         Within a step it waits until the step is over, so that callbacks may add and remove. Who touched what went gets
         its end in the next step.
         """
+        self._check_open()
         self._edited = True
         if not self._stepping:
             self._follow()
 
     def close(self) -> None:
-        """Give up what collisions take; harmless when repeated."""
-        self._world.close()
+        """Give up what collisions take, and step no more; harmless when repeated. StateError from within a step."""
+        if not self._closed:
+            with self._alone():
+                self._closed = True
+                self._world.close()
 
     def __enter__(self) -> Plugin:
         return self
@@ -180,12 +196,16 @@ class Plugin:
         if not self._running.acquire(blocking=False):
             raise StateError("this plugin is within a step: use call() for what is to be done before the next one")
         try:
+            self._check_open()
             yield
         finally:
             self._running.release()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StateError("this Plugin is closed; create a new Plugin")
+
     def _take(self, count: int) -> None:
-        self._log.begin()
         try:
             for _ in range(count):
                 self._one()

@@ -54,10 +54,11 @@ def test_what_hours_leave_out_is_counted(plugin):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("timestep", 0.0), ("most_steps", 0), ("hit_speed", -1.0), ("collisions", "magic")]
+    ("name", "value"),
+    [("timestep", 0.0), ("most_steps", 0), ("most_steps", 1.5), ("hit_speed", -1.0), ("collisions", "magic")],
 )
 def test_settings_that_are_none_are_refused(name, value):
-    with pytest.raises(rd.StateError):
+    with pytest.raises(rd.StateError, match=name):
         bridge.Plugin(yard(0), **{name: value})
     with pytest.raises(rd.StateError, match="time_scale"):
         bridge.Plugin(yard(0)).time_scale = np.nan
@@ -199,3 +200,46 @@ def test_a_game_tells_events_of_its_own(plugin):
     plugin.on_frame(16 * H)
     assert [event.body_a for event in plugin.events if event.kind == "broken"] == ["door"]
     assert "door" not in plugin.bodies
+
+
+def test_an_event_told_between_frames_is_one_of_the_next_frame(plugin):
+    plugin.on_frame(H)
+    plugin.tell(bridge.GameEvent("whistle", 0.0, "referee"))
+    plugin.on_frame(0.0)
+    assert [event.kind for event in plugin.events] == ["whistle"]
+    plugin.on_frame(0.0)
+    assert plugin.events == ()
+
+
+def test_a_closed_plugin_says_so_and_none_is_closed_within_a_step(plugin):
+    plugin.before_step.append(bridge.Plugin.close)
+    with pytest.raises(rd.StateError, match="within a step"):
+        plugin.step()
+    plugin.before_step.clear()
+    plugin.step()
+    plugin.close()
+    for act in (plugin.step, plugin.update, lambda: plugin.on_frame(H), lambda: plugin.restore(b"")):
+        with pytest.raises(rd.StateError, match="Plugin is closed"):
+            act()
+    plugin.close()
+
+
+@pytest.mark.parametrize(
+    "out", [None, [[1.0]], np.zeros((3, 4, 4), int), np.zeros((3, 4, 4), complex), np.zeros((9, 4, 4))]
+)
+def test_poses_go_to_an_array_of_floats_only(plugin, out):
+    if out is None:
+        out = np.zeros_like(plugin.poses())
+        out.flags.writeable = False
+    with pytest.raises(rd.StateError, match="poses are"):
+        plugin.poses(out)
+
+
+def test_what_is_no_function_event_or_scene_is_refused_where_it_is_given(plugin):
+    with pytest.raises(rd.StateError, match="call takes a function"):
+        plugin.call(5)
+    with pytest.raises(rd.StateError, match="GameEvent"):
+        plugin.tell("broken")
+    with pytest.raises(rd.StateError, match="runs a scene, not Dynamics"):
+        bridge.Plugin(plugin.simulation.dynamics)
+    plugin.step()

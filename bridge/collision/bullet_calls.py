@@ -95,9 +95,15 @@ def body_ids(bullet: Functions, client: int, ids: Integers) -> int:
 
 
 @compiled
+def is_as_many(bullet: Functions, handle: int, census: Census) -> bool:
+    """Whether there are as many bodies as in the census."""
+    return foreign_int(bullet.b3GetNumBodies, handle) & INT == len(census.ids)
+
+
+@compiled
 def is_unchanged(bullet: Functions, handle: int, census: Census) -> bool:
     """Whether the bodies are those of the census, in number, order and mark: what Bullet tells without a command."""
-    if foreign_int(bullet.b3GetNumBodies, handle) & INT != len(census.ids):
+    if not is_as_many(bullet, handle, census):
         return False
     for k in range(len(census.ids)):
         if foreign_int(bullet.b3GetBodyUniqueId, handle, k) & INT != census.ids[k]:

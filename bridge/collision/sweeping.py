@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from bridge.collision.bullet_calls import GONE, Functions, handle_of, is_unchanged, overlapped
+from bridge.collision.bullet_calls import GONE, Functions, handle_of, is_as_many, is_unchanged, overlapped
 from bridge.collision.contact_points import BITS
 from bridge.collision.looking import UNSEEN, Haste, hurrying, way_of
 from bridge.collision.placing import HALF
@@ -42,10 +42,12 @@ class Sweep(NamedTuple):
 def cuts(bullet: Functions, client: int, sweep: Sweep) -> int:
     """Parts but one of a step; UNSEEN as ``hurry``."""
     handle = handle_of(bullet, client)
-    if handle == GONE or not is_unchanged(bullet, handle, sweep.haste.census):
+    if handle == GONE:
         return UNSEEN
-    if hurrying(sweep.haste) == 0:
-        return 0
+    if hurrying(sweep.haste) == 0 and is_as_many(bullet, handle, sweep.haste.census):
+        return 0  # who they are is what the look at them sees
+    if not is_unchanged(bullet, handle, sweep.haste.census):
+        return UNSEEN
     count, most, found = len(sweep.poses), 1, np.zeros(2, dtype=np.int64)
     fast, around, boxes = np.empty(count, dtype=np.int64), np.empty((count, 6)), np.empty((count, MOVING))
     for i in range(who_is_fast(sweep, fast, around, boxes)):

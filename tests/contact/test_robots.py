@@ -50,7 +50,8 @@ OVERLAPS = {  # what is told first
 def test_a_robot_moves_without_a_jump(name, monkeypatch):
     """A coordinate moves by its velocity and, as two bodies may be pushed against each other, by twice the push speed.
 
-    Hollow meshes are filled: that takes no time to cut them, and overlaps are the worse.
+    Where a step is cut into parts nobody tells the velocities between them. Hollow meshes are filled: that takes no time
+    to cut them, and overlaps are the worse.
     """
     monkeypatch.setattr(colliders, "hulls", lambda shape: None)
     fixed, scene = name in FIXED | FIXED_TOO, Scene()
@@ -63,12 +64,16 @@ def test_a_robot_moves_without_a_jump(name, monkeypatch):
             shown = PyBulletMirror(scene, sim, gui=False)
         with shown:
             _check_told(name, shown, [str(w.message) for w in told])
+            whole = 0
             for _ in range(steps):
                 q, v = sim.q.copy(), sim.v.copy()
                 shown.step()
                 way = np.abs(dynamics.difference(q, sim.q))
                 flown = h * (np.maximum(np.abs(v), np.abs(sim.v)) + np.abs(sim.v - v))
-                assert (way - flown).max() < 2.0 * h * PUSH_SPEED / PUSH_ARM
+                if sim.solution.substeps == 1:
+                    whole += 1
+                    assert (way - flown).max() < 2.0 * h * PUSH_SPEED / PUSH_ARM
+            assert whole > steps / 4
             assert np.isfinite(sim.q).all() and np.abs(sim.v).max() < 50.0
 
 

@@ -50,8 +50,8 @@ OVERLAPS = {  # what is told first
 def test_a_robot_moves_without_a_jump(name, monkeypatch):
     """A coordinate moves by its velocity and, as two bodies may be pushed against each other, by twice the push speed.
 
-    Where a step is cut into parts nobody tells the velocities between them. Hollow meshes are filled: that takes no time
-    to cut them, and overlaps are the worse.
+    Where a step is cut into parts nobody tells the velocities between them. Hollow meshes are filled: that takes no
+    time to cut them, and overlaps are the worse.
     """
     monkeypatch.setattr(colliders, "hulls", lambda shape: None)
     fixed, scene = name in FIXED | FIXED_TOO, Scene()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bridge.plugin.approach import Meeting, Movers, approach
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.simulation.events import BEGIN, STAY, WORLD, ContactEvent
 from recursive_dyn.simulation.simulation import Simulation
@@ -37,6 +38,10 @@ class GameEvent:
     side: str = ""
 
 
+def _impulse(event: ContactEvent) -> float:
+    return event.impulse
+
+
 class EventLog:
     """Events of a frame, step after step; hit_speed: of approach, m/s, from which on a touch is a hit.
 
@@ -47,8 +52,8 @@ class EventLog:
     def __init__(self, hit_speed: float) -> None:
         self.hit_speed = hit_speed
         self.told: list[GameEvent] = []
-        self._staying: dict[_Pair, GameEvent] = {}
-        self._changed: set[_Pair] = set()
+        self._staying: dict[tuple[str, str], list[Any]] = {}  # impulses so far, and the strongest
+        self._changed: set[tuple[str, str]] = set()
         self._at_limits: set[str] = set()
         self._twists = np.zeros((0, 6))
 
@@ -61,22 +66,25 @@ class EventLog:
         now = simulation.time
         events = simulation.contact_events
         for event in events:
-            pair = frozenset((event.body_a, event.body_b))
-            told = GameEvent(event.kind, now, event.body_a, event.body_b, event.impulse, event.point)
+            pair = event.body_a, event.body_b
             if event.kind == STAY:
                 known = self._staying.get(pair)
-                stronger = known is None or event.impulse >= known.impulse
-                total = event.impulse + (known.impulse if known else 0.0)
-                self._staying[pair] = replace(told if stronger or known is None else known, impulse=total, time=now)
+                if known is None:
+                    self._staying[pair] = [event.impulse, event]
+                else:
+                    known[0] += event.impulse
+                    known[1] = max(known[1], event, key=_impulse)
             else:
-                self.told.append(told)
+                self.told.append(GameEvent(event.kind, now, *pair, event.impulse, event.point))
                 self._changed.add(pair)
         self.told += self._hits(simulation, events)
         self._note_limits(simulation)
 
-    def finish(self) -> tuple[GameEvent, ...]:
-        """A frame ends: all that happened. What is told from now on is of the next one."""
-        happened = *self.told, *(event for pair, event in self._staying.items() if pair not in self._changed)
+    def finish(self, time: float) -> tuple[GameEvent, ...]:
+        """A frame ends, at this time: all that happened. What is told from now on is of the next one."""
+        staying = {pair: own for pair, own in self._staying.items() if pair not in self._changed}
+        stays = [GameEvent(STAY, time, *pair, total, event.point) for pair, (total, event) in staying.items()]
+        happened = *self.told, *stays
         self.told, self._staying, self._changed = [], {}, set()
         return happened
 
@@ -99,12 +107,13 @@ class EventLog:
         """The fastest approach of each pair that pushed in this step, where it was fast enough."""
         if not events:
             return []
-        contacts, impulses = simulation.contacts, {frozenset((e.body_a, e.body_b)): e.impulse for e in events}
-        names = *simulation.dynamics.bodies, *contacts.free_names
-        speeds = self._approach(contacts, simulation.arrived.poses)
-        pushes = np.einsum("ij,ij->i", contacts.impulse, contacts.normal)
-        fastest: dict[_Pair, GameEvent] = {}
-        for k in np.flatnonzero((speeds >= self.hit_speed) & (pushes > 0.0)).tolist():
+        contacts = simulation.contacts
+        speeds, fastest = self._approach(contacts, simulation.arrived.poses), dict[_Pair, GameEvent]()
+        fast = np.flatnonzero(speeds >= self.hit_speed)
+        fast = fast[np.einsum("ij,ij->i", contacts.impulse[fast], contacts.normal[fast]) > 0.0]
+        names = (*simulation.dynamics.bodies, *contacts.free_names) if len(fast) else ()
+        impulses = {frozenset((e.body_a, e.body_b)): e.impulse for e in events} if len(fast) else {}
+        for k in fast.tolist():
             a, b = (WORLD if side[k] == STATIC else names[side[k]] for side in (contacts.a, contacts.b))
             pair, known = frozenset((a, b)), fastest.get(frozenset((a, b)))
             if known is None or known.speed < speeds[k]:
@@ -135,18 +144,10 @@ class EventLog:
 
     def _approach(self, contacts: Contacts, poses: np.ndarray) -> np.ndarray:
         """Speeds (n,) at which the points of contacts approached each other at the step's start, m/s."""
-        velocities = []
-        for side, points in ((contacts.a, contacts.point_a), (contacts.b, contacts.point_b)):
-            result, count = contacts.drift.copy() if side is contacts.b else np.zeros_like(points), len(poses)
-            own, free = (side >= 0) & (side < count), side >= count
-            for mask, twists, origins, first in (
-                (own, self._twists, poses[:, :3, 3], 0),
-                (free, contacts.free.before, contacts.free.position, count),
-            ):
-                at = side[mask] - first
-                result[mask] = twists[at, 3:] + np.cross(twists[at, :3], points[mask] - origins[at])
-            velocities.append(result)
-        return np.einsum("ij,ij->i", velocities[1] - velocities[0], contacts.normal)
+        movers = Movers(self._twists, poses, contacts.free.before, contacts.free.position)
+        c, speeds = contacts, np.empty(len(contacts))
+        approach(movers, Meeting(c.a, c.b, c.point_a, c.point_b, c.normal, c.drift), speeds)
+        return speeds
 
 
 def _limits(simulation: Simulation) -> set[str]:

@@ -210,7 +210,7 @@ class Plugin:
             for _ in range(count):
                 self._one()
         finally:
-            self.events = self._log.finish()
+            self.events = self._log.finish(self.simulation.time)
 
     def _one(self) -> None:
         """A step, with all that belongs to it; edits wait for what is running to be over."""

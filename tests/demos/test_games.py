@@ -47,6 +47,7 @@ def test_games_are_short(name):
     assert len(examples.games()[name].read_text().splitlines()) < 150
 
 
+@pytest.mark.slow
 def test_a_marble_gathers_gems_and_meets_hammers():
     from demos.games.marble_run import GEMS, Game
 
@@ -72,6 +73,11 @@ def test_the_marble_run_shows_what_there_is():
     red = (colors[:, 0] > 150) & (colors[:, 1] < 90)
     blue = (colors[:, 2] > 130) & (colors[:, 0] < 60)
     assert 100 < red.sum() < 5000 and 100 < blue.sum() < 5000  # gems, the marble
+    for _ in range(60):
+        game.frame(1 / 60, 1)
+    assert (
+        game.plugin.collisions == "closed form" and game.score == 24 - sum("gem" in b for b in game.plugin.bodies) > 1
+    )
     view.debug = True
     assert (view.draw().reshape(-1, 3) != colors).any(axis=1).sum() > 500  # pyglet's outlines
     view.context.close()

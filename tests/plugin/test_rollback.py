@@ -161,6 +161,7 @@ def test_two_players_never_differ():
     assert all(peer.deepest == 8 and peer.rolled_back > 1 for peer in peers) and len(told) == 2
 
 
+@pytest.mark.slow
 def test_another_process_goes_on_alike(tmp_path):
     program = """
 import sys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.recording import PoseTrack
 
 
+@runtime_checkable
 class Mirror(View, Protocol):
     """Whoever shows a simulation, or what else moves."""
 
@@ -30,10 +31,12 @@ class Capture:
             capture.note()
         bridge.Player(scene, capture).save("motion.html")
 
-    Bodies that come later stand at first where they came; raises StateError where one goes.
+    Bodies that come later stand at first where they came; raises StateError where one goes, and for what is no mirror.
     """
 
     def __init__(self, mirror: Mirror) -> None:
+        if not isinstance(mirror, Mirror):
+            raise StateError(f"a capture keeps what a mirror shows, not {type(mirror).__name__}")
         self._mirror = mirror
         self._times: list[float] = []
         self._poses: list[np.ndarray] = []

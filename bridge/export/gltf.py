@@ -22,6 +22,7 @@ from recursive_dyn.codegen import whole_file
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation.moving import Posed
 from recursive_dyn.simulation.recording import PoseTrack, Recording, Replay
+from recursive_dyn.simulation.state import real
 from scene import Scene
 
 STILL = 1e-9  # m, and entries of rotations: what moves less over all of a motion has no channel
@@ -69,11 +70,16 @@ def staged(scene: Scene, motion: Exported, fps: float | None, ground: bool | flo
 
 def _tracked(scene: Scene, motion: Recording | PoseTrack | Posed, fps: float | None) -> PoseTrack:
     """Poses of a motion, a recording's at ``fps`` or at every frame; ModelError for an fps that is none."""
-    if fps is not None and not (isinstance(fps, (int, float)) and 0.0 < fps <= 1000.0):
+    if fps is not None and not 0.0 < real(fps) <= 1000.0:
         raise ModelError(f"fps must be a number of frames a second, above 0 and at most 1000, not {fps!r}")
     if isinstance(motion, PoseTrack):
         return motion
     if not isinstance(motion, Recording):
+        if not isinstance(motion, Posed):
+            raise ModelError(
+                "motion is a Recording, a PoseTrack, a simulation or, of a mirror, a Capture, not"
+                f" {type(motion).__name__}"
+            )
         return PoseTrack(tuple(motion.dynamics.bodies), np.zeros(1), motion.frames()[0][None])
     replay = Replay(motion, scene.compile())
     if fps is None:

@@ -40,6 +40,8 @@ class Player:
         self, scene: Scene, motion: Exported, camera: Camera | None = None, fps: float = 30.0,
         ground: bool | float = True, follow: str | None = None, title: str = "recursive-dyn",
     ) -> None:  # fmt: skip
+        if not isinstance(title, str) or not isinstance(camera, Camera | None):
+            raise ModelError("a page needs a text for its title, and a bridge.Camera or None")
         view, track = staged(scene, motion, fps, ground)
         if follow is not None and follow not in track.bodies:
             raise ModelError(f"no body is named {follow!r}; there are {', '.join(track.bodies[:20])}")

@@ -12,6 +12,7 @@ from bridge.meshes.files import MeshFiles
 from bridge.picture.shown import Shown
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation.moving import Posed
+from recursive_dyn.simulation.state import real
 from recursive_dyn.spatial.algebra import pose
 from scene import Scene, shapes
 
@@ -38,7 +39,10 @@ class SceneView:
         world = scene.world.shapes
         planes = [shape for shape in world if isinstance(shape, shapes.Plane)]
         if ground is not False and not (ground is True and planes):
-            planes.append(shapes.Plane(at=pose(xyz=(0.0, 0.0, 0.0 if ground is True else float(ground)))))
+            height = 0.0 if ground is True else real(ground)
+            if not np.isfinite(height):
+                raise ModelError(f"ground is True, False or a height in m, not {ground!r}")
+            planes.append(shapes.Plane(at=pose(xyz=(0.0, 0.0, height))))
         for shape in world:
             if not isinstance(shape, shapes.Plane):
                 self.pieces += [visual.piece(FIXED) for visual in visuals(shape, SCENERY, files)]

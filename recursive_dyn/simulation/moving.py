@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,7 @@ class Bodies(Protocol):
     def bodies(self) -> Sequence[str]: ...
 
 
+@runtime_checkable
 class Posed(Protocol):
     """Rigid bodies that are somewhere."""
 

@@ -170,9 +170,14 @@ def test_bad_exports_are_refused(made, tmp_path):
     scene, recording = made
     with pytest.raises(rd.ModelError, match=r"must end in \.glb"):
         export_gltf(scene, recording, tmp_path / "motion.gltf")
-    for fps in (0, -3, np.nan, "10"):
+    for fps in (0, -3, np.nan, "10", True):
         with pytest.raises(rd.ModelError, match="fps"):
             export_gltf(scene, recording, tmp_path / "motion.glb", fps=fps)
+    for motion in (None, "motion.npz"):
+        with pytest.raises(rd.ModelError, match="motion is a Recording"):
+            export_gltf(scene, motion, tmp_path / "motion.glb")
+    with pytest.raises(rd.ModelError, match="ground is True"):
+        export_gltf(scene, recording, tmp_path / "motion.glb", ground="low")
     with pytest.raises(rd.SceneFileError, match="cannot be written"):
         export_gltf(scene, recording, tmp_path / "nowhere" / "motion.glb")
     with pytest.raises(rd.StateError, match="poses"):

@@ -108,6 +108,11 @@ def test_a_notebook_shows_the_page(made, tmp_path):
     assert bridge.html(*made, path=tmp_path / "page.html") == (tmp_path / "page.html").read_text()
     with pytest.raises(rd.ModelError, match="no body is named 'leg'"):
         Player(*made, follow="leg")
+    for wrong in ({"title": 5}, {"camera": (1, 2, 3)}):
+        with pytest.raises(rd.ModelError, match="a page needs"):
+            Player(*made, **wrong)
+    with pytest.raises(rd.StateError, match="keeps what a mirror shows, not Scene"):
+        bridge.Capture(made[0])
     with pytest.raises(rd.SceneFileError, match="cannot be written"):
         player.save(tmp_path / "nowhere" / "page.html")
 

@@ -21,11 +21,16 @@ class PoseTrack:
     poses: np.ndarray
 
     def __post_init__(self) -> None:
-        n = len(self.time)
-        if not n or np.shape(self.time) != (n,) or np.shape(self.poses) != (n, len(self.bodies), 4, 4):
+        for name in ("time", "poses"):
+            try:
+                object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
+            except (TypeError, ValueError) as trouble:
+                raise StateError(f"a track's {name} are numbers: {trouble}") from trouble
+        n = self.time.size
+        if not n or self.time.shape != (n,) or self.poses.shape != (n, len(self.bodies), 4, 4):
             raise StateError(
                 f"a track of {len(self.bodies)} bodies needs times (n,) and poses (n, {len(self.bodies)}, 4, 4), not"
-                f" {np.shape(self.time)} and {np.shape(self.poses)}"
+                f" {self.time.shape} and {self.poses.shape}"
             )
         if not (np.isfinite(self.time).all() and np.isfinite(self.poses).all() and (np.diff(self.time) > 0).all()):
             raise StateError("a track's times must increase, and times and poses be finite")

@@ -40,6 +40,8 @@ class Recorder:
             raise StateError(f"every is the whole number of timesteps a frame, 1 or more, not {every!r}")
         d = simulation.dynamics
         self.simulation, self.every, self._dynamics = simulation, every, d
+        if outputs is not None and not isinstance(outputs, Mapping):
+            raise ModelError(f"outputs are functions of the simulation by name, not {type(outputs).__name__}")
         self._outputs = {} if outputs is None else dict(outputs)
         for name, output in self._outputs.items():
             if not isinstance(name, str) or not callable(output) or name in ("time", *d.coordinates):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.simulation.events import WORLD, ContactEvent
 from recursive_dyn.simulation.recording import recording_file, tables
 from recursive_dyn.simulation.recording.recorded_rows import EVENT_KINDS, ColumnNames, RecordedContacts, RecordedEvents
+from recursive_dyn.simulation.state import checked_time
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +61,9 @@ class Recording:
 
         Other bodies than the simulation's are numbered after those, as ``names.touched`` has them.
         """
-        if not -len(self) <= frame < len(self):
+        if not isinstance(frame, Integral) or not -len(self) <= frame < len(self):
             raise StateError(f"there is no frame {frame!r}; this recording has {len(self)}")
-        c, k = self.contact_rows, frame % len(self)
+        c, k = self.contact_rows, int(frame) % len(self)
         own = slice(int(c.start[k]), int(c.start[k + 1]))
         n = own.stop - own.start
         result = Contacts(
@@ -73,7 +75,11 @@ class Recording:
         return result
 
     def frame_at(self, time: float) -> int:
-        """Number of the last frame that is not later than a time, s; the first one for times before it."""
+        """Number of the last frame that is not later than a time, s; the first one for times before it.
+
+        Raises StateError for what is no finite number.
+        """
+        time = checked_time(time)
         return max(0, int(np.searchsorted(self.time, time + 1e-12, side="right")) - 1)
 
     def column(self, name: str) -> np.ndarray:
@@ -86,7 +92,7 @@ class Recording:
             return self.outputs[name]
         if name in names.coordinates:
             return self.q[:, names.coordinates.index(name)]
-        if name.startswith("v: ") and name[3:] in names.velocities:
+        if isinstance(name, str) and name.startswith("v: ") and name[3:] in names.velocities:
             return self.v[:, names.velocities.index(name[3:])]
         known = ", ".join((*self.outputs, *names.coordinates[:20]))
         raise ModelError(f"this recording has no column {name!r}; it has {known} and velocities as 'v: name'")

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import io
 import json
+import struct
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -22,7 +25,11 @@ from recursive_dyn.simulation.recording.recorded_rows import EVENT_KINDS, Column
 from recursive_dyn.simulation.state import checked_timestep
 
 FORMAT, VERSION = "recursive-dyn recording", 1
-_UNREADABLE = (ValueError, KeyError, TypeError, EOFError, MemoryError, OSError, zipfile.BadZipFile, NotImplementedError)
+# what NumPy, zipfile and zlib raise for bytes that they did not write; headers of arrays are read as Python's literals
+_UNREADABLE = (
+    ValueError, KeyError, TypeError, EOFError, MemoryError, OSError, RuntimeError, OverflowError, SyntaxError,
+    zipfile.BadZipFile, zlib.error, tokenize.TokenError, struct.error,
+)  # fmt: skip
 _STATES = ("q", "v", "parameters")
 
 

@@ -12,7 +12,7 @@ from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.recording.pose_track import PoseTrack
 from recursive_dyn.simulation.recording.recording import Recording
 from recursive_dyn.simulation.simulation import Simulation
-from recursive_dyn.simulation.state import Snapshot, real, whole
+from recursive_dyn.simulation.state import Snapshot, checked_time, whole
 
 
 class Replay:
@@ -26,6 +26,9 @@ class Replay:
     """
 
     def __init__(self, recording: Recording, dynamics: Dynamics) -> None:
+        for given, kind in ((recording, Recording), (dynamics, Dynamics)):
+            if not isinstance(given, kind):
+                raise ModelError(f"a replay is of a Recording and scene.compile(), not of {type(given).__name__}")
         names = recording.names
         for what, known, own in (
             ("bodies", names.bodies, dynamics.bodies), ("coordinates", names.coordinates, dynamics.coordinates),
@@ -61,9 +64,7 @@ class Replay:
 
     def seek(self, time: float) -> None:
         """Go to a time, s, or to the first or last frame for one beyond. StateError for what is no finite number."""
-        given = real(time)
-        if not np.isfinite(given):
-            raise StateError(f"time must be a finite number of seconds, not {time!r}")
+        given = checked_time(time)
         r, sim = self.recording, self.simulation
         at = np.clip(given, r.time[:1], r.time[-1:])
         self._frame = r.frame_at(float(at[0]))
@@ -84,9 +85,12 @@ class Replay:
         return self.simulation.frames()
 
     def states(self, times: Any) -> tuple[np.ndarray, np.ndarray]:
-        """q (k, nq) and v (k, nv) at times (k,), s, within the recording."""
+        """q (k, nq) and v (k, nv) at times (k,), s, of the recording's first and last frame where they are beyond.
+
+        Raises StateError for what are no finite numbers (k,).
+        """
         r, d = self.recording, self.simulation.dynamics
-        times = np.clip(np.asarray(times, dtype=float), r.time[0], r.time[-1])
+        times = self._within(times)
         k = np.maximum(np.searchsorted(r.time, times + 1e-12, side="right") - 1, 0)
         after = np.minimum(k + 1, len(r) - 1)
         span = r.time[after] - r.time[k]
@@ -99,9 +103,9 @@ class Replay:
         return q, v
 
     def track(self, times: Any = None) -> PoseTrack:
-        """Poses of all bodies at times (k,), s, or at every frame."""
+        """Poses of all bodies at times (k,), s, that increase, or at every frame; StateError for other times."""
         r, d = self.recording, self.simulation.dynamics
-        times = r.time if times is None else np.clip(np.asarray(times, dtype=float), r.time[0], r.time[-1])
+        times = r.time if times is None else self._within(times)
         q, poses = self.states(times)[0], np.empty((len(times), len(d.bodies), 4, 4))
         k = np.maximum(np.searchsorted(r.time, times + 1e-12, side="right") - 1, 0)
         for parameters, own in self._alike(k, np.ones(len(times), dtype=bool)):
@@ -109,6 +113,16 @@ class Replay:
             poses[own] = d.poses(q[own])
         self.seek(self.time)
         return PoseTrack(d.bodies, times, poses)
+
+    def _within(self, times: Any) -> np.ndarray:
+        """Times (k,), those beyond the recording at its ends."""
+        try:
+            given = np.asarray(times, dtype=float)
+        except (TypeError, ValueError):
+            given = np.array(np.nan)
+        if given.ndim != 1 or not np.isfinite(given).all():
+            raise StateError(f"times are finite numbers (k,) of seconds, not {times!r}")
+        return np.clip(given, self.recording.time[0], self.recording.time[-1])
 
     def _alike(self, frames: np.ndarray, chosen: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Each set of parameters among chosen frames, and which of them have it."""

@@ -64,7 +64,7 @@ def _graph(c: Context) -> Outputs:
     return [("q", q), ("v", v), ("v_middle", better), ("error", [change, size])]
 
 
-def _relative(error: list[Scalar]) -> list[Scalar]:
+def relative(error: list[Scalar]) -> list[Scalar]:
     """The squared relative change, of velocities below 1 against 1."""
     change, size = error
     return [change * reciprocal(size + 1.0)]
@@ -104,7 +104,7 @@ def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scal
     return result
 
 
-def _loop(entry: str, sizes: Sizes) -> str:
+def loop(entry: str, sizes: Sizes) -> str:
     """The kernel [q, v, tau, dt, v_middle] -> [q, v, v_middle, error] is iterated until v_middle stands still.
 
     Sweeps that run away to infinity have not converged either.
@@ -218,10 +218,10 @@ INTEGRATOR = Integrator(
         solves=True,
         rows=tree_rows.state_and_velocity,
         sums=2,
-        total=_relative,
+        total=relative,
         configuration=True,
     ),
-    loop=_loop,
+    loop=loop,
     definition=definition,
     order=2,
     share=0.5,

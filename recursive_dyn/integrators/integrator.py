@@ -41,6 +41,7 @@ class Integrator:
     order: of a motion's error, with dampers too. share: of the step by which positions follow a change of the velocity
     at its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
     energies: of a rule whose loop watches them, the function "FUNCTION_energies", of the same inputs as ``graph``.
+    constrained: whether it takes models with constraints.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Integrator:
     share: float
     implicit: float
     energies: Function | None = None
+    constrained: bool = True
 
     @property
     def watch(self) -> str:

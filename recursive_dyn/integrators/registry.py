@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from recursive_dyn.errors import StateError
-from recursive_dyn.integrators import implicit_midpoint, linearly_implicit_rk4, runge_kutta, semi_implicit_euler
+from recursive_dyn.integrators import (
+    implicit_midpoint,
+    linearly_implicit_rk4,
+    runge_kutta,
+    semi_implicit_euler,
+    variational_midpoint,
+)
 from recursive_dyn.integrators.integrator import Integrator
 
 INTEGRATORS: dict[str, Integrator] = {
@@ -15,6 +21,7 @@ INTEGRATORS: dict[str, Integrator] = {
         runge_kutta.INTEGRATOR,
         implicit_midpoint.INTEGRATOR,
         linearly_implicit_rk4.INTEGRATOR,
+        variational_midpoint.INTEGRATOR,
     )
 }
 BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATORS.values()}

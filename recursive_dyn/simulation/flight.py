@@ -68,6 +68,8 @@ class Flight:
 
     def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
         rule = registry.find(integrator)
+        if dynamics.model.constraints and not rule.constrained:
+            raise StateError(f"'{rule.name}' takes no scene with constraints; choose 'implicit_midpoint' for this one")
         kernel = dynamics.kernel(rule.function)
         self._dynamics, self._integrator = dynamics, integrator
         watch = None if rule.energies is None else dynamics.kernel(rule.watch)
@@ -179,7 +181,7 @@ class Flight:
             return f"{reason}. The last good state is kept"
         if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
             return (
-                f"the implicit midpoint step did not converge; use a smaller timestep than {h:.3g} s. The last good"
+                f"the {self._integrator} step did not converge; use a smaller timestep than {h:.3g} s. The last good"
                 " state is kept"
             )
         joint = joint or culprit(dynamics.model, q, v, h, dynamics.parameters.values_array)

@@ -14,7 +14,7 @@ class Report:
     """Counts since the simulation was made.
 
     steps_halved: flights of a step, or of a part of one, that were taken in halves, as their energy was not explained
-    (``linearly_implicit_rk4``) or they did not converge (``implicit_midpoint``); halvings: how often, halves of halves
+    (``linearly_implicit_rk4``) or they did not converge (both midpoint rules); halvings: how often, halves of halves
     with them; unexplained_energy: J that came or went in parts as short as they get, with nothing to account for it;
     steps_cut: timesteps cut into parts because something moved so fast that it would have passed through a body.
     """

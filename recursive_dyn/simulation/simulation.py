@@ -32,10 +32,11 @@ class Simulation(Snapshots):
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
-    timestep in s; integrator "semi_implicit_euler", "linearly_implicit_rk4", which watches its energy, "rk4" or
-    "implicit_midpoint". ``parameters`` start as the dynamics have them and are the simulation's own: ``dynamics`` is a
-    view with their values. A step whose result is not finite raises StateError naming the coordinate and leaves the
-    last good state; so does a Ctrl-C. ``report`` counts what was halved, cut or left unexplained.
+    timestep in s; integrator "semi_implicit_euler", "linearly_implicit_rk4", which watches its energy, "rk4",
+    "implicit_midpoint" or "variational_midpoint". ``parameters`` start as the dynamics have them and are the
+    simulation's own: ``dynamics`` is a view with their values. A step whose result is not finite raises StateError
+    naming the coordinate and leaves the last good state; so does a Ctrl-C. ``report`` counts what was halved, cut or
+    left unexplained.
 
     Coordinates stay within their limits, whose stops give nothing back. With a ``detect``, which a mirror sets, bodies
     feel what they touch. ``contact`` are the settings of both, and of ``motors`` and dry friction; ``solution`` tells

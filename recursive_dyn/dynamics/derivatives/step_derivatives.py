@@ -49,10 +49,10 @@ class StepDerivatives:
     def _semi_implicit_euler(self) -> tuple[Array, Array, list[Array]]:
         return *self._state("step", self._arrays), self._jacobians("step", self._arrays)
 
-    def _implicit_midpoint(self) -> tuple[Array, Array, list[Array]]:
+    def _implicit_midpoint(self, sweep: str = "midpoint") -> tuple[Array, Array, list[Array]]:
         nv = self._it.model.nv
-        arrays = [*self._arrays, self._middle()]
-        *others, by_middle = self._jacobians("midpoint", arrays)
+        arrays = [*self._arrays, self._middle(sweep)]
+        *others, by_middle = self._jacobians(sweep, arrays)
         if self._parameters:
             others[-1], by_middle = by_middle, others[-1]
         own, swept = by_middle[..., : 2 * nv, :], by_middle[..., 2 * nv : 3 * nv, :]
@@ -60,18 +60,23 @@ class StepDerivatives:
         for J in others:
             middle = np.linalg.solve(np.eye(nv) - swept, J[..., 2 * nv : 3 * nv, :])
             found.append(J[..., : 2 * nv, :] + own @ middle)
-        return *self._state("midpoint", arrays), found
+        return *self._state(sweep, arrays), found
 
-    def _middle(self) -> Array:
+    def _variational_midpoint(self) -> tuple[Array, Array, list[Array]]:
+        if self._it.model.constraints:
+            raise StateError("'variational_midpoint' takes no scene with constraints; choose 'implicit_midpoint'")
+        return self._implicit_midpoint("variational")
+
+    def _middle(self, sweep: str) -> Array:
         """The velocity of the middle, by sweeps as a step makes them."""
         nq, nv = self._it.model.nq, self._it.model.nv
         middle = self._arrays[1]
         for _ in range(_SWEEPS):
-            result = self._it.call("midpoint", *self._arrays, middle)
+            result = self._it.call(sweep, *self._arrays, middle)
             middle = result[..., nq + nv : nq + 2 * nv]
             if result[..., -1].max(initial=0.0) <= _CONVERGED:
                 return middle
-        raise StateError("the implicit midpoint rule does not converge here; take a smaller timestep")
+        raise StateError("the midpoint rule does not converge here; take a smaller timestep")
 
     def _runge_kutta(self) -> tuple[Array, Array, list[Array]]:
         """Stages are points between configurations, so that numbers of q are moved, not tangents."""
@@ -135,4 +140,5 @@ _RULES: dict[str, Callable[[StepDerivatives], tuple[Array, Array, list[Array]]]]
     "rk4": StepDerivatives._runge_kutta,
     "implicit_midpoint": StepDerivatives._implicit_midpoint,
     "linearly_implicit_rk4": StepDerivatives._linearly_implicit_rk4,
+    "variational_midpoint": StepDerivatives._variational_midpoint,
 }

@@ -21,8 +21,12 @@ from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.recursion.context import Function
 
 _NAME = "recursive_dyn_model"
-HEADER = f"{_NAME}.h"
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_HEADERS_OF_C = re.compile(  # C99, 7.1.2: a folder that is searched for headers must hold no others of these names
+    "assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal|stdarg|stdbool|stddef|stdint"
+    "|stdio|stdlib|string|tgmath|time|wchar|wctype",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class CNames:
     def __post_init__(self) -> None:
         if self.name is not None and not (isinstance(self.name, str) and _IDENTIFIER.fullmatch(self.name)):
             raise ModelError(f"{self.name!r} cannot begin names in C: give letters, digits and _, a letter first")
+        if self.name is not None and _HEADERS_OF_C.fullmatch(self.name):
+            raise ModelError(f"{self.name}.h is a header of C's own; give the model another name")
 
     @property
     def library(self) -> str:

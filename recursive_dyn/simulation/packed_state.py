@@ -100,7 +100,7 @@ def unpacked(
     data: Data, mark: bytes, state: State, parameters: np.ndarray, memory: Memory, bodies: int
 ) -> Unpacked:  # fmt: skip
     """What bytes say. Raises StateError for what is no snapshot, is of another version or scene, or damaged."""
-    view = memoryview(data).cast("B") if isinstance(data, memoryview) else memoryview(data)
+    view = memoryview(data.tobytes() if isinstance(data, memoryview) else data)  # views may have any stride and type
     if len(view) < _HEAD.size or view[:4] != MAGIC:
         raise StateError("restore takes what snapshot() or snapshot_bytes() gave; these bytes are no snapshot")
     _, version, flags, length, checksum, known, *numbers = _HEAD.unpack_from(view)
@@ -112,9 +112,11 @@ def unpacked(
     if known != mark:
         raise StateError("the snapshot is of another scene: other bodies, joints, masses, or another timestep")
     try:
+        if flags & ~(_FORCED | _CARRIED | _TURNED):
+            raise ValueError
         found = _read(body, flags, counts, state, parameters, memory)
     except ValueError:
-        raise StateError("the snapshot is damaged: its parts are not as long as it says") from None
+        raise StateError("the snapshot is damaged: its parts are not those that it says") from None
     _check(found, memory, bodies)
     return found
 

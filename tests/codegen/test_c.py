@@ -17,7 +17,6 @@ from trees import GRAVITY, Mechanism, assert_close, random_body
 import recursive_dyn as rd
 from recursive_dyn.codegen import reference
 from recursive_dyn.codegen.c import c_source
-from recursive_dyn.dynamics.c_export import HEADER
 from recursive_dyn.dynamics.functions import FUNCTIONS as CONTRACT
 from recursive_dyn.graph.expression import Graph, combine
 from recursive_dyn.graph.program import ARGUMENTS, Program, schedule
@@ -182,7 +181,7 @@ def test_names_of_the_scene_stay_in_comments(tmp_path):
     dynamics = scene.compile()
     folder, names = dynamics.export_c(tmp_path), dynamics.functions.exported
     text = "\n".join(p.read_text(encoding="utf-8") for p in folder.glob("*.[ch]"))
-    (folder / "use.c").write_text(f'#include "{HEADER}"\nint use(void);\nint use(void) {{ return NQ; }}\n')
+    (folder / "use.c").write_text('#include "recursive_dyn_model.h"\nint use(void);\nint use(void) { return NQ; }\n')
     assert build(folder).use() == len(HOSTILE)
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     known = {"include", "math", "h", "void", "const", "double", "in", "out", "ifndef", "ifdef", "endif", "define",
@@ -229,7 +228,7 @@ def test_header_tells_sizes_orders_and_how_to_make_a_jacobian(tmp_path):
     other = base.attach(random_body(rng, "other arm"), joints.revolute("z"), at=rd.pose(xyz=(0, L, 0)))
     other.attach(random_body(rng, "finger"), joints.revolute("x").follow("other arm", -2.0), at=rd.pose(xyz=(L, 0, 0)))
     dynamics = scene.compile()
-    header = (dynamics.export_c(tmp_path) / HEADER).read_text()
+    header = (dynamics.export_c(tmp_path) / "recursive_dyn_model.h").read_text()
     for line in ("NQ 10", "NV 9", "NB 5", "NP 1", "FORWARD_DYNAMICS_IN 29", "FORWARD_DYNAMICS_OUT 9", "POSES_OUT 80"):
         assert f"#define {line}\n" in header
     assert listing(header, "q:") == list(dynamics.coordinates)

@@ -140,4 +140,6 @@ int main(void) {
 def test_a_name_that_c_would_not_take_is_refused(name, tmp_path):
     with pytest.raises(rd.ModelError, match="cannot begin names in C: give letters"):
         pendulum(1.0).compile().export_c(tmp_path, name=name)
+    with pytest.raises(rd.ModelError, match=r"math\.h is a header of C's own"):
+        pendulum(1.0).compile().export_c(tmp_path, name="math")
     assert not list(tmp_path.iterdir())

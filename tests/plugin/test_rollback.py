@@ -104,11 +104,20 @@ def test_what_is_foreign_or_damaged_is_refused_by_name():
         for bad in (b"", b"RD", good[:40], good[4:]):
             with pytest.raises(rd.StateError, match="no snapshot"):
                 plugin.restore(bad)
-        for bad in (good[:-1], good + b"\0", good[:100] + bytes([good[100] ^ 1]) + good[101:]):
+        unknown = [
+            good[:6] + struct.pack("<H", 1 << bit | int.from_bytes(good[6:8], "little")) + good[8:]
+            for bit in range(3, 16)
+        ]
+        for bad in (*unknown, good[:-1], good + b"\0", good[:100] + bytes([good[100] ^ 1]) + good[101:]):
             with pytest.raises(rd.StateError, match="damaged"):
                 plugin.restore(bad)
         with pytest.raises(rd.StateError, match="snapshot"):
             plugin.restore(3)
+        for bad in (memoryview(good)[::2], memoryview(np.zeros((0, 4)))):
+            with pytest.raises(rd.StateError, match="snapshot"):
+                plugin.restore(bad)
+        assert plugin.snapshot() == good
+        plugin.restore(memoryview(good[::-1])[::-1])
         assert plugin.snapshot() == good
 
 

@@ -14,7 +14,6 @@ class DartPeer(Peer):
     """Timed: setPositions to a state 1e-13 away, which makes DART forget what it computed, then one evaluation."""
 
     label = "DART"
-    forward_label = "computeForwardDynamics"
     module = "dartpy"
 
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:

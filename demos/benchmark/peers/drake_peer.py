@@ -13,7 +13,6 @@ class DrakePeer(Peer):
     """Timed: SetPositions, which makes Drake forget what it computed before, then one evaluation."""
 
     label = "Drake"
-    forward_label = "EvalTimeDerivatives"
     module = "pydrake"
 
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:

@@ -15,7 +15,6 @@ class MujocoPeer(Peer):
     """
 
     label = "MuJoCo"
-    forward_label = "mj_forward, no constraints"
     module = "mujoco"
 
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:

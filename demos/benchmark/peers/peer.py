@@ -19,7 +19,6 @@ class Peer(ABC):
     """
 
     label = ""
-    forward_label = ""  # what is timed as forward dynamics
     module = ""
 
     @classmethod

@@ -14,8 +14,6 @@ class PinocchioPeer(Peer):
     """Timed: one pin.aba, pin.rnea or pin.crba per evaluation, q and v given, results left in `data`."""
 
     label = "Pinocchio"
-    forward_label = "pin.aba"
-    loop_label = "pin.abaInParallel, 1 thread"
     module = "pinocchio"
 
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:

@@ -20,7 +20,6 @@ class PybulletPeer(Peer):
     """
 
     label = "PyBullet"
-    forward_label = "stepSimulation"
     module = "pybullet"
 
     def load(self, case: Case, urdf: str, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from recursive_dyn.codegen.loops.types import Array, Scalar, Type, words
 
-ALIGN = 64  # bytes, of arrays from the arena
 RESTORE = "  ; what this function made is forgotten"
 KINDS = ("float", "int", "bool", "int32")  # numbers of different kinds never share memory
 

@@ -106,7 +106,7 @@ def test_ragdolls_fall_on_the_stairs():
 
 @pytest.mark.slow
 def test_ragdolls_come_to_rest():
-    done = ragdolls(8.0)
+    done = ragdolls(9.0)
     assert kinetic(done.stage) < 0.5  # of 20 kJ
     assert any(a.split(".")[0] != b.split(".")[0] for a, b in done.pairs if b != "world")  # they fell on one another
 

@@ -1,4 +1,4 @@
-"""One island: sweeps, direct solves of what binds, and mixing, until no law is missed by more than the tolerance."""
+"""One island: sweeps, then direct solves, Newton's method, mixing, until laws are missed by the tolerance at most."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
 from recursive_dyn.contact.mixing import mixing, read, unknowns, write
+from recursive_dyn.contact.newton import newton
 from recursive_dyn.contact.subspace import refine
 from recursive_dyn.contact.sweep import sweep
 from recursive_dyn.contact.tuning import (
     CANCELLED,
     DIRECT_SOFTNESS,
     FAILED,
+    FEW_UNKNOWNS,
     FIRST_SWEEPS,
     HOPELESS,
+    LEAST_STEPS,
     PATIENCE,
     SWEEPS_BETWEEN,
     YIELDING,
@@ -24,7 +27,7 @@ from recursive_dyn.contact.tuning import (
 
 @compiled
 def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve the rows of one island from its impulses P, Q; (sweeps, largest change in the last, m/s)."""
+    """Solve the rows of one island from its impulses P, Q; (iterations, largest change in the last sweep, m/s)."""
     accumulate(it)
     if _squeezed(it):
         _clear(it)
@@ -36,13 +39,22 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
             return done, change
     kept = np.empty(unknowns(it))
     read(it, kept)
-    for attempt in range(len(DIRECT_SOFTNESS)):
-        done, change = _direct(it, kept, attempt, done, change, iterations, tolerance)
-        if change <= tolerance:
+    many, time = len(kept) > FEW_UNKNOWNS, iterations - done >= LEAST_STEPS
+    if not (many and time):
+        for attempt in range(len(DIRECT_SOFTNESS)):
+            done, change = _direct(it, kept, attempt, done, change, iterations, tolerance)
+            if change <= tolerance:
+                return done, change
+    patient = iterations >= YIELDING_SWEEPS
+    if iterations - done >= LEAST_STEPS:
+        done, change = newton(it, done, iterations, tolerance)
+        if change > FAILED and patient:
+            _, change = newton(it, 0, iterations, tolerance)
+        if change <= (FAILED if many else tolerance):
             return done, change
     done, change = mixing(it, done, change, iterations, tolerance)
-    if iterations >= YIELDING_SWEEPS and (change > FAILED or _squeezed(it)):
-        change = _yielding(it, kept, tolerance)
+    if patient and (change > FAILED or _squeezed(it)):
+        change = _yielding(it, kept, change, tolerance)
     return done, change
 
 
@@ -75,16 +87,22 @@ def _direct(
 
 
 @compiled
-def _yielding(it: Island, kept: Floats, tolerance: float) -> float:
+def _yielding(it: Island, kept: Floats, change: float, tolerance: float) -> float:
     """From nothing with contacts that give way, the last ones so much that there is no doubt that they end; by how much
-    the laws as they are would still change it."""
+    the laws as they are would still change it. What there is, which they would change by ``change``, stays if it is
+    better, unless it is squeezed."""
+    before, squeezed = np.empty(len(kept)), _squeezed(it)
+    read(it, before)
     _clear(it)
     for k in range(YIELDING_SWEEPS):
         sweep(it, YIELDING[k * len(YIELDING) // YIELDING_SWEEPS])
     read(it, kept)
-    change = max(sweep(it, 0.0), 2.0 * tolerance)
+    found = max(sweep(it, 0.0), 2.0 * tolerance)
+    if found > change and not squeezed:
+        write(it, before)
+        return change
     write(it, kept)
-    return change
+    return found
 
 
 @compiled

@@ -12,7 +12,8 @@ from recursive_dyn.errors import StateError
 class Settings:
     """How contacts are solved; every attribute may be changed while a simulation runs.
 
-    iterations: most sweeps a step; tolerance: change of velocity in a sweep, m/s, at which it has converged;
+    iterations: most sweeps of an island in a step, a step of Newton's method counting as three; a solve that they end
+    early takes energy away; tolerance: change of velocity in a sweep, m/s, at which it has converged;
     restitution_threshold: approach speed, m/s, below which nothing bounces; slop: overlap, m, that positions keep, so
     that resting contacts stay found; push_speed: speed, m/s, at which what overlaps is pushed apart at most, and what
     lies beyond a limit back; detect: "step" finds contacts anew in every timestep, "frame" once a call of ``step`` or
@@ -53,9 +54,10 @@ def _check(name: str, value: object) -> None:
 class Solution:
     """What the last step's solve did.
 
-    contacts, rows, islands: how many; iterations: most sweeps of an island; residual: the largest velocity, m/s, that
-    its last sweep still changed; converged: whether that is within the tolerance; penetration: the deepest overlap left
-    at the step's end, m; substeps: parts the timestep was cut into; times: seconds of its parts.
+    contacts, rows, islands: how many; iterations: most sweeps of an island, a Newton step as three; residual: the
+    largest velocity, m/s, that its last sweep still changed; converged: whether that is within the tolerance;
+    penetration: the deepest overlap left at the step's end, m; substeps: parts the timestep was cut into; times:
+    seconds of its parts.
     """
 
     contacts: int = 0

@@ -51,3 +51,27 @@ BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is non
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk
 PUSH_ARM = 0.2  # m: pushing turns nothing faster than it would a wheel of this radius: 5 rad/s at 1 m/s
 STILL = 1e-12  # shift times velocity below which the way velocity is carried along makes no difference
+
+# Newton's method on an island
+LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
+FEW_UNKNOWNS = 48  # of an island, up to which direct solves come first
+INTERIOR_STEPS, AUGMENTED_STEPS = (30, 30), (60, 60)  # at most, in turn
+STEP_COST = 3  # sweeps that take the time of a step
+NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
+LAST_SWEEPS = 2
+
+# Interior point
+GIVE = 1e-8  # share of its mobility by which a row gives way to a change: rows repeat each other
+MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.3, 1e-6, 1.0  # into the cones: share of what laws are missed by; m/s
+INSIDE = 0.1  # of the width between bounds, at most, into which impulses begin
+BOUNDARY = 0.9  # of the way to the boundary of the cones
+JAMMED = 0.1  # of a step that is all that can be gone: it begins anew
+CENTRE = 1e-6  # share of the products that is aimed at, at least
+STALLS = 30  # steps that may pass without better impulses
+
+# Augmented Lagrangian
+START_SHARE = 3e-2  # of its mobility by which a contact gives way to a change of what it carries
+SHARE_FACTOR = 0.3  # from one solution to the next
+LEAST_SHARE = 1e-8
+INNER_SHARE = 0.1  # of what laws are missed by, to which each solution is found
+HALVINGS = 8  # of a step that does not help

@@ -1,0 +1,109 @@
+"""One contact in an interior-point method: Coulomb's law as s z = 0 for two vectors in one cone.
+
+With De Saxce and Feng's (1998) shift, s = (u_n - target + mu |u_t|, mu u_t) and z = (p_n, p_t / mu). The shift is
+differentiated like the rest: that this is no optimization problem is what the law says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import Island, along
+from recursive_dyn.contact.interior import Interior
+from recursive_dyn.contact.natural import Trial
+from recursive_dyn.contact.second_order_cone import Three, divided, farthest, scaled, scaling
+
+
+@compiled
+def enter_cone(it: Island, these: Trial, at: Interior, e: int, margin: float) -> None:
+    """s and z into the cone from the impulse and velocity, by a margin in m/s."""
+    c, g, u, s, z = it.contacts[e], these.scale[e, 0], these.u[e], at.s[e], at.z[e]
+    mu = it.frictions[c, 1]
+    for i in range(1, 3):
+        s[i] = mu * u[i]
+        z[i] = it.P[c, i] / mu if mu > 0.0 else 0.0
+    slip, load = np.sqrt(s[1] * s[1] + s[2] * s[2]), np.sqrt(z[1] * z[1] + z[2] * z[2])
+    s[0] = max(u[0] - it.targets[c], margin) + slip
+    z[0] = max(it.P[c, 0], load + margin / g)
+
+
+@compiled
+def answer(it: Island, these: Trial, at: Interior, e: int, soft: float) -> None:
+    """The scaling, M = (W^2 + soft)^-1, what s misses, and X = S M (S + mu e_0 t^T), S = diag(1, mu, mu), t along the
+    slip: how the impulse answers the velocity."""
+    u, M, X, mu = these.u[e], at.M[e], these.X[e], it.frictions[it.contacts[e], 1]
+    eta, w0, w1, w2 = scaling(at.s[e], at.z[e])
+    at.eta[e], at.w[e, 0], at.w[e, 1], at.w[e, 2] = eta, w0, w1, w2
+    at.scaled[e, 0], at.scaled[e, 1], at.scaled[e, 2] = scaled(eta, w0, w1, w2, at.z[e, 0], at.z[e, 1], at.z[e, 2])
+    # W^2 = eta^2 (2 w w^T - J) is [[a, b], [b, a]] in e_0 and the direction of w_t, eta^2 across
+    square, size = eta * eta, np.sqrt(w1 * w1 + w2 * w2)
+    t1, t2 = (w1 / size, w2 / size) if size > 0.0 else (1.0, 0.0)
+    a, b, across = square * (w0 * w0 + size * size), square * 2.0 * w0 * size, 1.0 / (square + soft)
+    det = square * square + soft * (2.0 * a + soft)  # (a + soft)^2 - b^2, which would cancel
+    a, b = (a + soft) / det, b / det
+    M[0], M[1], M[2] = a, -b * t1, -b * t2
+    M[3], M[4], M[5] = -b * t1, a * t1 * t1 + across * t2 * t2, (a - across) * t1 * t2
+    M[6], M[7], M[8] = -b * t2, (a - across) * t1 * t2, a * t2 * t2 + across * t1 * t1
+    slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
+    s1, s2 = (mu * u[1] / slip, mu * u[2] / slip) if slip > 0.0 else (0.0, 0.0)
+    for i in range(3):
+        share = 1.0 if i == 0 else mu
+        X[6 * i] = share * M[3 * i]
+        X[6 * i + 1] = share * (M[3 * i] * s1 + M[3 * i + 1] * mu)
+        X[6 * i + 2] = share * (M[3 * i] * s2 + M[3 * i + 2] * mu)
+    at.miss[e, 0] = u[0] - it.targets[it.contacts[e]] + mu * slip - at.s[e, 0]
+    at.miss[e, 1], at.miss[e, 2] = mu * u[1] - at.s[e, 1], mu * u[2] - at.s[e, 2]
+
+
+@compiled
+def aim_contact(at: Interior, e: int, nu: float, second: float) -> None:
+    """aim = W (W z \\ what is missing to s z = nu), less ``second`` times what ds and dz do to second order."""
+    eta, w0, w1, w2, own = at.eta[e], at.w[e, 0], at.w[e, 1], at.w[e, 2], at.scaled[e]
+    r0 = nu - own[0] * own[0] - own[1] * own[1] - own[2] * own[2]
+    r1, r2 = -2.0 * own[0] * own[1], -2.0 * own[0] * own[2]
+    if second > 0.0:
+        a0, a1, a2 = scaled(1.0 / eta, w0, -w1, -w2, at.ds[e, 0], at.ds[e, 1], at.ds[e, 2])
+        b0, b1, b2 = scaled(eta, w0, w1, w2, at.dz[e, 0], at.dz[e, 1], at.dz[e, 2])
+        r0 -= second * (a0 * b0 + a1 * b1 + a2 * b2)
+        r1 -= second * (a0 * b1 + b0 * a1)
+        r2 -= second * (a0 * b2 + b0 * a2)
+    r0, r1, r2 = divided(own, r0, r1, r2)
+    at.aim[e, 0], at.aim[e, 1], at.aim[e, 2] = scaled(eta, w0, w1, w2, r0, r1, r2)
+
+
+@compiled
+def times(M: Floats, x0: float, x1: float, x2: float) -> Three:
+    """M x, 3 x 3."""
+    return (
+        M[0] * x0 + M[1] * x1 + M[2] * x2, M[3] * x0 + M[4] * x1 + M[5] * x2, M[6] * x0 + M[7] * x1 + M[8] * x2,
+    )  # fmt: skip
+
+
+@compiled
+def change_contact(it: Island, these: Trial, at: Interior, e: int, step: Floats) -> None:
+    """ds and dz for a change of whitened velocities."""
+    c, u, mu = it.contacts[e], these.u[e], it.frictions[it.contacts[e], 1]
+    d0, d1, d2 = along(it.rows, c, 0, 0.0, step), along(it.rows, c, 1, 0.0, step), along(it.rows, c, 2, 0.0, step)
+    slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
+    shift = mu * (u[1] * d1 + u[2] * d2) / slip if slip > 0.0 else 0.0
+    at.ds[e, 0] = d0 + shift + at.miss[e, 0]
+    at.ds[e, 1], at.ds[e, 2] = mu * d1 + at.miss[e, 1], mu * d2 + at.miss[e, 2]
+    at.dz[e, 0], at.dz[e, 1], at.dz[e, 2] = times(
+        at.M[e], at.aim[e, 0] - at.ds[e, 0], at.aim[e, 1] - at.ds[e, 1], at.aim[e, 2] - at.ds[e, 2]
+    )
+
+
+@compiled
+def contact_room(at: Interior, e: int) -> float:
+    """The largest length <= 1 of the step along which s and z stay in the cone."""
+    return min(farthest(at.s[e], at.ds[e]), farthest(at.z[e], at.dz[e]))
+
+
+@compiled
+def contact_gap(at: Interior, e: int, length: float) -> float:
+    """s z after a step of that length."""
+    total = 0.0
+    for i in range(3):
+        total += (at.s[e, i] + length * at.ds[e, i]) * (at.z[e, i] + length * at.dz[e, i])
+    return total

@@ -1,0 +1,182 @@
+"""Laws of contact as projections: an impulse meets them where a step against its velocity, projected, leaves it.
+
+For a step length r a contact's impulse p at velocities u (De Saxce & Feng, 1998; Alart & Curnier, 1991) meets Coulomb's
+law where p_n = max(0, p_n - (u_n - target) / r) and p_t is p_t - u_t / r in the disk of radius mu p_n; spinning and
+rolling friction likewise, scalar rows between their bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, add_three, component, moving, velocity
+from recursive_dyn.contact.tuning import IMMOBILE
+
+_Disk = tuple[float, float, float, float, float, float, float]
+
+
+class Trial(NamedTuple):
+    """Impulses to which velocities lead, of an island's contacts (n of them) and scalar rows (m).
+
+    scale (n, 3), line_scale (m,): mobility of translation, spinning and rolling, and of each scalar row, 0 where
+    nothing moves; u (n, 6), w (m,): velocities, those of scalar rows without what gives way; p (n, 6), q (m,):
+    impulses; X (n, 36), x (m,): minus their derivatives by velocities.
+    """
+
+    scale: Annotated[np.ndarray, float, 3]
+    line_scale: Floats
+    u: Annotated[np.ndarray, float, 6]
+    w: Floats
+    p: Annotated[np.ndarray, float, 6]
+    q: Floats
+    X: Annotated[np.ndarray, float, 36]
+    x: Floats
+
+
+@compiled
+def trial(it: Island) -> Trial:
+    """Room for one, with the mobilities."""
+    n, m, G = len(it.contacts), len(it.scalars), it.rows.mobility
+    scale, line_scale = np.zeros((n, 3)), np.zeros(m)
+    for e in range(n):
+        c = it.contacts[e]
+        whole = G[c, 0] + G[c, 2] + G[c, 5]
+        if it.rows.height[c] > 0 and G[c, 0] > IMMOBILE * whole:
+            scale[e, 0] = whole / 3.0
+            scale[e, 1] = max(G[c, 9], 0.0) if it.rows.kind[c] & 1 != 0 else 0.0
+            scale[e, 2] = max(0.5 * (G[c, 14] + G[c, 20]), 0.0) if it.rows.kind[c] & 2 != 0 else 0.0
+    for e in range(m):
+        line_scale[e] = max(it.lines.mobility[it.scalars[e]], 0.0)
+    return Trial(
+        scale, line_scale, np.zeros((n, 6)), np.zeros(m), np.zeros((n, 6)), np.zeros(m), np.zeros((n, 36)), np.zeros(m)
+    )
+
+
+@compiled
+def read_velocities(it: Island, these: Trial, y: Floats) -> None:
+    """u and w at whitened velocities y."""
+    for e in range(len(it.contacts)):
+        c = it.contacts[e]
+        _three(it, c, y, these.u[e])
+        for i in range(SPIN, it.rows.height[c]):
+            these.u[e, component(it.rows.kind[c], i)] = velocity(it.rows, c, i, y)
+    for e in range(len(it.scalars)):
+        these.w[e] = it.lines.speed[it.scalars[e]] + moving(it.lines, it.scalars[e], y)
+
+
+@compiled
+def _three(it: Island, c: int, y: Floats, u: Floats) -> None:
+    rows = it.rows
+    u0, u1, u2, at = rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], rows.start[c]
+    for k in range(rows.first[c], rows.first[c + 1]):
+        rate = y[rows.slots[k]]
+        u0 += rows.values[at] * rate
+        u1 += rows.values[at + 1] * rate
+        u2 += rows.values[at + 2] * rate
+        at += rows.height[c]
+    u[0], u[1], u[2] = u0, u1, u2
+
+
+@compiled
+def spread(it: Island, these: Trial, y: Floats) -> None:
+    """y = A^T p of the trial's impulses, in the island's slots."""
+    for slot in it.slots:
+        y[slot] = 0.0
+    for e in range(len(it.contacts)):
+        c = it.contacts[e]
+        add_three(it.rows, c, these.p[e, 0], these.p[e, 1], these.p[e, 2], y)
+        for i in range(SPIN, it.rows.height[c]):
+            add(it.rows, c, i, these.p[e, component(it.rows.kind[c], i)], y)
+    for e in range(len(it.scalars)):
+        add_scalar(it.lines, it.scalars[e], these.q[e], y)
+
+
+@compiled
+def project(it: Island, these: Trial, share: float, slopes: bool) -> None:
+    """p and q: the island's impulses a step against u and w, of length 1 / (share x mobility), projected; if
+    ``slopes``, X and x too."""
+    for e in range(len(it.contacts)):
+        _project_contact(it, these, e, share, slopes)
+    lines = it.lines
+    for e in range(len(it.scalars)):
+        s, r = it.scalars[e], share * these.line_scale[e]
+        these.q[e], these.x[e] = 0.0, 0.0
+        if r > 0.0:
+            wanted = (r * it.Q[s] + lines.target[s] - these.w[e]) / (r + lines.soft[s])
+            these.q[e] = min(max(wanted, lines.low[s]), lines.high[s])
+            if lines.low[s] < wanted < lines.high[s]:
+                these.x[e] = 1.0 / (r + lines.soft[s])
+
+
+@compiled
+def _project_contact(it: Island, these: Trial, e: int, share: float, slopes: bool) -> None:
+    c, u, p, X = it.contacts[e], these.u[e], these.p[e], these.X[e]
+    p[:] = 0.0
+    if slopes:
+        X[:] = 0.0
+    r = share * these.scale[e, 0]
+    if r <= 0.0:
+        return
+    normal = it.P[c, 0] - (u[0] - it.targets[c]) / r
+    if normal <= 0.0:
+        return
+    mu = it.frictions[c, 1]
+    p1, p2, j11, j12, j22, d1, d2 = _disk(it.P[c, 1] - u[1] / r, it.P[c, 2] - u[2] / r, mu * normal)
+    p[0], p[1], p[2] = normal, p1, p2
+    if slopes:
+        X[0], X[6], X[12] = 1.0 / r, mu * d1 / r, mu * d2 / r
+        X[7], X[8], X[13], X[14] = j11 / r, j12 / r, j12 / r, j22 / r
+    if these.scale[e, 1] > 0.0:
+        spin, bound = share * these.scale[e, 1], it.frictions[c, 3] * normal
+        wanted = it.P[c, SPIN] - u[SPIN] / spin
+        p[SPIN] = min(max(wanted, -bound), bound)
+        if slopes and abs(wanted) < bound:
+            X[6 * SPIN + SPIN] = 1.0 / spin
+        elif slopes:
+            X[6 * SPIN] = (it.frictions[c, 3] if wanted > 0.0 else -it.frictions[c, 3]) / r
+    if these.scale[e, 2] > 0.0:
+        roll, kappa = share * these.scale[e, 2], it.frictions[c, 2]
+        p4, p5, k11, k12, k22, e1, e2 = _disk(
+            it.P[c, ROLL] - u[ROLL] / roll, it.P[c, ROLL + 1] - u[ROLL + 1] / roll, kappa * normal
+        )
+        p[ROLL], p[ROLL + 1] = p4, p5
+        if slopes:
+            X[6 * ROLL], X[6 * ROLL + 6] = kappa * e1 / r, kappa * e2 / r
+            X[28], X[29], X[34], X[35] = k11 / roll, k12 / roll, k12 / roll, k22 / roll
+
+
+@compiled
+def _disk(w1: float, w2: float, radius: float) -> _Disk:
+    """(w1, w2) in a disk: the point, its derivatives by them (11, 12, 22), and by the radius."""
+    size = np.sqrt(w1 * w1 + w2 * w2)
+    if size <= radius:
+        return w1, w2, 1.0, 0.0, 1.0, 0.0, 0.0
+    t1, t2, ratio = w1 / size, w2 / size, radius / size
+    return radius * t1, radius * t2, ratio * t2 * t2, -ratio * t1 * t2, ratio * t1 * t1, t1, t2
+
+
+@compiled
+def missed(it: Island, these: Trial) -> float:
+    """By how much, m/s, the island's impulses miss their laws at velocities u, w; p and q are the projected ones."""
+    project(it, these, 1.0, False)
+    most = 0.0
+    for e in range(len(it.contacts)):
+        c = it.contacts[e]
+        for i in range(6):
+            scale = these.scale[e, 0] if i < SPIN else these.scale[e, 1] if i == SPIN else these.scale[e, 2]
+            most = max(most, scale * abs(these.p[e, i] - it.P[c, i]))
+    for e in range(len(it.scalars)):
+        most = max(most, these.line_scale[e] * abs(these.q[e] - it.Q[it.scalars[e]]))
+    return most
+
+
+@compiled
+def take(it: Island, these: Trial) -> None:
+    """The island's impulses = those of the trial."""
+    for e in range(len(it.contacts)):
+        it.P[it.contacts[e]] = these.p[e]
+    for e in range(len(it.scalars)):
+        it.Q[it.scalars[e]] = these.q[e]

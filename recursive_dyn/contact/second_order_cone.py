@@ -1,0 +1,64 @@
+"""The cone x_0 >= |(x_1, x_2)|: its product, distances to its boundary, and Nesterov and Todd's scaling (1998).
+
+The symmetric W with W z = W^-1 s is eta [[w_0, w_t], [w_t, I + w_t w_t^T / (1 + w_0)]], w_0^2 - |w_t|^2 = 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+
+Three = tuple[float, float, float]
+
+
+@compiled
+def depth(x: Floats) -> float:
+    """x_0^2 - |x_t|^2, positive inside."""
+    size = np.sqrt(x[1] * x[1] + x[2] * x[2])
+    return (x[0] - size) * (x[0] + size)
+
+
+@compiled
+def scaling(s: Floats, z: Floats) -> tuple[float, float, float, float]:
+    """eta, w (3,) of s and z, which are inside."""
+    ds, dz = np.sqrt(depth(s)), np.sqrt(depth(z))
+    s0, s1, s2, z0, z1, z2 = s[0] / ds, s[1] / ds, s[2] / ds, z[0] / dz, z[1] / dz, z[2] / dz
+    twice = 2.0 * np.sqrt(0.5 * (1.0 + s0 * z0 + s1 * z1 + s2 * z2))
+    w1, w2 = (s1 - z1) / twice, (s2 - z2) / twice
+    return np.sqrt(ds / dz), np.sqrt(1.0 + w1 * w1 + w2 * w2), w1, w2
+
+
+@compiled
+def scaled(eta: float, w0: float, w1: float, w2: float, x0: float, x1: float, x2: float) -> Three:
+    """W x; W^-1 x of 1 / eta and -w_1, -w_2."""
+    along = w1 * x1 + w2 * x2
+    more = x0 + along / (1.0 + w0)
+    return eta * (w0 * x0 + along), eta * (x1 + more * w1), eta * (x2 + more * w2)
+
+
+@compiled
+def divided(l: Floats, x0: float, x1: float, x2: float) -> Three:
+    """y with (l_0 y_0 + l_t y_t, l_0 y_t + y_0 l_t) = x, for l inside."""
+    y0 = (l[0] * x0 - l[1] * x1 - l[2] * x2) / depth(l)
+    return y0, (x1 - y0 * l[1]) / l[0], (x2 - y0 * l[2]) / l[0]
+
+
+@compiled
+def farthest(x: Floats, d: Floats) -> float:
+    """The largest length <= 1 of a step d along which x stays in the cone."""
+    a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
+    b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
+    c = max(depth(x), 0.0)
+    length = 1.0
+    if d[0] < 0.0:
+        length = min(length, -x[0] / d[0])
+    root = b * b - a * c
+    if root >= 0.0:
+        # the two roots of a t^2 + 2 b t + c, without cancellation
+        q = -(b + np.sqrt(root)) if b >= 0.0 else -b + np.sqrt(root)
+        if q != 0.0 and c / q > 0.0:
+            length = min(length, c / q)
+        if a != 0.0 and q / a > 0.0:
+            length = min(length, q / a)
+    return length

@@ -1,0 +1,111 @@
+"""Solves of disturbed walls: Coulomb's law holds at every contact, and no impulse brings energy in."""
+
+import numpy as np
+import pytest
+from frozen_walls import Wall, bystander, flown, problem, wall
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from impulse_problems import earlier_contacts
+
+from recursive_dyn.contact.solve import solve
+
+ROLLING = (0.5, 0.5, 0.005, 0.01, 0.0)
+
+
+@pytest.fixture(scope="module")
+def d():
+    return bystander()
+
+
+def steps(d, these: Wall, count: int, iterations: int = 200):
+    """So many steps, each from the impulses of the one before: facts, impulses and moments on A, twists."""
+    earlier = None
+    for _ in range(count):
+        given_problem = problem(d, these, earlier, iterations)
+        facts = solve(given_problem)
+        n = len(these.a)
+        twists = flown(these) + given_problem.changes.free_twists
+        impulses, moments = given_problem.contacts.impulses[:n].copy(), given_problem.contacts.moments[:n].copy()
+        earlier = earlier_contacts(given_problem.contacts)
+        yield facts, impulses, moments, twists
+        these.twists = twists
+
+
+def split(these: Wall, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Along the normals (k,), and across (k, 3)."""
+    along = (vectors * these.normals).sum(1)
+    return along, vectors - along[:, None] * these.normals
+
+
+def assert_opposed(force: np.ndarray, motion: np.ndarray, bound: np.ndarray, scale: float, tolerance: float) -> None:
+    """Least power: |motion| x bound + motion x force is nothing; forces (k, 3), scale: of what moves them."""
+    assert (np.linalg.norm(force, axis=1) <= bound * (1.0 + 1e-9) + 1e-12).all()
+    power = np.linalg.norm(motion, axis=1) * bound + (force * motion).sum(1)
+    assert (power >= -1e-9).all()
+    assert power.max() <= tolerance * scale
+
+
+def assert_coulomb(these: Wall, impulses, moments, twists, tolerance: float) -> None:
+    """Signorini's conditions, the cone, and dissipation as large as it can be; tolerance: m/s."""
+    normal, friction = split(these, impulses)
+    speed, slip = split(these, these.velocities(twists))
+    largest = max(float(normal.max()), 1e-3)
+    assert normal.min() >= 0.0
+    assert speed.min() >= -tolerance
+    assert (normal * speed).max() <= tolerance * largest
+    mu, _, rolling, spinning, _ = these.frictions
+    assert_opposed(friction, slip, mu * normal, largest, tolerance)
+    spin, roll = split(these, these.velocities(twists, turning=True))
+    moment, rolled = split(these, moments)
+    assert_opposed(rolled, roll, rolling * normal, largest, tolerance)
+    axis = these.normals
+    assert_opposed(moment[:, None] * axis, spin[:, None] * axis, spinning * normal, largest, tolerance)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (5, 6)])
+def test_kicked_walls_converge(d, rows, columns, seed):
+    these = wall(np.random.default_rng(seed), rows, columns)
+    residuals = []
+    for facts, impulses, moments, twists in steps(d, these, 4):
+        residuals.append(facts.residual)
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+        assert_coulomb(these, impulses, moments, twists, 1e-3)
+    assert np.median(residuals) <= 1e-6
+    assert max(residuals) <= 1e-4
+
+
+@pytest.mark.parametrize("ratio", [1e3, 1e6])
+def test_so_they_do_whatever_the_bricks_weigh(d, ratio):
+    these = wall(np.random.default_rng(1), 3, 3, ratio=ratio)
+    for facts, _, _, twists in steps(d, these, 4):
+        assert facts.residual <= 1e-3
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+
+
+def test_so_they_do_with_rolling_and_spinning_friction(d):
+    these = wall(np.random.default_rng(2), 3, 3, frictions=ROLLING)
+    for facts, impulses, moments, twists in steps(d, these, 4):
+        assert facts.residual <= 1e-4
+        assert_coulomb(these, impulses, moments, twists, 2e-3)
+
+
+@given(
+    st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(1, 4), st.floats(0.0, 1.0), st.floats(0.0, 1.0),
+    st.sampled_from([1.0, 10.0]),
+)  # fmt: skip
+@settings(max_examples=15, deadline=None)
+def test_walls_at_random_obey_coulomb(d, seed, rows, columns, mu, kick, ratio):
+    these = wall(np.random.default_rng(seed), rows, columns, kick, ratio, (mu, mu, 0.0, 0.0, 0.0))
+    for facts, impulses, moments, twists in steps(d, these, 2):
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+        assert_coulomb(these, impulses, moments, twists, 1e-3 + 30.0 * facts.residual)
+        assert facts.residual <= 1e-3
+
+
+@pytest.mark.parametrize("iterations", [1, 5, 20, 35, 60])
+def test_a_solve_cut_short_takes_energy_away(d, iterations):
+    these = wall(np.random.default_rng(3), 5, 6)
+    for facts, _, _, twists in steps(d, these, 4, iterations):
+        assert facts.sweeps <= iterations
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)

@@ -1,0 +1,73 @@
+"""Equations of an island in an envelope are those of its dense matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, component
+from recursive_dyn.contact.envelope import assemble, envelope, factor, solve
+
+
+def random_island(rng: np.random.Generator, bodies: int, contacts: int, lines: int) -> Island:
+    """Contacts of random pairs of bodies of six coordinates, the last of which takes no part; some spin and roll."""
+    kind = rng.choice([0, 0, 1, 2, 3], contacts)
+    height = 3 + (kind & 1) + (kind & 2)
+    pairs = [rng.choice(bodies - 1, rng.integers(1, 3), replace=False) for _ in range(contacts)]
+    slots = [np.concatenate([6 * body + np.arange(6) for body in pair]) for pair in pairs]
+    sizes = np.array([len(s) for s in slots])
+    first, start = np.r_[0, np.cumsum(sizes)], np.r_[0, np.cumsum(sizes * height)]
+    none = np.zeros((contacts, 6))
+    rows = ContactRows(
+        np.zeros((contacts, 2), dtype=np.int64), np.zeros((contacts, 3, 3)), first, np.concatenate(slots), start,
+        rng.normal(size=start[-1]), kind, height, none, np.zeros((contacts, 21)),
+    )  # fmt: skip
+    each = [np.sort(rng.choice(6 * (bodies - 1), 3, replace=False)) for _ in range(lines)]
+    ends, m = 3 * np.arange(lines + 1), np.zeros(lines)
+    scalar = ScalarRows(ends, np.array(each, dtype=np.int64).reshape(-1), rng.normal(size=3 * lines), m, m, m, m, m, m)
+    return Island(
+        rows, scalar, np.zeros(contacts), np.zeros((contacts, 5)), np.arange(contacts), np.arange(lines),
+        rng.permutation(6 * bodies), none.copy(), m.copy(), np.zeros(6 * bodies),
+    )  # fmt: skip
+
+
+def dense(it: Island, X: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """I + A^T X A."""
+    K, rows, lines = np.eye(len(it.y)), it.rows, it.lines
+    for c in range(len(rows.kind)):
+        reached = rows.slots[rows.first[c] : rows.first[c + 1]]
+        A = rows.values[rows.start[c] : rows.start[c + 1]].reshape(len(reached), rows.height[c])
+        parts = [component(int(rows.kind[c]), i) for i in range(rows.height[c])]
+        K[np.ix_(reached, reached)] += A @ X[c].reshape(6, 6)[np.ix_(parts, parts)] @ A.T
+    for s in range(len(x)):
+        reached, a = lines.slots[3 * s : 3 * s + 3], lines.values[3 * s : 3 * s + 3]
+        K[np.ix_(reached, reached)] += x[s] * np.outer(a, a)
+    return K
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(3, 9), st.integers(1, 12), st.integers(0, 4))
+@settings(max_examples=30, deadline=None)
+def test_equations_in_an_envelope_are_the_dense_ones(seed, bodies, contacts, lines):
+    """Of answers that need not be symmetric, but whose symmetric part is positive."""
+    rng = np.random.default_rng(seed)
+    it = random_island(rng, bodies, contacts, lines)
+    root, turn = rng.normal(size=(2, contacts, 6, 6))
+    X = root @ root.transpose(0, 2, 1) + 0.3 * (turn - turn.transpose(0, 2, 1))
+    x, b = rng.uniform(0.0, 3.0, lines), rng.normal(size=6 * bodies)
+    these, y, K = envelope(it), b.copy(), dense(it, X.reshape(-1, 36), x)
+    assemble(it, these, X.reshape(-1, 36), x)
+    for i, slot in enumerate(these.order):
+        row = these.numbers[these.at[i] + these.first[i] : these.at[i] + these.last[i] + 1]
+        assert row == pytest.approx(K[slot, these.order[these.first[i] : these.last[i] + 1]], abs=1e-12)
+    assert sorted(these.order) == np.flatnonzero(np.abs(K - np.eye(len(K))).sum(1)).tolist()
+    assert factor(these)
+    solve(these, y)
+    assert y == pytest.approx(np.linalg.solve(K, b), rel=1e-8, abs=1e-8)
+
+
+def test_equations_without_a_solution_say_so():
+    it = random_island(np.random.default_rng(0), 3, 1, 0)
+    these, X = envelope(it), np.zeros((1, 36))
+    X[0, 0] = np.inf
+    assemble(it, these, X, np.zeros(0))
+    assert not factor(these)

@@ -18,7 +18,7 @@ from demos import bezier_chain, torus_chain
 from demos.benchmark.report import print_table
 from scene import Body, Scene, joints
 
-RULES = ("semi_implicit_euler", "rk4", "linearly_implicit_rk4", "implicit_midpoint")
+RULES = ("semi_implicit_euler", "rk4", "linearly_implicit_rk4", "implicit_midpoint", "variational_midpoint")
 SLENDER, FAT = np.diag([0.02, 0.021, 0.001]), 0.05 * np.eye(3)
 SECONDS, CHECKED = 60.0, 5  # length of a run; steps between looks at its energy
 TIMED, REPEATS = 60, 20  # steps from the start, of which the CPU time is taken

@@ -2,10 +2,10 @@
 
 import argparse
 import importlib
-import os
 import sys
 from pathlib import Path
 
+from bridge.drawing.opengl import has_display
 from demos.gallery import GALLERY, open_gallery, summary, write_gallery
 from demos.stage import run_bullet_window, run_headless, run_window, total_energy
 
@@ -34,10 +34,12 @@ def main() -> None:
         return
     if chosen.headless is not None and chosen.headless.suffix.lower() not in (".gif", ".mp4", ".png"):
         parser.error(f"--headless writes .gif, .mp4 or .png, not '{chosen.headless}'")
+    if chosen.headless is not None and not chosen.headless.absolute().parent.is_dir():
+        parser.error(f"there is no folder '{chosen.headless.parent}' to write into")
     stage = importlib.import_module(f"demos.{chosen.name}").build()
     start = total_energy(stage.simulation)
     output = chosen.headless
-    if output is None and not _has_display():
+    if output is None and not has_display():
         output = Path(f"{chosen.name}.gif")
         print(f"no display: rendering into {output}", file=sys.stderr)
     if output is None:
@@ -56,16 +58,12 @@ def main() -> None:
 
 
 def _gallery(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> None:
-    if chosen.headless is None and not _has_display():
+    if chosen.headless is None and not has_display():
         parser.error("there is no display for a window here; --headless FOLDER writes the gallery's pages and pictures")
     if chosen.headless is None:
         open_gallery(chosen.seconds)
     else:
         print(f"wrote {write_gallery(chosen.headless, seconds=chosen.seconds)}")
-
-
-def _has_display() -> bool:
-    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 if __name__ == "__main__":

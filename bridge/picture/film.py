@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bridge.picture.video import encoder_here, write_mp4
-from recursive_dyn.errors import ModelError
+from recursive_dyn.errors import ModelError, StateError
 
 COLORS = 255  # the last of a GIF's 256 stands for a pixel that does not change
 SAMPLED = 12  # pictures that a film's colours are chosen from
@@ -23,8 +23,8 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
 
     ``frames`` may be a generator. A GIF counts hundredths of a second, so that of fps like 30 pictures last unequally
     but the film takes its time. Returns the path. Raises ModelError, which says what is wrong, for another suffix, no
-    pictures or pictures that differ in size, and an fps that no GIF can have; StateError where the package
-    imageio-ffmpeg, which an MP4 needs, is missing or fails.
+    pictures or pictures that differ in size, and an fps that no GIF can have; StateError where the file cannot
+    be written, and where the package imageio-ffmpeg, which an MP4 needs, is missing or fails.
     """
     from PIL import Image
 
@@ -39,12 +39,21 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
         raise ModelError("a film needs at least one picture")
     if any(f.shape != film[0].shape or f.ndim != 3 or f.shape[2] != 3 or f.dtype != np.uint8 for f in film):
         raise ModelError("a film's pictures must all be uint8 arrays of one shape (height, width, 3)")
-    if path.suffix.lower() == ".png":
-        Image.fromarray(film[-1]).save(path, optimize=True)
-        return path
-    if encoder is not None:
-        write_mp4(encoder, path, film, fps)
-        return path
+    try:
+        if encoder is not None:
+            write_mp4(encoder, path, film, fps)
+        elif path.suffix.lower() == ".png":
+            Image.fromarray(film[-1]).save(path, optimize=True)
+        else:
+            _write_gif(path, film, fps)
+    except OSError as trouble:
+        raise StateError(f"'{path}' cannot be written: {trouble}") from trouble
+    return path
+
+
+def _write_gif(path: Path, film: Sequence[NDArray[Any]], fps: float) -> None:
+    from PIL import Image
+
     # One palette and no dithering: what stands still keeps its very colours, and takes no room in the file.
     chosen = np.stack([film[k] for k in np.linspace(0, len(film) - 1, min(SAMPLED, len(film))).astype(int)])
     palette = Image.fromarray(_balanced(chosen.reshape(-1, 3))[None]).quantize(COLORS, Image.Quantize.MEDIANCUT)
@@ -54,7 +63,6 @@ def save_animation(path: str | Path, frames: Iterable[NDArray[Any]], fps: float 
     pictures[0].save(
         path, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False, disposal=1
     )
-    return path
 
 
 def _balanced(pixels: NDArray[Any]) -> NDArray[Any]:

@@ -199,10 +199,7 @@ class Stand:
             path = next(p for p in (Path(f"viewer_{k:03}.png") for k in range(10**6)) if not p.exists())
         with self._context.current():
             colors = self.draw().colors()
-        try:
-            saved = save_animation(path, [colors])
-        except OSError as trouble:
-            raise StateError(f"the picture cannot be written to '{path}': {trouble}") from trouble
+        saved = save_animation(path, [colors])
         self.tell(f"wrote {saved}")
         return saved
 

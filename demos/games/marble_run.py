@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from bridge.meshes.tube import tube
 from bridge.picture.opengl_display import OnCard
 from bridge.picture.scene_view import SceneView
 from bridge.plugin.pyglet_drawing import PygletDrawing
+from demos.game_options import picture_wanted
 from scene import Body, Scene, joints, shapes
 
 SIZE, SECONDS = (960, 600), 30.0
@@ -120,14 +119,12 @@ class View:
 
 def main(arguments: list[str] | None = None) -> None:
     """Play, or take a picture of a game that plays itself."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--picture", type=Path, help="play by script without a window, save a picture")
-    chosen, game = parser.parse_args(arguments), Game()
-    view = View(game, visible=chosen.picture is None)
-    if chosen.picture:
+    picture, game = picture_wanted(__doc__, arguments), Game()
+    view = View(game, visible=picture is None)
+    if picture is not None:
         for _ in range(170):
             game.frame(1 / 60, 1)
-        pyglet.image.ImageData(*SIZE, "RGB", view.draw()[::-1].tobytes()).save(str(chosen.picture))
+        pyglet.image.ImageData(*SIZE, "RGB", view.draw()[::-1].tobytes()).save(str(picture))
         return
     keys = pyglet.window.key.KeyStateHandler()
     view.window.push_handlers(keys)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 from panda3d import core
 
 import recursive_dyn as rd
 from bridge import Plugin
+from demos.game_options import picture_wanted
 from demos.panda_nodes import caption, lit, matrix, node_of, shadow, window
 from scene import Body, Scene, joints, shapes
 
@@ -122,16 +120,14 @@ def script(game: Game) -> tuple[int, int]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Play, or take a picture of a game that plays itself."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--picture", type=Path, help="play by script without a window, save a picture")
-    chosen, game = parser.parse_args(arguments), Game()
-    view = View(game, visible=chosen.picture is None)
-    if chosen.picture:
+    picture, game = picture_wanted(__doc__, arguments), Game()
+    view = View(game, visible=picture is None)
+    if picture is not None:
         for _ in range(560):
             game.frame(1 / 60, script(game))
         for _ in range(3):
             view.draw()
-        view.base.win.saveScreenshot(core.Filename.fromOsSpecific(str(chosen.picture)))
+        view.base.win.saveScreenshot(core.Filename.fromOsSpecific(str(picture)))
         return
     held, clock = view.base.mouseWatcherNode.isButtonDown, core.ClockObject.getGlobalClock()
     up, down, left, right = (core.KeyboardButton.asciiKey(key) for key in "wsad")

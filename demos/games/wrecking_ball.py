@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+import os
 
 import numpy as np
 import pygame
@@ -12,6 +11,7 @@ import recursive_dyn as rd
 from bridge import Camera, Plugin
 from bridge.plugin.pygame_drawing import PygameDrawing
 from demos.flat_shading import FlatShading
+from demos.game_options import picture_wanted
 from demos.torus_chain import BELOW, HANGING, RADIUS, hinged_ring, ring, ring_in_ring
 from scene import Body, Scene, joints, shapes
 
@@ -122,16 +122,16 @@ def thud() -> bytes:
 
 def main(arguments: list[str] | None = None) -> None:
     """Play, or take a picture of a game that plays itself."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--picture", type=Path, help="play by script, save a picture; SDL_VIDEODRIVER=dummy: no window")
-    chosen = parser.parse_args(arguments)
+    picture = picture_wanted(__doc__, arguments)
+    if picture is not None:
+        os.environ.update(SDL_VIDEODRIVER="dummy", SDL_AUDIODRIVER="dummy")
     game, clock = Game(), pygame.time.Clock()
     view = View(game)
-    if chosen.picture:
+    if picture is not None:
         for frame in range(330):
             game.frame(1 / 60, {pygame.K_LEFT} if frame < 70 else {pygame.K_RIGHT} if frame < 220 else set())
         view.draw()
-        pygame.image.save(view.screen, str(chosen.picture))
+        pygame.image.save(view.screen, str(picture))
         return
     while not game.over:
         for event in pygame.event.get():

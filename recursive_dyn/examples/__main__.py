@@ -44,7 +44,10 @@ def main(arguments: list[str] | None = None) -> None:
     if chosen.name not in known:
         parser.error(f"there is no game '{chosen.name}'; there are {', '.join(known) or 'none: install the demos'}")
     sys.argv = [str(known[chosen.name]), *chosen.rest]
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except ModuleNotFoundError as missing:
+        parser.error(f"{chosen.name} needs '{missing.name}', which is not installed; the extra 'games' brings it")
 
 
 if __name__ == "__main__":

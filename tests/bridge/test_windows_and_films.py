@@ -160,6 +160,12 @@ def test_an_mp4_keeps_time_colours_and_pictures(tmp_path):
         save_animation(tmp_path / "nowhere" / "film.mp4", film())
 
 
+@pytest.mark.parametrize("name", ["film.gif", "film.png"])
+def test_films_that_cannot_be_written_say_so(name, tmp_path):
+    with pytest.raises(rd.StateError, match="cannot be written"):
+        save_animation(tmp_path / "nowhere" / name, film())
+
+
 def test_without_the_encoder_it_is_said_what_does_without(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(rd.StateError, match=r"pip install imageio-ffmpeg.*\.gif"):

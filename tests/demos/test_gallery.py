@@ -99,6 +99,7 @@ def test_demo_runs_in_a_window(name: str) -> None:
         (("kuka", "--headless", "x.avi"), ".mp4 or .png"),
         (("kuka", "--seconds", "-1"), "positive"),
         (("gallery", "--seconds", "0"), "positive"),
+        (("kuka", "--headless", "/nowhere/kuka.png"), "no folder '/nowhere'"),
     ],
 )
 def test_bad_command_lines_are_refused(
@@ -112,7 +113,7 @@ def test_bad_command_lines_are_refused(
 def test_without_a_display_the_gallery_says_what_there_is_instead(
     here: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("demos.__main__._has_display", lambda: False)
+    monkeypatch.setattr("demos.__main__.has_display", lambda: False)
     with pytest.raises(SystemExit):
         here("gallery")
     assert "--headless FOLDER" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import recursive_dyn as rd
 from bridge import Camera, Plugin
 from bridge.drawing.gl_context import usable
 from bridge.plugin.outlines import Outlines, edges
+from demos.game_options import picture_wanted
 from recursive_dyn.examples import __main__ as examples
 from scene import Body, Scene, joints, shapes
 
@@ -40,6 +41,21 @@ def test_the_runner_lists_games_and_says_what_there_is(capsys):
     finally:
         sys.argv = kept
     assert "none of them different" in capsys.readouterr().out
+
+
+def test_what_a_game_lacks_is_said_before_it_starts(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("demos.game_options.has_display", lambda: False)
+    for arguments, message in (([], "no display"), (["--picture", str(tmp_path / "nowhere" / "a.png")], "no folder")):
+        with pytest.raises(SystemExit):
+            picture_wanted("A game.", arguments)
+        assert message in capsys.readouterr().err
+    assert picture_wanted("A game.", ["--picture", str(tmp_path / "a.png")]) == tmp_path / "a.png"
+    (tmp_path / "chess.py").write_text('"""Chess."""\nimport no_such_package\n')
+    monkeypatch.setattr(examples, "games", lambda: {"chess": tmp_path / "chess.py"})
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    with pytest.raises(SystemExit):
+        examples.main(["chess"])
+    assert "chess needs 'no_such_package', which is not installed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["marble_run", "walker", "wrecking_ball"])

@@ -12,6 +12,7 @@ from bridge.drawing.instances import Instances
 from bridge.drawing.painter import Quality, offscreen_painter
 from bridge.picture.picture_size import check_size
 from bridge.picture.scene_view import SceneView, outline
+from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation.moving import Moving
 from scene import Scene
 
@@ -30,7 +31,7 @@ class Pictures:
     ground: a checkered plane at z = 0, or at the height given in m, unless the world has a plane of its own; False for
     none. It needs no display. A camera that leaves its target and distance open frames the scene as it was at the first
     picture. The scene is drawn as it was when this was made. Raises StateError where there is no OpenGL 3.3, ModelError
-    where the bodies of scene and ``moving`` differ.
+    where the bodies of scene and ``moving`` differ, or come to differ in number by an edit.
     """
 
     def __init__(self, scene: Scene, moving: Moving, ground: bool | float = True) -> None:
@@ -57,6 +58,8 @@ class Pictures:
 
     def _framed(self, camera: Camera | None, aspect: float) -> Camera:
         poses = self._moving.frames()[0]
+        if len(poses) != len(self._view.names):
+            raise ModelError("the scene was edited since these Pictures were made: make others")
         if self._outline is None:
             self._outline = outline(self._view.pieces, poses)
         self._things.place(poses)

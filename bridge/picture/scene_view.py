@@ -25,6 +25,10 @@ class SceneView:
     """
 
     def __init__(self, scene: Scene, moving: Posed, ground: bool | float = True) -> None:
+        if not isinstance(moving, Posed):
+            raise ModelError(
+                f"a picture is of a simulation, or of what else knows where bodies are, not of {type(moving).__name__}"
+            )
         self.names: Sequence[str] = tuple(moving.dynamics.bodies)
         unknown = [name for name in self.names if name not in scene.named()]
         if unknown:
@@ -51,7 +55,7 @@ class SceneView:
 
     def shown(self, poses: np.ndarray) -> Shown:
         """With the bodies at X_WB ``poses`` (nb, 4, 4)."""
-        return Shown(None, self.pieces, self.grounds, poses)
+        return Shown(self, self.pieces, self.grounds, poses)
 
 
 def outline(pieces: Sequence[Piece], poses: np.ndarray) -> np.ndarray:

@@ -25,10 +25,14 @@ class Outlines:
 
     def lines(self, camera: Camera, size: tuple[int, int], contacts: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Lines (n, 2, 2) in pixels from the left and the top of a picture of this size, and their colours (n, 3) of
-        0 to 255; of bodies where ``poses()`` has them. What is behind the camera is left out."""
+        0 to 255; of bodies where ``poses()`` has them. What is behind the camera is left out.
+
+        A camera that names a body looks at it, one without distance or target has all of it in the picture.
+        """
         if self._plugin.bodies != self._bodies:
             self._renew()
-        poses = np.concatenate([self._plugin.poses(), np.eye(4)[None]])[self._frames]
+        bodies = self._plugin.poses()
+        poses = np.concatenate([bodies, np.eye(4)[None]])[self._frames]
         segments = np.einsum("nij,nkj->nki", poses[:, :3, :3], self._segments) + poses[:, None, :3, 3]
         colors = self._colors
         if contacts:
@@ -37,6 +41,10 @@ class Outlines:
             segments = np.concatenate([segments, arms])
             colors = np.concatenate([colors, np.tile(_CONTACT, (len(arms), 1))])
         width, height = size
+        if not (width and height and len(segments)):  # of a window that is iconified, or of nothing
+            return np.zeros((0, 2, 2)), np.zeros((0, 3), dtype=int)
+        if camera.target is None or camera.distance is None or isinstance(camera.target, str):
+            camera = camera.aimed(self._bodies, bodies).framed(segments.reshape(-1, 3), width / height)
         to_picture = camera.projection(width / height) @ camera.view()
         seen = np.concatenate([segments, np.ones((*segments.shape[:2], 1))], axis=2) @ to_picture.T
         ahead = (seen[..., 3] > camera.nearest).all(axis=1)

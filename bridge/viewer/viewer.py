@@ -20,6 +20,7 @@ from bridge.viewer.playback import Playback
 from bridge.viewer.replaying import replaying
 from bridge.viewer.stand import Stand
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.moving import Posed
 from recursive_dyn.simulation.recording import Recording
 from scene import Scene
 
@@ -56,12 +57,14 @@ class Viewer:
                 "there is no display for a window here; bridge.Pictures(scene, simulation) draws without one, and"
                 " xvfb-run gives a program one that nobody sees"
             )
+        if not isinstance(simulation, Playable | Recording):
+            raise StateError(
+                f"a viewer shows a Simulation, a motion on a manifold or a Recording, not {type(simulation).__name__}"
+            )
         self._context = DrawingContext(*size, caption=title, resizable=True, visible=not hidden, vsync=False)
         with self._context.current():
             playback = replaying(scene, simulation) if isinstance(simulation, Recording) else Playback(simulation, step)
-            own = SceneView(scene, playback.moving, ground) if view is None else None
-            seen = (lambda: own) if own is not None else view
-            assert seen is not None
+            seen = _view_of(scene, playback.moving, ground) if view is None else view
             self._stand = Stand(self._context, seen, playback, camera, HELP, panel)
         self._controls = Controls(self._stand)  # pyglet holds handlers weakly
         self._context.window.push_handlers(self._controls)
@@ -143,6 +146,19 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _view_of(scene: Scene, moving: Posed, ground: bool | float) -> Callable[[], View]:
+    """What is seen of the scene, made anew after edits."""
+    view, dynamics = SceneView(scene, moving, ground), moving.dynamics
+
+    def now() -> View:
+        nonlocal view, dynamics
+        if moving.dynamics is not dynamics:
+            view, dynamics = SceneView(scene, moving, ground), moving.dynamics
+        return view
+
+    return now
 
 
 RATE = 1 / 60  # s a frame at least: more would show nothing

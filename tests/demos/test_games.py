@@ -167,6 +167,11 @@ def test_outlines_lie_on_surfaces_and_follow_bodies():
             (middle.min(axis=0) + middle.max(axis=0)) / 2, (100 + 0.5 * scale, 50 - 0.2 * scale), atol=1
         )
         assert len(lines) == len(colors) == 3 * 24 + 12
+        named, _ = outlines.lines(Camera(distance=4.0, yaw=0.0, pitch=0.0, target="ball"), SIZE)
+        np.testing.assert_allclose(named[: 3 * 24].reshape(-1, 2).mean(axis=0), (100, 50), atol=1)
+        whole, _ = outlines.lines(Camera(), SIZE)
+        assert (whole >= 0).all() and (whole <= SIZE).all()
+        assert len(outlines.lines(CAMERA, (0, 0))[0]) == 0
         plugin.scene["ball"].detach()
         plugin.update()
         assert len(outlines.lines(CAMERA, SIZE)[0]) == 12

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from bridge import Camera, PyBulletMirror, Viewer
+from bridge import Camera, Pictures, PyBulletMirror, Viewer
 from bridge.drawing.gl_context import usable
 from scene import Body, Scene, joints, shapes
 
@@ -244,6 +244,27 @@ def test_demos_run_in_the_window():
     stage = kuka.build()
     run_window(stage, 0.5, hidden=True, size=SIZE)
     assert 0.0 < stage.simulation.time < 0.6
+
+
+def test_a_window_without_a_mirror_follows_edits_too():
+    scene = Scene()
+    for k in range(2):
+        ball = Body(f"ball {k}", [shapes.Sphere(0.1)])
+        scene.world.attach(ball, joints.prismatic("x"), at=rd.pose((0, k, 1)))
+    simulation = rd.Simulation(scene.compile())
+    pictures = Pictures(scene, simulation)
+    with Viewer(scene, simulation, size=SIZE, hidden=True) as viewer:
+        both = viewer.picture()
+        scene["ball 1"].detach()
+        simulation.update(scene.compile())
+        assert (viewer.picture() != both).any() and viewer.frame()
+    with pytest.raises(rd.ModelError, match="make others"):
+        pictures.image()
+    for wrong in (None, "motion.npz"):
+        with pytest.raises(rd.StateError, match="a viewer shows a Simulation"):
+            Viewer(scene, wrong, hidden=True)
+        with pytest.raises(rd.ModelError, match="a picture is of a simulation"):
+            Pictures(scene, wrong)
 
 
 def test_a_window_follows_edits_of_its_scene():

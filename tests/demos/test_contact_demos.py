@@ -151,7 +151,7 @@ def wall(seconds: float, integrator: str | None = None) -> Run:
 
 
 def test_the_ball_breaks_the_wall():
-    before, after = wall(0.1), wall(1.0)
+    before, after = wall(0.1), wall(1.2)
     assert kinetic_of_bricks(before.stage) < 1e-6
     assert height_of(after.stage, "brick6.2") < height_of(before.stage, "brick6.2") - 0.05
     assert any("ball" in pair for pair in after.pairs)

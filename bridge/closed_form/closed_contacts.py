@@ -22,6 +22,7 @@ from recursive_dyn.contact.contacts import STATIC
 NO_PAIRS, NO_ROWS = 1, 2  # what ``look_closed`` says where there is too little room for pairs, or for contacts
 BITS = 24  # numbers of shapes fit into as many
 HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
+MOST_PARTS = 1e9  # parts of a step: no whole number holds those of any speed
 POINTS = 9  # of a pair, at most
 
 
@@ -128,7 +129,7 @@ def cuts_closed(given: ClosedLook, speeds: Speeds) -> int:
             if not placed_yet:
                 place_solids(given.solids, given.poses, 0.0, given.placed)
                 placed_yet = True
-            parts = int(-np.floor(-way / deepest))
+            parts = int(min(-np.floor(-way / deepest), MOST_PARTS))
             if parts > most and _meets(given, speeds, k):
                 most = parts
     return most - 1

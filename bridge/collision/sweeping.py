@@ -19,6 +19,7 @@ from bridge.collision.placing import HALF
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import int32s_at
 
+MOST_PARTS = 1e9  # parts of a step: no whole number holds those of any speed
 _WAY, _TURN, _MOST, _BEND, _AXES, MOVING = 6, 9, 12, 13, 14, 23  # places in what is known of a moving box, their number
 
 Boxes = Annotated[np.ndarray, float, 6]
@@ -108,7 +109,7 @@ def parts_towards(sweep: Sweep, k: int, box: Floats, body: int) -> int:
     for j in range(3):
         if _overlap(own, its, own, j) <= deepest or _overlap(own, its, its, j) <= deepest:
             return 1
-    return int(-np.floor(-length / deepest))
+    return int(min(-np.floor(-length / deepest), MOST_PARTS))
 
 
 @compiled

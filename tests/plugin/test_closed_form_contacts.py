@@ -161,6 +161,17 @@ def test_fast_bodies_pass_through_nothing():
         assert len(hits) == 3 and np.allclose([event.speed for event in hits], 80.0)
 
 
+@pytest.mark.parametrize("collisions", ["closed form", "bullet"])
+def test_a_speed_of_more_parts_than_whole_numbers_count_cuts_a_step(collisions):
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.shapes.append(shapes.Box((0.02, 2, 2)))
+    scene.world.attach(Body("ball", [shapes.Sphere(0.05)]), joints.free(), at=rd.pose((-1, 0, 0)))
+    with bridge.Plugin(scene, collisions=collisions) as plugin:
+        plugin.simulation.v[3] = 1e30
+        plugin.step()
+        assert plugin.simulation.report.steps_cut == 1
+
+
 def test_contacts_depend_on_where_bodies_are_alone():
     """The same state, reached or set, goes on alike to the last bit; many pairs make room for themselves."""
 

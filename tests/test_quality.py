@@ -104,6 +104,15 @@ def test_one_name_is_one_module() -> None:
     assert not repeated(places)
 
 
+def test_one_name_is_one_module_of_the_tests() -> None:
+    """pytest imports them without their folders' names: of two one would go unrun."""
+    places = defaultdict(list)
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        if path.name != "conftest.py":
+            places[path.name].append(path)
+    assert not repeated(places)
+
+
 def test_one_name_is_one_class() -> None:
     places = defaultdict(list)
     for module, tree in trees().items():

@@ -57,7 +57,7 @@ def _insert(values: Annotated[np.ndarray, float, 10], order: Integers, begin: in
 
 @compiled
 def _is_before(values: Annotated[np.ndarray, float, 10], i: int, j: int) -> bool:
-    for k in range(9):
+    for k in range(10):  # of what is told twice at one place the distance may differ, by rounding
         if values[i, k] != values[j, k]:
             return values[i, k] < values[j, k]
     return False

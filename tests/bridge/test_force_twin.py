@@ -3,8 +3,8 @@
 import numpy as np
 import pybullet
 import pytest
+from bullet_twins import bullets, simulation
 from trees import assert_close
-from twins import bullets, simulation
 
 import recursive_dyn as rd
 from bridge import ForceTwin

@@ -4,8 +4,8 @@ import numpy as np
 import pybullet
 import pytest
 import sympy as sp
+from bullet_twins import simulation
 from trees import assert_close
-from twins import simulation
 
 import recursive_dyn as rd
 from bridge import ForceTwin

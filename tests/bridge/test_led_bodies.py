@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from bullet_twins import bullets, simulation
 from constraint_cases import bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from maximal import DIFFERENCED, at_centers
 from trees import SAMPLED, assert_close, curve, derivative, named, random_scene
-from twins import bullets, simulation
 
 from bridge import ForceTwin
 

@@ -55,12 +55,17 @@ def states_of(bodies: Sequence[FreeBody], client: int) -> list[tuple[Any, ...]]:
 
 
 def return_to(states: Sequence[tuple[Any, ...]], bodies: Sequence[FreeBody], client: int) -> None:
-    """Put bodies where they were, as fast as they were; those that came or went since are left alone."""
-    there = {body.id for body in bodies}
-    for body, position, orientation, velocity, omega in states:
-        if body in there:
-            pybullet.resetBasePositionAndOrientation(body, position, orientation, client)
-            pybullet.resetBaseVelocity(body, velocity, omega, client)
+    """Put bodies where they were, as fast as they were: to the bit if we had put them there last.
+
+    Those that came or went since are left alone.
+    """
+    there = {body.id: body for body in bodies}
+    for number, position, told, velocity, omega in states:
+        if number in there:
+            body = there[number]
+            orientation = body.given if told == body.told else told
+            pybullet.resetBasePositionAndOrientation(number, position, orientation, client)
+            pybullet.resetBaseVelocity(number, velocity, omega, client)
 
 
 class Crowd:
@@ -71,7 +76,7 @@ class Crowd:
 
     def __init__(self, bodies: Sequence[FreeBody], client: int) -> None:
         self.bodies, self._client = bodies, client
-        self._start: list[tuple[Any, Any]] = []
+        self._start: list[tuple[Any, ...]] = []
 
     def __len__(self) -> int:
         return len(self.bodies)
@@ -88,17 +93,10 @@ class Crowd:
         """
         client = self._client
         g = gravity(client)
-        states = [
-            (
-                pybullet.getBasePositionAndOrientation(b.id, physicsClientId=client),
-                pybullet.getBaseVelocity(b.id, physicsClientId=client),
-            )
-            for b in self.bodies
-        ]
-        self._start = states
-        x = np.array([s[0][0] for s in states]).reshape(-1, 3)
-        turn = np.array([s[0][1] for s in states]).reshape(-1, 4)
-        before = np.array([(*s[1][1], *s[1][0]) for s in states]).reshape(-1, 6)
+        states = self._start = states_of(self.bodies, client)
+        x = np.array([position for _, position, _, _, _ in states]).reshape(-1, 3)
+        turn = np.array([orientation for _, _, orientation, _, _ in states]).reshape(-1, 4)
+        before = np.array([(*omega, *velocity) for _, _, _, velocity, omega in states]).reshape(-1, 6)
         twist = before.copy()
         twist[:, 3:] += h * g
         self._x = x + h * before[:, 3:] + (share * h * h) * g
@@ -112,10 +110,7 @@ class Crowd:
 
     def back(self) -> None:
         """Put every body back where it was before ``place``, if it came to that: to the bit if we had put it there."""
-        for body, ((position, told), (velocity, omega)) in zip(self.bodies, self._start, strict=False):
-            orientation = body.given if told == body.told else told
-            pybullet.resetBasePositionAndOrientation(body.id, position, orientation, self._client)
-            pybullet.resetBaseVelocity(body.id, velocity, omega, self._client)
+        return_to(self._start, self.bodies, self._client)
 
     def finish(self, free: FreeBodies, solved: np.ndarray, touched: np.ndarray) -> None:
         """After Bullet's own step: where the solve knows better, its poses and velocities.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -47,7 +47,7 @@ class DrawingContext:
             raise StateError(
                 "OpenGL draws in the process and the thread that made its first picture or the window, only"
             )
-        if self.window.context is None:
+        if self.closed:
             raise StateError("this window is closed; make another one")
         self.window.switch_to()
         try:
@@ -60,6 +60,23 @@ class DrawingContext:
             if before is not None and before is not gl.current_context and before.canvas is not None:
                 before.set_current()
 
+    @property
+    def closed(self) -> bool:
+        """Whether the window is closed."""
+        return self.window.context is None
+
+    def show(self, draw: Callable[[], object]) -> bool:
+        """Answer keys and mouse, draw, and show it; False once the window is closed."""
+        if self.closed:
+            return False
+        with self.current():
+            self.window.dispatch_events()
+            if self.closed:
+                return False
+            draw()
+            self.window.flip()
+        return True
+
     def own(self, holder: object, delete: str, number: int) -> None:
         """Delete an object, by OpenGL's function of that name, once nobody holds ``holder`` or the window is closed.
 
@@ -70,7 +87,7 @@ class DrawingContext:
 
     def close(self) -> None:
         """Close the window with all that lives in it; harmless when repeated."""
-        if self.window.context is None:
+        if self.closed:
             return
         with self.current():
             for own in self._living:

@@ -56,7 +56,7 @@ class Picker:
     @property
     def closed(self) -> bool:
         """Whether the window is closed."""
-        return self._context.window.context is None
+        return self._context.closed
 
     def pick(self) -> int | None:
         """Show frames until a card is picked: its number, or None when the window is closed."""
@@ -71,15 +71,7 @@ class Picker:
 
     def frame(self) -> bool:
         """Answer keys and mouse, and draw; False once the window is closed."""
-        if self.closed:
-            return False
-        with self._context.current():
-            self._context.window.dispatch_events()
-            if self.closed:
-                return False
-            self._draw()
-            self._context.window.flip()
-        return True
+        return self._context.show(self._draw)
 
     def picture(self) -> np.ndarray:
         """What the window shows now: red, green, blue, (height, width, 3), uint8."""

@@ -102,22 +102,18 @@ class Viewer:
     @property
     def closed(self) -> bool:
         """Whether the window is closed."""
-        return self._context.window.context is None
+        return self._context.closed
 
     def frame(self) -> bool:
         """Answer keys and mouse, run for the time since the last frame, and draw; False once the window is closed."""
-        if self.closed:
-            return False
-        with self._context.current():
-            self._context.window.dispatch_events()
-            if self.closed:
-                return False
-            now = time.perf_counter()
-            elapsed, self._last = (0.0 if self._last is None else now - self._last), now
-            self._stand.advance(elapsed)
-            self._stand.draw()
-            self._context.window.flip()
-        return True
+        return self._context.show(self._next)
+
+    def _next(self) -> None:
+        """Another frame, for the time since the last one."""
+        now = time.perf_counter()
+        elapsed, self._last = (0.0 if self._last is None else now - self._last), now
+        self._stand.advance(elapsed)
+        self._stand.draw()
 
     def picture(self) -> np.ndarray:
         """What the window shows now, text and panel included: red, green, blue, (height, width, 3), uint8."""

@@ -16,7 +16,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
 from recursive_dyn.contact.methods import solved
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.targets import approach, unilateral
+from recursive_dyn.contact.targets import target_after
 from recursive_dyn.contact.tuning import IMPACTS
 
 
@@ -66,17 +66,13 @@ def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, toleranc
 def _struck(it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], struck: Integers) -> int:
     """Targets of all contacts after the stages so far, and in ``struck`` those of the next one, their number: what
     bounces, and what never gives anything back. None if nothing bounces."""
-    contacts, options, bouncing, active = problem.contacts, problem.options, False, 0
+    bouncing, active = False, 0
     for j in range(len(it.contacts)):
-        c, e = it.contacts[j], it.frictions[it.contacts[j], 4]
-        change = it.rows.speed[c, 0] - free[j, 0]
-        before, speed = approach(problem, it.rows.axes, c) + change, it.rows.speed[c, 0]
-        gap = contacts.gaps[c] + 0.5 * options.slop + options.position_share * options.h * change
-        given = e if min(before, speed) < -options.restitution_threshold else 0.0
-        it.targets[c], height = unilateral(gap, speed, before, given, options)
+        c = it.contacts[j]
+        it.targets[c], height = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0])
         bounces = height > 0.0
         bouncing = bouncing or bounces
-        if bounces or e == 0.0:
+        if bounces or it.frictions[c, 4] == 0.0:
             struck[active] = c
             active += 1
     return active if bouncing else 0

@@ -63,10 +63,8 @@ def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats,
     """Targets, gaps wanted and gaps that the step began with (n,) of contacts; they come to rest half the slop deep."""
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
     for c in range(len(targets)):
-        before, speed = approach(problem, rows.axes, c), rows.speed[c, 0]
-        bounces = min(before, speed) < -options.restitution_threshold
-        restitution = contacts.frictions[c, 4] if bounces else 0.0
-        targets[c], height = unilateral(contacts.gaps[c] + half, speed, before, restitution, options)
+        before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
+        targets[c], height = _target(problem, c, contacts.gaps[c], speed, before)
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
         # the first order errs by centimetres where limbs whip; slow ones, as what is put into others, it knows well
@@ -76,7 +74,24 @@ def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats,
 
 
 @compiled
-def approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3], c: int) -> float:
+def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float]:
+    """As ``unilateral`` of a contact whose rows move faster by ``change`` than without impulses, from the start on."""
+    options, before = problem.options, _approach(problem, rows.axes, c) + change
+    gap = problem.contacts.gaps[c] + options.position_share * options.h * change
+    return _target(problem, c, gap, rows.speed[c, 0], before)
+
+
+@compiled
+def _target(problem: ImpulseProblem, c: int, gap: float, speed: float, before: float) -> tuple[float, float]:
+    """As ``unilateral`` of a contact, which comes to rest half the slop deep."""
+    options = problem.options
+    bounces = min(before, speed) < -options.restitution_threshold
+    restitution = problem.contacts.frictions[c, 4] if bounces else 0.0
+    return unilateral(gap + 0.5 * options.slop, speed, before, restitution, options)
+
+
+@compiled
+def _approach(problem: ImpulseProblem, axes: Annotated[np.ndarray, float, 3, 3], c: int) -> float:
     """Velocity along the normal of A's point against B's at the start of the step."""
     contacts, bodies, free = problem.contacts, problem.bodies, problem.free
     u0, u1, u2 = -contacts.drift[c, 0], -contacts.drift[c, 1], -contacts.drift[c, 2]

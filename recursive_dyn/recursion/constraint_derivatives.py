@@ -36,6 +36,7 @@ from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.impulse import roots
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.motion_derivatives import TreeMotion, column_changes
+from recursive_dyn.recursion.multipliers import PLAIN, plain_value
 from recursive_dyn.spatial.algebra import cross, dot, skew
 
 _BODY = (POSITION, ROTATION, VELOCITY, SPIN)
@@ -103,12 +104,8 @@ class _Places:
     def value(self, name: tuple[Any, ...]) -> Scalar:
         """What a row's input is."""
         kind, *where = name
-        if kind == "parameter":
-            return self.tree.parameters[name]
-        if kind == COORDINATE:
-            return self.tree.q[where[0][0]]
-        if kind == RATE:
-            return self.tree.v[where[0][1]]
+        if kind in PLAIN:
+            return plain_value(self.tree, name)
         if kind == BIAS and where[0] == RATE:
             return self.acceleration[where[1][1]]
         key, body, *component = name if kind != BIAS else ((BIAS, where[0]), *where[1:])

@@ -35,6 +35,14 @@ from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross, dot
 
 DEPENDENT = 1e-12  # share of a row's own response below which it depends on the rows before it
+PLAIN = ("parameter", COORDINATE, RATE)  # inputs of rows that are none of bodies
+
+
+def plain_value(tree: Tree, name: tuple[Any, ...]) -> Scalar:
+    """What an input of a row is whose kind is PLAIN."""
+    if name[0] == "parameter":
+        return tree.parameters[name]
+    return tree.q[name[1][0]] if name[0] == COORDINATE else tree.v[name[1][1]]
 
 
 class Factors(Protocol):
@@ -121,12 +129,8 @@ class _Quantities:
 
     def value(self, name: tuple[Any, ...]) -> Scalar:
         kind, *where = name
-        if kind == "parameter":
-            return self.tree.parameters[name]
-        if kind == COORDINATE:
-            return self.tree.q[where[0][0]]
-        if kind == RATE:
-            return self.tree.v[where[0][1]]
+        if kind in PLAIN:
+            return plain_value(self.tree, name)
         if kind == BIAS:
             kind, *where = where
             return self._body(where[0])[f"{BIAS} {kind}"][where[1]]

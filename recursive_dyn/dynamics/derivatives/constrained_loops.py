@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.codegen.loops.intrinsics import foreign, run
+from recursive_dyn.codegen.loops.intrinsics import foreign
 from recursive_dyn.dynamics.derivatives.tree_loops import (
     StateRows,
     TreeMemory,
+    accelerate,
     equations,
     look,
-    set_state,
     terms_of_columns,
     terms_of_links,
 )
@@ -65,10 +65,7 @@ def constrained_derivatives(
     width, size, count = len(m.X) // n, len(m.R) // n, len(k.inverse)
     moving = nq + 2 * n + x.size
     for row in range(rows):
-        set_state(m.forward_given, x, row, nq, n)
-        run(m.forward_code, m.forward_given, m.forward, m.scratch)
-        m.given[:moving] = m.forward_given[:moving]
-        m.given[nq + n : nq + 2 * n] = m.forward[:n]
+        accelerate(m, x, row, nq, n, moving)
         m.given[moving : moving + count] = m.forward[n : n + count]
         terms_of_links(order, m)
         _push(m, k, count, n)

@@ -92,6 +92,16 @@ def inverse_derivatives(
 
 
 @compiled
+def accelerate(m: TreeMemory, x: StateRows, row: int, nq: int, n: int, count: int) -> None:
+    """Solve for a state's accelerations, and take them in the place of forces to ``given``, whose first count inputs
+    else are those of the solve."""
+    set_state(m.forward_given, x, row, nq, n)
+    run(m.forward_code, m.forward_given, m.forward, m.scratch)
+    m.given[:count] = m.forward_given[:count]
+    m.given[nq + n : nq + 2 * n] = m.forward[:n]
+
+
+@compiled
 def forward_derivatives(
     order: TreeOrder,
     m: TreeMemory,
@@ -106,10 +116,7 @@ def forward_derivatives(
     """Derivatives (rows, n, n) of forward dynamics by q, v and tau: -M^-1 times those of inverse dynamics, and M^-1."""
     width, size = len(m.X) // n, len(m.R) // n
     for row in range(rows):
-        set_state(m.forward_given, x, row, nq, n)
-        run(m.forward_code, m.forward_given, m.forward, m.scratch)
-        m.given[: len(m.given)] = m.forward_given[: len(m.given)]
-        m.given[nq + n : nq + 2 * n] = m.forward[:n]
+        accelerate(m, x, row, nq, n, len(m.given))
         terms(order, m)
         equations(order, m, n, width, size)
         foreign(m.factor_code, size, n, m.R, m.inverse, order.end)

@@ -91,7 +91,9 @@ class Scene(SceneContent):
             return lower(self.bodies, gravity, self.parameters, list(self.coordinates.values()), self.constraints)
 
     def compile(self, method: str = "auto") -> Dynamics:
-        """Equations of motion; each function compiles at its first call. ``method``: "auto", "recursive", "lagrangian".
+        """Equations of motion; each function compiles at its first call.
+
+        method: "auto", "recursive", "lagrangian", or "trace", a reference (docs/reference.md, Methods).
 
         Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
         """

@@ -65,18 +65,22 @@ def six_revolute(kind: str) -> Scene:
 
 
 def measured(kind: str) -> dict[str, OperationCount]:
-    """Counts of one chain's programs, the ones that run: "inverse", "lagrangian" and "recursive" forward dynamics."""
+    """Counts of one chain's programs, the ones that run: "inverse", "lagrangian" and "recursive" forward dynamics, and
+    both functions in the trace form, "inverse, trace" and "trace"."""
     model = six_revolute(kind).model()
     programs = {
         "inverse": ("auto", "inverse_dynamics"),
         "lagrangian": ("lagrangian", "forward_dynamics"),
         "recursive": ("recursive", "forward_dynamics"),
+        "inverse, trace": ("trace", "inverse_dynamics"),
+        "trace": ("trace", "forward_dynamics"),
     }
     return {label: rd.Dynamics(model, method).operation_count(name) for label, (method, name) in programs.items()}
 
 
 def rows() -> list[list[str]]:
-    """One row a chain: inverse dynamics, forward dynamics by both methods, and what a plain graph needs."""
+    """One row a chain: inverse dynamics, forward dynamics by both methods, what a plain graph needs, and both functions
+    in the trace form of the paper."""
     table = []
     for kind, (inverse, forward) in PLAIN.items():
         cells = {label: f"{count.add}+ {count.mul}*" for label, count in measured(kind).items()}
@@ -84,6 +88,7 @@ def rows() -> list[list[str]]:
             [
                 kind, cells["inverse"], f"{inverse[0]}+ {inverse[1]}*",
                 cells["lagrangian"], cells["recursive"], f"{forward[0]}+ {forward[1]}*",
+                cells["inverse, trace"], cells["trace"],
             ]
         )  # fmt: skip
     return table

@@ -118,10 +118,13 @@ def scaling(lengths: Sequence[int], seconds: float) -> None:
 
 def operation_counts() -> None:
     """Six-joint chains against the published counts."""
-    head = ["6R chain", "inverse", "plain graph", "forward, lagrangian", "forward, recursive", "plain graph (best)"]
+    head = ["6R chain", "inverse", "plain graph", "forward, lagrangian", "forward, recursive", "plain graph (best)",
+            "trace form, inverse", "trace form, forward"]  # fmt: skip
     rows = counts.rows()
     for name, (inverse, forward) in counts.PUBLISHED.items():
-        rows.append([f"published: {name}", f"{inverse[0]}+ {inverse[1]}*", "", f"{forward[0]}+ {forward[1]}*", "", ""])
+        rows.append(
+            [f"published: {name}", f"{inverse[0]}+ {inverse[1]}*", "", f"{forward[0]}+ {forward[1]}*", "", "", "", ""]
+        )
     print_table("operations, additions+ multiplications*", head, rows)
 
 

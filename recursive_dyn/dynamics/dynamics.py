@@ -39,7 +39,7 @@ class Dynamics(Differentiable, Conversions):
 
     @property
     def method(self) -> str:
-        """How functions that solve for accelerations do so: "auto", "recursive" or "lagrangian"."""
+        """How equations of motion are found and solved: "auto", "recursive", "lagrangian" or "trace"."""
         return self.functions.method
 
     @property

@@ -16,8 +16,7 @@ from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.inverse_dynamics import body_accelerations, inverse_dynamics
-from recursive_dyn.recursion.mass_matrix import mass_matrix
+from recursive_dyn.recursion.inverse_dynamics import body_accelerations
 
 
 def columns(model: Model) -> list[tuple[int, int]]:
@@ -34,7 +33,7 @@ def _rows(model: Model) -> tuple[int, ...]:
 
 
 def _mass_matrix(c: Context) -> Outputs:
-    return [("M", list(mass_matrix(c.tree).flat))]
+    return [("M", list(c.mass_matrix().flat))]
 
 
 def _forward_dynamics(c: Context) -> Outputs:
@@ -86,7 +85,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "inverse_dynamics": Function(
         "Generalized forces for the accelerations a.",
-        ("q", "v", "a"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, c.input("a")))], exported=True,
+        ("q", "v", "a"), _nv, lambda c: [("tau", c.inverse_dynamics(c.tree, c.input("a")))], exported=True,
         rows=tree_rows.slots,
     ),
     "mass_matrix": Function(
@@ -94,12 +93,12 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "bias": Function(
         "C(q, v) v and gravity: the generalized forces that hold zero acceleration.",
-        ("q", "v"), _nv, lambda c: [("tau", inverse_dynamics(c.tree, None))], exported=True,
+        ("q", "v"), _nv, lambda c: [("tau", c.inverse_dynamics(c.tree, None))], exported=True,
         rows=tree_rows.slots,
     ),
     "gravity": Function(
         "Gravity's part of the bias.",
-        ("q",), _nv, lambda c: [("tau", inverse_dynamics(c.still(), None))], exported=True,
+        ("q",), _nv, lambda c: [("tau", c.inverse_dynamics(c.still(), None))], exported=True,
         rows=tree_rows.slots,
     ),
     "passive_forces": Function(

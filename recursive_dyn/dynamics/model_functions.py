@@ -29,12 +29,14 @@ from recursive_dyn.recursion.context import (
     LAGRANGIAN,
     OF_BODIES,
     RECURSIVE,
+    TRACE,
     Context,
     Function,
     segment_size,
 )
 from recursive_dyn.recursion.kinematics import Tree
 
+METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE)
 _DERIVED = {"along": along_arguments, "along parameters": along_parameters}
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
 _MOST_TREES = 256
@@ -46,9 +48,9 @@ class ModelFunctions:
     """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter, and
     "along/function", "along parameters/function" are those of ``derivatives.derived_functions``.
 
-    method: "recursive", "lagrangian", or "auto", which keeps of both graphs the one with fewer operations. ModelError
-    for another one, and for unknown functions and parameters. whole: False for one tree of a forest, whose functions
-    give sums and not what is made of them.
+    method: "recursive", "lagrangian", "trace" (Guenter & Lee's own form, a reference), or "auto", which keeps of the
+    graphs of the first two the one with fewer operations. ModelError for another one, and for unknown functions and
+    parameters. whole: False for one tree of a forest, whose functions give sums and not what is made of them.
     """
 
     model: Model
@@ -57,8 +59,8 @@ class ModelFunctions:
     owner = "this scene needs"
 
     def __post_init__(self) -> None:
-        if self.method not in (AUTO, RECURSIVE, LAGRANGIAN):
-            raise ModelError(f"unknown method '{self.method}'; choose 'auto', 'recursive' or 'lagrangian'")
+        if self.method not in METHODS:
+            raise ModelError(f"unknown method '{self.method}'; choose one of {', '.join(METHODS)}")
 
     def __reduce__(self) -> Any:
         return ModelFunctions, (self.model, self.method, self.whole)
@@ -103,7 +105,7 @@ class ModelFunctions:
         """The model's content hash, the function, and the method where it matters."""
         known = self.function(function)
         part = " of a tree" if known.total is not None and not self.whole else ""
-        return f"{self.model.key} {function} {self.method if known.solves else ''}{part}"
+        return f"{self.model.key} {function} {self.method if known.solves or self.method == TRACE else ''}{part}"
 
     @cached_property
     def forest(self) -> Forest:

@@ -11,14 +11,16 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.model.model import Model, once
-from recursive_dyn.recursion import forward_dynamics, lagrangian
+from recursive_dyn.recursion import forward_dynamics, lagrangian, trace_form
 from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.mass_matrix import mass_matrix
 from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
 OF_BODIES = {"wrenches": 6, "velocities": 6, "poses": 16, "points": 3, "weights": 2}  # numbers a body of a segment
-RECURSIVE, LAGRANGIAN, AUTO = "recursive", "lagrangian", "auto"
+RECURSIVE, LAGRANGIAN, TRACE, AUTO = "recursive", "lagrangian", "trace", "auto"
 ALONG = "along "  # before the name of a segment: rates of its numbers
 
 
@@ -81,14 +83,25 @@ class Context:
         bias: constraints.Bias | None = None,
     ) -> list[Scalar]:
         """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
-        factors, c = self._solver.free_motion(tree, tau, diagonal)
+        # a tree of other masses, of weights, is no motion's: no trace form is asked of it
+        solver = lagrangian if self.method == TRACE and tree.model is not self.model else self._solver
+        factors, c = solver.free_motion(tree, tau, diagonal)
         if tree.model.constraints:
             return constraints.forward_dynamics(tree, factors, c, bias)[0]
         return factors.expand(c)
 
+    def inverse_dynamics(self, tree: Tree, acceleration: np.ndarray | None) -> list[Scalar]:
+        """Generalized forces for accelerations, None for zero, by the chosen method."""
+        by = trace_form.inverse_dynamics if self.method == TRACE else inverse_dynamics
+        return by(tree, acceleration)
+
+    def mass_matrix(self) -> np.ndarray:
+        """M (nv, nv) by the chosen method."""
+        return trace_form.mass_matrix(self.tree) if self.method == TRACE else mass_matrix(self.tree)
+
     @property
     def _solver(self) -> Any:
-        return forward_dynamics if self.method == RECURSIVE else lagrangian
+        return {RECURSIVE: forward_dynamics, TRACE: trace_form}.get(self.method, lagrangian)
 
     def constrained_motion(self) -> Outputs:
         """Accelerations, and Lagrange multipliers of the constraints, at the state."""

@@ -8,7 +8,7 @@ from trees import assert_close, derivative
 from scene import Body, Scene, joints
 
 
-@pytest.fixture(scope="module", params=["recursive", "lagrangian"])
+@pytest.fixture(scope="module", params=["recursive", "lagrangian", pytest.param("trace", marks=pytest.mark.slow)])
 def charted(request):
     return mechanism(bead("z", "x"), euler("xyz", "zxz", "yzy")).compile(request.param)
 
@@ -36,7 +36,7 @@ def test_in_every_chart_a_joint_is_the_joint_of_that_chart(charted, first, secon
     assert_close(charted.inverse_dynamics(q, qd, acceleration), tau, 1e-10)
 
 
-@pytest.mark.parametrize("method", ["recursive", "lagrangian"])
+@pytest.mark.parametrize("method", ["recursive", "lagrangian", "trace"])
 def test_a_chart_that_is_not_in_force_may_be_singular(method):
     scene = Scene()
     scene.world.attach(Body("body", mass=1.0, inertia=INERTIA), tangent_charts())

@@ -21,7 +21,7 @@ CASES = {
     "any joint": (11, 6),
     "driven": None,
 }
-METHODS = ("recursive", "lagrangian")
+METHODS = ("recursive", "lagrangian", pytest.param("trace", marks=pytest.mark.slow))
 
 
 @pytest.fixture(params=CASES)

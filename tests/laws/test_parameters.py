@@ -72,7 +72,7 @@ def test_changed_parameters_are_a_scene_compiled_with_the_new_numbers():
     compare(d, build(SECOND, symbolic=False).compile())
 
 
-@pytest.mark.parametrize("method", ["recursive", "lagrangian"])
+@pytest.mark.parametrize("method", ["recursive", "lagrangian", "trace"])
 def test_both_methods_take_parameters(method):
     d = build(FIRST, symbolic=True).compile(method)
     d.parameters["weight"], d.parameters["radius"] = 2.1, 0.6

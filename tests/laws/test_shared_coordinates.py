@@ -89,10 +89,10 @@ def pair(seed: int, bodies: int) -> Pair:
     return Pair(tied, free, sp.lambdify([*q, *v], [values, Phi, rate.jacobian(q) * sp.Matrix(v)], "numpy"))
 
 
-def check(p: Pair, seed: int) -> None:
+def check(p: Pair, seed: int, methods: tuple[str, ...] = ("recursive", "lagrangian")) -> None:
     rng = np.random.default_rng(seed)
     free = p.free.compile()
-    for method in ("recursive", "lagrangian"):
+    for method in methods:
         tied = p.tied.compile(method)
         q, v, a = rng.uniform(-0.6, 0.6, tied.nq), rng.normal(size=tied.nv), rng.normal(size=tied.nv)
         q_tree, Phi, bias = p.mapped(q, v)
@@ -116,6 +116,12 @@ def check(p: Pair, seed: int) -> None:
 @pytest.mark.parametrize("bodies", [3, 4, 6, 9, 14])
 def test_sharing_is_the_projection_of_the_free_tree(bodies):
     check(pair(bodies, bodies), bodies)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bodies", [3, 6, 9])
+def test_sharing_is_the_projection_of_the_free_tree_in_the_trace_form(bodies):
+    check(pair(bodies, bodies), bodies, ("trace",))
 
 
 @settings(max_examples=4)

@@ -29,7 +29,7 @@ LOCKS = {
 }
 
 
-@pytest.mark.parametrize("method", ["recursive", "lagrangian"])
+@pytest.mark.parametrize("method", ["recursive", "lagrangian", pytest.param("trace", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_singular_joint_is_named(name, method):
     """The forces are none that M a can be there."""

@@ -27,7 +27,8 @@ are turned and slid along the hinges until consecutive ones differ by one elemen
 (Denavit-Hartenberg); and every value is one node of a hash-consed graph that all equations share, so that common
 factors of sums and products are computed once, as in D*: constants, 0 and 1 are folded, numerically identical nodes
 merged. "parallel", "alternating" and "PUMA-like" have slender links (centre of mass on the link's axis, diagonal
-inertia), the other two full inertias. The published counts are for chains of six hinges that the papers do not list."""
+inertia), the other two full inertias. "their trace form" is method="trace", equation 13 and coefficients taken from it,
+in our graph and our link frames. The published counts are for chains of six hinges that the papers do not list."""
 
 
 def all_of_them(seconds: float, folder: Path) -> None:
@@ -82,9 +83,11 @@ def guenter_lee_counts() -> None:
             found = counts.measured(kind)
             labels = ("inverse",) if function == "inverse" else ("recursive", "lagrangian")
             label = min(labels, key=lambda name: found[name].total)  # as method="auto" chooses
-            own = (found[label].add, found[label].mul)
             name = function if function == "inverse" else f"forward, {label}"
-            rows.append([kind, name, _count(own), *(_below(own, both[k]) for both in counts.PUBLISHED.values())])
+            form = "inverse, trace" if function == "inverse" else "trace"
+            for shown, count in ((name, found[label]), (f"{function}, their trace form", found[form])):
+                own = (count.add, count.mul)
+                rows.append([kind, shown, _count(own), *(_below(own, both[k]) for both in counts.PUBLISHED.values())])
     print_table("Guenter & Lee, table 1: additions+ multiplications*", head, rows)
     print(NOTES)
 

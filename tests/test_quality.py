@@ -17,7 +17,7 @@ import slow_cases
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("recursive_dyn", "scene", "bridge", "demos")
 CORE = ("recursive_dyn", "scene", "bridge")
-FILE, FUNCTION, ROOMS = 300, 60, 13  # lines, lines, folders of recursive_dyn
+FILE, FUNCTION, ROOMS = 300, 60, 14  # lines, lines, folders of recursive_dyn
 CHECKS = {
     "lint": [sys.executable, "-m", "ruff", "check", "."],
     "format": [sys.executable, "-m", "ruff", "format", "--check", "."],

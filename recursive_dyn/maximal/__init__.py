@@ -1,0 +1,1 @@
+"""Maximal coordinates: every moving body free, and joints as equations between bodies."""

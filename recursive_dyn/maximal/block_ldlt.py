@@ -1,0 +1,108 @@
+"""Velocities and multipliers of many links with joints as rows, by sparse factors that are kept for many solves.
+
+    M v - A^T lambda = f,   A v + e lambda = c
+
+M (nl, 6, 6) is symmetric and positive, A has a joint's rows on two links at most, e is the rows' compliance, mostly 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.maximal.loop_ldlt import LoopFactors, factor_loops, loops_inward, loops_outward
+from recursive_dyn.maximal.sparse_order import LeafOrder, LoopOrder, SparseOrder, sparse_order
+from recursive_dyn.maximal.tree_ldlt import (
+    BlockRows,
+    Blocks,
+    RowFlags,
+    Sixes,
+    TreeFactors,
+    factor_trees,
+    inward,
+    outward,
+)
+
+Array = np.ndarray
+
+
+class JointEquations:
+    """The equations of links and joints, numbered; what a factorization makes stays until the next.
+
+    redundant (nj, 6): rows of the last factorization that follow from others, and have no multiplier.
+    """
+
+    def __init__(self, links: int, a: Array, b: Array, rows: Array) -> None:
+        """a, b (nj,): links of each joint, -1 for the world; rows (nj,): how many each has, 0 to 6."""
+        self.rows = np.array(rows, dtype=np.int64)
+        a, b = (np.array(x, dtype=np.int64) for x in (a, b))
+        if not a.shape == b.shape == self.rows.shape == (len(a),):
+            raise ModelError("joints need as many links a, links b and numbers of rows")
+        for j in np.flatnonzero((np.minimum(a, b) < -1) | (np.maximum(a, b) >= links) | (a == b))[:1]:
+            raise ModelError(f"joint {j} is between {a[j]} and {b[j]}: give it two links of {links}, or the world, -1")
+        for j in np.flatnonzero((self.rows < 0) | (self.rows > 6))[:1]:
+            raise ModelError(f"joint {j} has {self.rows[j]} rows: give it 0 to 6")
+        self.links, self.joints = links, len(a)
+        self.order: SparseOrder = sparse_order(links, a, b)
+        self.redundant = np.zeros((self.joints, 6), dtype=bool)
+        tree, loops = self.order.tree, self.order.loops
+        self._D = np.zeros((links, 6, 6))
+        self._tree = TreeFactors(*(np.zeros((len(tree.link), 6, 6)) for _ in TreeFactors._fields))
+        columns = len(loops.link) + len(loops.joint)
+        self._loops = LoopFactors(np.zeros((columns, 6, 6)), np.zeros((len(loops.below), 6, 6)), np.zeros((columns, 6)))
+        self._rows: BlockRows | None = None
+
+    def factor(self, M: Array, Ja: Array, Jb: Array, compliance: Array | float = 0.0) -> None:
+        """Factors for M (nl, 6, 6) and rows Ja, Jb (nj, 6, 6), of which a joint has its first ``rows``.
+
+        Raises StateError for a link whose mass matrix is not positive, or numbers that are not finite.
+        """
+        e = np.array(np.broadcast_to(compliance, (self.joints, 6)), dtype=float)
+        self._rows = BlockRows(self.rows, np.ascontiguousarray(Ja, float), np.ascontiguousarray(Jb, float), e)
+        self._D[:] = M
+        at = _factor(self.order.tree, self.order.loops, self._rows, self._D, self._tree, self._loops, self.redundant)
+        if at >= 0:
+            self._rows = None
+            raise StateError(f"the mass matrix of link {at} is not positive: give it mass and moments of inertia")
+
+    def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
+        """Velocities (..., nl, 6) and multipliers (..., nj, 6) for right-hand sides of the same shapes.
+
+        Raises StateError for other shapes, and where what comes out is not finite.
+        """
+        if self._rows is None:
+            raise StateError("there are no factors: call factor first")
+        v, u = np.array(f, dtype=float, order="C"), np.array(c, dtype=float, order="C")
+        if v.shape[-2:] != (self.links, 6) or u.shape[-2:] != (self.joints, 6) or v.shape[:-2] != u.shape[:-2]:
+            raise StateError(f"right-hand sides are (..., {self.links}, 6) and (..., {self.joints}, 6)")
+        for one in np.ndindex(v.shape[:-2]):
+            _solve(self.order.tree, self.order.loops, self._rows, self._tree, self._loops, v[one], u[one])
+        u[..., np.arange(6) >= self.rows[:, None]] = 0.0
+        if not np.isfinite(v).all():
+            raise StateError(f"link {np.argwhere(~np.isfinite(v))[0][-2]} gets a velocity that is not finite")
+        return v, u
+
+
+@compiled
+def _factor(
+    tree: LeafOrder,
+    loops: LoopOrder,
+    rows: BlockRows,
+    D: Blocks,
+    trees: TreeFactors,
+    rest: LoopFactors,
+    dependent: RowFlags,
+) -> int:
+    at = factor_trees(tree, rows, D, trees, dependent)
+    return at if at >= 0 else factor_loops(loops, rows, D, rest, dependent)
+
+
+@compiled
+def _solve(
+    tree: LeafOrder, loops: LoopOrder, rows: BlockRows, trees: TreeFactors, rest: LoopFactors, f: Sixes, c: Sixes
+) -> None:
+    inward(tree, rows, trees, f, c)
+    loops_inward(loops, rows, rest, f, c)
+    loops_outward(loops, rows, rest, f, c)
+    outward(tree, rows, trees, f, c)

@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bridge.collision.contact_record import Contact
     from bridge.drawing.camera import Camera
     from bridge.export.capture import Capture
     from bridge.export.gltf import export_gltf
@@ -22,11 +21,12 @@ if TYPE_CHECKING:
     from bridge.twin.force_twin import ForceTwin
     from bridge.twin.multibody_twin import MultibodyTwin
     from bridge.viewer.viewer import Viewer
+    from recursive_dyn.contact.contact_record import Contact
 
 _PLACES = {
     "Camera": "bridge.drawing.camera",
     "Capture": "bridge.export.capture",
-    "Contact": "bridge.collision.contact_record",
+    "Contact": "recursive_dyn.contact.contact_record",
     "ForceTwin": "bridge.twin.force_twin",
     "GameEvent": "bridge.plugin.game_events",
     "MultibodyTwin": "bridge.twin.multibody_twin",

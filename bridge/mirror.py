@@ -15,7 +15,6 @@ from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.bodies.visuals import SCENERY, Visual, rgba
 from bridge.collision.bullet_surroundings import BulletSurroundings
 from bridge.collision.contact_keys import KeyNumbers, renumbered
-from bridge.collision.contact_record import Contact
 from bridge.collision.overlaps import overlapping, warn_of
 from bridge.collision.queries import Queries
 from bridge.collision.whereabouts import Whereabouts
@@ -29,6 +28,7 @@ from bridge.picture.renderer import check_picture, renderer_of
 from bridge.picture.shown import Shown
 from bridge.viewer.history import Playable
 from bridge.viewer.viewer import Viewer
+from recursive_dyn.contact.contact_record import Contact
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.moving import Moving

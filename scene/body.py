@@ -109,6 +109,9 @@ class World(Node):
         super().__init__("world")
         self.shapes: list[Shape] = []
 
+    def __repr__(self) -> str:
+        return f"<World with {len(self.together()) - 1} bodies>"
+
 
 class Body(Node, BodySymbols):
     """A rigid body.
@@ -128,6 +131,8 @@ class Body(Node, BodySymbols):
         inertia: Any = None,
     ) -> None:
         super().__init__(name)
+        if isinstance(shapes, Shape):
+            raise ModelError(f"body '{name}': shapes is a list; write [shapes.{type(shapes).__name__}(...)]")
         self.shapes = list(shapes)
         self.properties = of_body(name, self.shapes, mass, density, center_of_mass, inertia)
         self.joint: Joint | None = None
@@ -157,6 +162,10 @@ class Body(Node, BodySymbols):
         body = cls(name)
         body.shapes, body.properties = list(shapes), properties
         return body
+
+    def __repr__(self) -> str:
+        on = f"{self.joint!r} of '{self.parent.name}'" if self.joint and self.parent else "nothing"
+        return f"<Body '{self.name}' on {on}>"
 
     @property
     def mass(self) -> Any:

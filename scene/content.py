@@ -9,11 +9,13 @@ from typing import Any, cast
 import numpy as np
 
 from recursive_dyn.contact.material import Material
+from recursive_dyn.dynamics.notebook import counted, short
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import Coordinate
 from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.number_checks import numbers
+from scene.outline import html_tree, tree
 from scene.pairs import Pair
 
 
@@ -34,6 +36,20 @@ class SceneContent:
         self.pairs: dict[frozenset[str], Pair] = {}
         self.passing: list[tuple[str, ...]] = []
         self.joint_names: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"{self._head()}\n{tree(self.world)}"
+
+    def _repr_html_(self) -> str:
+        return html_tree(self._head(), self.world)
+
+    def _head(self) -> str:
+        gravity = ", ".join(map(short, self.gravity.tolist()))
+        parts = [counted(len(self.bodies), "body", "bodies"), f"gravity ({gravity}) m/s^2"]
+        given = [f"{name} = {short(value)}" for name, value in self.parameters.items()]
+        lists = {"parameters": given, "coordinates": [*self.coordinates]}
+        lists |= {"constraints": [group.name for group in self.constraints]}
+        return "Scene: " + "; ".join([*parts, *(f"{what} {', '.join(told)}" for what, told in lists.items() if told)])
 
     @property
     def gravity(self) -> np.ndarray:

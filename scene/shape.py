@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,18 @@ class Shape(ABC):
     collision: bool = True
     visual: bool = True
     material: Material | None = None
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse values that no field is there for, and sizes that are left out, before Python does so by positions."""
+        own = [f for f in fields(cls) if not f.kw_only]
+        missing = [f.name for f in own[len(given) :] if f.default is MISSING and f.name not in named]
+        if len(given) > len(own) or (missing and (given or named)):  # copies are made of nothing, and filled
+            several = f"; {len(given)} numbers in one: {cls.__name__}({given!r})" if len(own) == 1 < len(given) else ""
+            raise ModelError(
+                f"{cls.__name__} takes {', '.join(f.name for f in own)}, and at, color, collision, visual and material"
+                f" by name, but {len(given)} values were given{several}"
+            )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         self._store(at=rigid_pose(self.label, "at", np.eye(4) if self.at is None else self.at))

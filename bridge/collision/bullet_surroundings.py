@@ -13,7 +13,6 @@ from bridge.bodies.mirrored_scene import MirroredScene
 from bridge.collision.bullet_contacts import BulletContacts
 from bridge.collision.bullet_functions import reached
 from bridge.collision.contact_points import NEW_PAIRS, NO_ROOM
-from bridge.collision.contact_record import Contact, records
 from bridge.collision.free_bodies import Crowd, return_to, states_of, step_bullet
 from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
@@ -22,6 +21,7 @@ from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
 from bridge.outsiders import WORLD, of_bullet
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
+from recursive_dyn.contact.contact_record import Contact
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.present import Present
@@ -197,7 +197,7 @@ class BulletSurroundings:
         names, count = self._connection.bodies, len(self._scene.names)
         bodies = self._contacts.others if self._buffer.count == len(contacts) else []
         others = [names.get(k) or of_bullet(k) for k in bodies] + [WORLD] * (len(contacts) - len(bodies))
-        found = records(contacts, self._scene.names, others)
+        found = contacts.records(self._scene.names, others)
         return tuple(c for c, a in zip(found, contacts.a.tolist(), strict=True) if a < count)
 
     def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 
-from bridge.collision.contact_record import Contact
 from bridge.outsiders import WORLD
+from recursive_dyn.contact.contact_record import Contact
 
 DEEP = 1e-3  # m: what lies on each other is often put together a little too deep, which is out before anybody sees it
 _TOLD = 3  # pairs that are told one by one

@@ -14,6 +14,19 @@ MARGIN = 1.15  # the scene keeps this far from the picture's edge
 VERTICAL = 89.0  # degrees of pitch beyond which the horizon's direction is lost
 
 
+def _numbers(name: str, value: object, count: int) -> tuple[float, ...]:
+    wanted = "one number" if count == 1 else f"{count} numbers, or a body's name"
+    try:
+        found = np.asarray(value, dtype=float).reshape(-1).tolist()
+    except (TypeError, ValueError):
+        found = []
+    if len(found) != count or isinstance(value, str | bytes):
+        raise ModelError(f"a camera's {name} is {wanted}, not {value!r}")
+    if not np.isfinite(found).all() and name != "distance":
+        raise ModelError(f"a camera's {name} must be finite, not {value!r}")
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Camera:
     """A camera that looks at ``target`` (3,) from ``distance`` m; world z is up.
@@ -32,11 +45,9 @@ class Camera:
 
     def __post_init__(self) -> None:
         if self.target is not None and not isinstance(self.target, str):
-            object.__setattr__(self, "target", tuple(np.asarray(self.target, dtype=float).reshape(-1).tolist()))
-        place = (0.0, 0.0, 0.0) if self.target is None or isinstance(self.target, str) else self.target
-        numbers = [self.yaw, self.pitch, self.fov, *place]
-        if len(numbers) != 6 or not np.isfinite(numbers).all():
-            raise ModelError("a camera's yaw, pitch, fov and the three numbers of its target must be finite")
+            object.__setattr__(self, "target", _numbers("target", self.target, 3))
+        for name in ("yaw", "pitch", "fov") if self.distance is None else ("yaw", "pitch", "fov", "distance"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name), 1)[0])
         if self.distance is not None and not 0.0 < self.distance < math.inf:
             raise ModelError(f"a camera's distance must be positive, in metres, not {self.distance!r}")
         if not 0.0 < self.fov < 170.0:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from recursive_dyn.contact.contact_record import Contact
 from recursive_dyn.errors import StateError
 
 STATIC = -1  # a body that nothing moves
+WORLD = "world"  # what that is called
 
 
 _FIELDS = (
@@ -72,7 +74,8 @@ class Contacts:
     point_a, point_b (n, 3): on the surfaces; normal (n, 3): unit vector from B to A; distance (n,): negative where they
     overlap. friction (n, 5): sticking, sliding, rolling (m), spinning (m), restitution. key (n,): says which pair of
     surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
-    by itself, as a conveyor's belt. free_names (m,): what the free bodies are called, "free 0", ... if nothing is said.
+    by itself, as a conveyor's belt. free_names (m,): what the free bodies are called, "free 0", ... if nothing is said;
+    names: what the bodies of the dynamics are, by which contacts are told one by one.
     """
 
     a: np.ndarray
@@ -86,6 +89,7 @@ class Contacts:
     free: FreeBodies = field(default_factory=FreeBodies.none)
     drift: np.ndarray = field(default_factory=lambda: _rows(0, 3))
     free_names: Sequence[str] = ()
+    names: Sequence[str] = ()
     trusted: bool = False  # arrays of the right kind by construction: they are not looked at
     impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found
     moment: np.ndarray = field(init=False)  # (n, 3) on A, N m s: of rolling and spinning friction
@@ -103,6 +107,21 @@ class Contacts:
 
     def __len__(self) -> int:
         return len(self.a)
+
+    def __iter__(self) -> Iterator[Contact]:
+        """One by one, by name, as a mirror's; what is STATIC is "world"."""
+        return iter(self.records(self.names, [WORLD] * len(self)))
+
+    def records(self, names: Sequence[str], others: Sequence[str]) -> tuple[Contact, ...]:
+        """Contacts by name; names: of the bodies of the dynamics; others: what each contact's B is called where it is
+        STATIC."""
+        known = (*names, *self.free_names)
+        points = (self.point_a, self.point_b, self.normal, self.distance, self.impulse)
+        rows = zip(self.a.tolist(), self.b.tolist(), others, *[x.tolist() for x in points], strict=True)
+        return tuple(
+            Contact(known[a], other if b == STATIC else known[b], tuple(on_a), tuple(on_b), tuple(n), gap, tuple(p))
+            for a, b, other, on_a, on_b, n, gap, p in rows
+        )
 
     def check(self, bodies: int) -> None:
         """Raise StateError for a contact that cannot be: of bodies that there are not, of one with itself, ..."""

@@ -13,6 +13,7 @@ from recursive_dyn.dynamics.conversions import Conversions
 from recursive_dyn.dynamics.derivatives.differentiable import Differentiable
 from recursive_dyn.dynamics.functions import neutral, random_configuration
 from recursive_dyn.dynamics.model_functions import ModelFunctions
+from recursive_dyn.dynamics.notebook import counted, html_table
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.dynamics.singular_joints import singular
@@ -36,6 +37,17 @@ class Dynamics(Differentiable, Conversions):
         charts = {str(link.chart): len(link.joint.charts) for link in model.charted}
         super().__init__(ModelFunctions(model, method), Parameters(model.parameters, charts))
         self.model = model
+
+    def __repr__(self) -> str:
+        rows = f", {len(self.model.constraints)} constraint rows" if self.model.constraints else ""
+        given = f", parameters {', '.join(self.parameters)}" if self.parameters else ""
+        bodies = counted(self.model.nb, "body", "bodies")
+        return f"<Dynamics: {bodies}, nq {self.nq}, nv {self.nv}{rows}{given}, method '{self.method}'>"
+
+    def _repr_html_(self) -> str:
+        limits = (self.limits, self.velocity_limits, self.effort_limits)
+        rows = [(n, *a.tolist(), v, f) for n, a, v, f in zip(self.velocity_coordinates, *limits, strict=True)]
+        return html_table(("velocity coordinate", "lowest", "highest", "fastest", "effort"), rows, repr(self)[1:-1])
 
     @property
     def method(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.dynamics.notebook import html_table, short
 from recursive_dyn.errors import ModelError, StateError
 
 
@@ -22,6 +23,12 @@ class Parameters(Mapping[str, float]):
         self._place = {name: i for i, (name, _) in enumerate(defaults)}
         self._charts = dict(charts or {})
         self.values_array = np.array([value for _, value in defaults], dtype=float)
+
+    def __repr__(self) -> str:
+        return f"Parameters({', '.join(f'{name}={short(value)}' for name, value in self.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_table(("parameter", "value"), self.items())
 
     def copy(self) -> Parameters:
         """The same names with values of their own."""

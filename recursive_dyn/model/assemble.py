@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -109,6 +110,7 @@ def _built(
     known, inputs = frozenset(numbering.parameters), numbering.inputs
     links = [_lump(link, parts) for link, parts in zip(assembly.links, assembly.parts, strict=True)]
     _check_masses(links)
+    _check_ranks(links, numbering.coordinates)
     links, bodies = canonical_frames(links, assembly.bodies)
     links = [replace(link, moments=moments) for link, moments in zip(links, mass_moments(links), strict=True)]
     charts = [(link.chart, 0.0) for link in links if link.chart is not None]
@@ -233,3 +235,25 @@ def _check_masses(links: Sequence[Link]) -> None:
                 f"body '{link.name}' moves but has no mass, nor has anything attached to it;"
                 " give it a mass, a density with shapes, or a fixed joint"
             )
+
+
+def _check_ranks(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> None:
+    """Of what moves a link and all that hangs on it and nothing else, M has at most the rank of their inertias."""
+    used = Counter(slot for link in links for slot in link.slots)
+    moves = [{s for s in link.slots if used[s] == 1 and _is_zero(coordinates[s].armature)} for link in links]
+    ranks = [_rank(link) for link in links]
+    for i in reversed(range(len(links))):
+        if ranks[i] < len(moves[i]):
+            raise ModelError(
+                f"body '{links[i].name}' and what hangs on it move in {len(moves[i])} ways, but have inertia in"
+                f" {ranks[i]} at most; give it a mass and an inertia, or weld it (a fixed joint, fixed_base=True)"
+            )
+        if links[i].parent != WORLD:
+            moves[links[i].parent] |= moves[i]
+            ranks[links[i].parent] += ranks[i]
+
+
+def _rank(link: Link) -> int:
+    """Of a link's spatial inertia; what depends on parameters counts as whole."""
+    turning = np.array(link.inertia.tolist(), dtype=float) if all(map(is_constant, link.inertia.flat)) else np.eye(3)
+    return (0 if _is_zero(link.mass) else 3) + (int(np.linalg.matrix_rank(turning)) if turning.any() else 0)

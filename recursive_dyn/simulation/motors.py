@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 _RIGID = 1e6  # times the inertia that it carries: the mass that a motor of given velocity adds to its coordinate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Motor:
     """A spring and a damper to where a coordinate should be: kp (position - q) + kd (velocity - v), at most max_force.
 
@@ -58,6 +58,11 @@ class Motor:
         for gain, rule in (("kp", "frequency"), ("kd", "damping_ratio")):
             if getattr(self, gain) is not None and getattr(self, rule) is not None:
                 raise StateError(f"a motor's {gain} is given twice, by itself and by its {rule}; leave one out")
+
+    def __repr__(self) -> str:
+        said = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        told = [f"{name}={x!r}" for (name, x), field in zip(said, fields(self), strict=True) if x != field.default]
+        return f"Motor({', '.join(told)})"
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,9 @@ class Motors(MutableMapping[str, Motor]):
     @cached_property
     def _known(self) -> dict[str, _Coordinates]:
         return _motorable(self._dynamics.model)
+
+    def __repr__(self) -> str:
+        return f"Motors({self._motors!r})"
 
     def __setitem__(self, name: str, motor: Motor) -> None:
         if not isinstance(motor, Motor):

@@ -11,6 +11,7 @@ import numpy as np
 from recursive_dyn.codegen import optimizing
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.notebook import counted
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, applied, generalized
@@ -50,6 +51,9 @@ class Simulation(Snapshots):
     ``observers``, who are told of every timestep, as a Recorder is, stay behind too.
     """
 
+    control: Control | None
+    observers: list[Observer]
+
     def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
         if not isinstance(dynamics, Dynamics):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
@@ -57,12 +61,27 @@ class Simulation(Snapshots):
         super().__init__(dynamics, State(dynamics.neutral(), np.zeros(dynamics.nv)), timestep)
         self._integrator = integrator
         self._tau = np.zeros(dynamics.nv)
-        self.control: Control | None = None
+        self.control = None
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._sensors: Sensors | None = None
-        self.observers: list[Observer] = []
+        self.observers = []
+
+    def __repr__(self) -> str:
+        bodies, nv = counted(self._dynamics.model.nb, "body", "bodies"), self._dynamics.nv
+        rate = 1.0 / self._timestep
+        steps = f"1/{round(rate)}" if abs(rate - round(rate)) < 1e-9 * rate else f"{self._timestep:.6g}"
+        steps = f"steps of {steps} s by {self._integrator}"
+        return f"<Simulation: {bodies}, nv {nv}, time {self.time:.6g} s, {self._energy()}, {steps}>"
+
+    def _energy(self) -> str:
+        dynamics, q, v = self._dynamics, self._state.q, self._state.v
+        try:
+            energy = dynamics.kinetic_energy(q, v) + dynamics.potential_energy(q) + dynamics.elastic_energy(q)
+        except StateError as error:
+            return f"no energy ({error})"
+        return f"energy {float(energy):.6g} J"
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"observers": []}

@@ -36,8 +36,10 @@ class StepResults(Stepped[Dynamics]):
 
     @property
     def contacts(self) -> Contacts:
-        """Contacts of the last step, with their impulses."""
-        return self._timesteps.memory.touching()
+        """Contacts of the last step, with their impulses: arrays, and one by one, by name, as a mirror's are."""
+        found = self._timesteps.memory.touching()
+        found.names = self._dynamics.bodies
+        return found
 
     @property
     def contact_events(self) -> tuple[ContactEvent, ...]:

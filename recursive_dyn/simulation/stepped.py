@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from abc import ABC, abstractmethod
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +15,16 @@ from recursive_dyn.simulation.state import State, checked_time, checked_timestep
 Equations = TypeVar("Equations", bound=Evaluator)
 
 
+_MEANT = {
+    "dt": "timestep", "h": "timestep", "t": "time", "Q": "q", "V": "v", "qd": "v", "dq": "v", "qdot": "v",
+    "velocity": "v", "position": "q", "torque": "tau", "forces": "tau", "params": "parameters", "controller": "control",
+}  # fmt: skip
+
+
+def _annotated(kind: type) -> dict[str, Any]:
+    return vars(kind).get("__annotations__", {})
+
+
 class Stepped(ABC, Generic[Equations]):
     """A state of compiled equations that moves on in timesteps; whatever is assigned to it is checked: StateError."""
 
@@ -21,6 +32,21 @@ class Stepped(ABC, Generic[Equations]):
         self._dynamics, self._state = dynamics, state
         self._timestep = checked_timestep(timestep)
         self._remainder = 0.0
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name.startswith("_") or any(name in vars(c) or name in _annotated(c) for c in type(self).__mro__)):
+            raise StateError(self._unknown(name))
+        object.__setattr__(self, name, value)
+
+    def _unknown(self, name: str) -> str:
+        """What is said of an attribute that nothing would read: a name that is near, or where names come from."""
+        kind = type(self).__name__
+        given = f"a {kind} has no '{name}'"
+        if name in _MEANT and hasattr(type(self), _MEANT[name]):
+            return f"{given}; it is called '{_MEANT[name]}'"
+        names = [known for c in type(self).__mro__ for known in (*vars(c), *_annotated(c)) if not known.startswith("_")]
+        near = difflib.get_close_matches(name, names, 1) or [n for n in names if n.lower() == name.lower()]
+        return f"{given}; did you mean '{near[0]}'?" if near else f"{given}; a subclass declares attributes of its own"
 
     @property
     def dynamics(self) -> Equations:

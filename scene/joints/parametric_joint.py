@@ -27,6 +27,7 @@ from scene.joints.coordinate_settings import (
     told_apart,
 )
 from scene.joints.curves.curve_path import CurvePath
+from scene.joints.joint_text import JointText
 from scene.joints.surfaces.patch_shape import PatchShape
 from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.number_checks import as_floats
@@ -84,7 +85,7 @@ class Origin:
         return composed(first, second)
 
 
-class Joint:
+class Joint(JointText):
     """A parametric joint G(q).
 
     transform: 4 x 4 SymPy matrix that maps child to parent coordinates, a rigid motion for every q; coordinates:
@@ -97,8 +98,6 @@ class Joint:
     latest when the scene is compiled, naming the body.
     """
 
-    program: JointProgram
-    coordinates: tuple[Coordinate, ...]
     origin: Origin | None
 
     def __init__(self, transform: Any, coordinates: Any = (), **settings: Any) -> None:

@@ -14,7 +14,7 @@ from recursive_dyn.dynamics.derivatives.jacobians import Jacobians
 from recursive_dyn.dynamics.derivatives.linearization import of_rates, of_step
 from recursive_dyn.dynamics.derivatives.step_derivatives import StepDerivatives
 from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
-from recursive_dyn.errors import StateError
+from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.recursion.context import OF_BODIES
 
 _EXTERNAL = ("forward_dynamics", "inverse_dynamics")  # what may have wrenches on bodies as a fourth argument
@@ -67,12 +67,28 @@ class Differentiable(ModelEvaluator):
             return of_rates(self, *self._arguments("forward_dynamics", (q, v, tau)))
         return of_step(self, self._arguments("step", (q, v, tau, timestep)), integrator)
 
-    def parameter_derivative(self, function: str, parameter: str, *arguments: Any) -> Array:
+    def parameter_derivative(self, function: str, parameter: str | Sequence[str] = (), *arguments: Any) -> Array:
         """d function(*arguments) / d parameter, shaped like the function's result, from the same graph.
 
-        function: a name of the contract, as "forward_dynamics" with arguments q, v, tau.
+        function: a name of the contract, as "forward_dynamics" with arguments q, v, tau (zero if left out). parameter:
+        a scene parameter's name, or several: one more axis at the end, in their order. ModelError for an unknown one,
+        StateError naming the arguments where some are missing.
         """
-        return self.call(f"{function}/{parameter}", *arguments)
+        several = isinstance(parameter, list | tuple)
+        names = [*parameter] if several else [parameter]
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ModelError(
+                f"parameter_derivative('{function}', parameter, ...) is by the name of a scene parameter, or by several"
+                f" in a list; the scene declares {', '.join(self.parameters) or 'none'}"
+            )
+        known, given = self.functions.signature(function).inputs, self._with_forces(function, arguments)
+        if len(given) != len(known):
+            raise StateError(
+                f"parameter_derivative('{function}', {parameter!r}, ...) is at {', '.join(name for name, _ in known)},"
+                f" but {len(arguments)} arguments were given"
+            )
+        found = [self.call(f"{function}/{name}", *given) for name in names]
+        return np.stack(found, axis=-1) if several else found[0]
 
     def _arguments(self, function: str, arguments: Sequence[Any]) -> list[Array]:
         """What a function is differentiated at; StateError names it and the argument that does not fit."""

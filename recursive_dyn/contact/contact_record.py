@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recursive_dyn.contact.contacts import STATIC, Contacts
-
 Point = tuple[float, float, float]
 
 
@@ -27,23 +25,3 @@ class Contact:
     normal: Point
     distance: float
     impulse: Point = (0.0, 0.0, 0.0)
-
-
-def records(contacts: Contacts, names: tuple[str, ...], others: list[str]) -> tuple[Contact, ...]:
-    """Contacts by name; ``others``: what each contact's B is called where it is STATIC."""
-    known = (*names, *contacts.free_names)
-    rows = zip(
-        contacts.a.tolist(),
-        contacts.b.tolist(),
-        others,
-        contacts.point_a.tolist(),
-        contacts.point_b.tolist(),
-        contacts.normal.tolist(),
-        contacts.distance.tolist(),
-        contacts.impulse.tolist(),
-        strict=True,
-    )
-    return tuple(
-        Contact(known[a], other if b == STATIC else known[b], tuple(on_a), tuple(on_b), tuple(n), gap, tuple(p))
-        for a, b, other, on_a, on_b, n, gap, p in rows
-    )

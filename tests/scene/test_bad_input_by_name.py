@@ -1,0 +1,108 @@
+"""Slips of the first ten minutes: each is refused where it is made, by name, with what to do."""
+
+import re
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from bridge import Camera
+from scene import Body, Scene, joints, shapes
+
+
+def scene_of(body: Body) -> Scene:
+    scene = Scene()
+    scene.world.attach(body, joints.revolute("y"))
+    return scene
+
+
+@pytest.fixture(scope="module")
+def simulation():
+    return rd.Simulation(scene_of(Body("ball", [shapes.Sphere(0.1)])).compile())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Q", "it is called 'q'"), ("dt", "it is called 'timestep'"), ("torque", "it is called 'tau'"),
+        ("timstep", "did you mean 'timestep'"), ("contol", "did you mean 'control'"), ("xyz", "a subclass declares"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_attribute_is_no_attribute(simulation, name, said):
+    with pytest.raises(rd.StateError, match=f"a Simulation has no '{name}'; {said}"):
+        setattr(simulation, name, 0.1)
+    assert not hasattr(simulation, name)
+
+
+def test_a_subclass_has_attributes_of_its_own(simulation):
+    class Counted(rd.Simulation):
+        steps: int
+
+        def __init__(self, dynamics):
+            super().__init__(dynamics)
+            self.steps = 0
+
+    assert Counted(simulation.dynamics).steps == 0
+
+
+@pytest.mark.parametrize("value", [(0, -9.81), (0, 0, np.nan), "down", 9.81])
+def test_gravity_is_three_finite_numbers(value):
+    scene = Scene()
+    with pytest.raises(rd.ModelError, match="scene: gravity"):
+        scene.gravity = value
+    assert scene.gravity.tolist() == [0, 0, -9.81]
+
+
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        (lambda: Body("ball", shapes.Sphere(0.1)), "body 'ball': shapes is a list; write [shapes.Sphere(...)]"),
+        (lambda: shapes.Box(0.1, 0.2, 0.3), "Box((0.1, 0.2, 0.3))"),
+        (lambda: shapes.Capsule(0.1), "Capsule takes radius, length"),
+        (lambda: Camera(target=(0, 0)), "a camera's target is 3 numbers, or a body's name"),
+        (lambda: Camera(distance="far"), "a camera's distance is one number"),
+        (lambda: Camera(yaw=np.inf), "a camera's yaw must be finite"),
+    ],
+)  # fmt: skip
+def test_what_is_no_shape_body_or_camera(slip, said):
+    with pytest.raises(rd.ModelError, match=re.escape(said)):
+        slip()
+
+
+def test_a_camera_takes_an_array():
+    assert Camera(target=np.array([0, 0, 1])).target == (0.0, 0.0, 1.0)
+
+
+def test_derivatives_by_parameters_say_what_is_missing():
+    scene = Scene()
+    mass, rotor = scene.parameter("mass", 1.0), scene.parameter("turning", 2.0)
+    arm = scene.world.attach(Body("arm", mass=mass, inertia=rotor * np.eye(3)), joints.revolute("y"))
+    arm.attach(Body("bob", mass=mass, inertia=np.eye(3)), joints.revolute("x"), at=rd.pose((0.3, 0, -0.5)))
+    dynamics = scene.compile()
+    q, v, tau = [0.3, 0.2], [0.1, -0.2], [0.5, 0.1]
+    both = dynamics.parameter_derivative("forward_dynamics", ["turning", "mass"], q, v, tau)
+    for column, name in enumerate(("turning", "mass")):
+        one = dynamics.parameter_derivative("forward_dynamics", name, q, v, tau)
+        np.testing.assert_array_equal(both[:, column], one)
+    without = dynamics.parameter_derivative("forward_dynamics", "mass", q, v)
+    np.testing.assert_array_equal(without, dynamics.parameter_derivative("forward_dynamics", "mass", q, v, [0, 0]))
+    with pytest.raises(rd.StateError, match=r"parameter_derivative\('mass_matrix', 'mass', ...\) is at q, but 0"):
+        dynamics.parameter_derivative("mass_matrix", "mass")
+    for names in ((), (q, v, tau)):
+        with pytest.raises(rd.ModelError, match=r"by the name of a scene parameter.*declares mass, turning"):
+            dynamics.parameter_derivative("forward_dynamics", *names)
+
+
+def test_what_floats_without_mass_is_named(tmp_path):
+    """Seven coordinates of one body's inertia: M is singular wherever it is."""
+    file = tmp_path / "arm.urdf"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    file.write_text(
+        f'<robot name="r"><link name="base"/><link name="arm">{inertial}</link><joint name="j" type="continuous">'
+        '<parent link="base"/><child link="arm"/></joint></robot>'
+    )
+    with pytest.warns(UserWarning, match="root link 'base' floats but has no mass"):
+        scene = Scene.from_urdf(file)
+    with pytest.raises(rd.ModelError, match=r"body 'base' and what hangs on it move in 7 ways.*fixed_base=True"):
+        scene.compile()
+    assert Scene.from_urdf(file, fixed_base=True).compile().nv == 1

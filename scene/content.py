@@ -11,20 +11,22 @@ import numpy as np
 from recursive_dyn.contact.material import Material
 from recursive_dyn.dynamics.notebook import counted, short
 from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import evaluate
 from recursive_dyn.joint.coordinate import Coordinate
 from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
-from scene.number_checks import numbers
+from scene.number_checks import entries, numbers
 from scene.outline import html_tree, tree
 from scene.pairs import Pair
+from scene.scalars import lowered, shown
 
 
 class SceneContent:
     """Plain content of a scene.
 
-    gravity (3,), m/s^2; joint_names: in a scene from a robot file, the name of the body that each joint moves, by the
-    joint's name there; pairs: what was said of two bodies by ``pair``, by the set of their names; passing: names of
-    bodies of which no two collide, as a robot's without self-collision.
+    gravity (3,), m/s^2, of numbers or expressions of parameters; joint_names: in a scene from a robot file, the name of
+    the body that each joint moves, by the joint's name there; pairs: what was said of two bodies by ``pair``, by the
+    set of their names; passing: names of bodies of which no two collide, as a robot's without self-collision.
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
@@ -53,12 +55,29 @@ class SceneContent:
 
     @property
     def gravity(self) -> np.ndarray:
-        """Acceleration of gravity (3,), m/s^2, world axes. Setting it raises ModelError for what is no such vector."""
-        return self._gravity
+        """Acceleration of gravity (3,), m/s^2, world axes: numbers, or SymPy expressions of scene parameters.
+
+        Setting it raises ModelError for what is no such vector.
+        """
+        return self._gravity if self._gravity.dtype == float else shown(self._gravity)
 
     @gravity.setter
     def gravity(self, value: Any) -> None:
-        self._gravity = numbers("scene", "gravity", value, (3,)).copy()
+        given = entries("scene", "gravity", value, (3,))
+        self._gravity = (
+            lowered(given, "scene: gravity")
+            if given.dtype == object
+            else numbers("scene", "gravity", value, (3,)).copy()
+        )
+
+    def gravity_now(self) -> np.ndarray:
+        """Gravity (3,) at the values that the scene's parameters start from."""
+        inputs = {("parameter", name): value for name, value in self.parameters.items()}
+        return np.array(evaluate(list(self.gravity_scalars()), inputs), dtype=float)
+
+    def gravity_scalars(self) -> np.ndarray:
+        """Gravity as scalars over ("parameter", name), its entries checked, as they may have been set."""
+        return self._gravity if self._gravity.dtype == object else numbers("scene", "gravity", self._gravity, (3,))
 
     @property
     def bodies(self) -> list[Body]:

@@ -42,7 +42,8 @@ def lower(
                 body.keep(spec)
         specs[body] = spec
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
-    model = build_model(graph, list(specs.values()), gravity, list(parameters.items()), shared, rows)
+    down = _scalars(gravity, graph, known, "gravity")
+    model = build_model(graph, list(specs.values()), down, list(parameters.items()), shared, rows)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
 

@@ -21,7 +21,7 @@ from scene.number_checks import numbers
 
 
 class Scene(SceneContent):
-    """Bodies on parametric joints under ``gravity`` (3,), m/s^2.
+    """Bodies on parametric joints under ``gravity`` (3,), m/s^2, of numbers or expressions of parameters.
 
     joint_names: in a scene from a robot file, the name of the body that each joint moves, by the joint's name there.
     pairs: what was said of two bodies by ``pair``, by the set of their names; passing: names of bodies of which no two
@@ -86,7 +86,7 @@ class Scene(SceneContent):
 
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
-        gravity = numbers("scene", "gravity", self.gravity, (3,))  # its entries may have been set
+        gravity = self.gravity_scalars()
         with building():
             return lower(self.bodies, gravity, self.parameters, list(self.coordinates.values()), self.constraints)
 

@@ -105,7 +105,8 @@ class MirroredScene:
         self.planes.arrange(names)
         self._keep_apart(dynamics, set(new), anew=bool(standing))
         if self.connection.owned:
-            pybullet.setGravity(*self._scene.gravity.tolist(), physicsClientId=self.connection.id)
+            down = self._scene.gravity_now()
+            pybullet.setGravity(*down.tolist(), physicsClientId=self.connection.id)
         return Changed(gone, ids)
 
     def _looks(self, index: int, body: Body) -> list[Visual]:

@@ -41,9 +41,10 @@ class Twin(ABC):
     @contextmanager
     def _building(self, **engine: Any) -> Iterator[None]:
         """Bullet's bodies are made in this, and its engine gets gravity, timestep and other parameters."""
+        down = self.dynamics.model.gravity_at(self.dynamics.parameters.values_array).tolist()
         try:
             with self._connection.guard(), self._connection.paused():
-                pybullet.setGravity(*self.dynamics.model.gravity, physicsClientId=self.client)
+                pybullet.setGravity(*down, physicsClientId=self.client)
                 pybullet.setPhysicsEngineParameter(
                     fixedTimeStep=self.timestep, numSubSteps=0, physicsClientId=self.client, **engine
                 )

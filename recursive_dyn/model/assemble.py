@@ -29,7 +29,7 @@ from recursive_dyn.spatial.algebra import mirrored
 def build_model(
     graph: Graph,
     specs: Sequence[BodySpec],
-    gravity: Sequence[float] | np.ndarray,
+    gravity: Sequence[Scalar] | np.ndarray,
     parameters: Sequence[tuple[str, float]],
     shared: Sequence[Coordinate] = (),
     constraints: Sequence[tuple[str, Scalar]] = (),
@@ -41,7 +41,7 @@ def build_model(
 
     ModelError names the body, joint or coordinate that is wrong.
     """
-    if not (shared or constraints):
+    if not (shared or constraints) and all(map(is_constant, gravity)):
         trees, order = _trees(specs)
         parts = [_known_part(root, tree) for root, tree in trees.items()]
         models = [part.model for part in parts if part.model is not None]
@@ -93,7 +93,7 @@ def _independent(tree: Sequence[BodySpec]) -> bool:
 def _built(
     graph: Graph,
     specs: Sequence[BodySpec],
-    gravity: Sequence[float] | np.ndarray,
+    gravity: Sequence[Scalar] | np.ndarray,
     parameters: Sequence[tuple[str, float]],
     shared: Sequence[Coordinate],
     constraints: Sequence[tuple[str, Scalar]],
@@ -120,7 +120,7 @@ def _built(
         bodies=tuple(bodies),
         coordinates=tuple(numbering.coordinates),
         coordinate_names=tuple(numbering.names),
-        gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
+        gravity=tuple(array(gravity)),
         parameters=(*parameters, *charts),
         nq=len(numbering.names),
         nv=len(numbering.coordinates),

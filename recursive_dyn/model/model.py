@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import Drive
@@ -101,7 +101,7 @@ class Model:
     bodies: tuple[BodyFrame, ...]
     coordinates: tuple[Coordinate, ...]
     coordinate_names: tuple[str, ...]
-    gravity: tuple[float, float, float]
+    gravity: tuple[Scalar, Scalar, Scalar]
     parameters: tuple[tuple[str, float], ...]
     nq: int
     nv: int
@@ -168,9 +168,9 @@ class Model:
     @cached_property
     def key(self) -> str:
         """Content hash of everything that enters generated code: no limits, no initial values of parameters."""
-        shape: list[Any] = [self.gravity, [name for name, _ in self.parameters], self.nq, self.nv]
+        shape: list[Any] = [[name for name, _ in self.parameters], self.nq, self.nv]
         shape += [(c.damping, c.stiffness, c.rest, c.armature) for c in self.coordinates]
-        scalars: list[Scalar] = []
+        scalars: list[Scalar] = [*self.gravity]
         for link in self.links:
             shape.append((link.parent, link.joint.key, link.places, link.slots))
             shape.append((link.drive.key if link.drive else None, link.chart))
@@ -184,6 +184,11 @@ class Model:
                 scalars += [body.mass, *body.inertia.flat]
         shape += [constraint.key for constraint in self.constraints]
         return content_hash(repr(shape), scalars)
+
+    def gravity_at(self, values: np.ndarray) -> np.ndarray:
+        """Acceleration of gravity (3,) at ``values`` of the parameters, in their order."""
+        inputs = {("parameter", name): x for (name, _), x in zip(self.parameters, values.tolist(), strict=True)}
+        return np.array(evaluate(self.gravity, inputs), dtype=float)
 
     def chain(self, link: int) -> list[int]:
         """A link and every link towards the world; none for WORLD."""

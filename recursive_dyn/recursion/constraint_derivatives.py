@@ -121,7 +121,7 @@ class _Places:
         (V, A), r = self.motion(self.link(body)), self.arm(body)
         omega, alpha = V[:3], A[:3]
         u = V[3:] + cross(omega, r)
-        a = A[3:] + array(self.tree.model.gravity) + cross(alpha, r) + cross(omega, u)
+        a = A[3:] + self.tree.gravity + cross(alpha, r) + cross(omega, u)
         return {POSITION: p, ROTATION: R, **dict(zip(moving, (u, omega, a, alpha), strict=True))}
 
     def columns(self, link: int) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:

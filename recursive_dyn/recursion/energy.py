@@ -36,9 +36,8 @@ def kinetic_energy(tree: Tree) -> Scalar:
 def potential_energy(tree: Tree) -> Scalar:
     """Gravity's potential, zero with every centre of mass at the world origin."""
     total: Scalar = 0.0
-    gravity = array(tree.model.gravity)
     for i, k in enumerate(tree.links):
-        total = total - k.mass * dot(gravity, tree.positions[i] + tree.rotations[i] @ k.center)
+        total = total - k.mass * dot(tree.gravity, tree.positions[i] + tree.rotations[i] @ k.center)
     return total
 
 

@@ -30,7 +30,7 @@ class LinkMotion:
 
 def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[LinkMotion]:
     """Outward recursion (eq. 8, 11); ``acceleration`` (nv,) or None for zero."""
-    root = array([-g for g in tree.model.gravity]) if gravity else zeros(3)
+    root = -tree.gravity if gravity else zeros(3)
     result: list[LinkMotion] = []
     for k in tree.links:
         out = k.displacement.outward

@@ -21,7 +21,7 @@ def joint_wrenches(tree: Tree, acceleration: np.ndarray) -> list[Scalar]:
     """[moment; force] on every body by its joint, world axes at the body's origin, for accelerations (nv,)."""
     model = tree.model
     moving = motions(tree, acceleration)
-    root = -array(model.gravity)
+    root = -tree.gravity
     still = LinkMotion(zeros(3), zeros(3), root, np.outer(zeros(3), zeros(3)))
     needed = [
         np.concatenate(wrench_of(MassMoments.of(k.mass, k.center, k.inertia), m))

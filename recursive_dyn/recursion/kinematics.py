@@ -104,6 +104,11 @@ class Tree:
         return value if is_constant(value) else substitute([value], self.parameters)[0]
 
     @cached_property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity (3,), world axes."""
+        return self.scalars(array(self.model.gravity))
+
+    @cached_property
     def rotations(self) -> list[np.ndarray]:
         """World from link rotation (3, 3) of each link."""
         result: list[np.ndarray] = []

@@ -25,9 +25,8 @@ def momenta(tree: Tree) -> tuple[list[Scalar], list[Scalar]]:
     p: list[Scalar] = [c.armature * v for c, v in zip(model.coordinates, tree.v, strict=True)]
     force: list[Scalar] = [0.0] * model.nv
     moving, pulled = [], []
-    gravity = array(model.gravity)
     for k, twist, R in zip(tree.links, tree.twists, tree.rotations, strict=True):
-        own, omega, v, down = k.moments, twist[:3], twist[3:], R.T @ gravity
+        own, omega, v, down = k.moments, twist[:3], twist[3:], R.T @ tree.gravity
         spin = array(np.eye(3)) * np.trace(own.second) - own.second
         moving.append(np.concatenate([spin @ omega + cross(own.first, v), own.mass * v + cross(omega, own.first)]))
         pulled.append(np.concatenate([cross(own.first, down), own.mass * down]))

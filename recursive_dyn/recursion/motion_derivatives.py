@@ -66,7 +66,7 @@ def moving(tree: Tree, acceleration: np.ndarray) -> TreeMotion:
     twists: list[np.ndarray] = []
     rates: list[np.ndarray] = []
     result = TreeMotion([], [], {})
-    gravity = array([0.0, 0.0, 0.0, *(-g for g in tree.model.gravity)])
+    gravity = array([0.0, 0.0, 0.0, *(-tree.gravity)])
     for i, k in enumerate(tree.links):
         R, place = tree.rotations[i], tree.positions[i] - tree.positions[root[i]]
         parent = k.link.parent

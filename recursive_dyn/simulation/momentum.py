@@ -27,7 +27,7 @@ class FloatingTrees(NamedTuple):
     """The floating trees (k of them) of a model.
 
     bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
-    tree's first link's; slots (k, 6): of that link; gravity (3,).
+    tree's first link's; slots (k, 6): of that link; gravity (3,), which steps write.
     """
 
     bodies: Integers
@@ -61,7 +61,7 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
             base = next(k for k in on if own.bodies[k].link == first)
             trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
             slots[number] = kind.slots[:, own.links[first].slots]
-    return FloatingTrees(trees, bases, slots, np.array(model.gravity, dtype=float))
+    return FloatingTrees(trees, bases, slots, np.zeros(3))
 
 
 def no_momentum(dynamics: Dynamics) -> Momentum:

@@ -69,7 +69,8 @@ class Sensors(Mapping[str, np.ndarray]):
         if sensor.kind == _IMU:
             omega = dynamics.velocities(q, v)[index, :3]
             alpha, a = np.split(dynamics.accelerations(q, v, self._accelerations())[index], 2)
-            a = a + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) - dynamics.model.gravity
+            down = dynamics.model.gravity_at(dynamics.parameters.values_array)
+            a = a + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) - down
             return np.concatenate([omega @ axes, a @ axes])
         if sensor.kind == _TOUCH:
             wrench = self._contacts()[index]

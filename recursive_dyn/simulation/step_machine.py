@@ -14,6 +14,7 @@ from recursive_dyn.contact.problem import BodyFrames, FreeInertias, free_inertia
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
 from recursive_dyn.simulation.events import Events
@@ -46,7 +47,7 @@ class StepMachine:
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
         self._share, self._implicit = rule.share, rule.implicit
-        self._gravity = float(np.linalg.norm(model.gravity))
+        self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
         trees = floating_trees(dynamics)
         if present is None and len(trees.bases):
@@ -68,6 +69,8 @@ class StepMachine:
         self.buffer, self._layout = buffer, layout(model)
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
+        self._gravity = 0.0
+        self._pull()
         self._versions = -1, -1  # of the buffers that are bound
         self._touches: Touches | None = None
         self._start: StepStart | None = None
@@ -81,12 +84,20 @@ class StepMachine:
         self.tau[:] = tau
         if not self._motors.written:
             self._motors.write()
+        if self._lively:
+            self._pull()
         s = settings
-        options = h, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations
+        options = h, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
-            self.arrays.settings[:] = h, self._share, rest, *options[1:], self._implicit * h
+            self.arrays.settings[:] = h, self._share, rest, *options[2:], self._implicit * h
             self._options = options
+
+    def _pull(self) -> None:
+        """Gravity as parameters have it now."""
+        gravity = self._dynamics.model.gravity_at(self._dynamics.parameters.values_array)
+        self.arrays.trees.gravity[:] = gravity
+        self._gravity = float(np.linalg.norm(gravity))
 
     def advance(
         self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, first: int = HASTE

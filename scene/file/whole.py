@@ -1,10 +1,10 @@
 """Scene files: readable, versioned JSON that holds all a scene does, and of which nothing is ever executed.
 
-format, version: what the file is; gravity: three numbers, m/s^2; parameters: values by name; coordinates: those that
-joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its joints move; bodies: in
-order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes and joint; constraints:
-name and rows; passing: names of bodies of which no two collide; pairs: bodies of which it is said whether they collide
-or that their contact is of a material of its own.
+format, version: what the file is; gravity: three numbers, m/s^2, or formulas of parameters; parameters: values by name;
+coordinates: those that joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its
+joints move; bodies: in order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes
+and joint; constraints: name and rows; passing: names of bodies of which no two collide; pairs: bodies of which it is
+said whether they collide or that their contact is of a material of its own.
 
 Numbers keep every bit. A number of a placement or of mass properties may be a text instead, a formula of parameters;
 drives, constraints, curves, surfaces and transforms are formulas too (formula_reader.py). A joint is the constructor
@@ -80,7 +80,11 @@ def _fields_of(scene: SceneContent, path: Path) -> dict[str, Any]:
     folder = path.absolute().parent
     result: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     with blame(path, "the world"):
-        result["gravity"] = [number("gravity", float(x)) for x in scene.gravity]
+        down = scene.gravity_scalars()
+        numeric = down.dtype == float
+        result["gravity"] = (
+            [number("gravity", x) for x in down.tolist()] if numeric else formula_writer.write("gravity", down)
+        )
         result["parameters"] = {name: number(f"parameter '{name}'", x) for name, x in scene.parameters.items()}
         if scene.coordinates:
             result["coordinates"] = [joint_fields.write_coordinate(c) for c in scene.coordinates.values()]
@@ -141,10 +145,16 @@ def _fill(scene: SceneContent, content: Any, path: Path) -> None:
 
 def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> None:
     """All that is no body, no constraint, and says nothing of several bodies."""
-    scene.gravity = table("gravity", content["gravity"], (3,)).astype(float)
     for name, value in mapping("parameters", content.get("parameters", {})).items():
         _check_identifier("parameter", name)
         scene.parameters[name] = number(f"parameter '{name}'", value)
+    names = Names(scene.parameters, scene.coordinates)
+    given = content["gravity"]
+    plain = isinstance(given, list) and not any(isinstance(x, str) for x in given)
+    read = (
+        formula_reader.read("gravity", given, (3,), names.check_in_body) if not plain else table("gravity", given, (3,))
+    )
+    scene.gravity = read
     for value in items("coordinates", content.get("coordinates", [])):
         given = joint_fields.read_coordinate(value)
         _check_identifier("coordinate", given.name)

@@ -98,6 +98,8 @@ class Joint(JointText):
     latest when the scene is compiled, naming the body.
     """
 
+    program: JointProgram
+    coordinates: tuple[Coordinate, ...]
     origin: Origin | None
 
     def __init__(self, transform: Any, coordinates: Any = (), **settings: Any) -> None:

@@ -254,7 +254,7 @@ def test_files_stay_short_where_masses_are_large(tmp_path):
     [
         (lambda s: s["arm"].shapes.append(Cone(1.0)), "body 'arm': a shape of kind Cone"),
         (lambda s: s["arm"].shapes.append(shapes.Mesh(coloured())), "body 'arm': an embedded mesh keeps its triangles"),
-        (lambda s: s.gravity.__setitem__(1, np.nan), "gravity must be a finite number"),
+        (lambda s: s.gravity.__setitem__(1, np.nan), "gravity has an entry that is NaN"),
         (lambda s: s.parameters.update(R=np.inf), "parameter 'R' must be a finite number"),
         (surrogate, "cannot be written; rename it"),
         (undeclared, "body 'b': mass: .*unknown parameter 'm'"),

@@ -105,7 +105,7 @@ def test_only_arithmetic_is_read(place, text, tmp_path, monkeypatch):
         ("version", None, r"version is None"),
         ("gravity", None, r"no field 'gravity'"),
         ("gravity", [0, 0], r"gravity must be 3 entries"),
-        ("gravity", [0, 0, "down"], r"gravity must be a finite number"),
+        ("gravity", [0, 0, "down"], r"unknown name 'down'"),
         ("gravity", [0, 0, True], r"gravity must be a finite number"),
         ("wind", 3, r"unknown field 'wind'"),
         ("parameters", ["R"], r"parameters must be an object"),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from tqdm import tqdm
 
 from bridge import Capture, Player, save_animation
 from bridge.viewer.picker import Card, Picker
 from demos.stage import PICTURE, Stage, advance, mirrored, picture, run_window
+from recursive_dyn.codegen.progress import each
 
 GALLERY = (
     "showcase",
@@ -88,7 +88,7 @@ def write_gallery(folder: Path, names: Sequence[str] = GALLERY, seconds: float |
     None, and 10 s at most. The pictures are of the middle of that time.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    played = [name for name in tqdm(names, desc="demos", unit="demo") if _written(folder, name, seconds)]
+    played = [name for name in each(names, "demos") if _written(folder, name, seconds)]
     contact_sheet(folder, names)
     entries = "\n".join(_card(name, name in played) for name in names)
     page = folder / "index.html"

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pybullet
-from tqdm import tqdm
 
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror, save_animation
+from recursive_dyn.codegen.progress import each
 from recursive_dyn.manifold import Motion
 from scene import Scene
 
@@ -139,7 +139,7 @@ def run_headless(stage: Stage, output: Path, seconds: float | None) -> None:
     moving = output.suffix.lower() != ".png"
     with mirrored(stage, gui=False) as mirror:
         frames: list[np.ndarray] = []
-        for _ in tqdm(range(max(1, round(seconds * FRAMES_PER_SECOND))), desc="rendering", unit="frame"):
+        for _ in each(range(max(1, round(seconds * FRAMES_PER_SECOND))), "rendering"):
             advance(stage, 1 / FRAMES_PER_SECOND)
             if moving:
                 frames.append(picture(stage, mirror, SIZE))

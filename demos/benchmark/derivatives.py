@@ -9,14 +9,13 @@ import sys
 import tempfile
 from time import perf_counter
 
-from tqdm import tqdm
-
 import recursive_dyn as rd
 from demos.benchmark import held, report
 from demos.benchmark.cases import Case, hinge_chain, random_state, robots
 from demos.benchmark.ours import Ours, chain_scene, optimized
 from demos.benchmark.peers.pinocchio_peer import PinocchioPeer
 from demos.benchmark.timing import interleaved
+from recursive_dyn.codegen.progress import each
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics")
 COLD = (36, 100)
@@ -35,7 +34,7 @@ def tables(names: list[str], seconds: float) -> None:
     empty = PinocchioPeer(hinge_chain(1), *random_state(hinge_chain(1)))
     for function in FUNCTIONS:
         rows = []
-        for name, case in tqdm(cases_of(names).items(), desc=function, leave=False):
+        for name, case in each(cases_of(names).items(), function):
             state = random_state(case)
             ours, peer = Ours(case, *state), PinocchioPeer(case, *state)
             runs = {"loop": optimized(ours, function), "call": ours.derivatives(function)}

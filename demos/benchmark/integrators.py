@@ -11,11 +11,11 @@ from time import process_time
 from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 import recursive_dyn as rd
 from demos import bezier_chain, torus_chain
 from demos.benchmark.report import print_table
+from recursive_dyn.codegen.progress import each
 from scene import Body, Scene, joints
 
 RULES = ("semi_implicit_euler", "rk4", "linearly_implicit_rk4", "implicit_midpoint", "variational_midpoint")
@@ -131,7 +131,7 @@ def _let_go(start: Start, rule: str, rate: int) -> rd.Simulation:
 def table() -> None:
     """Errors of energy, and what a step costs."""
     errors, costs = [], []
-    for name, make in tqdm({**CHAINS, **RINGS}.items(), desc="integrators", leave=False):
+    for name, make in each({**CHAINS, **RINGS}.items(), "integrators"):
         start = make()
         for rate in (240, 60):
             runs = [run(start, rule, rate) for rule in RULES]

@@ -7,11 +7,11 @@ from typing import Any
 
 import sympy as sp
 from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
-from tqdm import tqdm
 
 from demos.benchmark.manifold import derivation_times
 from demos.benchmark.report import print_table
 from demos.manifolds.gallery import system
+from recursive_dyn.codegen.progress import each
 
 LINKS = range(1, 7)
 
@@ -33,7 +33,7 @@ def method(n: int) -> LagrangesMethod:
 def beside_sympy() -> None:
     """Derivation of chains: time, and operations of what is solved for accelerations, and of what SymPy writes down."""
     rows = []
-    for n in tqdm(LINKS, desc="SymPy", leave=False):
+    for n in each(LINKS, "SymPy"):
         lagranges = method(n)
         start = perf_counter()
         theirs = lagranges.form_lagranges_equations()

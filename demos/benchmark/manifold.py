@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
 from demos.benchmark.report import print_table
 from demos.benchmark.timing import best_of
 from demos.manifolds.gallery import SYSTEMS, system
 from demos.manifolds.system import System
+from recursive_dyn.codegen.progress import each
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
 
@@ -43,7 +43,7 @@ def all_of_them(seconds: float = 0.3) -> None:
 def systems(seconds: float) -> None:
     """Every system of the gallery."""
     rows = []
-    for name in tqdm([n for n in SYSTEMS if n != "chain"], desc="systems", leave=False):
+    for name in each([n for n in SYSTEMS if n != "chain"], "systems"):
         found = system(name)
         rows.append([found.name, found.manifold, *_row(SYSTEMS[name], seconds)])
     print_table("Equations of motion on manifolds", ["system", "manifold", *_HEAD], rows)
@@ -53,7 +53,7 @@ def systems(seconds: float) -> None:
 def chains(seconds: float) -> None:
     """Chains of 1 to 12 pendulums on a cart, and how their cost grows."""
     rows, times = [], []
-    for n in tqdm(CHAINS, desc="chains", leave=False):
+    for n in each(CHAINS, "chains"):
         cells = _row(lambda n=n: system("chain", n), seconds)
         times.append((float(cells[0]), float(cells[-1])))
         rows.append([str(n), *cells])

@@ -6,13 +6,12 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from tqdm import tqdm
-
 from demos.benchmark import compile_times, counts
 from demos.benchmark.cases import Case, hinge_chain, random_state, robots
 from demos.benchmark.ours import Ours
 from demos.benchmark.peers import PEERS
 from demos.benchmark.timing import interleaved
+from recursive_dyn.codegen.progress import each
 
 FUNCTIONS = {
     "forward_dynamics": "forward dynamics",
@@ -55,7 +54,7 @@ def speed(cases: dict[str, Case], seconds: float) -> None:
     """Forward dynamics, inverse dynamics and mass matrix of every case: ours three ways, each peer, ratios."""
     for function, title in FUNCTIONS.items():
         rows, reasons = [], []
-        for name, case in tqdm(cases.items(), desc=title, leave=False):
+        for name, case in each(cases.items(), title):
             state = random_state(case)
             ours = Ours(case, *state)
             runs = {"call": ours.call(function), "loop": ours.loop(function), "batch": ours.batch(function)}
@@ -98,7 +97,7 @@ def _speed_row(name: str, function: str, times: dict[str, float]) -> list[str]:
 def scaling(lengths: Sequence[int], seconds: float) -> None:
     """Cost, operations, compile time and memory against the number of links."""
     rows = []
-    for n in tqdm(lengths, desc="scaling", leave=False):
+    for n in each(lengths, "scaling"):
         case = hinge_chain(n)
         ours = Ours(case, *random_state(case))
         times = interleaved({"loop": ours.loop("forward_dynamics"), "batch": ours.batch("forward_dynamics")}, seconds)

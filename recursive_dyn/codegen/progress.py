@@ -1,7 +1,8 @@
 """What takes long is told while it lasts, on standard error: what is waited for, how much of it is done, for how long.
 
-On a terminal it is one line that is drawn again and wiped out at the end; elsewhere it is printed once. Whatever is
-done in a moment prints nothing. ``$RECURSIVE_DYN_PROGRESS``, set to "off", silences all of it.
+On a terminal it is one line, with a bar where the share is known, that is drawn again and wiped out at the end;
+elsewhere there is one line when it begins and one when it ends. Whatever is done in a moment prints nothing.
+``$RECURSIVE_DYN_PROGRESS``, set to "off", silences all of it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+Item = TypeVar("Item")
 PATIENCE = 0.3  # s that pass without a word
 REFRESH = 0.2  # s between two drawings of the line
+BAR = 24  # characters
 
 
 @dataclass(eq=False)
@@ -27,7 +31,10 @@ class _Wait:
     share: float | None = None
 
     def __str__(self) -> str:
-        return self.what if self.share is None else f"{self.what} {100.0 * self.share:.0f} %"
+        if self.share is None:
+            return self.what
+        done = round(BAR * min(max(self.share, 0.0), 1.0))
+        return f"{self.what} [{'#' * done}{'.' * (BAR - done)}] {100.0 * self.share:.0f} %"
 
 
 class _Line:
@@ -38,6 +45,7 @@ class _Line:
         self._waits: list[_Wait] = []
         self._over = threading.Event()
         self._drawn = 0  # characters of the line on the terminal
+        self._begun: _Wait | None = None  # whose beginning was printed where there is no terminal
 
     def begin(self, wait: _Wait) -> None:
         with self.lock:
@@ -52,6 +60,7 @@ class _Line:
             if not self._waits:
                 self._over.set()
                 self._wipe()
+                self._print_end()
 
     def _tell(self, over: threading.Event) -> None:
         pause = PATIENCE
@@ -61,9 +70,8 @@ class _Line:
                     return
                 with contextlib.suppress(OSError, ValueError, AttributeError):  # standard error is closed, or None
                     if not sys.stderr.isatty():
-                        sys.stderr.write(
-                            f"recursive_dyn: {': '.join(dict.fromkeys(wait.what for wait in self._waits))} ...\n"
-                        )
+                        self._begun = self._waits[0]
+                        sys.stderr.write(f"recursive_dyn: {_joined(wait.what for wait in self._waits)} ...\n")
                         sys.stderr.flush()
                         return
                     self._draw()
@@ -75,6 +83,13 @@ class _Line:
         sys.stderr.write("\r" + text.ljust(self._drawn))
         sys.stderr.flush()
         self._drawn = len(text)
+
+    def _print_end(self) -> None:
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write(f"recursive_dyn: {begun.what}, {time.monotonic() - begun.start:.1f} s\n")
+                sys.stderr.flush()
 
     def _wipe(self) -> None:
         if self._drawn:
@@ -118,3 +133,16 @@ def waiting(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda share: setattr(wait, "share", share)
     finally:
         _LINE.end(wait)
+
+
+def each(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """The items one after the other, while it is told how much of them is done: ``what`` and a bar, should it last.
+
+    total: how many there will be of what has no length.
+    """
+    known = items if total is not None else list(items)
+    count = len(known) if isinstance(known, list) else total or 0
+    with waiting(what) as share:
+        for k, item in enumerate(known):
+            share(k / count)
+            yield item

@@ -2,13 +2,14 @@
 
 import io
 import os
+import re
 import sys
 import time
 
 import pytest
 
 from recursive_dyn.codegen import progress
-from recursive_dyn.codegen.progress import waiting
+from recursive_dyn.codegen.progress import each, waiting
 
 
 class Terminal(io.StringIO):
@@ -44,14 +45,16 @@ def test_what_is_done_in_a_moment_says_nothing(stderr, monkeypatch):
     assert seen.getvalue() == ""
 
 
-def test_without_a_terminal_there_is_one_line_of_all_that_is_waited_for(stderr):
+def test_without_a_terminal_there_is_a_line_at_the_start_and_one_at_the_end(stderr):
     seen = stderr(io.StringIO())
     with waiting("getting ready"), waiting("compiling poses") as share:
         until(seen.getvalue)
         share(0.5)
         with waiting("compiling more"):
             time.sleep(0.05)
-    assert seen.getvalue() == "recursive_dyn: getting ready: compiling poses ...\n"
+    start, end = seen.getvalue().splitlines()
+    assert start == "recursive_dyn: getting ready: compiling poses ..."
+    assert re.fullmatch(r"recursive_dyn: getting ready, \d\.\d s", end)
 
 
 def test_a_terminals_line_tells_the_share_and_is_wiped_out(stderr):
@@ -59,7 +62,7 @@ def test_a_terminals_line_tells_the_share_and_is_wiped_out(stderr):
     with waiting("compiling") as share:
         until(lambda: "compiling, 0 s" in seen.getvalue())
         share(0.25)
-        until(lambda: "compiling 25 %, 0 s" in seen.getvalue())
+        until(lambda: "compiling [######..................] 25 %, 0 s" in seen.getvalue())
     last = seen.getvalue().split("\r")
     assert last[-2].strip() == "" and last[-1] == "" and len(last[-2]) >= len("compiling, 0 s")
     assert "\n" not in seen.getvalue()
@@ -71,7 +74,23 @@ def test_an_error_ends_the_wait(stderr):
         raise KeyError
     with waiting("second"):
         until(seen.getvalue)
-    assert seen.getvalue() == "recursive_dyn: second ...\n"
+    assert re.fullmatch(r"recursive_dyn: second \.\.\.\nrecursive_dyn: second, \d\.\d s\n", seen.getvalue())
+
+
+@pytest.mark.parametrize("total", [None, 61])
+def test_items_one_after_the_other_are_two_lines_of_a_log_and_a_bar_of_a_terminal(stderr, total):
+    log, count = stderr(io.StringIO()), 0
+    for item in each((k for k in range(61)) if total else range(61), "rendering", total):
+        count += item
+        if item == 0:
+            until(log.getvalue)
+    assert count == sum(range(61)) and len(log.getvalue().splitlines()) == 2
+    screen = stderr(Terminal())
+    for item in each(range(4), "rendering"):
+        if item == 2:
+            until(lambda: "rendering [############............] 50 %" in screen.getvalue())
+    assert "\n" not in screen.getvalue()
+    assert list(each([], "nothing")) == []
 
 
 def test_it_can_be_silenced(stderr, monkeypatch):
@@ -98,5 +117,5 @@ def test_a_fork_while_something_is_waited_for_can_wait_itself(stderr):
             seen = stderr(io.StringIO())
             with waiting("in the child"):
                 until(seen.getvalue)
-            os._exit(0 if seen.getvalue() == "recursive_dyn: in the child ...\n" else 1)
+            os._exit(0 if seen.getvalue().startswith("recursive_dyn: in the child ...\n") else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

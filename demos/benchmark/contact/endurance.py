@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pybullet
-from tqdm import tqdm
 
 from demos.benchmark.contact.description import Ball, Solid, Task
 from demos.benchmark.contact.engines import OursEngine
+from recursive_dyn.codegen.progress import each
 
 STEPS = 1_000_000
 LOOKS = 20
@@ -44,7 +44,7 @@ def watch(steps: int = STEPS, looks: int = LOOKS) -> list[Look]:
     """Run, and look ``looks`` times."""
     engine, seen = OursEngine(bouncing_ball()), []
     client = engine.mirror.client
-    for k in tqdm(range(looks), desc="endurance", leave=False):
+    for k in each(range(looks), "endurance"):
         for _ in range(steps // looks):
             engine.advance()
         gc.collect()

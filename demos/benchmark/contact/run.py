@@ -9,12 +9,12 @@ from multiprocessing import get_context
 from time import perf_counter
 
 import numpy as np
-from tqdm import tqdm
 
 from demos.benchmark.contact import piles, simbench
 from demos.benchmark.contact.description import Task
 from demos.benchmark.contact.engines import ENGINES
 from demos.benchmark.contact.engines.engine import Engine, Unable
+from recursive_dyn.codegen.progress import each
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,6 @@ def outcomes(
     found: dict[tuple[str, str], Outcome] = {}
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         pending = {pool.submit(_job, *job, steps): job for job in jobs}
-        for done in tqdm(as_completed(pending), total=len(jobs), desc="contact tests", leave=False):
+        for done in each(as_completed(pending), "contact tests", len(jobs)):
             found[pending[done]] = done.result()
     return found

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tqdm import tqdm
-
 from demos.benchmark.contact import cost, demo_scenes, endurance, moving, piles, simbench
 from demos.benchmark.contact.description import Task
 from demos.benchmark.contact.engines import ENGINES
 from demos.benchmark.contact.run import Outcome, outcomes
 from demos.benchmark.report import print_table
+from recursive_dyn.codegen.progress import each
 
 OURS, BULLET, MUJOCO = ENGINES
 BOXES = (1, 10, 100, 300, 1000)  # four contacts each
@@ -87,7 +86,7 @@ def standing(found: dict[tuple[str, str], Outcome]) -> None:
 def demos(names: Sequence[str]) -> None:
     """Deepest penetration and growth of energy in the demos that collide."""
     rows = []
-    for name in tqdm(names, desc="demos", leave=False):
+    for name in each(names, "demos"):
         run = demo_scenes.conduct(demo_scenes.FACTORIES[name])
         rows.append([
             name, str(run.bodies), str(run.coordinates), str(run.contacts), f"{run.penetration:.3g}",
@@ -126,7 +125,7 @@ def robot_cost(rounds: int = 10, count: int = 240) -> None:
 def scaling(counts: Sequence[int] = BOXES, rounds: int = 5, count: int = 40) -> None:
     """Boxes at rest side by side: time of a step against contacts."""
     rows = []
-    for boxes in tqdm(counts, desc="scaling", leave=False):
+    for boxes in each(counts, "scaling"):
         task, few = piles.boxes(boxes), boxes > MANY
         steps = 60 if few else cost.WARM_UP
         engines = {label: engine for label in ENGINES if (engine := cost.settled(task, label, steps)) is not None}
@@ -149,7 +148,7 @@ def scaling(counts: Sequence[int] = BOXES, rounds: int = 5, count: int = 40) -> 
 def in_motion(tasks: Sequence[Task]) -> None:
     """Scenes that are not at rest: every engine through the same steps."""
     rows = []
-    for task in tqdm(tasks, desc="in motion", leave=False):
+    for task in each(tasks, "in motion"):
         engines = {label: engine for label in ENGINES if (engine := cost.built(task, label)) is not None}
         told = cost.through(engines, task.steps)
         ours, mean = told[OURS], {label: 1e6 * float(motion.times.mean()) for label, motion in told.items()}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 from time import perf_counter
 
-from tqdm import tqdm
-
 import recursive_dyn as rd
 from demos.benchmark.ours import Compiled
 from demos.benchmark.report import print_table
 from demos.benchmark.timing import best_of
+from recursive_dyn.codegen.progress import each
 
 NAMES = ("coaster", "bezier_chain", "surface_board", "tong", "leg", "wheels", "ellipsoids", "rattleback", "disc",
          "over_the_pole")  # fmt: skip
@@ -20,7 +19,7 @@ METHODS = ("recursive", "lagrangian")
 def mechanisms(seconds: float) -> None:
     """One row a demo: operations by both methods, forward dynamics by the cheaper one, a step of its integrator."""
     rows = []
-    for name in tqdm(NAMES, desc="mechanisms", leave=False):
+    for name in each(NAMES, "mechanisms"):
         stage = importlib.import_module(f"demos.{name}").build()
         simulation, model = stage.simulation, stage.simulation.dynamics.model
         q, v, tau = simulation.q.copy(), simulation.v.copy(), simulation.tau.copy()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 import recursive_dyn as rd
 from demos.benchmark import counts
@@ -18,6 +17,7 @@ from demos.benchmark.papers.method_two import MethodTwo
 from demos.benchmark.peers import PinocchioPeer
 from demos.benchmark.report import print_table
 from demos.benchmark.timing import Run, interleaved
+from recursive_dyn.codegen.progress import each
 
 REACH = 10.0  # Method I is to take less than one tenth of the published time
 NOTES = """
@@ -45,7 +45,7 @@ def guenter_lee_figures(
 ) -> list[Growth]:
     """Figures 6 and 7 as a table of fits and as pictures."""
     kinds = (("hinge chain", complexity.hinges, hinges), ("torus chain", complexity.tori, tori))
-    chains = [complexity.growth(*kind) for kind in tqdm(kinds, desc="counting", leave=False)]
+    chains = [complexity.growth(*kind) for kind in each(kinds, "counting")]
     print_table("Guenter & Lee, figures 6 and 7: growth of operations with coordinates n",
                 ["chain and function", "n", "operations", "a coordinate", "R² n", "R² n²", "R² n³"],
                 [row for chain in chains for row in _growth_rows(chain)])  # fmt: skip
@@ -108,7 +108,7 @@ def _below(own: tuple[int, int], published: tuple[int, int]) -> str:
 def si_guenter_times(seconds: float) -> None:
     """Table 1: Method I in a compiled loop, Method II from Python, Pinocchio's C++ loop where it can read the model."""
     rows = []
-    for name, published in tqdm(PUBLISHED.items(), desc="methods I and II", leave=False):
+    for name, published in each(PUBLISHED.items(), "methods I and II"):
         scene, rest = scene_and_rest(name)
         dynamics = rd.Dynamics(scene.model(), "recursive")
         at = state(name, dynamics, rest)
@@ -149,7 +149,7 @@ def si_guenter_preparation() -> None:
     """What section 5 says of preprocessing and memory: seconds, operations, code and memory, nothing cached."""
     rows = []
     cases = [(name, method) for name in PUBLISHED for method in footprint.METHODS]
-    for name, method in tqdm(cases, desc="preparation", leave=False):
+    for name, method in each(cases, "preparation"):
         cost = footprint.measure(name, method)
         rows.append([
             f"{name}, Method {method}", str(cost.operations), f"{cost.lowering:.2f}", f"{cost.graph:.2f}",

@@ -100,14 +100,14 @@ class Scene(SceneContent):
         return Dynamics(self.model(), method)
 
     @classmethod
-    def from_urdf(cls, path: str | Path, fixed_base: bool = False, **options: Any) -> Scene:
+    def from_urdf(cls, path: str | Path, fixed_base: bool | None = None, **options: Any) -> Scene:
         """A scene from a URDF file; see :func:`scene.urdf.add`."""
         scene = cls()
         urdf.add(scene, path, fixed_base=fixed_base, **options)
         return scene
 
     def add_urdf(
-        self, path: str | Path, prefix: str = "", at: Any = None, fixed_base: bool = False, **options: Any
+        self, path: str | Path, prefix: str = "", at: Any = None, fixed_base: bool | None = None, **options: Any
     ) -> Node:
         """One more robot from a URDF file, its names after ``prefix``; see :func:`scene.urdf.add`."""
         return urdf.add(self, path, prefix, at, fixed_base, **options)

@@ -15,6 +15,7 @@ from scene.shapes import Shape
 from scene.urdf.elements import UrdfItem, UrdfLink, UrdfRobot
 from scene.urdf.xml_text import blame
 
+WHITE = (1.0, 1.0, 1.0, 1.0)
 PACKAGES = ("package", "model")  # schemes whose first folder is a package's name
 
 
@@ -46,6 +47,8 @@ class Geometry:
         result: list[Shape | None] = []
         for item in link.visuals:
             color = item.rgba if item.rgba is not None else self.colors.get(item.material)
+            if item.kind == "mesh" and color == WHITE:
+                color = None  # it is multiplied with what the mesh's own file shows
             result.append(self._shape(link.name, item, {"visual": True, "collision": False, "color": color}))
         for item in link.collisions:
             # A link without visuals shows what it collides with, as PyBullet's own reader has it.

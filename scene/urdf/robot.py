@@ -18,7 +18,7 @@ from scene.content import SceneContent
 from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties
 from scene.number_checks import rigid_pose
-from scene.urdf.elements import UrdfJoint, UrdfLink
+from scene.urdf.elements import UrdfJoint, UrdfLink, UrdfRobot
 from scene.urdf.geometry import Geometry
 from scene.urdf.joint_tree import Follower, couplings_of, order_of, root_of
 from scene.urdf.xml_text import blame, read
@@ -29,7 +29,7 @@ def add(
     path: str | os.PathLike[str],
     prefix: str = "",
     at: Any = None,
-    fixed_base: bool = False,
+    fixed_base: bool | None = None,
     *,
     package_paths: str | Path | Sequence[str | Path] = (),
     skip_missing_meshes: bool = False,
@@ -39,7 +39,9 @@ def add(
 
     prefix: put before every body's and joint's name; at: pose (4, 4) of the root link in the world, from where it
     floats if it does;
-    fixed_base: the root link is welded to the world, else it floats; a root link named "world" is the world itself.
+    fixed_base: True welds the root link to the world, False lets it float; None, that it floats if it has mass, as
+    robots do, and else is welded, as planes, tables and many arms are meant to be. A root link named "world" is the
+    world itself.
     package_paths: folders to look for package:// meshes in, besides the file's own folder and its parents.
     skip_missing_meshes: leave out meshes whose files are not found instead of raising.
     self_collision: True lets the robot's bodies collide with each other, but for neighbours: a body and the next one
@@ -54,11 +56,12 @@ def add(
     no mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0,
     mean none; those of effort and velocity where they are above 0. A <mimic> joint follows its leader, whose coordinate
     takes on its damping and friction; its own limits do not count. Of PyBullet's <contact>, lateral_friction,
-    rolling_friction, spinning_friction and restitution are the material of the link's shapes. Not modelled: textures,
-    transmissions, sensors, the other extensions of PyBullet and Gazebo.
+    rolling_friction, spinning_friction and restitution are the material of the link's shapes. Meshes show the colours
+    and textures of their files where a link says nothing or white, as PyBullet has it. Not modelled: textures that a
+    URDF's own <material> names, transmissions, sensors, the other extensions of PyBullet and Gazebo.
 
     Raises SceneFileError naming the file, the element and what to do; the scene is then as it was. Warns if
-    a link that floats has no mass.
+    a link is made to float without mass, and where a slip in a number is passed over.
     """
     if not isinstance(prefix, str):
         raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
@@ -92,7 +95,7 @@ def _tree(
     path: str | os.PathLike[str],
     prefix: str,
     at: Any,
-    fixed_base: bool,
+    fixed_base: bool | None,
     folders: Sequence[str | Path],
     skip_missing_meshes: bool,
 ) -> tuple[World, Node, dict[str, str]]:
@@ -102,6 +105,7 @@ def _tree(
     root, couplings = root_of(path, robot), couplings_of(path, robot)
     geometry = Geometry(path, robot, surfaces, folders, skip_missing_meshes)
     world = World()
+    welded = not _weighs(robot, root) if fixed_base is None else fixed_base
 
     def body_of(link: str) -> Body:
         return _body(path, links[link], geometry, prefix + link)
@@ -110,7 +114,7 @@ def _tree(
     if root == world.name:
         world.shapes += [replace(shape, at=at @ shape.at) for shape in geometry.shapes(links[root])]
     else:
-        nodes[root] = world.attach(body_of(root), joints.fixed() if fixed_base else joints.free(), at=at)
+        nodes[root] = world.attach(body_of(root), joints.fixed() if welded else joints.free(), at=at)
     joint_names = {}
     for joint in order_of(path, robot, root, couplings):
         with blame(path, f"joint '{joint.name}'"):
@@ -118,7 +122,7 @@ def _tree(
             child = body_of(joint.child)
             nodes[joint.child] = nodes[joint.parent].attach(child, _joint(joint, couplings, prefix), at=place)
         joint_names[prefix + joint.name] = prefix + joint.child
-    if not fixed_base and isinstance(nodes[root], Body):
+    if not welded and isinstance(nodes[root], Body):
         _warn_if_massless(path, nodes[root])
     return world, nodes[root], joint_names
 
@@ -157,6 +161,17 @@ def _joint(joint: UrdfJoint, couplings: dict[str, Follower], prefix: str) -> Joi
 def _limits(joint: UrdfJoint) -> tuple[float, float] | None:
     """(lower, upper); None where the file gives none, or the empty range that stands for none (lower = upper = 0)."""
     return joint.limits if joint.limits is not None and joint.limits[0] < joint.limits[1] else None
+
+
+def _weighs(robot: UrdfRobot, root: str) -> bool:
+    """Whether the root link, or one that is fixed to it, has mass."""
+    rigid = {root}
+    for _ in robot.joints:
+        more = {joint.child for joint in robot.joints if joint.type == "fixed" and joint.parent in rigid} - rigid
+        if not more:
+            break
+        rigid |= more
+    return any(link.inertial is not None and link.inertial.mass for link in robot.links if link.name in rigid)
 
 
 def _warn_if_massless(path: object, root: Node) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,9 @@ _ONCE = {  # what an element may hold once only; of two nobody could tell which 
     "material": ("color",),
 }
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+_TWICE = re.compile(r"([+-]?[0-9]*\.[0-9]+)\.")  # a slip of the keyboard in files in use, which other readers pass over
+_ENVIRONMENT = re.compile(r"\$\(optenv\s+(\w+)\s*([^)]*)\)")
 
 _EXPAND = "expand them first: xacro FILE > robot.urdf"
 
@@ -128,7 +132,8 @@ def _check(path: object, robot: ET.Element, element: ET.Element) -> None:
         _check_attributes(where, item)
         found = [child.tag for child in item]
         for tag in _ONCE.get(item.tag, ()):
-            if found.count(tag) > 1:
+            same = tag == "axis" and len({tuple(child.items()) for child in item if child.tag == tag}) == 1
+            if found.count(tag) > 1 and not same:
                 raise SceneFileError(f"{where}: its <{item.tag}> has {found.count(tag)} <{tag}>; leave one")
     needs = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
     if element.tag == "joint":
@@ -148,6 +153,8 @@ def _check(path: object, robot: ET.Element, element: ET.Element) -> None:
 
 
 def _check_attributes(where: str, item: ET.Element) -> None:
+    for name, value in item.attrib.items():
+        item.set(name, _ENVIRONMENT.sub(lambda found: os.environ.get(found[1], found[2]), value))
     for value in item.attrib.values():
         if "${" in value or "$(" in value:
             raise SceneFileError(f"{where}: <{item.tag}> holds xacro expressions such as {value!r}; {_EXPAND}")
@@ -159,14 +166,19 @@ def _check_attributes(where: str, item: ET.Element) -> None:
         if text is None:
             continue
         try:
-            values = [_number(word) for word in text.replace(",", " ").split()]
+            values = [_number(_TWICE.sub(r"\1", word)) for word in text.replace(",", " ").split()]
         except ValueError:
             values = []
+        if len(values) == max(counts) + 1 > 3:  # one too many, which other readers leave out
+            values = values[:-1]
+        said = f"{where}: <{item.tag} {attribute}={text!r}>"
         # an unlimited joint may say so by an infinite limit
         finite = all(math.isfinite(x) or (item.tag == "limit" and not math.isnan(x)) for x in values)
         if len(values) not in counts or not finite:
             wanted = " or ".join(map(str, counts)) + (" finite number" if counts == (1,) else " finite numbers")
-            raise SceneFileError(f"{where}: <{item.tag} {attribute}={text!r}> must hold {wanted}")
+            raise SceneFileError(f"{said} must hold {wanted}")
+        if len(values) < len(text.replace(",", " ").split()) or any(map(_TWICE.fullmatch, text.split())):
+            warnings.warn(f"{said} is read as {' '.join(f'{x:g}' for x in values)}; correct it", stacklevel=7)
         item.set(attribute, " ".join(map(repr, values)))
 
 

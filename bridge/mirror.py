@@ -31,6 +31,7 @@ from bridge.viewer.viewer import Viewer
 from recursive_dyn.contact.contact_record import Contact
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.breaking import follow_breaks
 from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.surroundings import PlainDetector, Surrounded
@@ -86,6 +87,7 @@ class PyBulletMirror:
             if contact and self._feeling is not None:
                 self._connection.be_felt()
                 self._feeling.surroundings = self._surroundings
+                follow_breaks(sim, self.update)
                 self._feeling.warm_up()
                 self.overlaps = self._overlaps(self._feeling)
         except BaseException:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.dynamics.hanging import Strength
 from recursive_dyn.errors import ModelError
 from scene.body_symbols import BodySymbols
 from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties, of_body
-from scene.number_checks import entries, rigid_pose
+from scene.number_checks import as_floats, entries, rigid_pose
 from scene.scalars import lowered, shown
 from scene.shapes import Shape
 
@@ -66,6 +67,7 @@ class Node:
         pose = _placement(child.name, at)
         self._join(child._tree)
         child.parent, child.joint, child.place, child.order = self, joint, pose, next(_order)
+        child.act = child.order
         self.children.append(child)
         return child
 
@@ -137,7 +139,8 @@ class Body(Node, BodySymbols):
         self.properties = of_body(name, self.shapes, mass, density, center_of_mass, inertia)
         self.joint: Joint | None = None
         self.place = np.eye(4)
-        self.order = -1
+        self.order = self.act = -1  # the act of attachment, and the place that it has among the others
+        self.strength: Strength | None = None
         self._lowered: tuple[Any, ...] | None = None
 
     def keep(self, lowered: Any) -> None:
@@ -196,7 +199,23 @@ class Body(Node, BodySymbols):
         for node in own.nodes.values():
             del node._tree.nodes[node.name]
             node._tree = own
-        self.parent, self.joint, self.place = None, None, np.eye(4)
+        self.parent, self.joint, self.place, self.strength = None, None, np.eye(4), None
+        return self
+
+    def breaks_at(self, force: Any = np.inf, torque: Any = np.inf) -> Body:
+        """Let the joint that this body hangs on break when it transmits more, N, or N m about the body's origin.
+
+        Contacts, limits and motors of the step are in it, as means over the step. What broke goes on as a free body
+        with all it carries; see ``Simulation.broken``. Belongs to the joint: detaching forgets it. Returns the body;
+        ModelError for what is not positive, or where there is no joint.
+        """
+        if self.joint is None:
+            raise ModelError(f"body '{self.name}' hangs on no joint that could break; attach it first")
+        sizes = [float(as_floats(x)) if as_floats(x).shape == () else np.nan for x in (force, torque)]
+        for what, size in zip(("force", "torque"), sizes, strict=True):
+            if not size > 0.0:
+                raise ModelError(f"body '{self.name}' breaks at a {what} above 0, or never at infinity, not {size:g}")
+        self.strength = None if min(sizes) == np.inf else Strength(*sizes)
         return self
 
 

@@ -10,12 +10,13 @@ from recursive_dyn.codegen.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.model import Model
-from scene import file, urdf
+from scene import file, topology, urdf
 from scene.body import Body, Node, World
 from scene.body_symbols import rate
 from scene.constraint_group import constraint, rolling
 from scene.content import SceneContent
 from scene.joints.coordinate_settings import coordinates_of
+from scene.joints.parametric_joint import Joint
 from scene.lower import lower
 from scene.number_checks import numbers
 
@@ -79,6 +80,23 @@ class Scene(SceneContent):
         body = body if isinstance(body, Body) else self[body]
         self.add_constraint(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
 
+    def cut(self, body: Body | str) -> Body:
+        """Take a body off its joint; it goes on free in the world, with all it carries, once what runs is updated.
+
+        A simulation, mirror or plugin that follows has it where it was, with the velocity it had: momentum of both
+        halves is what it was, to rounding. ModelError for a body that is free, or whose coordinates others need.
+        """
+        return topology.cut(self, body)
+
+    def swap(self, body: Body | str, joint: Joint, parent: Node | str | None = None, at: Any = None) -> Body:
+        """Hang a body, with all it carries, on another joint: of another parent if given, at the pose ``at`` there.
+
+        Where it stayed on its parent, ``at`` None is where its joint was. Once updated, what runs has the body where it
+        was as near as the joint lets it, and moving likewise: an inelastic closing of the joint, in which energy never
+        rises. ModelError as of ``attach``, and leaves the scene as it was.
+        """
+        return topology.swap(self, body, joint, parent, at)
+
     @staticmethod
     def rate(coordinate: Any) -> Any:
         """The SymPy symbol of a coordinate's rate."""
@@ -97,7 +115,7 @@ class Scene(SceneContent):
 
         Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
         """
-        return Dynamics(self.model(), method)
+        return Dynamics(self.model(), method, topology.hanging(self))
 
     @classmethod
     def from_urdf(cls, path: str | Path, fixed_base: bool | None = None, **options: Any) -> Scene:

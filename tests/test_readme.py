@@ -21,6 +21,7 @@ OUTCOMES = {  # of a page's examples, one after the other
     "derivatives.md": "by_mass.shape == (7, 1) and A.shape == (14, 14) and B.shape == (14, 7)",
     "manifolds.md": "abs(motion.drift) < 1e-9",
     "plugin.md": "hits[0].body_a == 'ball' and game.bodies == ('ball', 'second') and lines.any()",
+    "topology.md": "strong.broken[0].force > 1000 and strong.dynamics.nq == 27",
     "viewer.md": "picture.shape == (480, 640, 3) and set(body.ravel().tolist()) == {-2, -1, 0} and len(frames) == 25",
     "recording.md": "len(recording) == 241 and np.ptp(recording.outputs['energy']) < 2e-3 * energy(simulation)",
     "c.md": "{'chain.h', 'chain.c', 'chain_step.c', 'chain_poses.c', 'CMakeLists.txt'} <= written",

@@ -12,18 +12,20 @@ from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.simulation.events import BEGIN, STAY, WORLD, ContactEvent
 from recursive_dyn.simulation.simulation import Simulation
 
-HIT, LIMIT = "hit", "limit"
+HIT, LIMIT, BROKEN = "hit", "limit", "broken"
 _LIMIT = "limit of "
 _Pair = frozenset[str]
 
 
 @dataclass(frozen=True)
 class GameEvent:
-    """kind: "begin", "stay", "end" of a touch, "hit", "limit", or what a callback told; time: of the step's end, s.
+    """kind: "begin", "stay", "end" of a touch, "hit", "limit", "broken", or what a callback told; time: of the step's
+    end, s.
 
     body_a, body_b: names, "world" for what does not move; impulse: normal, N s, of a stay of all steps of the frame;
     point (3,): where, world axes, m; normal (3,): from B to A and speed: of approach along it, m/s, of a hit.
     side, coordinate: "low" or "high", and "arm.angle", of a limit that was reached, body_a being the body.
+    force, N, torque, N m: that a joint between body_a and its parent body_b transmitted in the step in which it broke.
     """
 
     kind: str
@@ -36,6 +38,8 @@ class GameEvent:
     speed: float = 0.0
     coordinate: str = ""
     side: str = ""
+    force: float = 0.0
+    torque: float = 0.0
 
 
 def _impulse(event: ContactEvent) -> float:
@@ -79,6 +83,8 @@ class EventLog:
                 self._changed.add(pair)
         self.told += self._hits(simulation, events)
         self._note_limits(simulation)
+        for j in simulation.broken:
+            self.told.append(GameEvent(BROKEN, j.time, j.body, j.parent, point=j.point, force=j.force, torque=j.torque))
 
     def finish(self, time: float) -> tuple[GameEvent, ...]:
         """A frame ends, at this time: all that happened. What is told from now on is of the next one."""

@@ -15,6 +15,7 @@ from bridge.plugin.frame_clock import FrameClock
 from bridge.plugin.game_events import EventLog, GameEvent
 from bridge.plugin.game_world import GameWorld, world_of
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.breaking import follow_breaks
 from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.state import real, whole
 from scene import Scene
@@ -61,6 +62,7 @@ class Plugin:
         self._log = EventLog(speed)
         self._between = BetweenSteps(self.simulation.present.poses)
         self._calls: deque[Callable[[], object]] = deque()
+        follow_breaks(self.simulation, self._joint_broke)
         self._running, self._stepping, self._edited, self._closed = Lock(), False, False, False
 
     @property
@@ -228,6 +230,10 @@ class Plugin:
         finally:
             self._stepping = False
             self._follow()
+
+    def _joint_broke(self) -> None:
+        """The scene has a joint less: followed when the step is over and told of."""
+        self._edited = True
 
     def _act(self, callbacks: list[StepCallback]) -> None:
         for act in tuple(callbacks):

@@ -12,6 +12,7 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.conversions import Conversions
 from recursive_dyn.dynamics.derivatives.differentiable import Differentiable
 from recursive_dyn.dynamics.functions import neutral, random_configuration
+from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.dynamics.notebook import counted, html_table
 from recursive_dyn.dynamics.parameters import Parameters
@@ -30,13 +31,14 @@ class Dynamics(Differentiable, Conversions):
 
     q is (..., nq), v, a and tau are (..., nv); leading axes of the arguments broadcast. Angles in rad, SI units, twists
     and wrenches angular first. A quaternion may have any length but zero. Errors: StateError names an argument of wrong
-    shape or the coordinate that is not finite; ModelError an unknown body, function or parameter.
+    shape or the coordinate that is not finite; ModelError an unknown body, function or parameter. hanging: how the
+    scene's bodies hang, for simulations that go on with another scene.
     """
 
-    def __init__(self, model: Model, method: str = AUTO) -> None:
+    def __init__(self, model: Model, method: str = AUTO, hanging: Hanging = UNKNOWN) -> None:
         charts = {str(link.chart): len(link.joint.charts) for link in model.charted}
         super().__init__(ModelFunctions(model, method), Parameters(model.parameters, charts))
-        self.model = model
+        self.model, self.hanging = model, hanging
 
     def __repr__(self) -> str:
         rows = f", {len(self.model.constraints)} constraint rows" if self.model.constraints else ""

@@ -15,6 +15,8 @@ from recursive_dyn.dynamics.notebook import counted
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, applied, generalized
+from recursive_dyn.simulation.breaking import Breaking
+from recursive_dyn.simulation.carried_motion import carry_motion, hung_anew
 from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
@@ -67,6 +69,7 @@ class Simulation(Snapshots):
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._sensors: Sensors | None = None
         self.observers = []
+        self.breaking = Breaking()
 
     def __repr__(self) -> str:
         bodies, nv = counted(self._dynamics.model.nb, "body", "bodies"), self._dynamics.nv
@@ -193,11 +196,13 @@ class Simulation(Snapshots):
         """Go on with other dynamics from the present state: those of the scene, compiled again after an edit.
 
         Bodies and coordinates are known by their names. What stayed keeps its state, forces, motors, parameters,
-        carried momentum, and the impulses that the next solve starts from; what is new stands at its neutral
-        configuration, at rest. Who touched a body that went parts from it in the next step. ``q``, ``v`` and ``tau``
-        are other arrays afterwards, and snapshots from before are of another scene. A mirror's simulation is updated
-        by ``mirror.update()``. keys: what contacts' keys (n,) are from now on, where a detector calls them otherwise.
-        Raises StateError for what is no compiled dynamics, and leaves everything as it was.
+        carried momentum, and the impulses that the next solve starts from; what was hung anew, on another joint or
+        elsewhere, goes on from where it was as it moved, as far as its joint lets it (``carried_motion``); what is new
+        stands at its neutral configuration, at rest. Who touched a body that went parts from it in the next step.
+        ``q``, ``v`` and ``tau`` are other arrays afterwards, and snapshots from before are of another scene. A mirror's
+        simulation is updated by ``mirror.update()``. keys: what contacts' keys (n,) are from now on, where a detector
+        calls them otherwise. Raises StateError for what is no compiled dynamics, or where constraints cannot be met
+        near what goes on, and leaves everything as it was.
         """
         if not isinstance(dynamics, Dynamics):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
@@ -207,6 +212,9 @@ class Simulation(Snapshots):
         edit = Edit.between(self._dynamics, dynamics)
         edit.parameters()
         state = State(edit.configuration(self.q), edit.velocity(self.v), self.time)
+        anew = hung_anew(edit)
+        if anew:
+            carry_motion(edit, anew, self.frames(), state.q, state.v)
         tau, now = edit.velocity(self._tau), edit.bodies.tolist()
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
         timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps)
@@ -233,10 +241,16 @@ class Simulation(Snapshots):
         for observer in self.observers:
             observer.begin()
         self._timesteps.begin()
+        self.breaking.told = ()
         try:
-            if self._forces or self._charts or self.control is not None or self.observers:
+            if self._forces or self._charts or self.control is not None or self.observers or self._timesteps.loads:
                 for _ in range(count):
-                    self._timesteps.run(self, self._applied(), self._timestep, 1)
+                    tau, loads = self._applied(), self._timesteps.loads
+                    if loads:
+                        self.breaking.begin(loads, self._dynamics, self.q, self.v, tau, self._forces)
+                    self._timesteps.run(self, tau, self._timestep, 1)
+                    if loads:
+                        self.breaking.end(self, loads, self._timesteps.memory)
                     for observer in self.observers:
                         observer.note()
             else:

@@ -10,6 +10,7 @@ from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.simulation.applied_forces import Acted
+from recursive_dyn.simulation.breaking import Breaking, BrokenJoint
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.motors import MotorForce
 from recursive_dyn.simulation.present import Present
@@ -23,6 +24,7 @@ class StepResults(Stepped[Dynamics]):
 
     _timesteps: Timesteps
     _tau: np.ndarray
+    breaking: Breaking
 
     @property
     def solution(self) -> Solution:
@@ -45,6 +47,11 @@ class StepResults(Stepped[Dynamics]):
     def contact_events(self) -> tuple[ContactEvent, ...]:
         """Pairs of bodies that began to touch, stay in touch, or parted in the last call of ``step`` or ``advance``."""
         return self._timesteps.events.told()
+
+    @property
+    def broken(self) -> tuple[BrokenJoint, ...]:
+        """Joints that broke in the last call of ``step`` or ``advance``, see ``Body.breaks_at``."""
+        return self.breaking.told
 
     @property
     def touching(self) -> frozenset[tuple[str, str]]:

@@ -30,6 +30,7 @@ from recursive_dyn.simulation.detection import Detection
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.joint_loads import JointLoads
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
@@ -45,7 +46,7 @@ class Timesteps:
     """The timesteps of one simulation's state; before: those whose events and contacts they take over.
 
     flight: of the integrator; surroundings: what may be touched; settings, motors: as set by the user; memory: what the
-    last step left; buffer: what this one meets; step_size: of the step, or part of one, that is being taken, s.
+    last step left; buffer: what this one meets; step_size: of the step, or part, being taken, s; loads: of its joints.
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None) -> None:
@@ -64,6 +65,7 @@ class Timesteps:
         self.events: Events = Events(dynamics.bodies) if before is None else before.events
         self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
         self.step_size = 0.0
+        self.loads: JointLoads | None = JointLoads(dynamics) if dynamics.hanging.strengths else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: addresses are of this process."""
@@ -122,7 +124,7 @@ class Timesteps:
     def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int) -> None:
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not."""
         while count:
-            free = self._detection.surroundings is None and not self.motors and not self._rubbing
+            free = self._detection.surroundings is None and not self.motors and not self._rubbing and not self.loads
             if free:
                 count -= self._fly_on(tau, h, count)
             if count:
@@ -133,7 +135,7 @@ class Timesteps:
 
     def ready(self) -> StepMachine:
         """The machine code of a timestep among these surroundings."""
-        machine, alone = self._machine, self._detection.surroundings is None
+        machine, alone = self._machine, self._detection.surroundings is None and self.loads is None
         if machine is None or (machine.present is None) is not alone:
             from recursive_dyn.simulation.step_machine import StepMachine  # brings the solver of impulses
 
@@ -153,8 +155,7 @@ class Timesteps:
 
     def _fly_on(self, tau: np.ndarray, h: float, count: int) -> int:
         """Up to ``count`` timesteps that touch nothing and end within the limits; their number."""
-        state, start, done, stopped = self._state, self._state.time, 0, False
-        constrained = self._constrained
+        state, start, done, stopped, constrained = self._state, self._state.time, 0, False, self._constrained
         while done < count and not stopped:
             q, v = (state.q.copy(), state.v.copy()) if constrained else (state.q, state.v)
             most = 1 if constrained else count - done
@@ -176,9 +177,8 @@ class Timesteps:
         try:
             if lookout is not None:
                 stage = machine.advance(lookout, self.events, tau, h, self.settings)
-            if stage == machine.ALL:
-                self._native = True
-            else:
+            self._native = stage == machine.ALL
+            if not self._native:
                 with Held():
                     said = machine.said if lookout is not None else NOT_KNOWN
                     self._by_hand(machine, simulation, tau, h, stage, said)
@@ -224,6 +224,8 @@ class Timesteps:
                 for k in range(parts):
                     part[:] = k, parts
                     self._part(machine, simulation, tau, h / parts)
+                    if self.loads:
+                        self.loads.note(self.at_present(), self.memory, h / parts)
             self.flight.tally[CUT] += 1
         except BaseException:
             machine.undo()

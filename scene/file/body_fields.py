@@ -33,6 +33,9 @@ def write(body: Body, folder: Path) -> dict[str, Any]:
         result["placement"] = formula_writer.write("placement", body.place)
     for name in MASS:
         result[name] = formula_writer.write(name, getattr(body.properties, name))
+    if body.strength is not None:
+        given = {name: x for name, x in body.strength._asdict().items() if x < np.inf}
+        result["breaks_at"] = given
     if body.shapes:
         result["shapes"] = [write_shape(shape, folder) for shape in body.shapes]
     return result
@@ -55,6 +58,11 @@ class BodyReader:
         if inertia.dtype != object and np.abs(inertia - inertia.T).max() > INERTIA_TOLERANCE * np.abs(inertia).max():
             raise ModelError("inertia must be symmetric; give both halves")
         return Body.of_properties(name, shapes, properties)
+
+    def strength(self, given: dict[str, Any]) -> dict[str, float]:
+        """The force and the torque at which the joint breaks, those that are given. Raises ModelError."""
+        sizes = fields("breaks_at", given["breaks_at"], (), ("force", "torque")) if "breaks_at" in given else {}
+        return {name: number(f"{name} of breaks_at", x) for name, x in sizes.items()}
 
     def placement(self, given: dict[str, Any]) -> Array:
         """The joint's place in the parent (4, 4), the identity if none is given. Raises ModelError."""

@@ -2,9 +2,10 @@
 
 format, version: what the file is; gravity: three numbers, m/s^2, or formulas of parameters; parameters: values by name;
 coordinates: those that joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its
-joints move; bodies: in order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes
-and joint; constraints: name and rows; passing: names of bodies of which no two collide; pairs: bodies of which it is
-said whether they collide or that their contact is of a material of its own.
+joints move; bodies: in order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes,
+joint, and breaks_at, the force and torque at which that breaks; constraints: name and rows; passing: names of bodies of
+which no two collide; pairs: bodies of which it is said whether they collide or that their contact is of a material of
+its own.
 
 Numbers keep every bit. A number of a placement or of mass properties may be a text instead, a formula of parameters;
 drives, constraints, curves, surfaces and transforms are formulas too (formula_reader.py). A joint is the constructor
@@ -33,6 +34,7 @@ from scene.pairs import Pair
 from scene.urdf.xml_text import blame
 
 FORMAT, VERSION = "recursive-dyn scene", 2
+_OF_BODIES = ("placement", "shapes", "breaks_at")
 _REQUIRED = ("format", "version", "gravity", "bodies")
 _OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "passing", "pairs")
 
@@ -194,16 +196,17 @@ def _attached(
 ) -> Body:
     """One more body, hung on the nodes so far."""
     with blame(path, f"body '{name}'"):
-        given = fields("it", value, ("name", "parent", *body_fields.MASS, "joint"), ("placement", "shapes"))
+        given = fields("it", value, ("name", "parent", *body_fields.MASS, "joint"), _OF_BODIES)
         parent = nodes.get(text("parent", given["parent"]))
         if parent is None:
             raise ModelError(f"unknown parent '{given['parent']}'; list a body after its parent, the first on 'world'")
-        body, placement = reader.body(name, given), reader.placement(given)
+        body, placement, strength = reader.body(name, given), reader.placement(given), reader.strength(given)
     with blame(path, f"joint of '{name}'"):
         joint = joint_fields.read(given["joint"], reader.names)
     with blame(path, f"body '{name}'"):
         nodes[name] = parent.attach(body, joint, at=placement)
         body.place = as_given(body.place, placement)
+        body.breaks_at(**strength)
     return body
 
 

@@ -1,0 +1,39 @@
+"""How the bodies of a scene hang: by which act of attachment, and what their joints bear; and how to take them apart.
+
+Simulations read it: what was hung anew goes on from where it was, and joints that bear no more are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Strength(NamedTuple):
+    """What a joint transmits at most: a force, N, and a moment about its body's origin, N m; infinite: anything."""
+
+    force: float
+    torque: float
+
+
+@dataclass(frozen=True, eq=False)
+class Hanging:
+    """Of the scene that equations were compiled from.
+
+    scene: stands for it, and is no other's; acts (nb,): numbers of the acts by which the bodies were attached, the same
+    as long as nobody hangs them anew; strengths: by name of the body on the joint, of those that may break; cut: hangs
+    bodies of these names free in the world and returns what compiles the scene, by a method; None where nobody holds
+    the scene, as in a pickle.
+    """
+
+    scene: object = None
+    acts: Sequence[int] = ()
+    strengths: Mapping[str, Strength] = field(default_factory=dict)
+    cut: Callable[[Sequence[str]], Callable[[str], Any]] | None = None
+
+    def __reduce__(self) -> Any:
+        return Hanging, (None, tuple(self.acts), dict(self.strengths), None)
+
+
+UNKNOWN = Hanging()

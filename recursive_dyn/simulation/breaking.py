@@ -1,0 +1,113 @@
+"""Joints that transmitted more than they bear: what is told of them, and who cuts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+from weakref import WeakMethod
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.simulation.applied_forces import AppliedForce, world_wrenches
+from recursive_dyn.simulation.joint_loads import JointLoads
+from recursive_dyn.simulation.memory import Memory
+from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.surroundings import PlainDetector, Surroundings
+
+
+@dataclass(frozen=True)
+class BrokenJoint:
+    """A joint that broke: between ``body`` and its ``parent``, at the end of the step that ended at ``time``, s; force,
+    N, and torque, N m about the body's origin, are the most that it transmitted in that step; point: of the body's
+    origin then, world axes."""
+
+    body: str
+    parent: str
+    time: float
+    force: float
+    torque: float
+    point: tuple[float, float, float]
+
+
+class Breakable(Protocol):
+    """A simulation, to those who take its joints apart."""
+
+    surroundings: Surroundings | None
+
+    @property
+    def dynamics(self) -> Dynamics: ...
+
+    @property
+    def time(self) -> float: ...
+
+    @property
+    def timestep(self) -> float: ...
+
+    @property
+    def arrived(self) -> Present: ...
+
+    def update(self, dynamics: Dynamics) -> None:
+        """Go on with other dynamics."""
+        ...
+
+
+class Breaking:
+    """told: joints that broke in the last call of ``step``. cuts: whether they are cut then; False in copies of a
+    simulation, whose scene is the original's: there they are told of, again and again, and hold."""
+
+    def __init__(self) -> None:
+        self.told: tuple[BrokenJoint, ...] = ()
+        self.cuts = True
+        self._follow: WeakMethod[Callable[[], None]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"told": self.told, "cuts": False, "_follow": None}
+
+    def follow_by(self, method: Callable[[], None]) -> None:
+        """Who brings a simulation up to date with its scene once a joint was cut: a method, as long as its object is
+        held."""
+        self._follow = WeakMethod(method)
+
+    def begin(
+        self, loads: JointLoads, dynamics: Dynamics, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+        forces: list[AppliedForce],
+    ) -> None:  # fmt: skip
+        """A step begins at q, v, under tau and forces on bodies, which no joint needs to transmit."""
+        loads.begin()
+        loads.external[:] = world_wrenches(dynamics, q, forces) if forces else 0.0
+        if dynamics.model.constraints:
+            loads.external += dynamics.constraint_wrenches(q, v, tau + dynamics.passive_forces(q, v))
+
+    def end(self, simulation: Breakable, loads: JointLoads, memory: Memory) -> None:
+        """A step ended: cut what broke. Loads of parts of it were noted."""
+        arrived = simulation.arrived
+        if memory.arrays.parts[0] == 1:
+            loads.note(arrived, memory, simulation.timestep)
+        names = []
+        for k in loads.broken():
+            (force, torque), (x, y, z) = loads.peaks[k].tolist(), arrived.poses[k, :3, 3].tolist()
+            self.told += (BrokenJoint(loads.names[k], loads.parent(k), simulation.time, force, torque, (x, y, z)),)
+            names.append(loads.names[k])
+        if names and self.cuts:
+            self._cut(simulation, names)
+
+    def _cut(self, simulation: Breakable, names: list[str]) -> None:
+        """Cut bodies off in the scene that the dynamics were compiled from, and go on with what it is then."""
+        dynamics, follower = simulation.dynamics, None if self._follow is None else self._follow()
+        if dynamics.hanging.cut is None:
+            return
+        compiled = dynamics.hanging.cut(names)
+        if follower is None or isinstance(simulation.surroundings, PlainDetector | None):
+            simulation.update(compiled(dynamics.method))
+        else:
+            follower()
+
+
+def follow_breaks(simulation: object, method: Callable[[], None]) -> None:
+    """Have a method bring a simulation up to date where its joints break, as long as it feels surroundings; of what
+    has no joints to break that is harmless."""
+    breaking = getattr(simulation, "breaking", None)
+    if isinstance(breaking, Breaking):
+        breaking.follow_by(method)

@@ -1,0 +1,112 @@
+"""Bodies that are hung anew while a scene runs, cut off or given other joints, and how the scene tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Protocol
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.hanging import Hanging
+from recursive_dyn.errors import ModelError
+from recursive_dyn.model.model import Model
+from scene.body import Body, Node, World
+from scene.joints.elementary import free
+from scene.joints.parametric_joint import Joint
+
+
+class Hung(Protocol):
+    """A scene, as far as its bodies hang."""
+
+    world: World
+
+    @property
+    def bodies(self) -> list[Body]: ...
+
+    def __getitem__(self, name: str) -> Body: ...
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def model(self) -> Model:
+        """The tree that it stands for; ModelError if there is none."""
+        ...
+
+    def compile(self, method: str = "auto") -> Dynamics:
+        """Equations of motion."""
+        ...
+
+
+def cut(scene: Hung, body: Body | str) -> Body:
+    """Take a body, with all it carries, off its joint, and hang it free in the world. ModelError if it is free."""
+    own = _of(scene, body)
+    if is_free(own):
+        raise ModelError(f"body '{own.name}' is free already: there is no joint to cut")
+    return swap(scene, own, free(), scene.world)
+
+
+def swap(scene: Hung, body: Body | str, joint: Joint, parent: Node | str | None = None, at: Any = None) -> Body:
+    """Hang a body, with all it carries, on another joint; ModelError leaves the scene as it was."""
+    own = _of(scene, body)
+    before, order = own.parent, own.order
+    assert before is not None
+    to = before if parent is None else scene.world if parent == scene.world.name else parent
+    node = scene[to] if isinstance(to, str) else to
+    with _undone_on_error(own):
+        own.detach()
+        node.attach(own, joint, own.placement if at is None and parent is None else at)
+        if node.root() is not scene.world:
+            raise ModelError(f"body '{own.name}' cannot be hung on '{node.name}', which is not in this scene")
+        own.order = order  # who touches whom, and by which keys, stays as it is
+        node.children.sort(key=lambda body: body.order)
+        scene.model()
+    return own
+
+
+def is_free(body: Body) -> bool:
+    """Whether a body floats in the world."""
+    return isinstance(body.parent, World) and body.joint is not None and body.joint.program.key == free().program.key
+
+
+def hanging(scene: Hung) -> Hanging:
+    """How a scene's bodies hang now. ModelError for a free body that is to break off."""
+    bodies = scene.bodies
+    strengths = {body.name: body.strength for body in bodies if body.strength is not None}
+    for name in strengths:
+        if is_free(scene[name]):
+            raise ModelError(f"body '{name}' is free: it hangs on no joint that could break; leave breaks_at out")
+    return Hanging(scene, [body.act for body in bodies], strengths, partial(_cut_all, scene))
+
+
+def _cut_all(scene: Hung, names: Sequence[str]) -> Callable[[str], Dynamics]:
+    """Cut bodies of these names off, of those that are in the scene and not free."""
+    for name in names:
+        if name in scene and not is_free(scene[name]):
+            cut(scene, name)
+    return scene.compile
+
+
+def _of(scene: Hung, body: Body | str) -> Body:
+    name = body.name if isinstance(body, Body) else body
+    own = scene[name]
+    if isinstance(body, Body) and own is not body:
+        raise ModelError(f"body '{name}' is not the one of this name in the scene; attach it first")
+    return own
+
+
+@contextmanager
+def _undone_on_error(body: Body) -> Iterator[None]:
+    """Hang a body as it hung, where its being hung anew fails."""
+    assert body.parent is not None
+    parent, number = body.parent, body.parent.children.index(body)
+    kept = body.joint, body.place, body.order, body.act, body.strength
+    try:
+        yield
+    except BaseException:
+        if body.parent is not None:
+            body.detach()
+        assert kept[0] is not None
+        parent.attach(body, kept[0])
+        body.joint, body.place, body.order, body.act, body.strength = kept
+        parent.children.insert(number, parent.children.pop())
+        raise

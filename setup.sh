@@ -1,6 +1,7 @@
 #!/bin/sh
 # All the set-up on a fresh Debian machine: Debian packages where they are missing (as root or through sudo), a virtual
-# environment in .venv, this project in it. Argument: an extra of pyproject.toml, as in "sh setup.sh test".
+# environment in .venv, this project in it. Argument: an extra of pyproject.toml, as in "sh setup.sh test", or "core"
+# for the core alone, without PyBullet, meshes, quadratic programs and windows.
 set -eu
 cd "$(dirname "$0")"
 extra=${1:-}
@@ -32,5 +33,12 @@ if [ ! -x .venv/bin/python ]; then
         exit 1
     }
     "$python" -m venv .venv
+fi
+if [ "$extra" = core ]; then # what scenes, dynamics, simulations and closed-form contacts need, and nothing else
+    read_core="import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['core'], sep='\n')"
+    .venv/bin/python -c "$read_core" >.venv/core.txt
+    .venv/bin/python -m pip install -q --disable-pip-version-check -r .venv/core.txt
+    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e .
+    exit
 fi
 .venv/bin/python -m pip install -q --disable-pip-version-check -e ".${extra:+[$extra]}"

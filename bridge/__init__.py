@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from recursive_dyn.own_packages import own
+
 if TYPE_CHECKING:
     from bridge.drawing.camera import Camera
     from bridge.export.capture import Capture
@@ -40,6 +42,14 @@ _PLACES = {
     "save_animation": "bridge.picture.film",
 }
 
+_OUTSIDE = {
+    "pybullet": "pip install pybullet, which has wheels for Python 3.11 and none for later ones",
+    "pyglet": "pip install pyglet",
+    "PIL": "pip install pillow",
+    "trimesh": "pip install trimesh",
+    "scipy": "pip install scipy",
+}
+
 __all__ = [
     "Camera",
     "Capture",
@@ -62,7 +72,16 @@ def __getattr__(name: str) -> Any:
     """A name, imported now."""
     if name not in _PLACES:
         raise AttributeError(f"module 'bridge' has no attribute '{name}'")
-    found = globals()[name] = getattr(importlib.import_module(_PLACES[name]), name)
+    own("scene")  # a user's scene.py is told from it before it is imported instead
+    try:
+        found = globals()[name] = getattr(importlib.import_module(_PLACES[name]), name)
+    except ModuleNotFoundError as missing:
+        if missing.name not in _OUTSIDE:
+            raise
+        raise ImportError(
+            f"bridge.{name} needs the package '{missing.name}', which is not installed: {_OUTSIDE[missing.name]}",
+            name=missing.name,
+        ) from missing
     return found
 
 

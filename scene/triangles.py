@@ -20,7 +20,10 @@ FLAT = 1e-14  # volume of a mesh of unit extent below which only rounding tells 
 
 def read(where: str, path: Path) -> trimesh.Trimesh:
     """The triangles in a file, in the file's units and axes. Raises ModelError if there are none to be read."""
-    import trimesh
+    try:
+        import trimesh
+    except ModuleNotFoundError as missing:
+        raise ModelError(f"{where}: a mesh needs the package '{missing.name}', which is not installed") from missing
 
     try:
         mesh = trimesh.load_mesh(path)

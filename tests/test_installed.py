@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -29,12 +30,17 @@ def run(*command: str, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, **options)
 
 
+def copied(folder: Path) -> None:
+    """The checkout as it was committed."""
+    pytest.importorskip("setuptools", minversion="70.1")
+    run("git", "clone", "-q", "--no-hardlinks", str(ROOT), str(folder / "project"), check=True)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     """Built from a copy, without the network."""
-    pytest.importorskip("setuptools", minversion="70.1")
     folder = tmp_path_factory.mktemp("wheel")
-    run("git", "clone", "-q", "--no-hardlinks", str(ROOT), str(folder / "project"), check=True)
+    copied(folder)
     pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index")
     done = run(*pip, "-w", str(folder), str(folder / "project"))
     assert done.returncode == 0, done.stderr[-3000:]
@@ -46,6 +52,26 @@ def wheel(tmp_path_factory) -> Path:
 def test_the_wheel_holds_every_module(wheel):
     tracked = run("git", "ls-files", "recursive_dyn", "scene", "bridge", "demos", cwd=ROOT).stdout.split()
     assert set(tracked) <= set(zipfile.ZipFile(wheel).namelist())
+
+
+@pytest.mark.slow
+def test_the_source_distribution_is_the_checkout(tmp_path):
+    """With tests, docs, pictures and examples: whoever has it can test it."""
+    copied(tmp_path)
+    build = "import setuptools.build_meta as build; print(build.build_sdist('..'))"
+    done = run(sys.executable, "-c", build, cwd=tmp_path / "project")
+    assert done.returncode == 0, done.stderr[-3000:]
+    (made,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = run("git", "ls-files", cwd=tmp_path / "project").stdout.split()
+    assert len(tracked) > 1000 and not set(tracked) - names
+
+
+def test_the_core_is_part_of_it_all():
+    """What setup.sh asks for is part of what a plain installation brings."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    assert set(groups["core"]) <= set(PROJECT["dependencies"]) and "pybullet" not in " ".join(groups["core"])
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 
 import recursive_dyn as rd
 from bridge import Camera
+from recursive_dyn import manifold
 from scene import Body, Scene, joints, shapes
 
 
@@ -32,6 +33,15 @@ def test_a_misspelt_attribute_is_no_attribute(simulation, name, said):
     with pytest.raises(rd.StateError, match=f"a Simulation has no '{name}'; {said}"):
         setattr(simulation, name, 0.1)
     assert not hasattr(simulation, name)
+
+
+def test_a_motion_on_a_manifold_is_as_strict():
+    q = manifold.unit_vectors("q")
+    equations = manifold.derive(manifold.dt(q).dot(manifold.dt(q)) / 2, configuration=[q])
+    motion = manifold.Motion(equations.compile())
+    motion.control = None
+    with pytest.raises(rd.StateError, match="a Motion has no 'dt'; it is called 'timestep'"):
+        motion.dt = 0.1
 
 
 def test_a_subclass_has_attributes_of_its_own(simulation):

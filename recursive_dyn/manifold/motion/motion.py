@@ -80,6 +80,7 @@ class Motion(Stepped[ManifoldDynamics]):
     """
 
     integrator = "munthe_kaas"
+    control: Callable[[Motion], None] | None
 
     def __init__(
         self, dynamics: ManifoldDynamics, timestep: float = 1e-3, bodies: Mapping[str, Any] | None = None
@@ -89,7 +90,7 @@ class Motion(Stepped[ManifoldDynamics]):
         super().__init__(dynamics.view(), State(*dynamics.neutral()), timestep)
         if bodies is not None:
             self.dynamics.show(bodies)
-        self.control: Callable[[Motion], None] | None = None
+        self.control = None
         self._forces = dynamics.no_forces()
         self._loop: _Loop | None = None
         self._known = b""

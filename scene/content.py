@@ -1,4 +1,4 @@
-"""What a scene holds, filled by readers: bodies, gravity, parameters, coordinates, constraints, pairs."""
+"""What a scene holds, filled by readers: bodies, gravity, parameters, coordinates, constraints, forces, pairs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from recursive_dyn.dynamics.notebook import counted, short
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import evaluate
 from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.model.force_element import ElementSpec
 from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.number_checks import entries, numbers
@@ -35,6 +36,7 @@ class SceneContent:
         self.parameters: dict[str, float] = {}
         self.coordinates: dict[str, Coordinate] = {}
         self.constraints: list[ConstraintGroup] = []
+        self.forces: list[ElementSpec] = []
         self.pairs: dict[frozenset[str], Pair] = {}
         self.passing: list[tuple[str, ...]] = []
         self.joint_names: dict[str, str] = {}

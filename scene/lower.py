@@ -12,6 +12,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, evaluate, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.assemble import build_model
+from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body, Node
@@ -28,6 +29,7 @@ def lower(
     parameters: Mapping[str, float],
     shared: Sequence[Coordinate] = (),
     constraints: Sequence[ConstraintGroup] = (),
+    forces: Sequence[ElementSpec] = (),
 ) -> Model:
     """The model of bodies given parents first; ModelError names what is wrong."""
     graph = Graph()
@@ -43,7 +45,7 @@ def lower(
         specs[body] = spec
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
     down = _scalars(gravity, graph, known, "gravity")
-    model = build_model(graph, list(specs.values()), down, list(parameters.items()), shared, rows)
+    model = build_model(graph, list(specs.values()), down, list(parameters.items()), shared, rows, forces)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
 

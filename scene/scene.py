@@ -14,14 +14,14 @@ from scene import file, topology, urdf
 from scene.body import Body, Node, World
 from scene.body_symbols import rate
 from scene.constraint_group import constraint, rolling
-from scene.content import SceneContent
 from scene.joints.coordinate_settings import coordinates_of
 from scene.joints.parametric_joint import Joint
 from scene.lower import lower
 from scene.number_checks import numbers
+from scene.scene_forces import SceneForces
 
 
-class Scene(SceneContent):
+class Scene(SceneForces):
     """Bodies on parametric joints under ``gravity`` (3,), m/s^2, of numbers or expressions of parameters.
 
     joint_names: in a scene from a robot file, the name of the body that each joint moves, by the joint's name there.
@@ -106,7 +106,8 @@ class Scene(SceneContent):
         """The frozen tree this scene stands for."""
         gravity = self.gravity_scalars()
         with building():
-            return lower(self.bodies, gravity, self.parameters, list(self.coordinates.values()), self.constraints)
+            shared = list(self.coordinates.values())
+            return lower(self.bodies, gravity, self.parameters, shared, self.constraints, self.forces)
 
     def compile(self, method: str = "auto") -> Dynamics:
         """Equations of motion; each function compiles at its first call.

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = {path.name: path.read_text() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
 OUTCOMES = {  # of a page's examples, one after the other
     "README.md": "simulation.time > 2.4",
+    "forces.md": "len(scene.forces) == 7 and simulation.report.unexplained_energy == 0.0",
     "integrators.md": "report.halvings >= report.steps_halved > 0 and report.unexplained_energy == 0.0",
     "mechanisms.md": "len(joint.coordinates) == 5 and len(machine.bodies) >= 6",
     "contact.md": "motion.time > 1.9 and motion.solution.converged and motion.solution.penetration < 1e-3",

@@ -148,7 +148,8 @@ class Dynamics(Differentiable, Conversions):
         return self.call("gravity", q)
 
     def passive_forces(self, q: Any, v: Any) -> Array:
-        """Forces (..., nv) of joint damping and springs, -damping v - stiffness (q - rest); simulations apply them."""
+        """Forces (..., nv) of joint damping and springs, -damping v - stiffness (q - rest), and of the scene's force
+        elements; simulations apply them."""
         return self.call("passive_forces", q, v)
 
     @property
@@ -198,8 +199,12 @@ class Dynamics(Differentiable, Conversions):
         return self.call("potential_energy", q)
 
     def elastic_energy(self, q: Any) -> Array:
-        """Energy (...) stored in the joints' springs."""
+        """Energy (...) stored in the joints' springs, and of the scene's force elements that have one."""
         return self.call("elastic_energy", q)
+
+    def element_power(self, q: Any, v: Any) -> Array:
+        """Power (...) of the scene's force elements that have no energy, W."""
+        return self.call("element_power", q, v)
 
     def momentum(self, q: Any, v: Any) -> Array:
         """[angular about the world origin; linear], (..., 6), world axes."""

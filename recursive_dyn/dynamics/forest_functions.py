@@ -49,7 +49,7 @@ class Forest:
     def pays(self) -> bool:
         """Whether lanes are faster, or compiled faster, than one program of the whole."""
         model = self.model
-        if model.constraints or not model.nv or model.nb < _TREES:
+        if model.constraints or model.forces or not model.nv or model.nb < _TREES:
             return False
         trees = sum(map(len, self.kinds))
         return trees >= max(_TREES, _EQUAL * len(self.kinds))

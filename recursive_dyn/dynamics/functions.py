@@ -14,7 +14,16 @@ from recursive_dyn.joint.joint_check import FAR
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import conditioning, configuration, energy, impulse, kinematics, passive, tree_rows
+from recursive_dyn.recursion import (
+    conditioning,
+    configuration,
+    element_forces,
+    energy,
+    impulse,
+    kinematics,
+    passive,
+    tree_rows,
+)
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.inverse_dynamics import body_accelerations
 
@@ -102,7 +111,7 @@ FUNCTIONS: dict[str, Function] = {
         rows=tree_rows.slots,
     ),
     "passive_forces": Function(
-        "Generalized forces of joint damping and springs.",
+        "Generalized forces of joint damping and springs, and of force elements.",
         ("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))],
         rows=tree_rows.slots,
     ),
@@ -140,8 +149,13 @@ FUNCTIONS: dict[str, Function] = {
         rows=tree_rows.nothing, sums=1,
     ),
     "elastic_energy": Function(
-        "Energy stored in the joints' springs.",
+        "Energy stored in the joints' springs, and of force elements.",
         ("q",), lambda m: (), lambda c: [("U", [energy.elastic_energy(c.tree)])],
+        rows=tree_rows.nothing, sums=1,
+    ),
+    "element_power": Function(
+        "Power of force elements that have no energy.",
+        ("q", "v"), lambda m: (), lambda c: [("P", [element_forces.element_power(c.tree)])],
         rows=tree_rows.nothing, sums=1,
     ),
     "momentum": Function(

@@ -227,7 +227,7 @@ def _function(op: str) -> Callable[..., Scalar]:
 
 sin, cos, sqrt, floor = _function("sin"), _function("cos"), _function("sqrt"), _function("floor")
 minimum, maximum, less, select = _function("min"), _function("max"), _function("less"), _function("select")
-atan2 = _function("atan2")
+atan2, exp, log = _function("atan2"), _function("exp"), _function("log")
 
 
 def table(index: Scalar, values: Iterable[float]) -> Scalar:

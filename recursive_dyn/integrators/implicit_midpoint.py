@@ -4,10 +4,10 @@
     M a = tau - bias - D (v + h a / 2) - K (q + h (v + h a / 2) / 2 - rest) + C^T lambda,   C v_m = 0
     v_m = v + h a / 2,   v' = 2 v_m - v,   q' = q moved by h v_m
 
-with M, bias and the constraints C at (q_m, v_m) (Hairer, Lubich & Wanner 2006, Geometric Numerical Integration, I.1.2
-and II.1). v_m is found by fixed-point sweeps, in which the joints' dampers D and springs K are implicit. The
-constraints' forces then do no work on the way of the step. The centre of mass of a body that moves freely is stepped in
-world axes; everything is written in the axes of the middle.
+with M, bias, the constraints C and force elements, a part of tau, at (q_m, v_m) (Hairer, Lubich & Wanner 2006,
+Geometric Numerical Integration, I.1.2 and II.1). v_m is found by fixed-point sweeps, in which the joints' dampers D and
+springs K are implicit. The constraints' forces then do no work on the way of the step. The centre of mass of a body
+that moves freely is stepped in world axes; everything is written in the axes of the middle.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from recursive_dyn.integrators.integrator import (
     ModelEquations,
     StatePair,
     accelerations,
+    elements,
     joint_forces,
     numbers,
     plain_positions,
@@ -34,6 +35,7 @@ from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix, rotation_exp
@@ -50,7 +52,8 @@ def _graph(c: Context) -> Outputs:
     guess = c.input("v_middle")
     middle = Tree(c.model, c.graph, q=array(_moved(start, guess, h, 0.5)), v=guess)
     forces, diagonal = passive.implicit_terms(start, half)
-    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    acting = element_forces(middle)
+    tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, acting, strict=True)]
     bias = None
     if c.model.constraints:
         free = _step(start, guess, array(np.zeros(c.model.nv)), h)[2]
@@ -167,7 +170,8 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
         free = _after(equations, v, middle, np.zeros(model.nv), h)[0]  # the middle's velocity without acceleration
         C = equations.call("constraint_jacobian", q_m)
         M = equations.call("mass_matrix", q_m) + softness
-        a = accelerations(M, force - equations.call("bias", q_m, middle), C, -C @ free * (2 / h))
+        acting = elements(equations, q_m, middle) - equations.call("bias", q_m, middle)
+        a = accelerations(M, force + acting, C, -C @ free * (2 / h))
         better, after = _after(equations, v, middle, a, h)
         previous, change, middle = change, np.abs(better - middle).max(initial=0.0), better
         if not change < previous:

@@ -76,6 +76,13 @@ def joint_forces(model: Model) -> JointForces:
     return JointForces(*rows.T)
 
 
+def elements(equations: ModelEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Generalized forces (nv,) of the scene's force elements: what is passive and not the joints' own."""
+    own = joint_forces(equations.model)
+    stretched = plain_positions(equations.model, q) - own.rest
+    return equations.call("passive_forces", q, v) + own.damping * v + own.stiffness * stretched
+
+
 def plain_positions(model: Model, q: np.ndarray) -> np.ndarray:
     """Positions (nv,) of the coordinates whose velocity is their time derivative, 0 of the others."""
     result = np.zeros(model.nv)

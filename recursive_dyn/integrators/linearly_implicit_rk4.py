@@ -6,19 +6,19 @@
     u_i = V_i + p_i + g h k_i where there is a spring, V_i elsewhere
     q' = q + h sum_i b_i N(Q_i) u_i,   v' = v + h sum_i b_i k_i
 
-with A, b of the classical method: a Rosenbrock-type method with an inexact Jacobian (Steihaug & Wolfbrandt 1979, An
-attempt to avoid exact Jacobian and nonlinear equations in the numerical solution of stiff differential equations;
-Hairer & Wanner 1996, Solving Ordinary Differential Equations II, IV.7). Without dampers D and springs K it is the
-classical method: fourth order; with them third. G is such that b.G 1 = 0, b.A G 1 = 0, b.G c = 0, b.G G 1 = 0,
-b.(c G 1) = 0, and that the stability function is 0 at infinity: stiff dampers and springs neither blow up nor ring.
-Constraints and numbers of length 1 are treated as by ``runge_kutta``.
+with force elements in tau, A, b of the classical method: a Rosenbrock-type method with an inexact Jacobian (Steihaug &
+Wolfbrandt 1979, An attempt to avoid exact Jacobian and nonlinear equations in the numerical solution of stiff
+differential equations; Hairer & Wanner 1996, Solving Ordinary Differential Equations II, IV.7). Without dampers D and
+springs K it is the classical method: fourth order; with them third. G is such that b.G 1 = 0, b.A G 1 = 0, b.G c = 0,
+b.G G 1 = 0, b.(c G 1) = 0, and that the stability function is 0 at infinity: stiff dampers and springs neither blow up
+nor ring. Constraints and numbers of length 1 are treated as by ``runge_kutta``.
 
 A step, or a part of one, of length h' is taken if its energy is explained,
 
-    |E' - E - W| <= ENERGY max(T, T') h' / h,   W = h' sum_i b_i V_i . tau,
+    |E' - E - W| <= ENERGY max(T, T') h' / h,   W = h' sum_i b_i V_i . (tau + e(Q_i, V_i)),
 
-and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is kinetic energy. Where there are dampers or
-springs only a gain is unexplained: what they take is theirs.
+and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is kinetic energy, e the force elements that
+have no energy. Where there are dampers or springs only a gain is unexplained: what they take is theirs.
 """
 
 from __future__ import annotations
@@ -33,22 +33,24 @@ from recursive_dyn.integrators.integrator import (
     ModelEquations,
     StatePair,
     accelerations,
+    elements,
     joint_forces,
     plain_positions,
 )
 from recursive_dyn.integrators.watched_loop import DEPTH, ENERGY, GAMMA, HALVINGS, REACH, ROUNDING, WEIGHTS, G, loop
 from recursive_dyn.recursion import energy, kinematics, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.element_forces import element_forces, element_power
 from recursive_dyn.spatial.algebra import dot
 
 _INPUTS = ("q", "v", "tau", "dt", "a_before", "v_before")
 
 
 def _graph(c: Context) -> Outputs:
-    """A stage: (q-dot, k, u), and the power of tau; a_before, v_before: p_i and s_i."""
+    """A stage: (q-dot, k, u), and the power of tau and of elements without energy; a_before, v_before: p_i and s_i."""
     tree, h = c.tree, c.input("dt")[0] * GAMMA
     before, way = c.input("a_before"), c.input("v_before")
-    forces: list[Scalar] = list(c.input("tau"))
+    forces = [t + e for t, e in zip(c.input("tau"), element_forces(tree), strict=True)]
     diagonal: list[Scalar] = [0.0] * c.model.nv
     positions = energy.plain_positions(tree)
     for s, joint in enumerate(c.model.coordinates):
@@ -60,7 +62,7 @@ def _graph(c: Context) -> Outputs:
             forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
     k = c.accelerations(tree, forces, diagonal)
-    u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau"))
+    u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau")) + element_power(tree)
     for place, s in c.model.plain_slots:
         if c.model.coordinates[s].stiffness:
             u[s] = u[s] + before[s] + h * k[s]
@@ -117,10 +119,12 @@ def _stages(
         M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
         C = equations.call("constraint_jacobian", Q)
         wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
-        k[i] = accelerations(M, tau - equations.call("bias", Q, V) - D * late - K * stretched, C, wanted)
+        acting = elements(equations, Q, V)
+        force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched
+        k[i] = accelerations(M, force, C, wanted)
         u[i] = np.where(K != 0.0, late + gh * k[i], V)
         rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
-        work += h / 6 * weight * (V @ tau)
+        work += h / 6 * weight * (V @ tau + equations.call("element_power", Q, V)[()])
     q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])

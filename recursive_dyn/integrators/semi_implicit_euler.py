@@ -3,10 +3,10 @@
     (M + h D + h^2 K) a = tau - bias - D v - K (q + h v - rest) + C^T lambda,   C a = -C-dot v / 2
     v' = v + h a,   q' = q moved by h v'
 
-with M, bias and the constraints C at (q, v): the symplectic Euler method (Hairer, Lubich & Wanner 2006, Geometric
-Numerical Integration, I.1.2), with the joints' dampers D and springs K as at the step's end (Tan, Liu & Turk 2011,
-Stable proportional-derivative controllers, IEEE Computer Graphics and Applications 31). Half of C-dot v, because a
-projection onto the constraints follows.
+with M, bias, the constraints C and force elements, a part of tau, at (q, v): the symplectic Euler method (Hairer,
+Lubich & Wanner 2006, Geometric Numerical Integration, I.1.2), with the joints' dampers D and springs K as at the step's
+end (Tan, Liu & Turk 2011, Stable proportional-derivative controllers, IEEE Computer Graphics and Applications 31). Half
+of C-dot v, because a projection onto the constraints follows.
 
 A body that turns freely is stepped in its momenta, carried in world axes. Its frame turns during the step: adding
 -omega x v and the gyroscopic moment in body axes would make a tumbling body gain energy at every step. With the moment
@@ -28,6 +28,7 @@ from recursive_dyn.integrators.integrator import (
     ModelEquations,
     StatePair,
     accelerations,
+    elements,
     joint_forces,
     numbers,
     plain_positions,
@@ -37,6 +38,7 @@ from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import plain_moved
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross
@@ -55,7 +57,8 @@ def _graph(c: Context) -> Outputs:
     """(q, v) after the step."""
     h = c.input("dt")[0]
     forces, diagonal = passive.implicit_terms(c.tree, h)
-    tau = [t + f for t, f in zip(c.input("tau"), forces, strict=True)]
+    acting = element_forces(c.tree)
+    tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, acting, strict=True)]
     a = array(c.accelerations(c.tree, tau, diagonal, bias=constraints.half_bias))
     q, v = _moved(c.tree, a, h)
     return [("q", q), ("v", v)]
@@ -131,7 +134,8 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
     model, own = equations.model, joint_forces(equations.model)
     M = equations.call("mass_matrix", q) + np.diag(h * own.damping + h * h * own.stiffness)
     stretched = plain_positions(model, q) + h * v - own.rest
-    force = tau - equations.call("bias", q, v) - own.damping * v - own.stiffness * stretched
+    force = tau + elements(equations, q, v) - equations.call("bias", q, v)
+    force = force - own.damping * v - own.stiffness * stretched
     C = equations.call("constraint_jacobian", q)
     rate = -C @ equations.call("forward_dynamics", q, v, np.zeros(model.nv))  # C-dot v
     a = accelerations(M, force, C, -rate / 2)

@@ -24,11 +24,12 @@ import numpy as np
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.implicit_midpoint import loop, relative
-from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair, joint_forces, plain_positions
+from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair, joint_forces
 from recursive_dyn.recursion import energy, tree_rows
 from recursive_dyn.recursion.articulated import ArticulatedInertias
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.element_forces import element_forces
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.momenta import momenta
@@ -49,8 +50,9 @@ def _graph(c: Context) -> Outputs:
     before = array(inverse_dynamics(c.still(), start.v, gravity=False))
     p, force = (array(x) for x in momenta(middle))
     diagonal: list[Scalar] = [0.0] * c.model.nv
+    acting = element_forces(middle)
     for s, (joint, q) in enumerate(zip(c.model.coordinates, energy.plain_positions(middle), strict=True)):
-        force[s] = force[s] + c.input("tau")[s]
+        force[s] = force[s] + c.input("tau")[s] + acting[s]
         if joint.damping:
             force[s] = force[s] - joint.damping * guess[s]
             diagonal[s] = diagonal[s] + joint.damping * h * 0.5
@@ -119,7 +121,7 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
         q_rate = equations.call("rates", q_m, middle, tau)[: model.nq]
         M_rate = equations.call("along/mass_matrix", q_m, q_rate)
         p, force = M @ middle, M_rate @ middle - equations.call("bias", q_m, middle)
-        force = force + tau - own.damping * middle - own.stiffness * (plain_positions(model, q_m) - own.rest)
+        force = force + tau + equations.call("passive_forces", q_m, middle)
         r, after = p - before - h / 2 * force, before + h * force
         for _, factor, _, v0 in model.owners:
             turning, omega = slice(v0, v0 + 3), middle[v0 : v0 + 3]

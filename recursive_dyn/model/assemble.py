@@ -18,6 +18,7 @@ from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model import elsewhere
 from recursive_dyn.model.composition import ComposedModel
 from recursive_dyn.model.constraint import bound
+from recursive_dyn.model.force_element import ElementSpec, elements
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
@@ -33,21 +34,22 @@ def build_model(
     parameters: Sequence[tuple[str, float]],
     shared: Sequence[Coordinate] = (),
     constraints: Sequence[tuple[str, Scalar]] = (),
+    forces: Sequence[ElementSpec] = (),
 ) -> Model:
     """The model of bodies given parents first, on joints that may depend on ``shared`` coordinates.
 
-    ``constraints``: name and expression of each row over inputs ("parameter", name). What hangs on one body of the
-    world, and knows of nothing else, is put together once for as long as its specifications live.
+    ``constraints``: name and expression of each row over inputs ("parameter", name), as those of ``forces``. What hangs
+    on one body of the world, and knows of nothing else, is put together once for as long as its specifications live.
 
     ModelError names the body, joint or coordinate that is wrong.
     """
-    if not (shared or constraints) and all(map(is_constant, gravity)):
+    if not (shared or constraints or forces) and all(map(is_constant, gravity)):
         trees, order = _trees(specs)
         parts = [_known_part(root, tree) for root, tree in trees.items()]
         models = [part.model for part in parts if part.model is not None]
         if len(models) == len(trees):
             return ComposedModel(models, [part.trees for part in parts], order, gravity, parameters)
-    return _built(graph, specs, gravity, parameters, shared, constraints)
+    return _built(graph, specs, gravity, parameters, shared, constraints, forces)
 
 
 def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:
@@ -78,7 +80,7 @@ def _part(tree: list[BodySpec]) -> PartOfWorld:
     known = elsewhere.found(tree[0]) if len(tree) == 1 else None
     if known is not None:
         return known
-    model = _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), ())
+    model = _built(Graph(), tree, (0.0, 0.0, 0.0), (), (), (), ())
     part = PartOfWorld(tree, model, trees_of(model))
     if len(tree) == 1:
         elsewhere.note(tree[0], part)
@@ -97,6 +99,7 @@ def _built(
     parameters: Sequence[tuple[str, float]],
     shared: Sequence[Coordinate],
     constraints: Sequence[tuple[str, Scalar]],
+    forces: Sequence[ElementSpec],
 ) -> Model:
     """``build_model`` of what may know of each other."""
     numbering = Numbering(dict(parameters), {c.name: c for c in shared})
@@ -106,6 +109,8 @@ def _built(
     numbering.refuse_unused()
     for name, e in constraints:
         numbering.refuse_charted(f"constraint '{name}'", names_in([e]))
+    for given in forces:
+        numbering.refuse_charted(f"force element '{given.name}'", names_in(given.scalars))
     places = {spec.name: k for k, spec in enumerate(specs)}
     known, inputs = frozenset(numbering.parameters), numbering.inputs
     links = [_lump(link, parts) for link, parts in zip(assembly.links, assembly.parts, strict=True)]
@@ -127,6 +132,7 @@ def _built(
         plain_slots=tuple(numbering.plain.values()),
         units=tuple(numbering.units),
         constraints=tuple(bound(name, e, places, inputs, known) for name, e in constraints),
+        forces=elements(forces, places, inputs, known),
     )
 
 

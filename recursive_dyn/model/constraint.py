@@ -123,15 +123,32 @@ def quantity(name: str, bodies: Mapping[str, int]) -> tuple[Any, ...] | None:
 
 
 def bound(
-    name: str, expression: Scalar, bodies: Mapping[str, int], slots: Mapping[str, Any], parameters: frozenset[str]
+    name: str,
+    expression: Scalar,
+    bodies: Mapping[str, int],
+    slots: Mapping[str, Any],
+    parameters: frozenset[str],
+    what: str | None = None,
 ) -> Constraint:
-    """The row over resolved inputs; ``slots`` maps coordinate and rate names to their inputs.
+    """The row over inputs as of ``resolved``; ``what`` it is in messages. ModelError also where nothing moves."""
+    what = what or f"constraint '{name}'"
+    scalar, kinds = resolved(what, expression, bodies, slots, parameters)
+    if not kinds - {"parameter"}:
+        raise ModelError(f"{what} holds nothing that moves: {expression!r}")
+    graph = next(n.graph for n in ex.reachable([scalar]))
+    return Constraint(name, graph, scalar, kinds.isdisjoint((VELOCITY, SPIN, RATE)))
+
+
+def resolved(
+    what: str, expression: Scalar, bodies: Mapping[str, int], slots: Mapping[str, Any], parameters: frozenset[str]
+) -> tuple[Scalar, set[str]]:
+    """An expression over what its names stand for, and the kinds of these; ``slots`` maps coordinate and rate names.
 
     The expression's inputs are ("parameter", name). ModelError names what is unknown.
     """
     graph = Graph()
     inputs: dict[Any, Scalar] = {}
-    moving, fast = False, False
+    kinds: set[str] = set()
     for node in ex.reachable([expression]):
         if node.op != "input":
             continue
@@ -139,13 +156,11 @@ def bound(
         known = slots.get(symbol) or quantity(symbol, bodies)
         if known is None and symbol not in parameters:
             raise ModelError(
-                f"constraint '{name}' uses '{symbol}', which is no coordinate, rate, parameter or quantity of a body"
+                f"{what} uses '{symbol}', which is no coordinate, rate, parameter or quantity of a body"
                 " attached in this scene; take symbols from body.q, body.v, body.position, body.rotation,"
                 " body.velocity, body.spin"
             )
-        inputs[node.args[0]] = graph.input(known or ("parameter", symbol))
-        moving = moving or known is not None
-        fast = fast or (known is not None and known[0] in (VELOCITY, SPIN, RATE))
-    if not moving:
-        raise ModelError(f"constraint '{name}' holds nothing that moves: {expression!r}")
-    return Constraint(name, graph, ex.substitute([expression], inputs)[0], not fast)
+        found = known or ("parameter", symbol)
+        inputs[node.args[0]] = graph.input(found)
+        kinds.add(found[0])
+    return ex.substitute([expression], inputs)[0], kinds

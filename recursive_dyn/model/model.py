@@ -17,6 +17,7 @@ from recursive_dyn.joint.drive import Drive
 from recursive_dyn.joint.joint_program import Factor, JointProgram
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.elimination_order import EliminationOrder, elimination_order
+from recursive_dyn.model.force_element import ForceElement
 from recursive_dyn.model.model_parts import ModelParts
 from recursive_dyn.spatial.algebra import mirrored
 
@@ -108,6 +109,7 @@ class Model:
     plain_slots: tuple[tuple[int, int], ...]  # (q place, v slot) where velocity is the coordinate's time derivative
     units: tuple[tuple[int, int], ...] = ()  # (first, end) of the places in q that together have length 1
     constraints: tuple[Constraint, ...] = ()
+    forces: tuple[ForceElement, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
     parts: ModelParts[Model] = NO_PARTS
 
@@ -183,6 +185,7 @@ class Model:
             if body.mass is not None and body.inertia is not None:
                 scalars += [body.mass, *body.inertia.flat]
         shape += [constraint.key for constraint in self.constraints]
+        shape += [element.key for element in self.forces]
         return content_hash(repr(shape), scalars)
 
     def gravity_at(self, values: np.ndarray) -> np.ndarray:

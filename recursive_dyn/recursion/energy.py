@@ -6,6 +6,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.recursion.element_forces import element_energy
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.spatial.algebra import cross, dot
 
@@ -42,13 +43,13 @@ def potential_energy(tree: Tree) -> Scalar:
 
 
 def elastic_energy(tree: Tree) -> Scalar:
-    """Energy of the joints' springs, stiffness (q - rest)^2 / 2."""
+    """Energy of the joints' springs, stiffness (q - rest)^2 / 2, and of force elements."""
     total: Scalar = 0.0
     for q, coordinate in zip(plain_positions(tree), tree.model.coordinates, strict=True):
         if coordinate.stiffness:
             stretch = q - coordinate.rest
             total = total + coordinate.stiffness * stretch * stretch
-    return total * 0.5
+    return total * 0.5 + element_energy(tree)
 
 
 def plain_positions(tree: Tree) -> list[Scalar]:

@@ -7,7 +7,7 @@ depends on rows after it in this configuration is left out of the solution (its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -74,7 +74,7 @@ class ConstraintRows:
 
 def constraint_rows(tree: Tree) -> ConstraintRows:
     """Every row of the model's constraints at the tree's state."""
-    quantities = _Quantities(tree)
+    quantities = Quantities(tree)
     phi: list[Scalar] = []
     psi: list[Scalar] = []
     C: list[list[Scalar]] = []
@@ -90,28 +90,38 @@ def constraint_rows(tree: Tree) -> ConstraintRows:
         phi.append(values[0])
         psi.append(values[1])
         bias.append(values[2])
-        row, own = _generalized(tree, dict(zip(rows.gradient, values[3:], strict=True)))
-        C.append(row)
-        wrenches.append(own)
+        gradient = Gradient(tree)
+        gradient.add(rows.gradient, values[3:])
+        C.append(along_velocities(tree, gradient))
+        wrenches.append(gradient.wrenches)
     return ConstraintRows(phi, psi, C, bias, wrenches)
 
 
-def _generalized(tree: Tree, gradient: dict[Any, Scalar]) -> tuple[list[Scalar], np.ndarray]:
-    """A gradient by body velocities is a wrench on that body: C_i = J^T wrench, plus what acts on rates directly; and
-    the wrenches."""
-    wrenches = np.zeros((len(tree.model.bodies), 6), dtype=object)
-    wrenches[:] = 0.0
-    for (kind, where, *component), value in gradient.items():
-        if kind != RATE:
-            wrenches[where, (component[0] if kind == SPIN else 3 + component[0])] = value
-    row = forces_from_wrenches(tree, wrenches, at_center=False)
-    for (kind, where, *_), value in gradient.items():
-        if kind == RATE:
-            row[where[1]] = row[where[1]] + value
-    return row, wrenches
+class Gradient:
+    """Gradients by velocities of bodies, as wrenches on them (nb, 6), and by rates of coordinates (nv,)."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.wrenches = np.zeros((len(tree.model.bodies), 6), dtype=object)
+        self.wrenches[:] = 0.0
+        self.rates: list[Scalar] = [0.0] * tree.model.nv
+
+    def add(self, names: Iterable[Any], values: Iterable[Scalar]) -> None:
+        """What belongs to these inputs."""
+        for (kind, where, *component), value in zip(names, values, strict=True):
+            if kind == RATE:
+                self.rates[where[1]] = self.rates[where[1]] + value
+            else:
+                place = where, (component[0] if kind == SPIN else 3 + component[0])
+                self.wrenches[place] = self.wrenches[place] + value
 
 
-class _Quantities:
+def along_velocities(tree: Tree, gradient: Gradient) -> list[Scalar]:
+    """A gradient by body velocities is a wrench on that body: J^T wrench, plus what acts on rates directly (nv,)."""
+    row = forces_from_wrenches(tree, gradient.wrenches, at_center=False)
+    return [x + y for x, y in zip(row, gradient.rates, strict=True)]
+
+
+class Quantities:
     """What a row's inputs are on a tree, made when asked for."""
 
     def __init__(self, tree: Tree) -> None:
@@ -123,9 +133,11 @@ class _Quantities:
         """Every link's motion at zero acceleration of the coordinates."""
         return motions(self.tree, None, gravity=False)
 
-    def inputs(self, outputs: Sequence[Scalar]) -> dict[Any, Scalar]:
+    def inputs(self, outputs: Sequence[Scalar], known: Mapping[Any, Scalar] | None = None) -> dict[Any, Scalar]:
+        """Values of the inputs below the outputs, of which some may be known."""
+        given = known or {}
         names = [n.args[0] for n in reachable(outputs) if n.op == "input"]
-        return {name: self.value(name) for name in names}
+        return {name: given[name] if name in given else self.value(name) for name in names}
 
     def value(self, name: tuple[Any, ...]) -> Scalar:
         kind, *where = name

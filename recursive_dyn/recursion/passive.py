@@ -1,17 +1,18 @@
-"""Forces of the joints themselves: damping and springs."""
+"""Forces that a scene has of its own: damping and springs of joints, and its force elements."""
 
 from __future__ import annotations
 
 from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.recursion.element_forces import element_forces
 from recursive_dyn.recursion.energy import plain_positions
 from recursive_dyn.recursion.kinematics import Tree
 
 
 def passive_forces(tree: Tree) -> list[Scalar]:
-    """tau (nv,) of damping and springs: -damping v - stiffness (q - rest)."""
+    """tau (nv,) of damping and springs, -damping v - stiffness (q - rest), and of force elements."""
     result: list[Scalar] = []
-    for c, q, v in zip(tree.model.coordinates, plain_positions(tree), tree.v, strict=True):
-        force: Scalar = 0.0
+    acting = element_forces(tree)
+    for c, q, v, force in zip(tree.model.coordinates, plain_positions(tree), tree.v, acting, strict=True):
         if c.damping:
             force = force - c.damping * v
         if c.stiffness:

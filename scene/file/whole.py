@@ -3,9 +3,9 @@
 format, version: what the file is; gravity: three numbers, m/s^2, or formulas of parameters; parameters: values by name;
 coordinates: those that joints share; scenery: the world's shapes; joint_names: in a robot's scene, the bodies that its
 joints move; bodies: in order of attachment, each with name, parent, placement, mass, center_of_mass, inertia, shapes,
-joint, and breaks_at, the force and torque at which that breaks; constraints: name and rows; passing: names of bodies of
-which no two collide; pairs: bodies of which it is said whether they collide or that their contact is of a material of
-its own.
+joint, and breaks_at, the force and torque at which that breaks; constraints: name and rows; forces: see
+element_fields.py; passing: names of bodies of which no two collide; pairs: bodies of which it is said whether they
+collide or that their contact is of a material of its own.
 
 Numbers keep every bit. A number of a placement or of mass properties may be a text instead, a formula of parameters;
 drives, constraints, curves, surfaces and transforms are formulas too (formula_reader.py). A joint is the constructor
@@ -25,7 +25,7 @@ from recursive_dyn.errors import ModelError, SceneFileError
 from scene.body import Body, Node
 from scene.constraint_group import DROP, REFUSE, ConstraintGroup
 from scene.content import SceneContent
-from scene.file import body_fields, document, formula_reader, formula_writer, joint_fields
+from scene.file import body_fields, document, element_fields, formula_reader, formula_writer, joint_fields
 from scene.file.body_fields import BodyReader
 from scene.file.document import as_given, brief, fields, flag, items, mapping, number, table, text
 from scene.file.names import Names
@@ -36,7 +36,7 @@ from scene.urdf.xml_text import blame
 FORMAT, VERSION = "recursive-dyn scene", 2
 _OF_BODIES = ("placement", "shapes", "breaks_at")
 _REQUIRED = ("format", "version", "gravity", "bodies")
-_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "passing", "pairs")
+_OPTIONAL = ("parameters", "coordinates", "scenery", "joint_names", "constraints", "forces", "passing", "pairs")
 
 
 def save(scene: SceneContent, path: str | os.PathLike[str]) -> None:
@@ -98,6 +98,11 @@ def _fields_of(scene: SceneContent, path: Path) -> dict[str, Any]:
     for constraint in scene.constraints:
         with blame(path, f"constraint '{constraint.name}'"):
             result["constraints"].append(_constraint_fields(constraint))
+    if scene.forces:
+        result["forces"] = []
+    for element in scene.forces:
+        with blame(path, f"force element '{element.name}'"):
+            result["forces"].append(element_fields.write(element))
     if scene.passing:
         result["passing"] = [[name for name in names if name in scene] for names in scene.passing]
     if scene.pairs:
@@ -137,6 +142,12 @@ def _fill(scene: SceneContent, content: Any, path: Path) -> None:
                 raise ModelError("two constraints have this name; give each its own")
             constrained.add(name)
             scene.constraints.append(_constraint(name, value, names))
+    for i, value in enumerate(content.get("forces", [])):
+        with blame(path, f"force element {i + 1}"):
+            element = element_fields.read(value, names)
+            if any(known.name == element.name for known in scene.forces):
+                raise ModelError(f"two force elements are named '{element.name}'; give each its own name")
+            scene.forces.append(element)
     for i, value in enumerate(content.get("passing", [])):
         with blame(path, f"passing {i + 1}"):
             scene.let_pass(text("each of its bodies", name) for name in items("it", value))
@@ -186,6 +197,7 @@ def _checked(content: Any) -> dict[str, Any]:
     fields("it", content, _REQUIRED, _OPTIONAL)
     items("bodies", content["bodies"])
     items("constraints", content.get("constraints", []))
+    items("forces", content.get("forces", []))
     items("passing", content.get("passing", []))
     items("pairs", content.get("pairs", []))
     return content

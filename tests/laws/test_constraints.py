@@ -60,7 +60,7 @@ def test_the_jacobian_is_the_derivative_of_the_rows(case):
 
 
 def test_methods_agree(case):
-    one, two = (case.dynamics(method) for method in METHODS)
+    one, two = (case.dynamics(method) for method in METHODS[:2])
     state = case.states(5, 3)
     assert_close(one.forward_dynamics(*state), two.forward_dynamics(*state), 1e-9)
     assert_close(one.multipliers(*state), two.multipliers(*state), 1e-9)

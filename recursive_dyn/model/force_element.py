@@ -1,0 +1,82 @@
+"""Force elements written as expressions: springs, drag, muscles, whatever acts between bodies and on coordinates.
+
+A term is a measure and the force along it: a measure phi (a length, an angle, a coordinate) or a speed psi that is
+linear in velocities, as the rows of constraints have them, and a strength f that may depend on all that rows may.
+Its generalized forces are f dpsi/dv: its power is f psi. An energy U adds -dU/dq.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.graph.program import content_hash
+from recursive_dyn.model.constraint import Constraint, bound, resolved
+
+OWN_RATE = "its rate"  # in a strength: the rate of the measure that it is of
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A force ``strength`` along a measure, or against a speed: generalized forces strength dpsi/dv."""
+
+    measure: Constraint
+    strength: Scalar
+
+
+@dataclass(frozen=True, eq=False)
+class ForceElement:
+    """A named element: its terms, whose strengths may hold OWN_RATE, and the energy whose gradient it follows."""
+
+    name: str
+    terms: tuple[Term, ...]
+    energy: Constraint | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """Content hash."""
+        rows = [t.measure for t in self.terms] + ([] if self.energy is None else [self.energy])
+        scalars = [row.expression for row in rows] + [t.strength for t in self.terms]
+        return content_hash(f"{self.name} {[row.holonomic for row in rows]} {self.energy is None}", scalars)
+
+
+@dataclass(frozen=True, eq=False)
+class ElementSpec:
+    """An element as a scene states it, over inputs ("parameter", name): (measure or speed, strength) pairs, energy."""
+
+    name: str
+    terms: tuple[tuple[Scalar, Scalar], ...] = ()
+    energy: Scalar | None = None
+
+    @property
+    def scalars(self) -> list[Scalar]:
+        """All that it is written in."""
+        return [x for pair in self.terms for x in pair] + ([] if self.energy is None else [self.energy])
+
+
+def element(
+    spec: ElementSpec, bodies: Mapping[str, int], slots: Mapping[str, Any], parameters: frozenset[str]
+) -> ForceElement:
+    """The element over resolved inputs. ModelError names what is unknown."""
+    what = f"force element '{spec.name}'"
+    terms, own = [], {**slots, OWN_RATE: (OWN_RATE,)}
+    for measure, strength in spec.terms:
+        row = bound(spec.name, measure, bodies, slots, parameters, what)
+        terms.append(Term(row, resolved(what, strength, bodies, own, parameters)[0]))
+    if spec.energy is None:
+        return ForceElement(spec.name, tuple(terms))
+    energy = bound(spec.name, spec.energy, bodies, slots, parameters, what)
+    if not energy.holonomic:
+        raise ModelError(f"{what}: an energy is a function of positions; let what depends on velocities be a force")
+    return ForceElement(spec.name, tuple(terms), energy)
+
+
+def elements(
+    specs: Sequence[ElementSpec], bodies: Mapping[str, int], slots: Mapping[str, Any], parameters: frozenset[str]
+) -> tuple[ForceElement, ...]:
+    """``element`` of each."""
+    return tuple(element(spec, bodies, slots, parameters) for spec in specs)

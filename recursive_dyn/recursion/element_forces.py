@@ -1,0 +1,67 @@
+"""What the force elements of a scene do: generalized forces, energy, the power of what has no energy."""
+
+from __future__ import annotations
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Scalar, substitute
+from recursive_dyn.model.constraint import Constraint
+from recursive_dyn.model.force_element import OWN_RATE, Term
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.multipliers import Gradient, Quantities, along_velocities
+
+
+def element_forces(tree: Tree) -> list[Scalar]:
+    """tau (nv,) of all elements, summed as wrenches on the bodies first: one inward pass whatever their number."""
+    if not tree.model.forces:
+        return [0.0] * tree.model.nv
+    quantities, total = Quantities(tree), Gradient(tree)
+    for element in tree.model.forces:
+        for term in element.terms:
+            strength, _, slopes = _along(quantities, element.name, term)
+            total.add(term.measure.rows.gradient, [strength * slope for slope in slopes])
+        if element.energy is not None:
+            row = element.energy.rows
+            slopes = _values(quantities, element.name, list(row.gradient.values()))
+            total.add(row.gradient, [-slope for slope in slopes])
+    return along_velocities(tree, total)
+
+
+def element_energy(tree: Tree) -> Scalar:
+    """Sum of the elements' energies."""
+    quantities, total = Quantities(tree), 0.0
+    for element in tree.model.forces:
+        if element.energy is not None:
+            total = total + _values(quantities, element.name, [_phi(element.energy)])[0]
+    return total
+
+
+def element_power(tree: Tree) -> Scalar:
+    """Power of the terms, which have no energy."""
+    quantities, total = Quantities(tree), 0.0
+    for element in tree.model.forces:
+        for term in element.terms:
+            strength, speed, _ = _along(quantities, element.name, term)
+            total = total + strength * speed
+    return total
+
+
+def _phi(row: Constraint) -> Scalar:
+    phi = row.rows.phi
+    if phi is None:
+        raise ModelError(f"force element '{row.name}' has an energy of velocities")
+    return phi
+
+
+def _along(quantities: Quantities, name: str, term: Term) -> tuple[Scalar, Scalar, list[Scalar]]:
+    """(strength, speed, the speed's gradient) of a term."""
+    rows = term.measure.rows
+    speed, *slopes = _values(quantities, name, [rows.psi, *rows.gradient.values()])
+    return _values(quantities, name, [term.strength], speed)[0], speed, slopes
+
+
+def _values(quantities: Quantities, name: str, scalars: list[Scalar], own_rate: Scalar = 0.0) -> list[Scalar]:
+    """Scalars over a row's inputs on the tree. ModelError names the element."""
+    try:
+        return substitute(scalars, quantities.inputs(scalars, {(OWN_RATE,): own_rate}))
+    except ModelError as error:  # as a distance between points that the joints keep together
+        raise ModelError(f"force element '{name}': {error}") from None

@@ -21,7 +21,7 @@ OWN_RATE = "its rate"  # in a strength: the rate of the measure that it is of
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class ForceTerm:
     """A force ``strength`` along a measure, or against a speed: generalized forces strength dpsi/dv."""
 
     measure: Constraint
@@ -33,7 +33,7 @@ class ForceElement:
     """A named element: its terms, whose strengths may hold OWN_RATE, and the energy whose gradient it follows."""
 
     name: str
-    terms: tuple[Term, ...]
+    terms: tuple[ForceTerm, ...]
     energy: Constraint | None = None
 
     @cached_property
@@ -66,7 +66,7 @@ def element(
     terms, own = [], {**slots, OWN_RATE: (OWN_RATE,)}
     for measure, strength in spec.terms:
         row = bound(spec.name, measure, bodies, slots, parameters, what)
-        terms.append(Term(row, resolved(what, strength, bodies, own, parameters)[0]))
+        terms.append(ForceTerm(row, resolved(what, strength, bodies, own, parameters)[0]))
     if spec.energy is None:
         return ForceElement(spec.name, tuple(terms))
     energy = bound(spec.name, spec.energy, bodies, slots, parameters, what)

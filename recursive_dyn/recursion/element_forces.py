@@ -5,16 +5,16 @@ from __future__ import annotations
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, substitute
 from recursive_dyn.model.constraint import Constraint
-from recursive_dyn.model.force_element import OWN_RATE, Term
+from recursive_dyn.model.force_element import OWN_RATE, ForceTerm
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.multipliers import Gradient, Quantities, along_velocities
+from recursive_dyn.recursion.multipliers import BodyQuantities, Gradient, along_velocities
 
 
 def element_forces(tree: Tree) -> list[Scalar]:
     """tau (nv,) of all elements, summed as wrenches on the bodies first: one inward pass whatever their number."""
     if not tree.model.forces:
         return [0.0] * tree.model.nv
-    quantities, total = Quantities(tree), Gradient(tree)
+    quantities, total = BodyQuantities(tree), Gradient(tree)
     for element in tree.model.forces:
         for term in element.terms:
             strength, _, slopes = _along(quantities, element.name, term)
@@ -28,7 +28,7 @@ def element_forces(tree: Tree) -> list[Scalar]:
 
 def element_energy(tree: Tree) -> Scalar:
     """Sum of the elements' energies."""
-    quantities, total = Quantities(tree), 0.0
+    quantities, total = BodyQuantities(tree), 0.0
     for element in tree.model.forces:
         if element.energy is not None:
             total = total + _values(quantities, element.name, [_phi(element.energy)])[0]
@@ -37,7 +37,7 @@ def element_energy(tree: Tree) -> Scalar:
 
 def element_power(tree: Tree) -> Scalar:
     """Power of the terms, which have no energy."""
-    quantities, total = Quantities(tree), 0.0
+    quantities, total = BodyQuantities(tree), 0.0
     for element in tree.model.forces:
         for term in element.terms:
             strength, speed, _ = _along(quantities, element.name, term)
@@ -52,14 +52,14 @@ def _phi(row: Constraint) -> Scalar:
     return phi
 
 
-def _along(quantities: Quantities, name: str, term: Term) -> tuple[Scalar, Scalar, list[Scalar]]:
+def _along(quantities: BodyQuantities, name: str, term: ForceTerm) -> tuple[Scalar, Scalar, list[Scalar]]:
     """(strength, speed, the speed's gradient) of a term."""
     rows = term.measure.rows
     speed, *slopes = _values(quantities, name, [rows.psi, *rows.gradient.values()])
     return _values(quantities, name, [term.strength], speed)[0], speed, slopes
 
 
-def _values(quantities: Quantities, name: str, scalars: list[Scalar], own_rate: Scalar = 0.0) -> list[Scalar]:
+def _values(quantities: BodyQuantities, name: str, scalars: list[Scalar], own_rate: Scalar = 0.0) -> list[Scalar]:
     """Scalars over a row's inputs on the tree. ModelError names the element."""
     try:
         return substitute(scalars, quantities.inputs(scalars, {(OWN_RATE,): own_rate}))

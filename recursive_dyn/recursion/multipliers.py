@@ -74,7 +74,7 @@ class ConstraintRows:
 
 def constraint_rows(tree: Tree) -> ConstraintRows:
     """Every row of the model's constraints at the tree's state."""
-    quantities = Quantities(tree)
+    quantities = BodyQuantities(tree)
     phi: list[Scalar] = []
     psi: list[Scalar] = []
     C: list[list[Scalar]] = []
@@ -121,7 +121,7 @@ def along_velocities(tree: Tree, gradient: Gradient) -> list[Scalar]:
     return [x + y for x, y in zip(row, gradient.rates, strict=True)]
 
 
-class Quantities:
+class BodyQuantities:
     """What a row's inputs are on a tree, made when asked for."""
 
     def __init__(self, tree: Tree) -> None:

@@ -28,7 +28,7 @@ class Collider:
     """One of Bullet's own collision shapes: its kind and sizes in m, at a pose (4, 4).
 
     A file's triangles are filled to the hull of each of its ``o`` groups where the shape moves or is ``solid``.
-    ``heights`` (nx, ny) in m lie ``spacing`` (2,) m apart, about the collider's origin.
+    ``heights`` (nx, ny) in m lie ``spacing`` (2,) m apart, about the collider's origin. ``shape``: what it stands for.
     """
 
     kind: int
@@ -41,6 +41,7 @@ class Collider:
     solid: bool = False
     heights: np.ndarray | None = None
     spacing: Sequence[float] = (1.0, 1.0)
+    shape: shapes.Shape | None = None
 
 
 @singledispatch
@@ -152,7 +153,7 @@ def _ends(length: float) -> list[np.ndarray]:
 def placed(body_shapes: Iterable[shapes.Shape], files: MeshFiles) -> list[Collider]:
     """The colliders of a moving body's shapes in its frame. Raises ModelError."""
     return [
-        replace(collider, at=shape.at @ collider.at)
+        replace(collider, at=shape.at @ collider.at, shape=shape)
         for shape in body_shapes
         if shape.collision
         for collider in moving(shape, files)

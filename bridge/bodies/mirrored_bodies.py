@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain, combinations, product, zip_longest
 
@@ -13,19 +12,16 @@ import pybullet
 
 from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, content, create_body, visual_shape
 from bridge.bodies.colliders import Collider
+from bridge.bodies.skins import PLAIN, alike, grown, skin_of, stood_for
+from bridge.bodies.true_shapes import UNKNOWN, Group, is_curved
 from bridge.bodies.visuals import Visual, unseen
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.material import Material
+from scene.shapes import Shape
 
 MIRRORS = 4  # collision group: in Bullet's own for static bodies, where mass 0 belongs, they would never meet
-_PLAIN = Material()
-
-# Of two boxes Bullet reports nothing at any gap, and only the corners that overlap. Mirrored boxes wear a skin, so that
-# boxes at rest on each other, or tilted a little, are found with all their corners; it is taken off what is reported.
-_SKIN = 5e-4  # m
-_SKIN_SHARE = 0.01  # of the smallest half extent, at most
 
 
 class MirroredBodies:
@@ -51,6 +47,8 @@ class MirroredBodies:
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
         self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
         self._extents: dict[str, list[float]] = {}  # rows of both
+        self._groups: dict[str, list[Group]] = {}
+        self._static_groups: dict[int, Group] = {}  # by the first of their ids
         self._walls: dict[int, np.ndarray] = {}  # boxes of scenery, axes of the world
         self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
@@ -63,6 +61,12 @@ class MirroredBodies:
         """All ids in the order in which a new mirror would make them: bodies, scenery, what is only drawn."""
         return [*[body for ids in self.of.values() for body in ids], *self._standing, *self._drawn]
 
+    @property
+    def groups(self) -> Iterator[Group]:
+        """What ids stand for, of those of which it is known."""
+        every = chain(chain.from_iterable(self._groups.values()), self._static_groups.values())
+        return (group for group in every if group.shapes and group.sort != UNKNOWN)
+
     def ignored(self, name: str) -> set[int]:
         """Bullet's ids of the bodies that this one never touches."""
         return self.parted.get(name, set())
@@ -70,12 +74,13 @@ class MirroredBodies:
     def add(self, name: str, parts: Sequence[tuple[Collider, Material | None]], seen: Sequence[Visual]) -> None:
         """Mirror a body of the scene, by one Bullet body or, where limits or materials ask for it, several."""
         ids = []
-        solids = [chunk for group in _alike(parts) for chunk in _chunks(*group)]
+        groups = [list(_chunks(*group)) for group in alike(parts)]
+        solids = [chunk for group in groups for chunk in group]
         looks = list(_by_color(seen)) if self._shown else []
         for chunk, look in list(zip_longest(solids, looks)) or [(None, None)]:
-            solid, material = chunk or ((), _PLAIN)
-            skin = min((_skin(part) for part in solid), default=0.0)
-            body = self._create(name, [_grown(part, skin) for part in solid], look or ())
+            solid, material = chunk or ((), PLAIN)
+            skin = min((skin_of(part) for part in solid), default=0.0)
+            body = self._create(name, [grown(part, skin) for part in solid], look or ())
             self.materials[body], self.skins[body] = material, skin
             ids.append(body)
             if solid:
@@ -85,6 +90,11 @@ class MirroredBodies:
         for a, b in combinations(ids, 2):
             self._separate(a, b)
         self.of[name] = tuple(ids)
+        ends = np.cumsum([0, *map(len, groups)]).tolist()
+        self._groups[name] = [
+            Group(tuple(ids[first:last]), name, stood_for(part for chunk, _ in group for part in chunk))
+            for group, first, last in zip(groups, ends[:-1], ends[1:], strict=True)
+        ]
         self.version += 1
         self._extents[name] = self._extent(ids, [part for part, _ in parts])
 
@@ -99,7 +109,7 @@ class MirroredBodies:
             del self.materials[body], self.skins[body]
         for others in self.parted.values():
             others.difference_update(ids)
-        del self._extents[name]
+        del self._extents[name], self._groups[name]
         self.version += 1
 
     def arrange(self, names: Sequence[str]) -> None:
@@ -143,13 +153,19 @@ class MirroredBodies:
 
     def add_scenery(self, part: Collider, at: np.ndarray, material: Material | None, plane: bool = False) -> int:
         """Put something static into the world; its id. A mesh keeps its hollows. ``plane``: it stands for a Plane."""
-        body = self._create(WORLD, [part], (), at, concave=True)
-        self.materials[body] = material or _PLAIN
+        skin = skin_of(part) if is_curved(part.shape) else 0.0
+        body = self._create(WORLD, [grown(part, skin)], (), at, concave=True)
+        self.materials[body], self.skins[body] = material or PLAIN, skin
         self._standing.append(body)
         self._walls[body] = np.array(self._box([body]))
         if plane:
             self._planes.append(body)
         return body
+
+    def stand_for(self, ids: Sequence[int], shape: Shape) -> None:
+        """Something static is this, its ``at`` in the world."""
+        if ids:
+            self._static_groups[ids[0]] = Group(tuple(ids), "", (shape,))
 
     def remove_scenery(self, body: int) -> None:
         """Something static went."""
@@ -163,6 +179,7 @@ class MirroredBodies:
             if body in listed:
                 listed.remove(body)
         del self._walls[body]
+        self._static_groups.pop(body, None)
         self._leave(body)
 
     def walls(self, size: int) -> np.ndarray:
@@ -180,7 +197,7 @@ class MirroredBodies:
         """Show something in the world, if anyone looks."""
         if self._shown:
             body = self._create(WORLD, (), [visual])
-            self.materials[body] = _PLAIN
+            self.materials[body] = PLAIN
             self._drawn.append(body)
 
     def undraw(self) -> None:
@@ -192,6 +209,7 @@ class MirroredBodies:
     def _leave(self, body: int) -> None:
         self._connection.remove(body)
         del self.materials[body]
+        self.skins.pop(body, None)
 
     def _create(
         self,
@@ -245,23 +263,6 @@ class MirroredBodies:
         size = math.hypot(*[abs(x) + y for x, y in zip(middle, half, strict=True)])
         centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
         return [min(half), 0.0 if centred else size, size, *box]
-
-
-def _alike(parts: Sequence[tuple[Collider, Material | None]]) -> Iterator[tuple[list[Collider], Material]]:
-    """Groups of one material, boxes apart from the rest."""
-    groups: dict[tuple[Material, bool], list[Collider]] = {}
-    for part, material in parts:
-        groups.setdefault((material or _PLAIN, part.kind == pybullet.GEOM_BOX), []).append(part)
-    for (material, _), group in groups.items():
-        yield group, material
-
-
-def _skin(part: Collider) -> float:
-    return min(_SKIN, _SKIN_SHARE * min(part.half_extents)) if part.kind == pybullet.GEOM_BOX else 0.0
-
-
-def _grown(part: Collider, skin: float) -> Collider:
-    return replace(part, half_extents=[h + skin for h in part.half_extents]) if skin else part
 
 
 def _chunks(parts: Sequence[Collider], material: Material) -> Iterator[tuple[Sequence[Collider], Material]]:

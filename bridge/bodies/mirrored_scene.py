@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import pybullet
@@ -156,8 +157,10 @@ class MirroredScene:
     def _stand(self, shape: shapes.Shape, parts: Sequence[Collider]) -> None:
         plane = isinstance(shape, shapes.Plane)
         self._standing[shape] = [
-            self.bodies.add_scenery(part, shape.at @ part.at, shape.material, plane) for part in parts
+            self.bodies.add_scenery(replace(part, shape=shape), shape.at @ part.at, shape.material, plane)
+            for part in parts
         ]
+        self.bodies.stand_for(self._standing[shape], shape)
 
     def _arrange_scenery(self, scenery: list[shapes.Shape]) -> None:
         """The scenery is this, and comes in this order."""

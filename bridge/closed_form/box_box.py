@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.closed_form.face_clipping import clip_face
-from bridge.closed_form.manifold_points import Found, InWorld, closest, crossed, dot, normalized, put, turned
+from bridge.curved.manifold_points import Found, InWorld, closest, crossed, dot, normalized, put, turned
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _EDGE = 1.05  # by how much less deep than over a face boxes must be past their edges to be parted there

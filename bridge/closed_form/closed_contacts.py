@@ -8,11 +8,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from bridge.closed_form.box_box import box_box
-from bridge.closed_form.manifold_points import Found, InWorld, turned
 from bridge.closed_form.near_pairs import APART, PairRoom, Rules, near_pairs, rule_of
-from bridge.closed_form.round_box import round_box
-from bridge.closed_form.round_shapes import round_round
 from bridge.closed_form.solids import BOX, Poses, Solids, overlap, place_solids
+from bridge.curved.manifold_points import Found, InWorld, turned
+from bridge.curved.round_box import round_box
+from bridge.curved.round_shapes import round_round
 from bridge.planes.half_spaces import MARGIN
 from bridge.planes.plane_contacts import PlaneTable, plane_contacts
 from recursive_dyn.codegen.compiled import Floats, compiled

@@ -17,9 +17,9 @@ from bridge.closed_form.closed_contacts import (
     look_closed,
 )
 from bridge.closed_form.closed_scene import ClosedScene
-from bridge.closed_form.manifold_points import Found
 from bridge.closed_form.near_pairs import PairRoom, pair_room
 from bridge.closed_form.solids import room_of
+from bridge.curved.manifold_points import Found
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contacts import Contacts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bridge.closed_form.manifold_points import Found, InWorld, Rows3, dot, put
+from bridge.curved.manifold_points import Found, InWorld, Rows3, dot, put
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _MOST = 8  # corners of a rectangle cut by another one

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.closed_form.manifold_points import InWorld
 from bridge.closed_form.solids import Solids, overlap
+from bridge.curved.manifold_points import InWorld
 from recursive_dyn.codegen.compiled import Integers, compiled
 
 APART = -1  # instead of a row of frictions: these two never touch

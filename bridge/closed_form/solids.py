@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from bridge.closed_form.manifold_points import InWorld, Rows3
+from bridge.curved.manifold_points import InWorld, Rows3
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contacts import STATIC
 from scene import shapes

@@ -218,7 +218,7 @@ class BulletSurroundings:
         population, contacts, placement = self._population, self._contacts, self._placed.at(poses, twists)[0]
         given = Look(
             population.census, placement, contacts.raw, population.known, contacts.frictions,
-            self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
+            population.true_shapes.table, self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
         )  # fmt: skip
         if self._given is None or any(new is not old for new, old in zip(given, self._given, strict=True)):
             self._given, self._bound = given, None

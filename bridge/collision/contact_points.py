@@ -9,7 +9,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.point_order import in_order
+from bridge.collision.true_points import Poses, is_new, is_true, true_points
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -87,20 +89,23 @@ def insert(keys: Integers, rows: Annotated[np.ndarray, float, 5], pairs: PairFri
 
 
 @compiled
-def gathered(raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactTable, aside: Aside) -> int:
+def gathered(
+    raw: RawPoints, known: Known, pairs: PairFrictions, shapes: TrueShapes, poses: Poses, table: ContactTable,
+    aside: Aside,
+) -> int:  # fmt: skip
     """Make contacts of points, as the first rows of a table; how many are in ``aside.drifting``.
 
+    Points of curved shapes with bodies at ``poses`` (nb, 4, 4) are found anew on the true surfaces.
     NEW_PAIRS if materials are wanting, NO_ROOM if there is too little anywhere: then nothing counts but what is aside.
     """
     count, scene = raw.found[0], known.scene[0]
     aside.sizes[0] = aside.sizes[1] = aside.sizes[2] = 0
     if count > len(raw.ids):
         return NO_ROOM
-    reached, order = _reached(count, raw.ids, known), np.empty(count, dtype=np.int64)
-    for i in range(count):
-        _rounded(raw.values[i])
+    reached, order, done = _reached(count, raw.ids, known), np.empty(count, dtype=np.int64), _room_for(count, shapes)
+    _rounded(raw.values, count)
     in_order(count, raw.ids, raw.values, known.ranks, order)
-    row, wanted, drifting, pair, place = 0, 0, 0, NOBODY, 0
+    row, wanted, pair, place, room = 0, 0, NOBODY, 0, min(len(table.gaps), len(aside.others))
     for k in range(count):
         i = order[k]
         if _is_repeated(raw, order, k):
@@ -114,30 +119,53 @@ def gathered(raw: RawPoints, known: Known, pairs: PairFrictions, table: ContactT
             first, second, a, b = second, first, b, a
         if not _takes_part(a, scene, reached):
             continue
+        true = is_true(shapes, first, second)
+        if true:
+            first, second = shapes.leaders[first], shapes.leaders[second]
+            if not is_new(done, (first << BITS) + second):
+                continue
         if pair != (first << BITS) + second:
             pair = (first << BITS) + second
             place = place_of(pairs.keys, pair)
             if pairs.keys[place] == NOBODY and wanted < len(aside.wanted):
                 aside.wanted[wanted] = pair
                 wanted += 1
-        if row < len(table.gaps) and row < len(aside.others):
+        more = 1
+        if true:
+            more = true_points(shapes, poses, first, second, table, row, room)
+        elif row < room:
             _write(row, raw.values[i], flip, known.skins[first], known.skins[second], table)
-            table.a[row], table.b[row] = a, b
-            table.keys[row] = (known.ranks[first] << BITS) + known.ranks[second]
-            table.frictions[row] = pairs.rows[place]
-            aside.others[row] = second
+        key, link = (known.ranks[first] << BITS) + known.ranks[second], raw.ids[i, 2] if flip else raw.ids[i, 3]
+        for r in range(row, min(row + more, room)):
+            table.a[r], table.b[r], table.keys[r], table.frictions[r] = a, b, key, pairs.rows[place]
+            aside.others[r] = second
             if b == STATIC and known.foreign[second]:
-                aside.drifting[drifting, 0] = row
-                aside.drifting[drifting, 1] = raw.ids[i, 2] if flip else raw.ids[i, 3]
-                drifting += 1
-        row += 1
-    aside.sizes[0], aside.sizes[1], aside.sizes[2] = row, wanted, drifting
+                _let_drift(aside, r, link)
+        row += more
+    aside.sizes[0], aside.sizes[1] = row, wanted
     if wanted > 0:
         return NEW_PAIRS
-    if row > len(table.gaps) or row > len(aside.others):
+    if row > room:
         return NO_ROOM
     table.size[0] = row
-    return drifting
+    return aside.sizes[2]
+
+
+@compiled
+def _let_drift(aside: Aside, row: int, link: int) -> None:
+    """A contact's B may be a belt."""
+    k = aside.sizes[2]
+    aside.drifting[k, 0], aside.drifting[k, 1] = row, link
+    aside.sizes[2] = k + 1
+
+
+@compiled
+def _room_for(count: int, shapes: TrueShapes) -> Integers:
+    """A table of pairs that were found on true surfaces, twice as large as it may get full."""
+    size = 1
+    while len(shapes.kinds) > 0 and size < 2 * count:
+        size *= 2
+    return np.full(size, NOBODY)
 
 
 @compiled
@@ -171,9 +199,10 @@ def _brought(k: int, reached: Flags) -> bool:
 
 
 @compiled
-def _rounded(values: Floats) -> None:
-    for k in range(10):
-        values[k] = np.rint(values[k] * _DIGITS) / _DIGITS
+def _rounded(values: Annotated[np.ndarray, float, 10], count: int) -> None:
+    for i in range(count):
+        for k in range(10):
+            values[i, k] = np.rint(values[i, k] * _DIGITS) / _DIGITS
 
 
 @compiled

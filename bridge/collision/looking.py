@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.bullet_calls import GONE, Census, Functions, detect, handle_of, is_unchanged, place, tell
 from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions, RawPoints, gathered
 from bridge.collision.placing import HALF, Placement, has_moved, note_due
@@ -32,6 +33,7 @@ class Look(NamedTuple):
     raw: RawPoints
     known: Known
     frictions: PairFrictions
+    shapes: TrueShapes
     planes: PlaneTable
     table: ContactTable
     aside: Aside
@@ -74,7 +76,9 @@ def looks_twice(given: Look) -> bool:
 @compiled
 def written(given: Look) -> int:
     """Make contacts of the points that were told, and add those with planes; as ``look`` says."""
-    drifting = gathered(given.raw, given.known, given.frictions, given.table, given.aside)
+    drifting = gathered(
+        given.raw, given.known, given.frictions, given.shapes, given.placement.poses, given.table, given.aside
+    )
     if drifting >= 0:
         if len(given.table.gaps) - given.table.size[0] < len(given.planes.found.whole):
             drifting = NO_ROOM

@@ -9,6 +9,7 @@ import numpy as np
 import pybullet
 
 from bridge.bodies.mirrored_bodies import MirroredBodies
+from bridge.bodies.true_shapes import TrueShapesTable
 from bridge.collision.bullet_calls import Census, nobody
 from bridge.collision.contact_points import BITS, Known
 from bridge.collision.free_bodies import FreeBody, articulated
@@ -26,8 +27,9 @@ _AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's
 class Population:
     """``free``: single bodies of Bullet's own with mass; ``lively``: whether Bullet has anything to move at all.
 
-    ``shared``: whether it has anything of its own; ``census`` of all; ``known``: what each id is to a solve; ``reach``
-    (nb, 3) and ``boxes`` (nb, 6) of the scene's bodies, ``walls`` of scenery. All are those of the last ``count``.
+    ``shared``: whether it has anything of its own; ``census`` of all; ``known``: what each id is to a solve;
+    ``true_shapes``: what ids stand for; ``reach`` (nb, 3) and ``boxes`` (nb, 6) of the scene's bodies, ``walls`` of
+    scenery. All are those of the last ``count``.
     """
 
     def __init__(
@@ -41,7 +43,7 @@ class Population:
         self.known = Known(
             self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), _integers([len(names)]), _integers([0])
         )
-        self.census = nobody()
+        self.census, self.true_shapes = nobody(), TrueShapesTable()
         self.reach, self.boxes, self.walls = bodies.reach, bodies.boxes, np.zeros((0, 6))
         self.free: list[FreeBody] = []
         self.lively = self.shared = False
@@ -137,6 +139,8 @@ class Population:
         foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
         self._numbers[bodies.ids] = bodies.owners
         skins[_integers(bodies.skins)] = np.fromiter(bodies.skins.values(), float, len(bodies.skins))
+        numbers = {name: k for k, name in enumerate(self._names)}
+        self.true_shapes.tell(bodies.groups, numbers, size)
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:

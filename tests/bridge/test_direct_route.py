@@ -15,6 +15,7 @@ from routes_to_bullet import H, ball_over_ground, courses, direct, ordinary
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from bridge.bodies.true_shapes import nothing_true
 from bridge.collision import bullet_surroundings
 from bridge.collision.contact_points import (
     NEW_PAIRS,
@@ -209,12 +210,13 @@ def test_points_become_contacts(seed, count):
     numbers = np.array([STATIC, STATIC, 0, 1, 2, 3, 4, STATIC])  # 3 and 4 are free bodies of Bullet's
     known = Known(numbers, 10 * np.arange(8), rng.random(8), np.arange(8) == 1, np.array([3]), np.array([2]))
     frictions = PairFrictions(np.full(256, -1), np.zeros((256, 5)))
+    nothing, poses = nothing_true(8), np.zeros((3, 4, 4))
     buffer, wanted = ContactBuffer(64), Aside(*np.zeros((2, 64), int), np.zeros((64, 2), int), np.zeros(3, int))
-    result = gathered(raw, known, frictions, buffer.table, wanted)
+    result = gathered(raw, known, frictions, nothing, poses, buffer.table, wanted)
     if result == NEW_PAIRS:
         keys = np.unique(wanted.wanted[: wanted.sizes[1]])
         insert(keys, np.arange(5.0 * len(keys)).reshape(-1, 5), frictions)
-        result = gathered(raw, known, frictions, buffer.table, wanted)
+        result = gathered(raw, known, frictions, nothing, poses, buffer.table, wanted)
     assert result == wanted.sizes[2] >= 0
     n, table = buffer.count, buffer.table
     a, b = table.a[:n], table.b[:n]
@@ -225,10 +227,10 @@ def test_points_become_contacts(seed, count):
     for pair in zip(a.tolist(), b.tolist(), strict=True):
         assert frozenset(pair) in own or min(pair) >= 3 or pair[1] == STATIC
     plain, aside = ContactBuffer(64), Aside(*(x.copy() for x in wanted))
-    assert gathered.python(raw, known, frictions, plain.table, aside) == result
+    assert gathered.python(raw, known, frictions, nothing, poses, plain.table, aside) == result
     assert all((x == y).all() for x, y in zip(plain.table, table, strict=True))
     if n > 1:
-        assert gathered(raw, known, frictions, ContactBuffer(n - 1).table, aside) == NO_ROOM
+        assert gathered(raw, known, frictions, nothing, poses, ContactBuffer(n - 1).table, aside) == NO_ROOM
         assert aside.sizes[0] == n
 
 

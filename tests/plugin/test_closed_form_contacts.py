@@ -13,8 +13,8 @@ import pytest
 import bridge
 import recursive_dyn as rd
 from bridge.closed_form.closed_contacts import POINTS, meet
-from bridge.closed_form.manifold_points import Found
 from bridge.closed_form.solids import place_solids, room_of, solids_of
+from bridge.curved.manifold_points import Found
 from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 from scene import Body, Scene, joints, shapes
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bridge.closed_form.manifold_points import Found, InWorld, clamped, closest, dot, put
+from bridge.curved.manifold_points import Found, InWorld, clamped, closest, dot, put
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _WITHIN = 1e-9  # m: a core that is nearer to the box meets it
@@ -43,7 +43,7 @@ def round_box(placed: InWorld, a: int, b: int, margin: float, found: Found) -> N
     if distance - radius >= margin:
         return
     _told(placed, b, x, n, distance - radius, found)
-    if abs(n[face]) > _FACE:
+    if abs(n[face]) > _FACE and placed.sizes[a, 1] > 0.0:
         sign = 1.0 if n[face] > 0.0 else -1.0
         first, last = _over(p, u, half, face)
         if last > first:

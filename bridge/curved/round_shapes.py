@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bridge.closed_form.manifold_points import (
+from bridge.curved.manifold_points import (
     TOUCHING,
     Found,
     InWorld,

@@ -1,0 +1,61 @@
+"""Which colliders make a body of Bullet's together, and by how much they are larger than the shapes they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import pybullet
+
+from bridge.bodies.colliders import Collider
+from bridge.bodies.true_shapes import is_curved
+from recursive_dyn.contact.material import Material
+from scene.shapes import Ellipsoid, Shape, Torus
+
+PLAIN = Material()
+
+# Of two boxes Bullet reports nothing at any gap, and only the corners that overlap. Mirrored boxes wear a skin, so that
+# boxes at rest on each other, or tilted a little, are found with all their corners; it is taken off what is reported.
+_SKIN = 5e-4  # m
+_SKIN_SHARE = 0.01  # of the smallest half extent, at most
+# Ellipsoids and tori wear one that their polyhedra and capsules reach out of, so that all that touches is found.
+_HULL, _RING = 0.0046, 0.0025  # of the largest radius, of the major one
+
+
+def alike(parts: Sequence[tuple[Collider, Material | None]]) -> Iterator[tuple[list[Collider], Material]]:
+    """Groups of one material and sort: boxes, what wears another skin, and what is curved are apart from the rest."""
+    groups: dict[tuple[Material, object], list[Collider]] = {}
+    for part, material in parts:
+        sort: object = part.kind == pybullet.GEOM_BOX
+        if is_curved(part.shape):
+            sort = type(part.shape) if isinstance(part.shape, (Ellipsoid, Torus)) else "round"
+        groups.setdefault((material or PLAIN, sort), []).append(part)
+    for (material, _), group in groups.items():
+        yield group, material
+
+
+def stood_for(parts: Iterable[Collider]) -> tuple[Shape, ...]:
+    """The shapes of colliders, each once; none where that is not known of one."""
+    own = list(dict.fromkeys(part.shape for part in parts))
+    return tuple(shape for shape in own if shape is not None) if None not in own else ()
+
+
+def skin_of(part: Collider) -> float:
+    """How much larger a collider is than what it stands for, m, so that it holds all of that."""
+    match part.shape:
+        case Ellipsoid() as ellipsoid:
+            return _HULL * float(max(ellipsoid.radii))
+        case Torus() as torus:
+            return _RING * torus.major
+    return min(_SKIN, _SKIN_SHARE * min(part.half_extents)) if part.kind == pybullet.GEOM_BOX else 0.0
+
+
+def grown(part: Collider, skin: float) -> Collider:
+    """A collider that is larger by a skin, m."""
+    if not skin:
+        return part
+    if part.kind == pybullet.GEOM_BOX:
+        return replace(part, half_extents=[h + skin for h in part.half_extents])
+    if isinstance(part.shape, Ellipsoid):
+        return replace(part, scale=[1.0 + skin / float(r) for r in part.shape.radii])
+    return replace(part, radius=part.radius + skin) if isinstance(part.shape, Torus) else part

@@ -1,0 +1,140 @@
+"""What Bullet's bodies stand for where contacts are found on the true surfaces: rows of shapes by Bullet's id."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from bridge.curved.curved_pairs import POINTS
+from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, ROUND, TORUS
+from bridge.curved.manifold_points import Found, InWorld
+from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes
+from bridge.planes.stack import Stack
+from recursive_dyn.codegen.compiled import Integers
+from recursive_dyn.contact.contacts import STATIC
+from scene import shapes
+
+UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two of which one is curved the points are found anew
+NOBODY = -1
+_CURVED = (shapes.Sphere, shapes.Capsule, shapes.Cylinder, shapes.Ellipsoid, shapes.Torus)
+
+
+class TrueShapes(NamedTuple):
+    """Shapes (m of them) by Bullet's ids (n of them).
+
+    sorts (n,); leaders (n,): the first id of those that stand for the same shapes; firsts, lasts (n,): their rows;
+    bodies (m,): the scene's number, or STATIC; kinds, hulls (m,): as ``curved_pairs`` has them; at (m, 4, 4): in the
+    body's frame, scenery's in the world; placed, found: room for two shapes, and for their points.
+    """
+
+    sorts: Integers
+    leaders: Integers
+    firsts: Integers
+    lasts: Integers
+    bodies: Integers
+    kinds: Integers
+    hulls: Integers
+    at: Annotated[np.ndarray, float, 4, 4]
+    solids: Polytopes
+    placed: InWorld
+    found: Found
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Bullet's ids that together stand for shapes; a body of the scene by name, or "" for scenery."""
+
+    ids: tuple[int, ...]
+    name: str
+    shapes: tuple[shapes.Shape, ...]
+
+    @property
+    def sort(self) -> int:
+        """Whether all of them are curved, or flat."""
+        if all(type(shape) in _CURVED for shape in self.shapes):
+            return CURVED
+        return FLAT if all(type(shape) is shapes.Box for shape in self.shapes) else UNKNOWN
+
+
+def is_curved(shape: shapes.Shape | None) -> bool:
+    """Whether a shape's own surface is curved, and contacts are found on it."""
+    return type(shape) in _CURVED
+
+
+class TrueShapesTable:
+    """``table``, of the groups that were told last."""
+
+    def __init__(self) -> None:
+        rows = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, 3)))
+        self._stack = Stack[Group](rows, self._rows)
+        self._numbers = dict[Hashable, int]()  # of polytopes
+        self._polytopes = list[Polytope]()
+        self._solids = gathered_polytopes(())
+        self.table = _table(np.zeros((4, 0), dtype=np.int64), np.zeros(0, dtype=np.int64), rows, self._solids)
+
+    def tell(self, groups: Iterable[Group], numbers: dict[str, int], size: int) -> None:
+        """Bullet's ids below ``size``, groups among them, and the scene's bodies by name."""
+        own = list(groups)
+        if not any(group.sort == CURVED for group in own):
+            own = []
+        self._stack.arrange(own)
+        if len(self._polytopes) > len(self._solids.ranges):
+            self._solids = gathered_polytopes(self._polytopes)
+        ends = np.cumsum([0, *(len(group.shapes) for group in own)]).tolist()
+        ids = np.zeros((4, size), dtype=np.int64)
+        ids[1] = NOBODY
+        for group, first, last in zip(own, ends[:-1], ends[1:], strict=True):
+            ids[:, list(group.ids)] = np.array([[group.sort], [group.ids[0]], [first], [last]])
+        counts = [len(group.shapes) for group in own]
+        bodies = np.repeat(np.array([numbers.get(group.name, STATIC) for group in own], dtype=np.int64), counts)
+        self.table = _table(ids, bodies, self._stack.arrays, self._solids)
+
+    def _rows(self, group: Group) -> Sequence[np.ndarray]:
+        kinds, sizes = zip(*(_kind_and_size(shape) for shape in group.shapes), strict=True)
+        hulls = [self._number(size) if kind == BOX else NOBODY for kind, size in zip(kinds, sizes, strict=True)]
+        at = np.array([shape.at for shape in group.shapes], dtype=float)
+        return np.array(kinds, dtype=np.int64), np.array(hulls, dtype=np.int64), at, np.array(sizes, dtype=float)
+
+    def _number(self, half: tuple[float, float, float]) -> int:
+        if half not in self._numbers:
+            self._numbers[half] = len(self._polytopes)
+            self._polytopes.append(box_polytope(half))
+        return self._numbers[half]
+
+
+def _table(ids: np.ndarray, bodies: np.ndarray, rows: Sequence[np.ndarray], solids: Polytopes) -> TrueShapes:
+    kinds, hulls, at, sizes = (np.ascontiguousarray(x) for x in rows)
+    m = len(bodies)
+    placed = InWorld(np.zeros((m, 3)), np.zeros((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
+    found = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64))
+    sorts, leaders, firsts, lasts = (x.copy() for x in ids)
+    return TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, hulls, at, solids, placed, found)
+
+
+def nothing_true(size: int) -> TrueShapes:
+    """Nothing is known of ids below ``size``."""
+    made = TrueShapesTable()
+    made.tell((), {}, size)
+    return made.table
+
+
+def _kind_and_size(shape: shapes.Shape) -> tuple[int, tuple[float, float, float]]:
+    match shape:
+        case shapes.Box():
+            x, y, z = (0.5 * float(s) for s in shape.size)
+            return BOX, (x, y, z)
+        case shapes.Sphere():
+            return ROUND, (shape.radius, 0.0, 0.0)
+        case shapes.Capsule():
+            return ROUND, (shape.radius, 0.5 * shape.length, 0.0)
+        case shapes.Cylinder():
+            return CYLINDER, (shape.radius, 0.5 * shape.length, 0.0)
+        case shapes.Torus():
+            return TORUS, (shape.major, shape.minor, 0.0)
+        case shapes.Ellipsoid():
+            x, y, z = (float(r) for r in shape.radii)
+            return ELLIPSOID, (x, y, z)
+    raise AssertionError("groups are of known shapes")

@@ -1,0 +1,92 @@
+"""Contacts on the true surfaces of two of Bullet's bodies, which Bullet found near each other; compiled."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
+from bridge.curved.curved_pairs import is_known, meet_curved
+from bridge.planes.half_spaces import MARGIN
+from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.contacts import STATIC
+
+Poses = Annotated[np.ndarray, float, 4, 4]
+
+
+@compiled
+def is_true(shapes: TrueShapes, first: int, second: int) -> bool:
+    """Whether contacts of two of Bullet's bodies are found on their true surfaces."""
+    if len(shapes.kinds) == 0 or (shapes.sorts[first] != CURVED and shapes.sorts[second] != CURVED):
+        return False
+    if shapes.sorts[first] == UNKNOWN or shapes.sorts[second] == UNKNOWN:
+        return False
+    for i in range(shapes.firsts[first], shapes.lasts[first]):
+        for j in range(shapes.firsts[second], shapes.lasts[second]):
+            if not is_known(shapes.kinds[i], shapes.kinds[j]):
+                return False
+    return True
+
+
+@compiled
+def true_points(
+    shapes: TrueShapes, poses: Poses, first: int, second: int, table: ContactTable, row: int, room: int
+) -> int:
+    """Write the contacts of A, the first, and B from a row on, points and gaps alone, as far as there is room; how many
+    there are."""
+    count = 0
+    for i in range(shapes.firsts[first], shapes.lasts[first]):
+        _place(shapes, poses, i)
+    for j in range(shapes.firsts[second], shapes.lasts[second]):
+        _place(shapes, poses, j)
+    for i in range(shapes.firsts[first], shapes.lasts[first]):
+        for j in range(shapes.firsts[second], shapes.lasts[second]):
+            meet_curved(shapes.kinds, shapes.hulls, shapes.placed, shapes.solids, i, j, MARGIN, shapes.found)
+            for k in range(shapes.found.size[0]):
+                if row + count < room:
+                    _write(shapes, k, table, row + count)
+                count += 1
+    return count
+
+
+@compiled
+def is_new(done: Integers, pair: int) -> bool:
+    """Whether a pair is told the first time; done (2^k,): those that were, in places that most are free of."""
+    last = len(done) - 1
+    place = (pair * 7919 + (pair >> 24) * 31) & last
+    while done[place] >= 0:
+        if done[place] == pair:
+            return False
+        place = (place + 1) & last
+    done[place] = pair
+    return True
+
+
+@compiled
+def _write(shapes: TrueShapes, k: int, table: ContactTable, row: int) -> None:
+    values = shapes.found.rows[k]
+    table.gaps[row] = values[6]
+    for i in range(3):
+        table.normals[row, i] = values[3 + i]
+        table.points[row, 0, i] = values[i] + values[6] * values[3 + i]
+        table.points[row, 1, i] = values[i]
+        table.drift[row, i] = table.impulses[row, i] = table.moments[row, i] = 0.0
+
+
+@compiled
+def _place(shapes: TrueShapes, poses: Poses, k: int) -> None:
+    """Where a shape is."""
+    body, at, center, axes = shapes.bodies[k], shapes.at[k], shapes.placed.centers[k], shapes.placed.axes[k]
+    if body == STATIC:
+        for i in range(3):
+            center[i] = at[i, 3]
+            for j in range(3):
+                axes[j, i] = at[i, j]
+        return
+    X = poses[body]
+    for i in range(3):
+        center[i] = X[i, 0] * at[0, 3] + X[i, 1] * at[1, 3] + X[i, 2] * at[2, 3] + X[i, 3]
+        for j in range(3):
+            axes[j, i] = X[i, 0] * at[0, j] + X[i, 1] * at[1, j] + X[i, 2] * at[2, j]

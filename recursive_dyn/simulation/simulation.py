@@ -14,24 +14,25 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.notebook import counted
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, applied, generalized
+from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, generalized
 from recursive_dyn.simulation.breaking import Breaking
 from recursive_dyn.simulation.carried_motion import carry_motion, hung_anew
 from recursive_dyn.simulation.chart_switching import Charts
 from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
+from recursive_dyn.simulation.grab import Hands
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.observer import Observer
+from recursive_dyn.simulation.pushed import Pushed
 from recursive_dyn.simulation.sensors import Sensors
-from recursive_dyn.simulation.snapshots import Snapshots
 from recursive_dyn.simulation.state import State, numbers, whole
 from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 from recursive_dyn.simulation.timesteps import Timesteps
 
 
-class Simulation(Snapshots):
+class Simulation(Pushed):
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
@@ -69,7 +70,7 @@ class Simulation(Snapshots):
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._sensors: Sensors | None = None
         self.observers = []
-        self.breaking = Breaking()
+        self.breaking, self._hands = Breaking(), Hands()
 
     def __repr__(self) -> str:
         bodies, nv = counted(self._dynamics.model.nb, "body", "bodies"), self._dynamics.nv
@@ -243,11 +244,12 @@ class Simulation(Snapshots):
         self._timesteps.begin()
         self.breaking.told = ()
         try:
-            if self._forces or self._charts or self.control is not None or self.observers or self._timesteps.loads:
+            watched = self.control is not None or self.observers or self._timesteps.loads
+            if watched or self._forces or self._charts or self._hands:
                 for _ in range(count):
                     tau, loads = self._applied(), self._timesteps.loads
                     if loads:
-                        self.breaking.begin(loads, self._dynamics, self.q, self.v, tau, self._forces)
+                        self.breaking.begin(loads, self._dynamics, self.q, self.v, tau, self._acting())
                     self._timesteps.run(self, tau, self._timestep, 1)
                     if loads:
                         self.breaking.end(self, loads, self._timesteps.memory)
@@ -257,16 +259,8 @@ class Simulation(Snapshots):
                 self._timesteps.run(self, self._tau, self._timestep, count)
         finally:
             if count:
-                self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._forces)) if self._sensors else None
+                self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if self._sensors else None
                 self._forces.clear()
-
-    def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
-        """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""
-        self._forces.append(applied(self._dynamics, body, np.zeros(3), force, point))
-
-    def apply_torque(self, body: Any, torque: Any) -> None:
-        """Turn with ``torque`` (3,), N m, world axes, during the next step call."""
-        self._forces.append(applied(self._dynamics, body, torque, np.zeros(3), np.zeros(3)))
 
     def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:
         """(A (2 nv, 2 nv), B (2 nv, k)) of the next timestep as it is taken, in contact too: x' = A x + B u.
@@ -292,4 +286,5 @@ class Simulation(Snapshots):
             self._charts.improve(state, tau)
         if self.control is not None:
             tau[:] = commanded(self._dynamics, self.control, state, self._timestep)
-        return tau + generalized(self._dynamics, state.q, self._forces) if self._forces else tau
+        tau = tau + generalized(self._dynamics, state.q, self._forces) if self._forces else tau
+        return self._hands.pull(self._dynamics, state, tau, self._timestep) if self._hands else tau

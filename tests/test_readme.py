@@ -105,6 +105,21 @@ def test_paths_that_are_named_exist():
     assert not [path for path in named if not (ROOT / path).exists()]
 
 
+def test_what_is_followed_is_cited_where_it_is_said_to_be():
+    rows = re.findall(r"^\| (\w[\w'-]*).*? ((?:19|20)\d\d), .* \| (.*) \|$", PAGES["references.md"], re.MULTILINE)
+    assert len(rows) > 30
+    for author, year, places in rows:
+        for path in re.findall(r"`([\w/]+\.py)`", places):
+            text = (ROOT / path).read_text()
+            assert author.split()[0] in text and year in text, f"{path} does not cite {author} {year}"
+
+
+def test_what_contributing_names_exists():
+    text = PAGES["CONTRIBUTING.md"]
+    for path in re.findall(r"`((?:[\w.]+/)+[\w.]*|\.[\w.-]+ya?ml)`", text):
+        assert (ROOT / path).exists(), path
+
+
 def test_every_room_has_its_line():
     rooms = {
         f"{path.parent.relative_to(ROOT)}/"

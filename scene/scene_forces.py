@@ -12,12 +12,12 @@ from recursive_dyn.graph.expression import Graph
 from recursive_dyn.model.force_element import ElementSpec
 from scene import force_elements as elements
 from scene.body import Body, World
-from scene.content import SceneContent
+from scene.ready_constraints import ReadyConstraints
 
 _ORIGIN = (0.0, 0.0, 0.0)
 
 
-class SceneForces(SceneContent):
+class SceneForces(ReadyConstraints):
     """The methods of a scene that add force elements to ``forces``.
 
     They act between bodies or with ``scene.world``, are evaluated wherever an integrator evaluates accelerations, and

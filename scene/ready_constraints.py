@@ -1,0 +1,112 @@
+"""Constraints that every engine has ready: welds, pins, distances and gears, written as rows between bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Graph, Scalar, array, sqrt
+from recursive_dyn.spatial.algebra import dot
+from scene import force_elements
+from scene.body import Body, World
+from scene.constraint_group import DROP, ConstraintGroup
+from scene.content import SceneContent
+from scene.force_elements import Point, rotation, scalars
+from scene.number_checks import numbers, rigid_pose
+
+_ORIGIN = (0.0, 0.0, 0.0)
+
+
+class ReadyConstraints(SceneContent):
+    """The methods of a scene that add ready constraints; each returns the group of rows, which ``constraints.remove``
+    takes out again.
+
+    Rows that repeat others, as three of a hinge that closes a plane loop, are left out. ModelError names the
+    constraint.
+    """
+
+    def weld(
+        self, a: Body | World | str, b: Body | World | str, pose_a: Any = None, pose_b: Any = None,
+        name: str | None = None,
+    ) -> ConstraintGroup:  # fmt: skip
+        """Hold a frame of b, at pose_b (4, 4) in it, to a frame of a, at pose_a."""
+
+        def rows(graph: Graph, what: str) -> list[Scalar]:
+            (A, p), (B, r) = (self._frame(graph, what, *x) for x in ((a, pose_a), (b, pose_b)))
+            R = A.T @ B
+            return [*(A.T @ (r - p)), R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
+
+        return self._ready("weld", name, rows)
+
+    def pin(
+        self, a: Body | World | str, b: Body | World | str, point_a: Any = _ORIGIN, point_b: Any = _ORIGIN,
+        axis: Any = None, name: str | None = None,
+    ) -> ConstraintGroup:  # fmt: skip
+        """Hold a point of b to a point of a; with an ``axis`` (3,), of both frames, as a hinge about it."""
+
+        def rows(graph: Graph, what: str) -> list[Scalar]:
+            first, second = (self._place(what, *x) for x in ((a, point_a), (b, point_b)))
+            A, B = rotation(graph, first.body), rotation(graph, second.body)
+            found = list(A.T @ (second.position(graph) - first.position(graph)))
+            if axis is not None:
+                along, across = _triad(what, axis)
+                found += [dot(A @ array(x), B @ array(along)) for x in across]
+            return found
+
+        return self._ready("pin", name, rows)
+
+    def distance(
+        self, a: Body | World | str, b: Body | World | str, length: Any, point_a: Any = _ORIGIN, point_b: Any = _ORIGIN,
+        name: str | None = None,
+    ) -> ConstraintGroup:  # fmt: skip
+        """Keep two points of bodies at a distance, m, a number above 0 or of parameters: a rod without mass."""
+
+        def rows(graph: Graph, what: str) -> list[Scalar]:
+            (wanted,) = scalars(what, graph, length)
+            if isinstance(wanted, float) and not wanted > 0.0:
+                raise ModelError(f"{what}: a distance is above 0, not {length!r}; a pin keeps two points together")
+            d = self._place(what, b, point_b).position(graph) - self._place(what, a, point_a).position(graph)
+            return [sqrt(dot(d, d)) - wanted]
+
+        return self._ready("distance", name, rows)
+
+    def gear(self, driven: Any, driver: Any, ratio: Any, offset: Any = 0.0, name: str | None = None) -> ConstraintGroup:
+        """Keep driven = ratio driver + offset, two coordinates (``wheel.q[0]``, ``scene.coordinate``)."""
+
+        def rows(graph: Graph, what: str) -> list[Scalar]:
+            x, y, r, c = scalars(what, graph, driven, driver, ratio, offset)
+            return [x - r * y - c]
+
+        return self._ready("gear", name, rows)
+
+    def _ready(self, kind: str, name: str | None, rows: Any) -> ConstraintGroup:
+        if name is None:
+            known = {group.name for group in self.constraints}
+            name = next(n for k in range(1, len(known) + 2) if (n := f"{kind} {k}") not in known)
+        group = ConstraintGroup(name, tuple(rows(Graph(), f"constraint '{name}'")), DROP)
+        self.add_constraint(group)
+        return group
+
+    def _place(self, what: str, node: Any, place: Any) -> Point:
+        known = self._named(what, node)
+        return force_elements.point(what, None if known == self.world.name else self[known], place)
+
+    def _frame(self, graph: Graph, what: str, node: Any, pose: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(rotation (3, 3), position (3,)) of a frame of a body in the world."""
+        X = np.eye(4) if pose is None else rigid_pose(what, "a pose", pose)
+        origin = self._place(what, node, X[:3, 3])
+        return rotation(graph, origin.body) @ array(X[:3, :3]), origin.position(graph)
+
+
+def _triad(what: str, axis: Any) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A unit vector along the axis, and two across."""
+    along = numbers(what, "axis", axis, (3,))
+    size = np.linalg.norm(along)
+    if not size > 0.0:
+        raise ModelError(f"{what}: an axis is a vector (3,) that is not zero, not {axis!r}")
+    along = along / size
+    first = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
+    first /= np.linalg.norm(first)
+    return along, [first, np.cross(along, first)]

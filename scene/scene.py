@@ -112,7 +112,8 @@ class Scene(SceneForces):
     def compile(self, method: str = "auto") -> Dynamics:
         """Equations of motion; each function compiles at its first call.
 
-        method: "auto", "recursive", "lagrangian", or "trace", a reference (docs/reference.md, Methods).
+        method: "auto", "recursive", "lagrangian", "trace", a reference, or "method_two", for long chains
+        (docs/reference.md, Methods).
 
         Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
         """

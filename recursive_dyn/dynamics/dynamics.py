@@ -53,7 +53,7 @@ class Dynamics(Differentiable, Conversions):
 
     @property
     def method(self) -> str:
-        """How equations of motion are found and solved: "auto", "recursive", "lagrangian" or "trace"."""
+        """How equations of motion are found and solved, as ``Scene.compile`` was told."""
         return self.functions.method
 
     @property

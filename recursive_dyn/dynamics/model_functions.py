@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.codegen.sizes import known_sizes
 from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
 from recursive_dyn.dynamics.derivatives.forest_derivatives import ForestDerivatives
@@ -16,6 +18,8 @@ from recursive_dyn.dynamics.derivatives.tangents import ArgumentDirections
 from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from recursive_dyn.dynamics.forest_functions import Forest
 from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.dynamics.mixed.link_kinds import refuse
+from recursive_dyn.dynamics.mixed.mixed_kernel import MixedKernel
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph
@@ -27,6 +31,7 @@ from recursive_dyn.recursion.context import (
     ALONG,
     AUTO,
     LAGRANGIAN,
+    METHOD_TWO,
     OF_BODIES,
     RECURSIVE,
     TRACE,
@@ -36,7 +41,9 @@ from recursive_dyn.recursion.context import (
 )
 from recursive_dyn.recursion.kinematics import Tree
 
-METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE)
+METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO)
+# What Method II computes link by link; all else is as of "recursive"
+BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step", "rates", "midpoint", "stage")
 _DERIVED = {"along": along_arguments, "along parameters": along_parameters}
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
 _MOST_TREES = 256
@@ -48,9 +55,10 @@ class ModelFunctions:
     """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter, and
     "along/function", "along parameters/function" are those of ``derivatives.derived_functions``.
 
-    method: "recursive", "lagrangian", "trace" (Guenter & Lee's own form, a reference), or "auto", which keeps of the
-    graphs of the first two the one with fewer operations. ModelError for another one, and for unknown functions and
-    parameters. whole: False for one tree of a forest, whose functions give sums and not what is made of them.
+    method: "recursive", "lagrangian", "trace" (Guenter & Lee's own form, a reference), "method_two" (Si & Guenter's,
+    link by link), or "auto", which keeps of the graphs of the first two the one with fewer operations. ModelError for
+    another one, or one that cannot take the model, and for unknown functions and parameters. whole: False for one tree
+    of a forest, whose functions give sums and not what is made of them.
     """
 
     model: Model
@@ -61,6 +69,8 @@ class ModelFunctions:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ModelError(f"unknown method '{self.method}'; choose one of {', '.join(METHODS)}")
+        if self.method == METHOD_TWO:
+            refuse(self.model)
 
     def __reduce__(self) -> Any:
         return ModelFunctions, (self.model, self.method, self.whole)
@@ -105,7 +115,8 @@ class ModelFunctions:
         """The model's content hash, the function, and the method where it matters."""
         known = self.function(function)
         part = " of a tree" if known.total is not None and not self.whole else ""
-        return f"{self.model.key} {function} {self.method if known.solves or self.method == TRACE else ''}{part}"
+        method = RECURSIVE if self.method == METHOD_TWO else self.method
+        return f"{self.model.key} {function} {method if known.solves or method == TRACE else ''}{part}"
 
     @cached_property
     def forest(self) -> Forest:
@@ -129,7 +140,12 @@ class ModelFunctions:
         return _TREES[key]
 
     def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
-        """The kernel of a forest's function, trees in lanes; None where one program is better, or must be."""
+        """The kernel of a forest's function, trees in lanes, or by links; None where one program is better, or must
+        be."""
+        if self.method == METHOD_TWO and function in BY_LINKS and self.model.nv:
+            with waiting(f"compiling {function}") if report is None else nullcontext(report) as share:
+                key = f"{self.key(function)} by links"
+                return MixedKernel(self.model, function, self.function(function), key, share)
         return self.forest.kernel(function, self.function(function), report) if self.whole else None
 
     def build(self, function: str) -> Program:

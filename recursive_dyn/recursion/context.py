@@ -20,7 +20,7 @@ from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
 OF_BODIES = {"wrenches": 6, "velocities": 6, "poses": 16, "points": 3, "weights": 2}  # numbers a body of a segment
-RECURSIVE, LAGRANGIAN, TRACE, AUTO = "recursive", "lagrangian", "trace", "auto"
+RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO, AUTO = "recursive", "lagrangian", "trace", "method_two", "auto"
 ALONG = "along "  # before the name of a segment: rates of its numbers
 
 
@@ -101,7 +101,8 @@ class Context:
 
     @property
     def _solver(self) -> Any:
-        return {RECURSIVE: forward_dynamics, TRACE: trace_form}.get(self.method, lagrangian)
+        by = {RECURSIVE: forward_dynamics, METHOD_TWO: forward_dynamics, TRACE: trace_form}
+        return by.get(self.method, lagrangian)
 
     def constrained_motion(self) -> Outputs:
         """Accelerations, and Lagrange multipliers of the constraints, at the state."""

@@ -31,25 +31,28 @@ class LinkMotion:
 def motions(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[LinkMotion]:
     """Outward recursion (eq. 8, 11); ``acceleration`` (nv,) or None for zero."""
     root = -tree.gravity if gravity else zeros(3)
+    still = LinkMotion(zeros(3), zeros(3), root, np.outer(zeros(3), zeros(3)))
     result: list[LinkMotion] = []
     for k in tree.links:
-        out = k.displacement.outward
-        if k.link.parent == WORLD:
-            omega, alpha, a = zeros(3), zeros(3), out(root)
-        else:
-            parent = result[k.link.parent]
-            omega, alpha = out(parent.omega), out(parent.alpha)
-            a = out(parent.a + parent.W @ k.displacement.p)
-        omega_joint, v_joint = k.twist[:3], k.twist[3:]
-        alpha = alpha + cross(omega, omega_joint) + k.bias[:3]
-        a = a + cross(omega, v_joint) * 2.0 + cross(omega_joint, v_joint) + k.bias[3:]
-        if acceleration is not None:
-            own = array([acceleration[slot] for slot in k.link.slots])
-            joint = array([dot(row, own) for row in k.S])
-            alpha, a = alpha + joint[:3], a + joint[3:]
-        omega = omega + omega_joint
-        result.append(LinkMotion(omega, alpha, a, rotational_acceleration(omega, alpha)))
+        parent = still if k.link.parent == WORLD else result[k.link.parent]
+        own = None if acceleration is None else array([acceleration[slot] for slot in k.link.slots])
+        result.append(next_motion(k, parent, own))
     return result
+
+
+def next_motion(k: LinkKinematics, parent: LinkMotion, own: np.ndarray | None) -> LinkMotion:
+    """A link's motion from its parent's and its joint's (eq. 8, 11); own: accelerations of its coordinates."""
+    out = k.displacement.outward
+    omega, alpha = out(parent.omega), out(parent.alpha)
+    a = out(parent.a + parent.W @ k.displacement.p)
+    omega_joint, v_joint = k.twist[:3], k.twist[3:]
+    alpha = alpha + cross(omega, omega_joint) + k.bias[:3]
+    a = a + cross(omega, v_joint) * 2.0 + cross(omega_joint, v_joint) + k.bias[3:]
+    if own is not None:
+        joint = array([dot(row, own) for row in k.S])
+        alpha, a = alpha + joint[:3], a + joint[3:]
+    omega = omega + omega_joint
+    return LinkMotion(omega, alpha, a, rotational_acceleration(omega, alpha))
 
 
 def rotational_acceleration(omega: np.ndarray, alpha: np.ndarray) -> np.ndarray:

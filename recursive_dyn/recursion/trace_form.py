@@ -102,7 +102,7 @@ def _on(tree: Tree, outputs: Sequence[Scalar], acceleration: np.ndarray | None =
 def _forces(tree: Tree, a: np.ndarray) -> list[Scalar]:
     """Eq. 13 by one inward pass over phi (4, 3); rotor inertias are added to the coordinates they belong to."""
     motions = _motions(tree, a)
-    phi = [_own_phi(k, motion, R, tree.model.gravity)
+    phi = [_own_phi(k, motion, R, tree.gravity)
            for k, motion, R in zip(tree.links, motions, tree.rotations, strict=True)]  # fmt: skip
     Q = [c.armature * x for c, x in zip(tree.model.coordinates, a, strict=True)]
     q_dot = rates(tree)
@@ -134,9 +134,9 @@ def _motions(tree: Tree, a: np.ndarray) -> list[_Motion]:
     return [_Motion(d[3:], omega, d[:3]) for omega, d in zip(omegas, second, strict=True)]
 
 
-def _own_phi(k: LinkKinematics, motion: _Motion, R: np.ndarray, gravity: Sequence[float]) -> np.ndarray:
+def _own_phi(k: LinkKinematics, motion: _Motion, R: np.ndarray, gravity: np.ndarray) -> np.ndarray:
     """t_cm a^T - B U^T / 2 of one link, (4, 3): the last column of a and of U is zero."""
-    force = (motion.center - array(gravity)) * k.mass
+    force = (motion.center - gravity) * k.mass
     b = k.inertia @ motion.alpha + cross(motion.omega, k.inertia @ motion.omega)
     return np.concatenate([np.outer(k.center, force) - skew(b) @ R.T * 0.5, force.reshape(1, 3)])
 

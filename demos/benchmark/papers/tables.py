@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 import recursive_dyn as rd
 from demos.benchmark import counts
 from demos.benchmark.ours import Compiled
 from demos.benchmark.papers import complexity, figures, footprint, gallery
 from demos.benchmark.papers.complexity import EQUATIONS, Growth, fit
 from demos.benchmark.papers.mechanisms import PUBLISHED, hinge_case, scene_and_rest, state
-from demos.benchmark.papers.method_two import MethodTwo
 from demos.benchmark.peers import PinocchioPeer
 from demos.benchmark.report import print_table
-from demos.benchmark.timing import Run, interleaved
+from demos.benchmark.timing import interleaved
 from recursive_dyn.codegen.progress import each
 
+SIZES = ("RC20", "RC100", "RC300", "RC1000")
 REACH = 10.0  # Method I is to take less than one tenth of the published time
 NOTES = """
 Counts are of the straight-line program that is compiled and run (dynamics.operation_count), not of formulas. What keeps
@@ -37,6 +35,7 @@ def all_of_them(seconds: float, folder: Path) -> None:
     guenter_lee_counts()
     si_guenter_times(seconds)
     si_guenter_preparation()
+    si_guenter_sizes(seconds)
     gallery.mechanisms(seconds)
 
 
@@ -112,8 +111,11 @@ def si_guenter_times(seconds: float) -> None:
         scene, rest = scene_and_rest(name)
         dynamics = rd.Dynamics(scene.model(), "recursive")
         at = state(name, dynamics, rest)
-        two = MethodTwo(dynamics.model)
-        runs = {"I": Compiled(dynamics, *at).loop("forward_dynamics"), "II": _repeat(two, at)}
+        two = rd.Dynamics(dynamics.model, "method_two")
+        runs = {
+            "I": Compiled(dynamics, *at).loop("forward_dynamics"),
+            "II": Compiled(two, *at).loop("forward_dynamics"),
+        }
         case = hinge_case(name)
         peer = PinocchioPeer(case, *at) if case is not None else None
         loop = peer.forward_dynamics_loop() if peer is not None else None
@@ -126,23 +128,36 @@ def si_guenter_times(seconds: float) -> None:
         rows.append([
             name, str(dynamics.nv), f"{times['I']:.3g}", f"{before[0]:.0f}", f"{ratios[0]:.1f}",
             "yes" if ratios[0] > REACH else "no",
-            f"{times['II']:.0f}", f"{before[1]:.0f}", f"{ratios[1]:.1f}", pinocchio,
+            f"{times['II']:.3g}", f"{before[1]:.0f}", f"{ratios[1]:.1f}", pinocchio,
         ])  # fmt: skip
     head = ["mechanism", "coordinates", "Method I", "published", "ratio", "below a tenth", "Method II", "published",
             "ratio", "Pinocchio C++ (ratio)"]  # fmt: skip
     print_table("Si & Guenter, table 1: one forward dynamics, us (published: ms x 1000)", head, rows)
-    print(
-        "Published on one core of a 2.67 GHz Core 2 Quad. Method II: recursions 1-3 compiled, 4-6 link by link in NumPy"
-    )
+    print("Published on one core of a 2.67 GHz Core 2 Quad. Method II: a program a kind of joint, numeric over links")
     print("Pinocchio has no joint for tori, spheres and ellipsoids on each other: TC and WM are beyond it.")
 
 
-def _repeat(two: MethodTwo, at: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Run:
-    def run(count: int) -> None:
-        for _ in range(count):
-            two.forward_dynamics(*at)
-
-    return run
+def si_guenter_sizes(seconds: float, names: Sequence[str] = SIZES) -> None:
+    """Where Method II pays: from a scene to its first acceleration, nothing cached, and one acceleration."""
+    rows = []
+    for name in each(names, "sizes"):
+        scene, rest = scene_and_rest(name)
+        costs = {method: footprint.measure(name, method) for method in footprint.METHODS}
+        runs = {}
+        for method, label in footprint.METHODS.items():
+            dynamics = rd.Dynamics(scene.model(), label)
+            runs[method] = Compiled(dynamics, *state(name, dynamics, rest)).loop("forward_dynamics")
+        times = {method: 1e6 * timing.best for method, timing in interleaved(runs, seconds).items()}
+        rows.append([
+            name, *(f"{costs[m].seconds:.2f}" for m in times), f"{costs['I'].seconds / costs['II'].seconds:.1f}",
+            *(f"{times[m]:.3g}" for m in times), f"{times['I'] / times['II']:.2f}",
+            *(f"{costs[m].code_kb:.0f}" for m in times), *(f"{costs[m].memory_mb:.0f}" for m in times),
+        ])  # fmt: skip
+    head = ["mechanism", "I, ready s", "II, ready s", "ratio", "I us", "II us", "ratio", "I code kB", "II code kB",
+            "I memory MB", "II memory MB"]  # fmt: skip
+    print_table(
+        "Methods I and II against size: ready from the scene, nothing cached, then one forward dynamics", head, rows
+    )
 
 
 def si_guenter_preparation() -> None:

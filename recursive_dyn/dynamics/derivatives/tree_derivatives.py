@@ -216,8 +216,8 @@ def _memory(order: TreeOrder, kernels: Kernels, forward: Kernel | None, constrai
     return TreeMemory(
         0 if forward is None else _address(forward), _address(program), _address(links), _address(columns),
         gather, scatter, row, factor, solve, width, _column_size(program), padded_columns(sides), forward_given,
-        accelerations, given, np.append(moving, np.zeros(motion.LINK)),
-        max(scratch, more, links.memory()[2], columns.memory()[2], key=len),
+        accelerations, more, given, np.append(moving, np.zeros(motion.LINK)),
+        max(scratch, links.memory()[2], columns.memory()[2], key=len),
         aligned((len(order.terms) + 1) * ROOM), aligned(lanes), aligned(lanes),
         aligned(len(order.column) * motion.COLUMN_TERMS), aligned(len(order.column) * WIDE),
         aligned(equations * apart(padded_columns(sides))), aligned(equations * apart(padded_columns(n))),

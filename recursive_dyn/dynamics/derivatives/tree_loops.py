@@ -34,6 +34,7 @@ class TreeMemory(NamedTuple):
     solved: int
     forward_given: Floats
     forward: Floats
+    forward_scratch: Floats
     given: Floats
     moving: Floats
     scratch: Floats
@@ -96,7 +97,7 @@ def accelerate(m: TreeMemory, x: StateRows, row: int, nq: int, n: int, count: in
     """Solve for a state's accelerations, and take them in the place of forces to ``given``, whose first count inputs
     else are those of the solve."""
     set_state(m.forward_given, x, row, nq, n)
-    run(m.forward_code, m.forward_given, m.forward, m.scratch)
+    run(m.forward_code, m.forward_given, m.forward, m.forward_scratch)
     m.given[:count] = m.forward_given[:count]
     m.given[nq + n : nq + 2 * n] = m.forward[:n]
 

@@ -25,7 +25,7 @@ def nearest_configuration(dynamics: Projecting, start: Array, poses: Any, weight
     weights (2 nb,): of rotations and displacements. StateError for what are no poses, and where the search does not
     settle.
     """
-    model, given = dynamics.model, _checked(dynamics.model, poses)
+    model, given = dynamics.model, checked_poses(dynamics.model, poses)
     nq, nv, flat = model.nq, model.nv, given.reshape(*given.shape[:-3], -1)
     q, residual, step = start, start, np.inf
     for _ in range(_STEPS):
@@ -41,7 +41,8 @@ def nearest_configuration(dynamics: Projecting, start: Array, poses: Any, weight
     return q, residual.reshape(*residual.shape[:-1], -1, 6)
 
 
-def _checked(model: Model, poses: Any) -> Array:
+def checked_poses(model: Model, poses: Any) -> Array:
+    """Poses (..., nb, 4, 4) of finite numbers and rotations; StateError naming the body."""
     count = model.nb
     given = real_array(poses)
     if given is None or given.ndim < 3 or given.shape[-3:] != (count, 4, 4):

@@ -8,10 +8,10 @@ import numpy as np
 
 from recursive_dyn.simulation.applied_forces import AppliedForce, applied
 from recursive_dyn.simulation.grab import DAMPING, FREQUENCY, MAX_SPEED, Grab, Hands
-from recursive_dyn.simulation.snapshots import Snapshots
+from recursive_dyn.simulation.placed_state import PlacedState
 
 
-class Pushed(Snapshots):
+class Pushed(PlacedState):
     """A simulation whose bodies are pushed around."""
 
     _hands: Hands

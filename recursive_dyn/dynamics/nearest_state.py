@@ -1,0 +1,128 @@
+"""The nearest state in which a body is where it is wanted and moves as it is wanted, and all constraints hold."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.dynamics.nearest_configuration import checked_poses
+from recursive_dyn.errors import StateError
+from recursive_dyn.model.model import Model
+from recursive_dyn.spatial.rotations import rotation_log
+
+Array = np.ndarray
+
+_STEPS, _REACH = 60, 0.7  # rad or m, the largest change of a coordinate a step
+_MET, _NEAR = 1e-10, 1e-7  # rad or m that counts as met, and that is left where Newton's method stalls
+_SPEED = 1e-8  # the same of velocities, relative
+_RANK = 1e-9
+
+
+class Placeable(Protocol):
+    """The functions of compiled dynamics that are asked."""
+
+    @property
+    def model(self) -> Model:
+        """The tree, with its constraints."""
+
+    def call(self, function: str, *arguments: Any) -> Array:
+        """A function of ``dynamics.functions``."""
+
+    def jacobian(self, q: Any, body: Any, point: Any = ...) -> Array:
+        """J (6, nv) of a body, world axes."""
+
+    def integrate(self, q: Any, v: Any, dt: Any) -> Array:
+        """q moved by v dt."""
+
+
+def placed(
+    dynamics: Placeable, q: Array, v: Array, body: int, pose: Array | None, velocity: Array | None
+) -> tuple[Array, Array]:
+    """(q (nq,), v (nv,)) nearest to the given ones, in the metric of M, with a body at ``pose`` (4, 4) of the world
+    moving with ``velocity`` (6,), [omega; v] of its origin in world axes, NaN where anything will do; None: as it is.
+
+    StateError naming the body where its joints, or the constraints, do not let it be there or move so.
+    """
+    if pose is not None:
+        q = _positions(dynamics, q, body, pose)
+    return q, _velocities(dynamics, q, v, body, velocity)
+
+
+def wanted_pose(dynamics: Placeable, q: Array, body: int, value: Any) -> Array:
+    """A pose (4, 4) for a body. StateError naming it."""
+    found = real_array(value)
+    if found is None or found.shape != (4, 4):
+        raise StateError(f"a pose is a 4 x 4 matrix (rd.pose makes one), not {value!r:.80}")
+    poses = dynamics.call("poses", q).copy()
+    poses[body] = found
+    return checked_poses(dynamics.model, poses)[body]
+
+
+def wanted_velocity(value: Any) -> Array:
+    """A velocity (6,) of which some numbers may be NaN. StateError."""
+    found = real_array(value)
+    if found is None or found.shape != (6,) or np.isinf(found).any():
+        raise StateError(f"a velocity is [omega; v], six numbers, NaN where anything will do, not {value!r:.80}")
+    return found
+
+
+def _positions(dynamics: Placeable, q: Array, body: int, pose: Array) -> Array:
+    name = dynamics.model.bodies[body].name
+    best, start = np.inf, q
+    for _ in range(_STEPS):
+        X = dynamics.call("poses", q)[body]
+        error = np.concatenate([rotation_log(pose[:3, :3] @ X[:3, :3].T), pose[:3, 3] - X[:3, 3]])
+        wanted = np.concatenate([error, *(-phi for phi in _rows(dynamics, "constraint_positions", q))])
+        best = float(np.abs(wanted).max())
+        if best < _MET:
+            return q
+        step = _least(dynamics, q, dynamics.jacobian(q, name), wanted)
+        if not np.isfinite(step).all():
+            break
+        step = step * min(1.0, _REACH / max(float(np.abs(step).max(initial=0.0)), 1e-300))
+        q = dynamics.integrate(q, step, 1.0)
+        if float(np.abs(step).max(initial=0.0)) < _MET and best < _NEAR:
+            return q
+    X = dynamics.call("poses", start)[body]
+    raise StateError(
+        f"body '{name}' does not come to the pose that is wanted: the nearest that its joints and the constraints were"
+        f" found to allow, from where it is at {np.round(X[:3, 3], 4).tolist()}, misses it by {best:.3g} (m or rad);"
+        " set the coordinates that lead there first, or ask for a pose within reach"
+    )
+
+
+def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Array | None) -> Array:
+    constraints = dynamics.model.constraints
+    if velocity is None and not constraints:
+        return v
+    name = dynamics.model.bodies[body].name
+    J, wanted = np.zeros((0, len(v))), np.zeros(0)
+    if velocity is not None:
+        asked = ~np.isnan(velocity)
+        J = dynamics.jacobian(q, name)[asked]
+        wanted = velocity[asked] - J @ v
+    rates = [-psi for psi in _rows(dynamics, "constraint_velocities", q, v)]
+    after = v + _least(dynamics, q, J, np.concatenate([wanted, *rates]))
+    if velocity is not None:
+        missed = np.abs(dynamics.jacobian(q, name)[asked] @ after - velocity[asked]).max(initial=0.0)
+        if missed > _SPEED * (1.0 + np.abs(velocity[asked]).max(initial=0.0)):
+            raise StateError(
+                f"body '{name}' cannot move with the velocity that is wanted: its joints and the constraints miss it by"
+                f" {missed:.3g} (m/s or rad/s); give NaN for components that may be anything"
+            )
+    return after
+
+
+def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array) -> Array:
+    """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it."""
+    rows = np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])
+    L = np.linalg.cholesky(dynamics.call("mass_matrix", q))
+    whitened = np.linalg.solve(L, rows.T).T
+    return np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted)
+
+
+def _rows(dynamics: Placeable, function: str, *arguments: Any) -> list[Array]:
+    """What a function of the constraints gives, where there are any."""
+    return [dynamics.call(function, *arguments)] if dynamics.model.constraints else []

@@ -1,0 +1,24 @@
+"""A state that is given by where a body is and how it moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recursive_dyn.dynamics.nearest_state import placed, wanted_pose, wanted_velocity
+from recursive_dyn.simulation.snapshots import Snapshots
+
+
+class PlacedState(Snapshots):
+    """A simulation whose bodies can be put somewhere."""
+
+    def place(self, body: Any, pose: Any = None, velocity: Any = None) -> None:
+        """Let a body, or the one of that name, be at ``pose`` (4, 4) of the world and move with ``velocity`` (6,).
+
+        q and v become the nearest, in the metric of M, that do this and meet the constraints. velocity: [omega; v] of
+        the body's origin, world axes; NaN where any number will do. ModelError for an unknown body; StateError naming
+        it where its joints or the constraints do not let it be there, or move so; then nothing has changed.
+        """
+        d, index = self._dynamics, self._dynamics.model.body_index(body)
+        wanted = None if pose is None else wanted_pose(d, self.q, index, pose)
+        speed = None if velocity is None else wanted_velocity(velocity)
+        self._state.q[:], self._state.v[:] = placed(d, self.q.copy(), self.v.copy(), index, wanted, speed)

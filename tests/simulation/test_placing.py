@@ -1,0 +1,108 @@
+"""A body is put where it is wanted, and moves as wanted: constraints hold, the rest changes as little as it can."""
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+INERTIA = np.diag([0.03, 0.04, 0.02])
+NAN = np.nan
+
+
+def robot(count=7):
+    scene, node = Scene(), None
+    for k in range(count):
+        body = Body(f"link{k}", mass=1.0, inertia=INERTIA, center_of_mass=(0, 0, 0.1))
+        node = (node or scene.world).attach(body, joints.revolute("zyxyzyx"[k % 7]), at=rd.pose((0, 0, 0.2)))
+    return scene
+
+
+def test_a_robots_hand_comes_to_a_pose_and_velocity():
+    scene = robot()
+    sim = rd.Simulation(scene.compile())
+    rng = np.random.default_rng(1)
+    d = sim.dynamics
+    for _ in range(5):
+        wanted = d.poses(rng.uniform(-1, 1, 7))[-1]
+        speed = rng.normal(size=6)
+        sim.q[:], sim.v[:] = rng.uniform(-0.5, 0.5, 7), 0.0
+        sim.place(scene["link6"], wanted, speed)
+        np.testing.assert_allclose(d.poses(sim.q)[-1], wanted, atol=1e-9)
+        np.testing.assert_allclose(d.velocities(sim.q, sim.v)[-1], speed, atol=1e-8)
+
+
+def test_velocity_is_the_least_that_does_it():
+    """No other change of the velocity that moves the body so has less kinetic energy."""
+    sim = rd.Simulation(robot().compile())
+    d, rng = sim.dynamics, np.random.default_rng(2)
+    sim.q[:], sim.v[:] = rng.uniform(-1, 1, 7), rng.normal(size=7)
+    before = sim.v.copy()
+    sim.place("link6", velocity=(NAN, NAN, NAN, 0.3, NAN, -0.2))
+    J = d.jacobian(sim.q, "link6")[[3, 5]]
+    np.testing.assert_allclose(J @ sim.v, [0.3, -0.2], atol=1e-10)
+    free = np.linalg.svd(J)[2][2:]  # directions that do not show
+    np.testing.assert_allclose(free @ d.mass_matrix(sim.q) @ (sim.v - before), 0.0, atol=1e-10)
+
+
+def test_a_wheel_starts_rolling():
+    """The velocity of its centre is given; the spin that rolling needs is found."""
+    scene = Scene()
+    egg = joints.surfaces.ellipsoid(0.3, 0.2, 0.2, poles="x")
+    body = Body("stone", mass=1.0, inertia=INERTIA)
+    stone = scene.world.attach(body, joints.surface_on_surface(joints.surfaces.plane(), egg, spin=True))
+    scene.roll(stone)
+    sim = rd.Simulation(scene.compile(), 1 / 1000, "rk4")
+    sim.q[2:4] += 0.3
+    sim.place("stone", velocity=(NAN, NAN, NAN, 0.2, -0.1, NAN))
+    d = sim.dynamics
+    np.testing.assert_allclose(d.velocities(sim.q, sim.v)[0, 3:5], [0.2, -0.1], atol=1e-9)
+    np.testing.assert_allclose(d.constraint_errors(sim.q, sim.v)[1], 0.0, atol=1e-9)
+    energy = d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q)
+    sim.step(200)
+    assert d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q) == pytest.approx(energy, rel=1e-8)
+
+
+def test_a_loop_stays_closed():
+    """A four-bar's coupler is turned: the rest of the loop follows."""
+    scene, node, at = Scene(), None, rd.pose()
+    for k, length in enumerate((0.4, 1.1, 0.9)):
+        node = (node or scene.world).attach(Body(f"bar{k}", mass=1.0, inertia=INERTIA), joints.revolute("y"), at=at)
+        at = rd.pose((length, 0, 0))
+    scene.pin(node, scene.world, point_a=(0.9, 0, 0), point_b=(1.2, 0, 0))
+    sim = rd.Simulation(scene.compile())
+    d = sim.dynamics
+    X = d.poses(sim.q)[0]
+    turned = X @ rd.pose(rpy=(0, 0.3, 0))
+    sim.place("bar0", turned, (0, 1.5, 0, 0, 0, 0))
+    phi, psi = d.constraint_errors(sim.q, sim.v)
+    assert max(np.abs(phi).max(), np.abs(psi).max()) < 1e-9
+    np.testing.assert_allclose(d.poses(sim.q)[0], turned, atol=1e-9)
+    assert sim.v[0] == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    ("pose", "velocity", "error", "words"),
+    [
+        (rd.pose((9, 0, 0)), None, rd.StateError, "'link6' does not come to the pose"),
+        (np.eye(3), None, rd.StateError, "4 x 4"),
+        (2 * np.eye(4), None, rd.StateError, "'link6'"),
+        (None, (0, 0, 1), rd.StateError, "six numbers"),
+        (None, (np.inf, 0, 0, 0, 0, 0), rd.StateError, "six numbers"),
+    ],
+)
+def test_what_cannot_be_is_told_and_changes_nothing(pose, velocity, error, words):
+    sim = rd.Simulation(robot().compile())
+    sim.q[:] = 0.1
+    q, v = sim.q.copy(), sim.v.copy()
+    with pytest.raises(error, match=words):
+        sim.place("link6", pose, velocity)
+    assert np.array_equal(sim.q, q) and np.array_equal(sim.v, v)
+
+
+def test_a_hinge_has_no_velocity_across():
+    sim = rd.Simulation(robot(1).compile())
+    with pytest.raises(rd.StateError, match="'link0' cannot move"):
+        sim.place("link0", velocity=(1, 0, 0, 0, 0, 0))
+    with pytest.raises(rd.ModelError, match="unknown body"):
+        sim.place("hand", rd.pose())

@@ -2,7 +2,8 @@
 
     M v - A^T lambda = f,   A v + e lambda = c
 
-M (nl, 6, 6) is symmetric and positive, A has a joint's rows on two links at most, e is the rows' compliance, mostly 0.
+M (nl, 6, 6) is symmetric and positive, A has a joint's rows on two links at most, e is the rows' compliance,
+mostly 0, infinite of rows that do nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from recursive_dyn.maximal.tree_ldlt import (
     RowFlags,
     Sixes,
     TreeFactors,
+    factor_step,
     factor_trees,
     inward,
     outward,
+    step_inward,
 )
 
 Array = np.ndarray
@@ -61,10 +64,17 @@ class JointEquations:
         e = np.array(np.broadcast_to(compliance, (self.joints, 6)), dtype=float)
         self._rows = BlockRows(self.rows, np.ascontiguousarray(Ja, float), np.ascontiguousarray(Jb, float), e)
         self._D[:] = M
-        at = _factor(self.order.tree, self.order.loops, self._rows, self._D, self._tree, self._loops, self.redundant)
-        if at >= 0:
-            self._rows = None
-            raise StateError(f"the mass matrix of link {at} is not positive: give it mass and moments of inertia")
+        tree, loops = self.order.tree, self.order.loops
+        self._refuse(_factor(tree, loops, self._rows, self._D, self._tree, self._loops, self.redundant))
+
+    def solve_once(self, M: Array, Ja: Array, Jb: Array, compliance: Array | float, c: Array) -> Array:
+        """The velocities (nl, 6) that rows with c (nj, 6) make alone, f being 0; both steps in one."""
+        e = np.array(np.broadcast_to(compliance, (self.joints, 6)), dtype=float)
+        rows, v, u = BlockRows(self.rows, Ja, Jb, e), np.zeros((self.links, 6)), np.array(c, dtype=float)
+        self._rows, self._D[:] = rows, M
+        tree, loops = self.order.tree, self.order.loops
+        self._refuse(_solve_once(tree, loops, rows, self._D, self._tree, self._loops, self.redundant, v, u))
+        return self._finite(v)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
         """Velocities (..., nl, 6) and multipliers (..., nj, 6) for right-hand sides of the same shapes.
@@ -79,9 +89,19 @@ class JointEquations:
         for one in np.ndindex(v.shape[:-2]):
             _solve(self.order.tree, self.order.loops, self._rows, self._tree, self._loops, v[one], u[one])
         u[..., np.arange(6) >= self.rows[:, None]] = 0.0
+        return self._finite(v), u
+
+    def _refuse(self, link: int) -> None:
+        """Raise for a link whose mass matrix is not positive, unless it is -1."""
+        if link >= 0:
+            self._rows = None
+            raise StateError(f"the mass matrix of link {link} is not positive: give it mass and moments of inertia")
+
+    @staticmethod
+    def _finite(v: Array) -> Array:
         if not np.isfinite(v).all():
             raise StateError(f"link {np.argwhere(~np.isfinite(v))[0][-2]} gets a velocity that is not finite")
-        return v, u
+        return v
 
 
 @compiled
@@ -106,3 +126,20 @@ def _solve(
     loops_inward(loops, rows, rest, f, c)
     loops_outward(loops, rows, rest, f, c)
     outward(tree, rows, trees, f, c)
+
+
+@compiled
+def _solve_once(
+    tree: LeafOrder, loops: LoopOrder, rows: BlockRows, D: Blocks, trees: TreeFactors, rest: LoopFactors,
+    dependent: RowFlags, f: Sixes, c: Sixes,
+) -> int:  # fmt: skip
+    for k in range(len(tree.link)):
+        if not factor_step(tree, rows, k, D, trees, dependent):
+            return tree.link[k]
+        step_inward(tree, rows, trees, k, f, c)
+    at = factor_loops(loops, rows, D, rest, dependent)
+    if at < 0:
+        loops_inward(loops, rows, rest, f, c)
+        loops_outward(loops, rows, rest, f, c)
+        outward(tree, rows, trees, f, c)
+    return at

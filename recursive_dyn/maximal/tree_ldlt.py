@@ -75,41 +75,49 @@ def semidefinite_cholesky(S: Block, n: int, own: Floats, dependent: Flags) -> No
         pivot = S[i, i]
         for k in range(i):
             pivot -= S[i, k] * S[i, k]
-        dependent[i] = pivot <= DEPENDENT * own[i]  # what is no number goes on, to be told of
+        dependent[i] = pivot <= DEPENDENT * own[i] < np.inf  # what is no number goes on, to be told of
         S[i, i] = 0.0 if dependent[i] else 1.0 / np.sqrt(pivot)
 
 
 @compiled
 def factor_trees(order: LeafOrder, rows: BlockRows, D: Blocks, to: TreeFactors, dependent: RowFlags) -> int:
     """Factors of trees. D (nl, 6, 6): inertias, added to on the way; a link whose own is not positive, or -1."""
-    own = np.empty(6)
     for k in range(len(order.link)):
-        link, j, L = order.link[k], order.joint[k], to.L[k]
-        L[:] = D[link]
-        if not cholesky(L, 6):
-            return link
-        if j >= 0:
-            r, W, C = rows.size[j], to.W[k], to.C[k]
-            J = rows.Ja[j] if order.turned[k] == 1 else rows.Jb[j]
-            for i in range(6):
-                for c in range(r):
-                    W[i, c] = J[c, i]
-                for m in range(i):
-                    for c in range(r):
-                        W[i, c] -= L[i, m] * W[m, c]
-                for c in range(r):
-                    W[i, c] *= L[i, i]
-            for c in range(r):
-                for d in range(c + 1):
-                    total = rows.e[j, c] if c == d else 0.0
-                    for m in range(6):
-                        total += W[m, c] * W[m, d]
-                    C[c, d] = total
-                own[c] = C[c, c]
-            semidefinite_cholesky(C, r, own, dependent[j])
-            if order.up[k] >= 0:
-                pass_on(rows.Jb[j] if order.turned[k] == 1 else rows.Ja[j], C, r, to.Y[k], D[order.up[k]])
+        if not factor_step(order, rows, k, D, to, dependent):
+            return order.link[k]
     return -1
+
+
+@compiled
+def factor_step(order: LeafOrder, rows: BlockRows, k: int, D: Blocks, to: TreeFactors, dependent: RowFlags) -> bool:
+    """The k-th link and its joint; False where the link's inertia is not positive."""
+    own = np.empty(6)
+    j, L = order.joint[k], to.L[k]
+    L[:] = D[order.link[k]]
+    if not cholesky(L, 6):
+        return False
+    if j >= 0:
+        r, W, C = rows.size[j], to.W[k], to.C[k]
+        J = rows.Ja[j] if order.turned[k] == 1 else rows.Jb[j]
+        for i in range(6):
+            for c in range(r):
+                W[i, c] = J[c, i]
+            for m in range(i):
+                for c in range(r):
+                    W[i, c] -= L[i, m] * W[m, c]
+            for c in range(r):
+                W[i, c] *= L[i, i]
+        for c in range(r):
+            for d in range(c + 1):
+                total = rows.e[j, c] if c == d else 0.0
+                for m in range(6):
+                    total += W[m, c] * W[m, d]
+                C[c, d] = total
+            own[c] = C[c, c]
+        semidefinite_cholesky(C, r, own, dependent[j])
+        if order.up[k] >= 0:
+            pass_on(rows.Jb[j] if order.turned[k] == 1 else rows.Ja[j], C, r, to.Y[k], D[order.up[k]])
+    return True
 
 
 @compiled

@@ -246,16 +246,16 @@ def _check_masses(links: Sequence[Link]) -> None:
 def _check_ranks(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> None:
     """Of what moves a link and all that hangs on it and nothing else, M has at most the rank of their inertias."""
     used = Counter(slot for link in links for slot in link.slots)
-    moves = [{s for s in link.slots if used[s] == 1 and _is_zero(coordinates[s].armature)} for link in links]
+    moves = [sum(used[s] == 1 and _is_zero(coordinates[s].armature) for s in link.slots) for link in links]
     ranks = [_rank(link) for link in links]
     for i in reversed(range(len(links))):
-        if ranks[i] < len(moves[i]):
+        if ranks[i] < moves[i]:
             raise ModelError(
-                f"body '{links[i].name}' and what hangs on it move in {len(moves[i])} ways, but have inertia in"
+                f"body '{links[i].name}' and what hangs on it move in {moves[i]} ways, but have inertia in"
                 f" {ranks[i]} at most; give it a mass and an inertia, or weld it (a fixed joint, fixed_base=True)"
             )
         if links[i].parent != WORLD:
-            moves[links[i].parent] |= moves[i]
+            moves[links[i].parent] += moves[i]
             ranks[links[i].parent] += ranks[i]
 
 

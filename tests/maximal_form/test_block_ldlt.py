@@ -173,6 +173,30 @@ def test_a_chain_of_ten_thousand_meets_its_rows() -> None:
     assert not equations.redundant.any() and a[0] == -1
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_solve_at_once_is_a_solve_and_rows_of_endless_compliance_are_none(closed: bool) -> None:
+    """Without forces both ways give the same velocities; a row that gives way to anything changes nothing."""
+    rng, n = np.random.default_rng(4), 12
+    a, b = np.arange(-1, n - 1), np.arange(n)
+    if closed:
+        a, b = np.append(a, n - 1), np.append(b, 3)
+    M, (Ja, Jb) = positive(rng, n, np.ones(n)), rng.normal(size=(2, len(a), 6, 6))
+    e = np.where(rng.random((len(a), 6)) < 0.3, np.inf, 0.0)
+    e[:, 0] = 0.01
+    c = rng.normal(size=(len(a), 6))
+    rows = np.full(len(a), 4)
+    equations = JointEquations(n, a, b, rows)
+    at_once = equations.solve_once(M, Ja, Jb, e, c)
+    equations.factor(M, Ja, Jb, e)
+    v, u = equations.solve(np.zeros((n, 6)), c)
+    off = np.isinf(e)[..., None]
+    bare, given = JointEquations(n, a, b, rows), np.where(off[..., 0], 0.0, c)
+    bare.factor(M, np.where(off, 0.0, Ja), np.where(off, 0.0, Jb), np.where(off[..., 0], 1.0, e))
+    assert np.array_equal(at_once, v)
+    assert np.abs(v - bare.solve(np.zeros((n, 6)), given)[0]).max() < 1e-11 * np.abs(v).max()
+    assert not u[off[..., 0]].any() and not equations.redundant.any()
+
+
 def test_what_is_wrong_is_named() -> None:
     """Joints without two ends, with too many rows, masses that are none, right-hand sides of another size."""
     one = np.array([0])

@@ -18,8 +18,8 @@ class ContactRows(NamedTuple):
     links (n, 2): of A and B, free body k counting as link nl + k; axes (n, 3, 3): normal and tangents; first (n + 1,),
     slots: coordinates of each block; start (n,): where its numbers begin in ``values``, all rows of one coordinate
     after those of the other; kind (n,): bit 1 spinning, bit 2 rolling friction; height (n,): how many rows, 0 for what
-    reaches nothing; speed (n, 6): velocities of the rows without impulses; mobility (n, 21): what impulses of the block
-    do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
+    reaches nothing; speed (n, 6): velocities of the rows without impulses; before (n,): along the normal at the step's
+    start; mobility (n, 21): what impulses of the block do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
     """
 
     links: Annotated[np.ndarray, int, 2]
@@ -31,6 +31,7 @@ class ContactRows(NamedTuple):
     kind: Integers
     height: Integers
     speed: Annotated[np.ndarray, float, 6]
+    before: Floats
     mobility: Annotated[np.ndarray, float, 21]
 
 

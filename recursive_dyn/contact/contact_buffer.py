@@ -20,7 +20,10 @@ class ContactTable(NamedTuple):
 
     a, b, keys (capacity,); points (capacity, 2, 3): on A and on B; normals (capacity, 3) from B to A; gaps (capacity,);
     frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3). The solve writes
-    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end.
+    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; for the
+    next one arms (capacity, 2, 3) of A and of B from their centres of mass, levels (capacity,) of what is known
+    (``lasting``), debts (capacity,), J, of contacts that last (``turning``), and ways
+    (capacity,), m, by which they went on along their bodies.
     """
 
     size: Integers
@@ -34,6 +37,10 @@ class ContactTable(NamedTuple):
     drift: Annotated[np.ndarray, float, 3]
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
+    arms: Annotated[np.ndarray, float, 2, 3]
+    levels: Integers
+    debts: Floats
+    ways: Floats
 
 
 @compiled
@@ -50,14 +57,20 @@ def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
     target.drift[:n] = source.drift[:n]
     target.impulses[:n] = source.impulses[:n]
     target.moments[:n] = source.moments[:n]
+    target.arms[:n] = source.arms[:n]
+    target.levels[:n] = source.levels[:n]
+    target.debts[:n] = source.debts[:n]
+    target.ways[:n] = source.ways[:n]
 
 
 def _table(capacity: int) -> ContactTable:
-    a, b, keys = np.zeros((3, capacity), dtype=np.int64)
-    points = np.zeros((capacity, 2, 3))
+    a, b, keys, levels = np.zeros((4, capacity), dtype=np.int64)
+    points, arms = np.zeros((2, capacity, 2, 3))
     normals, drift, impulses, moments = np.zeros((4, capacity, 3))
-    size, gaps, frictions = np.zeros(1, dtype=np.int64), np.zeros(capacity), np.zeros((capacity, 5))
-    return ContactTable(size, a, b, keys, points, normals, gaps, frictions, drift, impulses, moments)
+    size, frictions, (gaps, debts, ways) = np.zeros(1, dtype=np.int64), np.zeros((capacity, 5)), np.zeros((3, capacity))
+    return ContactTable(
+        size, a, b, keys, points, normals, gaps, frictions, drift, impulses, moments, arms, levels, debts, ways
+    )
 
 
 class ContactBuffer:
@@ -121,6 +134,7 @@ class ContactBuffer:
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
         table.frictions[:n], table.drift[:n] = contacts.friction, contacts.drift
         table.impulses[:n], table.moments[:n] = 0.0, 0.0
+        table.arms[:n], table.levels[:n], table.debts[:n], table.ways[:n] = 0.0, 0, 0.0, 0.0
 
     def copy(self) -> ContactBuffer:
         """The same contacts in other arrays."""

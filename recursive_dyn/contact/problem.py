@@ -6,10 +6,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Flags, Floats, Integers
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout
+
+NOWHERE, ELSEWHERE = -1, -2  # instead of the number of a lone body
 
 
 class BodyFrames(NamedTuple):
@@ -22,6 +24,30 @@ class BodyFrames(NamedTuple):
     links: Integers
     poses: Annotated[np.ndarray, float, 4, 4]
     start_twists: Annotated[np.ndarray, float, 6]
+
+
+class LoneBodies(NamedTuple):
+    """Bodies of the model that float freely and have nothing hung on them, among k floating trees.
+
+    of (nb,): the tree of each, NOWHERE for what does not move, ELSEWHERE for anything else; links (k,). At centers
+    (k, 3) of mass, where the flight ends, twists (k, 6), [omega; v]: start, at the step's start; flown, at the end of
+    the flight. kicks (k, 6), [spin; momentum]:
+    of corrections, which a solve writes. gravity (3,).
+    """
+
+    of: Integers
+    links: Integers
+    centers: Annotated[np.ndarray, float, 3]
+    start: Annotated[np.ndarray, float, 6]
+    flown: Annotated[np.ndarray, float, 6]
+    kicks: Annotated[np.ndarray, float, 6]
+    gravity: Floats
+
+
+def no_lone_bodies(bodies: int) -> LoneBodies:
+    """For a solve that knows of none among so many bodies."""
+    none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
+    return LoneBodies(np.full(bodies, ELSEWHERE), numbers, np.zeros((0, 3)), none, none, none, np.zeros(3))
 
 
 class FreeInertias(NamedTuple):
@@ -68,9 +94,23 @@ class EarlierContacts(NamedTuple):
     size: Integers
     keys: Integers
     points: Annotated[np.ndarray, float, 2, 3]
+    normals: Annotated[np.ndarray, float, 3]
     gaps: Floats
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
+    arms: Annotated[np.ndarray, float, 2, 3]
+    levels: Integers
+    debts: Floats
+    ways: Floats
+
+
+@compiled
+def earlier_of(table: ContactTable) -> EarlierContacts:
+    """The contacts of a table, as those to start from."""
+    return EarlierContacts(
+        table.size, table.keys, table.points, table.normals, table.gaps, table.impulses, table.moments, table.arms,
+        table.levels, table.debts, table.ways,
+    )  # fmt: skip
 
 
 class Options(NamedTuple):
@@ -115,6 +155,7 @@ class ImpulseProblem(NamedTuple):
     start_v: Floats
     pushes: Floats
     bodies: BodyFrames
+    lone: LoneBodies
     contacts: ContactTable
     free: FreeInertias
     rows: GeneralizedRows

@@ -9,16 +9,18 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
 from recursive_dyn.contact.islands import Partition, member, partition, solve_islands
+from recursive_dyn.contact.lasting import placed
 from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
-from recursive_dyn.contact.pushes import given_pushes
+from recursive_dyn.contact.pushes import given_pushes, moved_by
 from recursive_dyn.contact.reach import reach_of
 from recursive_dyn.contact.responses import expand, inverses, twists
 from recursive_dyn.contact.rows import contact_rows, links_of
 from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.targets import contact_targets, limit_targets
-from recursive_dyn.contact.warm_start import started, to_world_axes
+from recursive_dyn.contact.turning import bent, corrected, ended, judged
+from recursive_dyn.contact.warm_start import matched, started, to_world_axes
 
 
 @compiled
@@ -33,12 +35,19 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     reach = reach_of(layout, links, problem.rows)
     rows = contact_rows(problem, links, reach, root, V)
     lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
-    targets, wanted, began = np.empty(n), np.empty(n + m), np.empty(n + m)
-    contact_targets(problem, rows, targets, wanted, began)
+    targets, wanted, began, shares = np.empty(n), np.empty(n + m), np.empty(n + m), np.empty(n)
+    found, same = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    matched(problem.contacts, problem.earlier, found)
+    placed(problem, found, same)
+    contact_targets(problem, rows, same, targets, wanted, began)
     limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
     P, Q, y, given = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
-    pushed = given_pushes(problem, root, rows, lines, given)
-    started(problem.contacts, rows, problem.earlier, P)
+    pushed = given_pushes(problem, root, given)
+    pushed = corrected(problem, same, root, shares, given) or pushed
+    if pushed:
+        moved_by(rows, lines, given)
+    bent(problem, rows, same, targets)
+    started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, free)
     frictions = problem.contacts.frictions[0:n]
@@ -49,8 +58,11 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
             y[k] += given[k]
     expand(layout, factors, root, y, V, changes.v)
     _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
-    _positions(problem, whole, these, _gaps(problem, whole, wanted, began), root, V)
+    ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
+    ended(problem, V, ends)
+    _positions(problem, whole, these, states, root, V)
     to_world_axes(rows, P, problem.contacts)
+    judged(problem, found, same, shares, wanted, states.push, ends)
     height = m
     for c in range(n):
         height += rows.height[c]
@@ -108,7 +120,7 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats)
     for k in range(len(z)):
         z[k] = share * options.h * whole.y[k]
     return Gaps(
-        gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.empty(n + m),
+        gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.zeros(n + m),
         np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
     )  # fmt: skip
 

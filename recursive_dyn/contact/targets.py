@@ -6,8 +6,9 @@ from typing import Annotated
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
+from recursive_dyn.contact.lasting import bend, closing, dot, row
 from recursive_dyn.contact.problem import EarlierContacts, ImpulseProblem, Options
 from recursive_dyn.contact.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
@@ -59,11 +60,22 @@ def _overlapped(earlier: EarlierContacts, key: int, slop: float) -> bool:
 
 
 @compiled
-def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats, wanted: Floats, began: Floats) -> None:
-    """Targets, gaps wanted and gaps that the step began with (n,) of contacts; they come to rest half the slop deep."""
+def contact_targets(
+    problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Floats, wanted: Floats, began: Floats
+) -> None:
+    """Targets, gaps wanted and gaps that the step began with (n,) of contacts; they come to rest half the slop deep.
+
+    same (n,): the earlier contacts that these go on.
+    """
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
     for c in range(len(targets)):
         before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
+        if same[c] >= 0:
+            before = dot(
+                row(problem.earlier.normals[same[c]]),
+                closing(problem, problem.lone.start, c, problem.earlier.arms, same[c]),
+            ) - dot(row(problem.contacts.normals[c]), bend(problem, c, same[c]))
+        rows.before[c] = before
         targets[c], height = _target(problem, c, contacts.gaps[c], speed, before)
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
@@ -76,7 +88,7 @@ def contact_targets(problem: ImpulseProblem, rows: ContactRows, targets: Floats,
 @compiled
 def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float]:
     """As ``unilateral`` of a contact whose rows move faster by ``change`` than without impulses, from the start on."""
-    options, before = problem.options, _approach(problem, rows.axes, c) + change
+    options, before = problem.options, rows.before[c] + change
     gap = problem.contacts.gaps[c] + options.position_share * options.h * change
     return _target(problem, c, gap, rows.speed[c, 0], before)
 

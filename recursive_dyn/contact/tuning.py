@@ -5,6 +5,14 @@ REST_SHARE = 0.05  # of the speed that gravity gives in a step: surfaces that ap
 REST_SPEED = 1e-4  # m/s: the same where there is no gravity
 LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move a coordinate by in a step
 
+# Contacts that last
+TURNS = 1e-3  # rad/s: what turns slower takes its contacts nowhere
+WANDERS = 2.0  # times what its bodies move and turn by, or its way in the step before: how far a contact may get
+SMOOTH = 0.35  # of the smaller one, by which impulses of steps that follow each other may differ
+SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
+SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
+CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards
+
 # One contact alone (cone)
 CONE_ROUNDS = 100  # Newton steps, of which a handful is taken: a bound for bad numbers
 CONE_EXACT = 1e-15  # relative: rounding

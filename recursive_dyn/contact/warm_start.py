@@ -15,24 +15,29 @@ _SCATTER = 1640531527  # odd, about 2^31 over the golden ratio: products of it s
 
 
 @compiled
-def started(
-    contacts: ContactTable, rows: ContactRows, earlier: EarlierContacts, P: Annotated[np.ndarray, float, 6]
-) -> None:
-    """Impulses P (n, 6) of contacts, zero before, from the last step's: of the same pair's nearest points."""
+def matched(contacts: ContactTable, earlier: EarlierContacts, found: Integers) -> None:
+    """Of contacts, the last step's found (n,): of the same pair the nearest points, each once, or NOTHING."""
     count, room = earlier.size[0], 4
     while room < 2 * count:
         room *= 2
     table, after, used = np.full(room, -1), np.empty(count, dtype=np.int64), np.zeros(count, dtype=np.bool_)
     _runs(earlier, count, table, after)
     head, key = -1, 0
-    for c in range(len(P)):
+    for c in range(len(found)):
         if c == 0 or contacts.keys[c] != key:
             key = contacts.keys[c]
             head = table[_place(key, earlier.keys, table)]
-        found = _nearest(contacts, c, earlier, count, head, after, used)
-        if found >= 0:
-            used[found] = True
-            _turned(rows, c, earlier, found, P)
+        found[c] = _nearest(contacts, c, earlier, count, head, after, used)
+        if found[c] >= 0:
+            used[found[c]] = True
+
+
+@compiled
+def started(rows: ContactRows, earlier: EarlierContacts, found: Integers, P: Annotated[np.ndarray, float, 6]) -> None:
+    """Impulses P (n, 6) of contacts, zero before, from those found (n,) for them among the last step's."""
+    for c in range(len(P)):
+        if found[c] >= 0:
+            _turned(rows, c, earlier, found[c], P)
 
 
 @compiled

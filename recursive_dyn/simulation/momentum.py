@@ -19,8 +19,8 @@ from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.present import FrameArrays
 from recursive_dyn.simulation.program_calls import equal
 
-_CENTER, _LINEAR, _SPIN, _INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
-_NUMBERS = impulse.FLOATING
+CENTER, LINEAR, SPIN, INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
+NUMBERS = impulse.FLOATING
 
 
 class FloatingTrees(NamedTuple):
@@ -88,16 +88,16 @@ def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, present: Frame
         remembered(owed, kept)
         return
     for k in range(len(trees.bases)):
-        at = _NUMBERS * k
-        owed.linear[k] = present.momenta[at + _LINEAR : at + _SPIN]
-        owed.spin[k] = present.momenta[at + _SPIN : at + _INERTIA]
+        at = NUMBERS * k
+        owed.linear[k] = present.momenta[at + LINEAR : at + SPIN]
+        owed.spin[k] = present.momenta[at + SPIN : at + INERTIA]
 
 
 @compiled
 def located(trees: FloatingTrees, owed: Momentum, present: FrameArrays) -> None:
     """Centres of mass where contacts are found."""
     for k in range(len(trees.bases)):
-        owed.centers[k] = present.momenta[_NUMBERS * k + _CENTER : _NUMBERS * k + _LINEAR]
+        owed.centers[k] = present.momenta[NUMBERS * k + CENTER : NUMBERS * k + LINEAR]
 
 
 @compiled
@@ -120,16 +120,16 @@ def settled(
     measured = present.momenta
     for k in range(len(trees.bases)):
         for i in range(3):
-            owed.linear[k, i] += measured[_NUMBERS * k] * (h * trees.gravity[i])
+            owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
     _push(trees, owed, contacts, count)
     for k in range(len(trees.bases)):
-        at, pushed = _NUMBERS * k, False
+        at, pushed = NUMBERS * k, False
         for i in range(6):
             slot = trees.slots[k, i]
             pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0
         if pushed:  # a force of the user's or a motor on the base: what the step made of it stands
-            owed.linear[k] = measured[at + _LINEAR : at + _SPIN]
-            owed.spin[k] = measured[at + _SPIN : at + _INERTIA]
+            owed.linear[k] = measured[at + LINEAR : at + SPIN]
+            owed.spin[k] = measured[at + SPIN : at + INERTIA]
         else:
             _correct(trees, k, owed.linear[k], owed.spin[k], v, present)
     present.known[0] = 0  # asked for again, they are what they are in whatever starts from this state, to the bit
@@ -161,11 +161,11 @@ def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: i
 @compiled
 def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays) -> None:
     """Move one tree as a whole so that it has this momentum: its base, in v."""
-    measured, at = present.momenta[_NUMBERS * k : _NUMBERS * k + _NUMBERS], 16 * trees.bases[k]
+    measured, at = present.momenta[NUMBERS * k : NUMBERS * k + NUMBERS], 16 * trees.bases[k]
     pose, turn, push = present.poses[at : at + 16], np.empty(3), np.empty(3)
-    _turn(measured[_INERTIA:_NUMBERS], spin, measured[_SPIN:_INERTIA], turn)
+    spun(measured[INERTIA:NUMBERS], spin, measured[SPIN:INERTIA], turn)
     for i in range(3):
-        push[i] = (linear[i] - measured[_LINEAR + i]) / measured[0]
+        push[i] = (linear[i] - measured[LINEAR + i]) / measured[0]
     for i in range(3):
         speed = _carried(push, turn, measured, pose, i)
         for j in range(3):
@@ -177,12 +177,12 @@ def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floa
 def _carried(push: Floats, turn: Floats, measured: Floats, pose: Floats, i: int) -> float:
     """Component of the velocity of a pose's origin, where the centre of mass moves with push."""
     a, b = (i + 1) % 3, (i + 2) % 3
-    arm_a, arm_b = pose[4 * a + 3] - measured[_CENTER + a], pose[4 * b + 3] - measured[_CENTER + b]
+    arm_a, arm_b = pose[4 * a + 3] - measured[CENTER + a], pose[4 * b + 3] - measured[CENTER + b]
     return push[i] + turn[a] * arm_b - turn[b] * arm_a
 
 
 @compiled
-def _turn(inertia: Floats, spin: Floats, had: Floats, turn: Floats) -> None:
+def spun(inertia: Floats, spin: Floats, had: Floats, turn: Floats) -> None:
     """turn (3,) with I turn = spin - had; inertia (6,): the upper half of I, row by row."""
     xx, xy, xz, yy, yz, zz = inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]
     a, b, c = spin[0] - had[0], spin[1] - had[1], spin[2] - had[2]

@@ -12,17 +12,19 @@ from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import (
     BodyFrames,
     Changes,
-    EarlierContacts,
     FreeInertias,
     GeneralizedRows,
     ImpulseProblem,
+    LoneBodies,
     Options,
+    earlier_of,
 )
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.simulation.actuation import aim, exceeded, told
 from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_motor, first_rows, passed
 from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
 from recursive_dyn.simulation.impulses import ImpulseArrays, moved
+from recursive_dyn.simulation.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.memory import KeptArrays
 from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
 from recursive_dyn.simulation.present import FrameArrays, seen
@@ -36,9 +38,9 @@ class StepArrays(NamedTuple):
     q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
     there on until all of it is done. settings (9,): as in Options, then the time for which damping and springs enter
     the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources, impulses: see
-    there; owed: momenta that the step ends with; part (2,): which one of how many parts it is; times (6,), s: when its
-    stages began, and the last one ended; rows: room for them. numbers, counts, facts: as in KeptArrays, of this step;
-    kept: those of the last one.
+    there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which one of how
+    many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them. numbers,
+    counts, facts: as in KeptArrays, of this step; kept: those of the last one.
     """
 
     q: Floats
@@ -56,6 +58,7 @@ class StepArrays(NamedTuple):
     frames: BodyFrames
     trees: FloatingTrees
     owed: Momentum
+    lone: LoneBodies
     sources: RowSources
     part: Integers
     times: Floats
@@ -112,14 +115,18 @@ def solve_and_settle(
     """
     n, it = contacts.size[0], s.sources.motors
     located(s.trees, s.owed, s.present)
+    moving_alone(s.trees, s.owed, s.present, s.lone)
     if not _solved(s, layout, contacts, earlier, free):
         return LOST
-    if (s.counts[2] > 0 or n > 0) and not moved(s.impulses, s.q, s.v, s.parameters):
-        return LOST
+    if s.counts[2] > 0 or n > 0:
+        straight(s.trees, s.lone, s.present, s.impulses.changes.q)
+        if not moved(s.impulses, s.q, s.v, s.parameters):
+            return LOST
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
         if len(s.trees.bases) > 0:
+            kicked(s.owed, s.lone)
             settled(s.trees, s.owed, s.v, s.tau, it.motors.drives, s.settings[0], contacts, n, s.present)
             if not seen(s.present, s.q, s.v, s.parameters):
                 return LOST
@@ -163,10 +170,10 @@ def _problem(
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
-        layout, it.factors.outputs, s.v, s.start_v, s.sources.motors.push, s.frames, contacts,
+        layout, it.factors.outputs, s.v, s.start_v, s.sources.motors.push, s.frames, s.lone, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
-        EarlierContacts(earlier.size, earlier.keys, earlier.points, earlier.gaps, earlier.impulses, earlier.moments),
+        earlier_of(earlier),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7])),
         Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
     )  # fmt: skip

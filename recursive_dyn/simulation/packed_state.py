@@ -13,16 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.contact.lasting import LASTING, PLACED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.state_transfer import PackedNumbers
+from recursive_dyn.simulation.state_transfer import TURNING, PackedNumbers
 
-MAGIC, VERSION = b"RDYN", 1
-_HEAD = struct.Struct("<4sHHII8s6I")  # magic, version, flags, length, checksum, mark; counts
+MAGIC, VERSION = b"RDYN", 2
+_HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
 _FORCED, _CARRIED, _TURNED = 1, 2, 4  # tau is not zero; momenta are carried; contacts have moments
 _BODY, _KEY = "<i4", "<i8"
@@ -30,13 +31,14 @@ Data = bytes | bytearray | memoryview
 
 
 class _Counts(NamedTuple):
-    """How many of each: forces on bodies, floating trees, rows on coordinates, contacts, touching pairs, and bytes of
-    the names of bodies among these that are not the scene's."""
+    """How many of each: forces on bodies, floating trees, rows on coordinates, contacts, those of them that turn with
+    their bodies, touching pairs, and bytes of the names of bodies among these that are not the scene's."""
 
     forces: int
     trees: int
     rows: int
     contacts: int
+    turning: int
     pairs: int
     names: int
 
@@ -77,13 +79,17 @@ def packed(
     parts.append(table.impulses[:n].tobytes())
     if turned:
         parts.append(moments.tobytes())
+    turning = table.levels[:n].nonzero()[0]
+    known = turning, table.levels[turning], table.debts[turning], table.ways[turning], table.normals[turning]
+    parts.append(np.column_stack([*known, table.arms[turning].reshape(-1, 6)]).tobytes())
     parts += [vector.tobytes() for _, *given in forces for vector in given]
-    pushed, known = np.array([number for number, *_ in forces], _KEY), "\n".join(names).encode()
+    pushed, called = np.array([number for number, *_ in forces], _KEY), "\n".join(names).encode()
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
-    parts += [pairs.astype(_BODY).tobytes(), known]
+    parts += [pairs.astype(_BODY).tobytes(), called]
     body = b"".join(parts)
     flags = _FORCED * forced | _CARRIED * carried | _TURNED * turned
-    counts = _Counts(len(forces), len(momentum.linear) if carried else 0, len(rows), n, len(pairs), len(known))
+    trees = len(momentum.linear) if carried else 0
+    counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
     return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
 
 
@@ -125,11 +131,11 @@ def _read(
     body: memoryview, flags: int, counts: _Counts, state: State, parameters: np.ndarray, memory: Memory
 ) -> Unpacked:
     """The parts of a body, one after the other: floats, integers, pairs, names."""
-    f, t, r, n, p, e = counts
+    f, t, r, n, l, p, e = counts
     nq, nv = len(state.q), len(state.v)
     forced, carried, turned = (int(bool(flags & flag)) for flag in (_FORCED, _CARRIED, _TURNED))
     trees = t if carried else 0
-    own = 2 + nq + nv + len(parameters) + nv * forced + 6 * trees + r + 7 * n + 3 * n * turned
+    own = 2 + nq + nv + len(parameters) + nv * forced + 6 * trees + r + 7 * n + 3 * n * turned + TURNING * l
     floats = np.frombuffer(body, "<f8", own + 9 * f)
     whole = np.frombuffer(body, _KEY, r + n + f, 8 * len(floats))
     at = 8 * (len(floats) + len(whole))
@@ -141,7 +147,7 @@ def _read(
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = np.array((forced, carried, turned, r, n, p), dtype=np.int64)
+    sizes = np.array((forced, carried, turned, r, n, p, l), dtype=np.int64)
     return Unpacked(PackedNumbers(floats, whole, pairs, sizes), float(floats[1]), forces, names)
 
 
@@ -153,5 +159,9 @@ def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
     good = good and (pairs.size == 0 or bool(pairs.min() >= -1 and pairs.max() < bodies + len(found.names)))
     good = good and all(0 <= body < bodies for body, *_ in found.forces)
     good = good and bool(np.isfinite(numbers.floats).all())
+    at = len(numbers.floats) - 9 * len(found.forces) - TURNING * int(numbers.sizes[6])
+    turning = numbers.floats[at : at + TURNING * int(numbers.sizes[6])].reshape(-1, TURNING)
+    good = good and bool(((turning[:, 0] >= 0) & (turning[:, 0] < numbers.sizes[4])).all())
+    good = good and bool(np.isin(turning[:, 1], (PLACED, LASTING)).all())
     if not good:
         raise StateError("the snapshot is damaged: its numbers are not those of a state")

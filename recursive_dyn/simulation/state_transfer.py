@@ -15,11 +15,14 @@ from recursive_dyn.simulation.memory import KeptArrays, Memory
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.touches import Touches, recalled
 
+TURNING = 13  # numbers
+
 
 class PackedNumbers(NamedTuple):
-    """floats: clocks, q, v, parameters, tau, momenta, impulses of rows, points, gaps, impulses and moments of contacts;
-    whole: rows, keys of contacts; pairs (n, 2): who is in touch. sizes (6,): whether there are tau, momenta, moments;
-    how many rows, contacts and pairs."""
+    """floats: clocks, q, v, parameters, tau, momenta, impulses of rows, points, gaps, impulses and moments of contacts,
+    then TURNING numbers of each that turns: which, level, debt, way, normal, arms; whole: rows, keys of contacts; pairs
+    (n, 2): who is in touch. sizes (7,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and
+    contacts that turn."""
 
     floats: Floats
     whole: Integers
@@ -75,7 +78,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(6, dtype=np.int64)
+    sizes = np.zeros(7, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -120,9 +123,18 @@ def taken(found: PackedNumbers, own: Restored) -> None:
     table.size[0] = n
     for k in range(n):
         table.a[k] = table.b[k] = STATIC
+        table.levels[k] = 0
         table.keys[k], table.gaps[k] = whole[r + k], floats[at + 3 * n + k]
         for c in range(3):
             table.points[k, 1, c], table.impulses[k, c] = floats[at + 3 * k + c], floats[at + 4 * n + 3 * k + c]
             table.moments[k, c] = floats[at + 7 * n + 3 * k + c] if sizes[2] > 0 else 0.0
+    at += 10 * n if sizes[2] > 0 else 7 * n
+    for _ in range(sizes[6]):
+        c = int(floats[at])
+        table.levels[c], table.debts[c], table.ways[c] = int(floats[at + 1]), floats[at + 2], floats[at + 3]
+        for i in range(3):
+            table.normals[c, i] = floats[at + 4 + i]
+            table.arms[c, 0, i], table.arms[c, 1, i] = floats[at + 7 + i], floats[at + 10 + i]
+        at += TURNING
     recalled(own.touches, found.pairs[: sizes[5]])
     own.touches.fresh[0] = 1

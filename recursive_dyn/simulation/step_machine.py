@@ -20,6 +20,7 @@ from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, Flight
 from recursive_dyn.simulation.impulses import impulse_arrays
+from recursive_dyn.simulation.lone_bodies import lone_bodies
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.momentum import floating_trees, no_momentum
 from recursive_dyn.simulation.motors import Motors
@@ -49,7 +50,7 @@ class StepMachine:
         self._share, self._implicit = rule.share, rule.implicit
         self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
-        trees = floating_trees(dynamics)
+        trees, self._layout = floating_trees(dynamics), layout(model)
         if present is None and len(trees.bases):
             present = Present(dynamics)
         at, poses, start = (NOWHERE, np.zeros((0, 4, 4)), np.zeros((0, 6)))
@@ -60,13 +61,13 @@ class StepMachine:
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
             np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(9),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
-            BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics), sources,
-            np.array([0, 1], dtype=np.int64), np.zeros(6),
+            BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics),
+            lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept,
         )  # fmt: skip
         self.h, self.times = self.arrays.settings[:1], self.arrays.times
-        self.buffer, self._layout = buffer, layout(model)
+        self.buffer = buffer
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
         self._gravity = 0.0

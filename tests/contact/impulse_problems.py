@@ -16,15 +16,15 @@ from recursive_dyn.contact.problem import (
     ImpulseProblem,
     Options,
     changes,
+    earlier_of,
     free_inertias,
+    no_lone_bodies,
 )
 
 
 def earlier_contacts(table: ContactTable) -> EarlierContacts:
     """Copies of solved contacts, for the next solve to start from."""
-    return EarlierContacts(
-        *(a.copy() for a in (table.size, table.keys, table.points, table.gaps, table.impulses, table.moments))
-    )
+    return EarlierContacts(*(a.copy() for a in earlier_of(table)))
 
 
 def free_bodies(rng: np.random.Generator, count: int) -> FreeBodies:
@@ -96,6 +96,7 @@ def problem(
     )  # fmt: skip
     return ImpulseProblem(
         layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, pushes, bodies,
-        buffer.table, free_inertias(found.free), given, earlier or earlier_contacts(ContactBuffer(0).table), options,
+        no_lone_bodies(len(d.bodies)), buffer.table, free_inertias(found.free), given,
+        earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),
     )  # fmt: skip

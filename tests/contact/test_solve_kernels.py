@@ -197,7 +197,9 @@ def test_contacts_start_from_the_nearest_of_their_key(seed, n, count, most):
         table.points[:size] = rng.normal(size=(size, 2, 3))
         table.impulses[:size] = rng.normal(size=(size, 3))
     P, axes = np.zeros((n, 6)), np.tile(np.eye(3), (n, 1, 1))
-    warm_start.started(now.table, block_rows(axes), earlier_contacts(before.table), P)
+    found, earlier = np.zeros(n, dtype=np.int64), earlier_contacts(before.table)
+    warm_start.matched(now.table, earlier, found)
+    warm_start.started(block_rows(axes), earlier, found, P)
     np.testing.assert_array_equal(P[:, :3], slow_start(now.table, before.table))
 
 
@@ -206,8 +208,9 @@ def block_rows(axes: np.ndarray) -> ContactRows:
     n = len(axes)
     whole, links = np.zeros(n + 1, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
     return ContactRows(
-        links, axes, whole, whole[:0], whole, np.zeros(0), whole[:n], whole[:n], np.zeros((n, 6)), np.zeros((n, 21))
-    )
+        links, axes, whole, whole[:0], whole, np.zeros(0), whole[:n], whole[:n], np.zeros((n, 6)), np.zeros(n),
+        np.zeros((n, 21)),
+    )  # fmt: skip
 
 
 def components(sets: list[set[int]]) -> int:

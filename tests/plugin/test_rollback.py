@@ -14,7 +14,7 @@ import recursive_dyn as rd
 from demos.games import rollback
 from scene import Body, Scene, joints, shapes
 
-HEAD, CONTACT = 48, 64  # bytes: of the head, of a contact
+HEAD, CONTACT, TURNING = 52, 64, 104  # bytes: of the head, of a contact, and more of one whose bodies turn
 
 
 def arena(collisions=None):
@@ -71,14 +71,15 @@ def test_bytes_say_what_a_snapshot_does():
 
 
 def test_few_bytes():
-    """A free body's q, v and momentum, 19 numbers of 6 coordinates: 27 bytes a coordinate with clocks and head, and 64
-    a contact that is remembered."""
+    """A free body's q, v and momentum, 19 numbers of 6 coordinates: 27 bytes a coordinate with clocks and head, 64 a
+    contact that is remembered, and 104 more of one whose bodies turn."""
     with arena() as plugin:
         pushed(plugin, 40)
         simulation = plugin.simulation
         touching = len({frozenset((e.body_a, e.body_b)) for e in simulation.contact_events if e.kind != "end"})
         state = 8 * (2 + simulation.dynamics.nq + simulation.dynamics.nv + 6 * 12)
-        assert len(plugin.snapshot()) == HEAD + state + CONTACT * len(simulation.contacts) + 8 * touching
+        more = len(plugin.snapshot()) - (HEAD + state + CONTACT * len(simulation.contacts) + 8 * touching)
+        assert more % TURNING == 0 and 0 < more // TURNING < len(simulation.contacts)
         assert (HEAD + state) / simulation.dynamics.nv < 29
 
 
@@ -131,7 +132,7 @@ def test_bytes_that_somebody_made_up_write_nowhere_else():
         good, refused = plugin.snapshot(), 0
         for _ in range(300):
             data = bytearray(good)
-            at = int(rng.integers(24, 48)) if rng.random() < 0.5 else int(rng.integers(48, len(good)))
+            at = int(rng.integers(24, HEAD)) if rng.random() < 0.5 else int(rng.integers(HEAD, len(good)))
             data[at] = int(rng.integers(256))
             data[12:16] = struct.pack("<I", zlib.crc32(bytes(data[HEAD:])))
             try:

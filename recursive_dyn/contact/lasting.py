@@ -1,0 +1,146 @@
+"""Contacts that last from one step to the next, between bodies that float by themselves or do not move at all.
+
+What turns takes its contacts along: where a step ends, an arm or a normal is another one than where it began. Seen
+from there alone a rolling body approaches what it rolls on. So the velocity at the start is that of the points that
+touched then.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, ImpulseProblem
+from recursive_dyn.contact.tuning import TURNS, WANDERS
+
+UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly
+
+Three = tuple[float, float, float]
+
+
+@compiled
+def placed(problem: ImpulseProblem, found: Integers, same: Integers) -> None:
+    """Arms of contacts, and of which earlier ones they are known to go on: found (n,), same (n,), -1: of none."""
+    contacts, earlier = problem.contacts, problem.earlier
+    for c in range(len(same)):
+        contacts.levels[c], contacts.debts[c], contacts.ways[c], same[c] = UNKNOWN, 0.0, 0.0, -1
+        for side in range(2):
+            _arm(problem, c, side)
+        if turns(problem, c):
+            contacts.levels[c] = PLACED
+            i = found[c]
+            if i >= 0 and earlier.levels[i] != UNKNOWN and _near(problem, c, i):
+                same[c] = i
+
+
+@compiled
+def tree_of(problem: ImpulseProblem, c: int, side: int) -> int:
+    """The lone body of a contact's side; NOWHERE for what does not move, ELSEWHERE for anything else."""
+    body = problem.contacts.a[c] if side == 0 else problem.contacts.b[c]
+    if body < 0:
+        return NOWHERE
+    return problem.lone.of[body] if body < len(problem.lone.of) else ELSEWHERE
+
+
+@compiled
+def turns(problem: ImpulseProblem, c: int) -> bool:
+    """Whether a contact is of lone bodies, or of one with what does not move, that turn."""
+    rate = 0.0
+    for side in range(2):
+        k = tree_of(problem, c, side)
+        if k == ELSEWHERE:
+            return False
+        if k >= 0:
+            start = problem.lone.start
+            rate += abs(start[k, 0]) + abs(start[k, 1]) + abs(start[k, 2])
+    return rate > TURNS
+
+
+@compiled
+def _arm(problem: ImpulseProblem, c: int, side: int) -> None:
+    """From the centre of mass of a side to the contact; 0 for what has none."""
+    k, contacts = tree_of(problem, c, side), problem.contacts
+    for i in range(3):
+        contacts.arms[c, side, i] = contacts.points[c, side, i] - problem.lone.centers[k, i] if k >= 0 else 0.0
+
+
+@compiled
+def _near(problem: ImpulseProblem, c: int, i: int) -> bool:
+    """Whether a contact is where an earlier one of the same pair may have got to by turning and gliding, or as it did
+    in the step before: nothing but a jump tells the next spoke of a wheel from a round one."""
+    new, old, far, way = problem.contacts.arms, problem.earlier.arms, 0.0, 0.0
+    for side in range(2):
+        k = tree_of(problem, c, side)
+        if k >= 0:
+            V, x, y, z = problem.lone.start, new[c, side, 0], new[c, side, 1], new[c, side, 2]
+            way += length(V[k, 0], V[k, 1], V[k, 2]) * length(x, y, z) + length(V[k, 3], V[k, 4], V[k, 5])
+            far = max(far, length(x - old[i, side, 0], y - old[i, side, 1], z - old[i, side, 2]))
+    problem.contacts.ways[c] = far
+    return far <= max(WANDERS * problem.options.h * way, WANDERS * problem.earlier.ways[i])
+
+
+@compiled
+def length(x: float, y: float, z: float) -> float:
+    """Of a vector."""
+    return np.sqrt(x * x + y * y + z * z)
+
+
+@compiled
+def closing(
+    problem: ImpulseProblem,
+    V: Annotated[np.ndarray, float, 6],
+    c: int,
+    arms: Annotated[np.ndarray, float, 2, 3],
+    i: int,
+) -> Three:
+    """Velocity of A's point against B's of a contact, where lone bodies move with V (k, 6), at the arms arms[i]."""
+    drift = problem.contacts.drift
+    u0, u1, u2 = -drift[c, 0], -drift[c, 1], -drift[c, 2]
+    for side in range(2):
+        k, sign = tree_of(problem, c, side), 1.0 - 2.0 * side
+        if k >= 0:
+            x, y, z = arms[i, side, 0], arms[i, side, 1], arms[i, side, 2]
+            u0 += sign * (V[k, 3] + V[k, 1] * z - V[k, 2] * y)
+            u1 += sign * (V[k, 4] + V[k, 2] * x - V[k, 0] * z)
+            u2 += sign * (V[k, 5] + V[k, 0] * y - V[k, 1] * x)
+    return u0, u1, u2
+
+
+@compiled
+def turned(problem: ImpulseProblem, c: int, i: int, v: Three) -> Three:
+    """A vector turned as the normal of earlier contact i is onto that of contact c, the shortest way."""
+    n, m = problem.earlier.normals, problem.contacts.normals
+    a0, a1, a2 = n[i, 0], n[i, 1], n[i, 2]
+    b0, b1, b2 = m[c, 0], m[c, 1], m[c, 2]
+    d0, d1, d2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    cosine = max(a0 * b0 + a1 * b1 + a2 * b2, 0.0)
+    x, y, z = v
+    share = (d0 * x + d1 * y + d2 * z) / (1.0 + cosine)
+    return (
+        cosine * x + d1 * z - d2 * y + share * d0,
+        cosine * y + d2 * x - d0 * z + share * d1,
+        cosine * z + d0 * y - d1 * x + share * d2,
+    )  # fmt: skip
+
+
+@compiled
+def bend(problem: ImpulseProblem, c: int, i: int) -> Three:
+    """Velocity of a contact by which velocities are ahead of positions, as it goes on from earlier contact i."""
+    share, start = problem.options.position_share - 0.5, problem.lone.start
+    old = turned(problem, c, i, closing(problem, start, c, problem.earlier.arms, i))
+    new = closing(problem, start, c, problem.contacts.arms, c)
+    return share * (new[0] - old[0]), share * (new[1] - old[1]), share * (new[2] - old[2])
+
+
+@compiled
+def dot(a: Three, b: Three) -> float:
+    """a b"""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@compiled
+def row(x: Floats) -> Three:
+    """A row (3,) of an array."""
+    return x[0], x[1], x[2]

@@ -1,0 +1,232 @@
+"""What presses for longer presses along the mean of where it did and where it does.
+
+A solve knows where a step ends. All of a sustained impulse P acting along J there, where it acted along J0 a step
+before, takes P (J - J0) v / 2 of energy from what rolls and rocks: first order in the step. So half of what the last
+impulse would do at its old place, less half of what it would do at the new one, is given before anything is solved for:
+with what is found then, the trapezoidal rule. Semi-implicit Euler's velocities lie half a step before its positions:
+impulses between two of them act at the old place, all of them, and where the step ends what rests has the velocity that
+keeps to the surface half a step before. The rest, of second order and either sign, is measured: every contact carries
+as debt the energy that it brought in beyond what friction took, and its next correction is so much smaller, or larger.
+A contact that was not there, that bounced, or whose impulse jumps, is not corrected.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.blocks import ContactRows
+from recursive_dyn.contact.lasting import (
+    LASTING,
+    UNKNOWN,
+    Three,
+    bend,
+    closing,
+    dot,
+    length,
+    row,
+    tree_of,
+    turned,
+)
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.responses import push
+from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH
+
+
+@compiled
+def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Floats, y: Floats) -> bool:
+    """Add what corrections do to whitened velocities to y, and write it to ``lone.kicks``; whether there are any.
+
+    same (n,): earlier contacts that these go on; shares (n,): of each correction that is given.
+    """
+    lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
+    shares[:] = 0.0
+    for k in range(len(lone.links)):
+        for i in range(6):
+            lone.kicks[k, i] = 0.0
+    for c in range(len(same)):
+        i = same[c]
+        if i >= 0 and earlier.levels[i] == LASTING:
+            _wrench(problem, c, i, w)
+            power, owed = _power(problem, c, w, lone.start), earlier.debts[i]
+            shares[c] = 1.0
+            if abs(owed) > 0.0 and abs(power) > 0.0:
+                shares[c] -= min(max(owed / power, -SETTLING), SETTLING)
+            some = True
+            _give(problem, c, shares[c], w)
+    if some:
+        _whitened(problem, root, y)
+    return some
+
+
+@compiled
+def bent(problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Floats) -> None:
+    """Let what rests move, at the end of a step, as it must where the middle of the step keeps to the surface.
+
+    So it is where velocities of the end move positions: they are those of the middle.
+    """
+    share = problem.options.position_share - 0.5
+    for c in range(len(same)):
+        if same[c] >= 0 and targets[c] == 0.0 and share > 0.0:
+            b = bend(problem, c, same[c])
+            for i in range(3):
+                rows.speed[c, i] -= dot(row(rows.axes[c, i]), b)
+
+
+@compiled
+def _wrench(problem: ImpulseProblem, c: int, i: int, w: Floats) -> None:
+    """The correction of a contact, w (9,): impulse on A, moment on A and on B about their centres."""
+    old, new = problem.earlier.arms, problem.contacts.arms
+    x, y, z = row(problem.earlier.impulses[i])
+    p, q, r = turned(problem, c, i, (x, y, z))
+    share = problem.options.position_share
+    w[0], w[1], w[2] = share * (x - p), share * (y - q), share * (z - r)
+    for side in range(2):
+        half, k = share * (1.0 - 2.0 * side), 3 + 3 * side
+        a, b, d = row(old[i, side])
+        e, f, g = row(new[c, side])
+        w[k] = half * (b * z - d * y - f * r + g * q)
+        w[k + 1] = half * (d * x - a * z - g * p + e * r)
+        w[k + 2] = half * (a * y - b * x - e * q + f * p)
+        if tree_of(problem, c, side) < 0:
+            w[k] = w[k + 1] = w[k + 2] = 0.0
+
+
+@compiled
+def _power(problem: ImpulseProblem, c: int, w: Floats, after: Annotated[np.ndarray, float, 6]) -> float:
+    """Work of an impulse w on the two bodies of a contact, which move as the mean of their start and of ``after``."""
+    before, total = problem.lone.start, 0.0
+    for side in range(2):
+        k, sign = tree_of(problem, c, side), 1.0 - 2.0 * side
+        if k >= 0:
+            for i in range(3):
+                total += 0.5 * w[3 + 3 * side + i] * (before[k, i] + after[k, i])
+                total += 0.5 * sign * w[i] * (before[k, 3 + i] + after[k, 3 + i])
+    return total
+
+
+@compiled
+def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
+    kicks = problem.lone.kicks
+    for side in range(2):
+        k, sign = tree_of(problem, c, side), 1.0 - 2.0 * side
+        if k >= 0:
+            for i in range(3):
+                kicks[k, i] += share * w[3 + 3 * side + i]
+                kicks[k, 3 + i] += share * sign * w[i]
+
+
+@compiled
+def _whitened(problem: ImpulseProblem, root: Floats, y: Floats) -> None:
+    """Add what the kicks do to y."""
+    layout, factors, lone = problem.layout, problem.factors, problem.lone
+    inward = np.zeros((layout.nv, 3))
+    for k in range(len(lone.links)):
+        m0, m1, m2 = lone.kicks[k, 0], lone.kicks[k, 1], lone.kicks[k, 2]
+        f0, f1, f2 = lone.kicks[k, 3], lone.kicks[k, 4], lone.kicks[k, 5]
+        if m0 == 0.0 and m1 == 0.0 and m2 == 0.0 and f0 == 0.0 and f1 == 0.0 and f2 == 0.0:
+            continue
+        link, at = lone.links[k], layout.refs + 3 * lone.links[k]
+        x, u, z = (
+            lone.centers[k, 0] - factors[at],
+            lone.centers[k, 1] - factors[at + 1],
+            lone.centers[k, 2] - factors[at + 2],
+        )
+        push(
+            layout, factors, link, m0 + u * f2 - z * f1, m1 + z * f0 - x * f2, m2 + x * f1 - u * f0, f0, f1, f2,
+            0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, inward,
+        )  # fmt: skip
+        group = layout.link_groups[link]
+        for j in range(layout.group_first[group], layout.group_first[group + 1]):
+            slot = layout.group_slots[j]
+            y[slot] += root[slot] * inward[slot, 0]
+            inward[slot, 0] = 0.0
+
+
+@compiled
+def ended(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], twists: Annotated[np.ndarray, float, 6]) -> None:
+    """Twists (k, 6) of lone bodies at the step's end, at their centres; V (nl, 6): what impulses add to links'."""
+    layout, factors, lone = problem.layout, problem.factors, problem.lone
+    for k in range(len(lone.links)):
+        i, at = lone.links[k], layout.refs + 3 * lone.links[k]
+        x, y, z = (
+            lone.centers[k, 0] - factors[at],
+            lone.centers[k, 1] - factors[at + 1],
+            lone.centers[k, 2] - factors[at + 2],
+        )
+        for j in range(3):
+            twists[k, j] = lone.flown[k, j] + V[i, j]
+        twists[k, 3] = lone.flown[k, 3] + V[i, 3] + V[i, 1] * z - V[i, 2] * y
+        twists[k, 4] = lone.flown[k, 4] + V[i, 4] + V[i, 2] * x - V[i, 0] * z
+        twists[k, 5] = lone.flown[k, 5] + V[i, 5] + V[i, 0] * y - V[i, 1] * x
+
+
+@compiled
+def judged(
+    problem: ImpulseProblem,
+    found: Integers,
+    same: Integers,
+    shares: Floats,
+    bounces: Floats,
+    pushes: Floats,
+    twists: Annotated[np.ndarray, float, 6],
+) -> None:
+    """Levels and debts of contacts, whose impulses are known: what the next step starts from.
+
+    found, same (n,): earlier contacts nearest to these, and those that these go on; bounces (n,): height to which each
+    jumps, or NaN; pushes (n,): impulses times s by which positions were moved besides; twists (k, 6) at the end.
+    """
+    contacts, w = problem.contacts, np.zeros(9)
+    for c in range(len(same)):
+        P, i = row(contacts.impulses[c]), found[c]
+        pressed = dot(P, row(contacts.normals[c])) > 0.0
+        if contacts.levels[c] == UNKNOWN or not pressed or bounces[c] > 0.0:
+            contacts.levels[c], contacts.debts[c] = UNKNOWN, 0.0
+            continue
+        if i >= 0 and _smooth(P, row(problem.earlier.impulses[i])):
+            contacts.levels[c] = LASTING
+        if same[c] < 0:
+            continue
+        i = same[c]
+        free, end = (
+            closing(problem, problem.lone.start, c, contacts.arms, c),
+            closing(problem, twists, c, contacts.arms, c),
+        )
+        start = turned(problem, c, i, closing(problem, problem.lone.start, c, problem.earlier.arms, i))
+        work = 0.5 * (dot(P, free) + dot(P, end)) - _lifted(problem, c, pushes[c])
+        if shares[c] != 0.0:
+            _wrench(problem, c, i, w)
+            work += shares[c] * _power(problem, c, w, twists)
+        rubbed = 0.5 * (_rubbed(problem, c, P, start) + _rubbed(problem, c, P, end))
+        turn = abs(dot(P, free) - dot(P, start))
+        owed = problem.earlier.debts[i]
+        contacts.debts[c] = max(owed + work - rubbed, min(owed, -CREDIT * turn))
+
+
+@compiled
+def _smooth(a: Three, b: Three) -> bool:
+    """Whether two impulses differ by no more than a share of the smaller one."""
+    least = min(length(a[0], a[1], a[2]), length(b[0], b[1], b[2]))
+    return length(a[0] - b[0], a[1] - b[1], a[2] - b[2]) <= SMOOTH * least
+
+
+@compiled
+def _rubbed(problem: ImpulseProblem, c: int, P: Three, u: Three) -> float:
+    """Work of friction, at most 0, where a contact slides with u and there can be no more of it."""
+    n = row(problem.contacts.normals[c])
+    normal, bound = dot(P, n), problem.contacts.frictions[c, 1]
+    if dot(P, P) - normal * normal < (1.0 - SLIDING) * (bound * normal) ** 2:
+        return 0.0
+    return min(dot(P, u) - normal * dot(u, n), 0.0)
+
+
+@compiled
+def _lifted(problem: ImpulseProblem, c: int, pushed: float) -> float:
+    """Minus the energy by which a contact's push of positions lifted its bodies."""
+    normals, gravity, total = problem.contacts.normals, problem.lone.gravity, 0.0
+    for side in range(2):
+        if tree_of(problem, c, side) >= 0:
+            total += (1.0 - 2.0 * side) * pushed
+    return total * (gravity[0] * normals[c, 0] + gravity[1] * normals[c, 1] + gravity[2] * normals[c, 2])

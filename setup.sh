@@ -1,7 +1,7 @@
 #!/bin/sh
 # All the set-up on a fresh Debian machine: Debian packages where they are missing (as root or through sudo), a virtual
-# environment in .venv, this project in it. Argument: an extra of pyproject.toml, as in "sh setup.sh test", or "core"
-# for the core alone, without PyBullet, meshes, quadratic programs and windows.
+# environment in .venv, this project in it. Argument: an extra of pyproject.toml, as in "sh setup.sh test"; "docs"
+# makes pages of README.md, docs/ and docstrings as well; "core" is the core alone, without PyBullet, meshes and windows.
 set -eu
 cd "$(dirname "$0")"
 extra=${1:-}
@@ -42,3 +42,7 @@ if [ "$extra" = core ]; then # what scenes, dynamics, simulations and closed-for
     exit
 fi
 .venv/bin/python -m pip install -q --disable-pip-version-check -e ".${extra:+[$extra]}"
+if [ "$extra" = docs ]; then # -W: what is not well linked is an error
+    .venv/bin/python -m sphinx -q -W -c docs . build/docs
+    echo "build/docs/docs/index.html"
+fi

@@ -15,6 +15,9 @@ PAGES = {path.name: path.read_text() for path in (*ROOT.glob("*.md"), *(ROOT / "
 OUTCOMES = {  # of a page's examples, one after the other
     "README.md": "simulation.time > 2.4",
     "forces.md": "len(scene.forces) == 7 and simulation.report.unexplained_energy == 0.0",
+    "first_joint.md": "lost > 0 and max(abs(back).max(), abs(pose[2, 3] - climbed)) < 1e-9 and 'sheet' in refused",
+    "frames.md": "dynamics.nq == 12 and dynamics.nv == 10 and abs(gained - power) < 1e-5",
+    "performance.md": "count.total > 100 and a.shape == (4096, 8) and simulation.time > 9.99",
     "integrators.md": "report.halvings >= report.steps_halved > 0 and report.unexplained_energy == 0.0",
     "mechanisms.md": "len(joint.coordinates) == 5 and len(machine.bodies) >= 6",
     "contact.md": "motion.time > 1.9 and motion.solution.converged and motion.solution.penetration < 1e-3",

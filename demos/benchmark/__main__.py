@@ -1,6 +1,7 @@
 """``python -m demos.benchmark``: this project beside Pinocchio, MuJoCo, Drake, DART, PyBullet and published figures."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from demos.benchmark import (
@@ -16,6 +17,7 @@ from demos.benchmark import (
     startup,
 )
 from demos.benchmark.contact import tables as contact
+from demos.benchmark.page import rewriting
 from demos.benchmark.papers import tables as papers
 
 TABLES = (
@@ -33,7 +35,6 @@ TABLES = (
     "drawing",
     "manifold",
 )
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 
 
 def main() -> None:
@@ -42,11 +43,16 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", choices=[[], *TABLES], help="all when none is named")
     parser.add_argument("--cases", nargs="*", default=[], help="xyz20 ... random100, kuka, laikago, humanoid")
     parser.add_argument("--seconds", type=float, default=0.5, help="time spent on each contender of each case")
-    parser.add_argument("--figures", type=Path, default=ASSETS, help="folder for the papers' figures: %(default)s")
+    parser.add_argument("--figures", type=Path, help="folder for the papers' figures; none are drawn without")
+    parser.add_argument("--write", type=Path, help="page whose tables of the same heads become these")
     parser.add_argument("--long", action="store_true", help="contact: 10^6 steps as well, to watch memory")
     parser.add_argument("--rows", nargs="*", default=[], help="contact: only rows whose names hold one of these")
     chosen = parser.parse_args()
-    tables = chosen.tables or TABLES
+    with rewriting(chosen.write):
+        _print(chosen, chosen.tables or TABLES)
+
+
+def _print(chosen: argparse.Namespace, tables: Sequence[str]) -> None:
     report.print_machine()
     if "counts" in tables:
         report.operation_counts()

@@ -29,8 +29,8 @@ inertia), the other two full inertias. "their trace form" is method="trace", equ
 in our graph and our link frames. The published counts are for chains of six hinges that the papers do not list."""
 
 
-def all_of_them(seconds: float, folder: Path) -> None:
-    """Every table, both figures."""
+def all_of_them(seconds: float, folder: Path | None) -> None:
+    """Every table, and both figures where they have a folder."""
     guenter_lee_figures(folder)
     guenter_lee_counts()
     si_guenter_times(seconds)
@@ -40,9 +40,9 @@ def all_of_them(seconds: float, folder: Path) -> None:
 
 
 def guenter_lee_figures(
-    folder: Path, hinges: Sequence[int] = complexity.HINGES, tori: Sequence[int] = complexity.TORI
+    folder: Path | None, hinges: Sequence[int] = complexity.HINGES, tori: Sequence[int] = complexity.TORI
 ) -> list[Growth]:
-    """Figures 6 and 7 as a table of fits and as pictures."""
+    """Figures 6 and 7 as a table of fits, and as pictures in a folder."""
     kinds = (("hinge chain", complexity.hinges, hinges), ("torus chain", complexity.tori, tori))
     chains = [complexity.growth(*kind) for kind in each(kinds, "counting")]
     print_table("Guenter & Lee, figures 6 and 7: growth of operations with coordinates n",
@@ -51,6 +51,8 @@ def guenter_lee_figures(
     print(
         f"'{EQUATIONS}' is what their figure 7 counts; solving M a = tau - c adds a cubic term, which rules in the end."
     )
+    if folder is None:
+        return chains
     written = figures.draw(chains, folder)
     print("\n".join(f"wrote {path}" for path in written) if written else figures.MISSING)
     return chains

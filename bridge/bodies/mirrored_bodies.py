@@ -13,7 +13,7 @@ import pybullet
 from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, content, create_body, visual_shape
 from bridge.bodies.colliders import Collider
 from bridge.bodies.skins import PLAIN, alike, grown, skin_of, stood_for
-from bridge.bodies.true_shapes import UNKNOWN, Group, is_curved
+from bridge.bodies.true_shapes import Group, is_curved
 from bridge.bodies.visuals import Visual, unseen
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
@@ -62,10 +62,10 @@ class MirroredBodies:
         return [*[body for ids in self.of.values() for body in ids], *self._standing, *self._drawn]
 
     @property
-    def groups(self) -> Iterator[Group]:
-        """What ids stand for, of those of which it is known."""
+    def groups(self) -> list[Group]:
+        """What ids stand for, where that is known."""
         every = chain(chain.from_iterable(self._groups.values()), self._static_groups.values())
-        return (group for group in every if group.shapes and group.sort != UNKNOWN)
+        return [group for group in every if group.shapes]
 
     def ignored(self, name: str) -> set[int]:
         """Bullet's ids of the bodies that this one never touches."""

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from bridge.bodies.convex_decomposition import hulls, is_grouped
 from bridge.curved.curved_pairs import POINTS
-from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, ROUND, TORUS
+from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld
-from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes
+from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes, polytope_of
 from bridge.planes.stack import Stack
-from recursive_dyn.codegen.compiled import Integers
+from bridge.planes.supports import corners
+from recursive_dyn.codegen.compiled import Flags, Integers
 from recursive_dyn.contact.contacts import STATIC
 from scene import shapes
 
 UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two of which one is curved the points are found anew
 NOBODY = -1
 _CURVED = (shapes.Sphere, shapes.Capsule, shapes.Cylinder, shapes.Ellipsoid, shapes.Torus)
+_FACES = 500  # of a mesh that is looked at face by face
+_ON = 1e-9  # share of a mesh's size: how far from its hull it may be
 
 
 class TrueShapes(NamedTuple):
@@ -27,7 +32,8 @@ class TrueShapes(NamedTuple):
 
     sorts (n,); leaders (n,): the first id of those that stand for the same shapes; firsts, lasts (n,): their rows;
     bodies (m,): the scene's number, or STATIC; kinds, hulls (m,): as ``curved_pairs`` has them; at (m, 4, 4): in the
-    body's frame, scenery's in the world; placed, found: room for two shapes, and for their points.
+    body's frame, scenery's in the world; shells (m,): whether something may be inside, as of scenery's meshes; placed,
+    found: room for shapes, and for points of two of them.
     """
 
     sorts: Integers
@@ -38,6 +44,7 @@ class TrueShapes(NamedTuple):
     kinds: Integers
     hulls: Integers
     at: Annotated[np.ndarray, float, 4, 4]
+    shells: Flags
     solids: Polytopes
     placed: InWorld
     found: Found
@@ -51,12 +58,49 @@ class Group:
     name: str
     shapes: tuple[shapes.Shape, ...]
 
-    @property
+    @cached_property
     def sort(self) -> int:
-        """Whether all of them are curved, or flat."""
-        if all(type(shape) in _CURVED for shape in self.shapes):
+        """Whether all of them are curved, or flat: boxes and convex meshes."""
+        if all(is_curved(shape) for shape in self.shapes):
             return CURVED
-        return FLAT if all(type(shape) is shapes.Box for shape in self.shapes) else UNKNOWN
+        return FLAT if all(type(shape) is shapes.Box for shape in self.shapes) or self.polytopes else UNKNOWN
+
+    @cached_property
+    def polytopes(self) -> tuple[Polytope, ...]:
+        """Of its meshes, if that is what it consists of and all are known as convex ones."""
+        found = list[Polytope]()
+        for shape in self.shapes:
+            parts = convex_parts(shape, moves=bool(self.name)) if type(shape) is shapes.Mesh else None
+            if parts is None:
+                return ()
+            found += parts
+        return tuple(found)
+
+
+def convex_parts(shape: shapes.Mesh, moves: bool) -> list[Polytope] | None:
+    """What Bullet has of a mesh: its hull or its parts where it moves, all of it if it is convex where it does not."""
+    if is_grouped(shape):
+        return None
+    if moves:
+        parts = hulls(shape)
+        points = [corners(shape) * np.asarray(shape.scale)] if parts is None else [own for own, _ in parts.parts]
+    else:
+        mesh = shapes.to_trimesh(shape)
+        if not (mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0):
+            return None
+        points = [np.asarray(mesh.vertices)]
+    found = [polytope_of(own) for own in points]
+    if any(own is None or len(own.normals) > _FACES for own in found):
+        return None
+    known = [own for own in found if own is not None]
+    return known if moves or _is_convex(mesh, known[0]) else None
+
+
+def _is_convex(mesh: Any, hull: Polytope) -> bool:
+    """Whether all of a mesh is on its hull."""
+    size = float(np.ptp(mesh.vertices, axis=0).max())
+    inside = (mesh.vertices @ hull.normals.T - hull.offsets).max(axis=1).min()
+    return bool(inside > -_ON * size and abs(mesh.convex_hull.volume - mesh.volume) < _ON * size**3)
 
 
 def is_curved(shape: shapes.Shape | None) -> bool:
@@ -75,28 +119,40 @@ class TrueShapesTable:
         self._solids = gathered_polytopes(())
         self.table = _table(np.zeros((4, 0), dtype=np.int64), np.zeros(0, dtype=np.int64), rows, self._solids)
 
-    def tell(self, groups: Iterable[Group], numbers: dict[str, int], size: int) -> None:
+    def tell(self, groups: Sequence[Group], numbers: dict[str, int], size: int) -> None:
         """Bullet's ids below ``size``, groups among them, and the scene's bodies by name."""
-        own = list(groups)
-        if not any(group.sort == CURVED for group in own):
-            own = []
+        own = list[Group]()
+        if any(is_curved(group.shapes[0]) for group in groups):
+            own = [group for group in groups if group.sort != UNKNOWN]
         self._stack.arrange(own)
         if len(self._polytopes) > len(self._solids.ranges):
             self._solids = gathered_polytopes(self._polytopes)
-        ends = np.cumsum([0, *(len(group.shapes) for group in own)]).tolist()
+        counts = self._stack.counts[:, 0] if own else np.zeros(0, dtype=np.int64)
+        ends = np.cumsum([0, *counts.tolist()]).tolist()
         ids = np.zeros((4, size), dtype=np.int64)
         ids[1] = NOBODY
         for group, first, last in zip(own, ends[:-1], ends[1:], strict=True):
             ids[:, list(group.ids)] = np.array([[group.sort], [group.ids[0]], [first], [last]])
-        counts = [len(group.shapes) for group in own]
-        bodies = np.repeat(np.array([numbers.get(group.name, STATIC) for group in own], dtype=np.int64), counts)
+        bodies = np.array([numbers.get(group.name, STATIC) for group in own], dtype=np.int64).repeat(counts)
         self.table = _table(ids, bodies, self._stack.arrays, self._solids)
 
     def _rows(self, group: Group) -> Sequence[np.ndarray]:
+        if group.polytopes:
+            return self._mesh_rows(group)
         kinds, sizes = zip(*(_kind_and_size(shape) for shape in group.shapes), strict=True)
-        hulls = [self._number(size) if kind == BOX else NOBODY for kind, size in zip(kinds, sizes, strict=True)]
+        known = [self._number(size) if kind == BOX else NOBODY for kind, size in zip(kinds, sizes, strict=True)]
         at = np.array([shape.at for shape in group.shapes], dtype=float)
-        return np.array(kinds, dtype=np.int64), np.array(hulls, dtype=np.int64), at, np.array(sizes, dtype=float)
+        return np.array(kinds, dtype=np.int64), np.array(known, dtype=np.int64), at, np.array(sizes, dtype=float)
+
+    def _mesh_rows(self, group: Group) -> Sequence[np.ndarray]:
+        """Meshes are as they lie in the body's frame."""
+        first, at = len(self._polytopes), list[np.ndarray]()
+        for shape in group.shapes:
+            assert isinstance(shape, shapes.Mesh)
+            at += [shape.at] * len(convex_parts(shape, bool(group.name)) or ())
+        self._polytopes += group.polytopes
+        n = len(at)
+        return np.full(n, HULL), np.arange(first, first + n), np.array(at, dtype=float), np.zeros((n, 3))
 
     def _number(self, half: tuple[float, float, float]) -> int:
         if half not in self._numbers:
@@ -106,12 +162,13 @@ class TrueShapesTable:
 
 
 def _table(ids: np.ndarray, bodies: np.ndarray, rows: Sequence[np.ndarray], solids: Polytopes) -> TrueShapes:
-    kinds, hulls, at, sizes = (np.ascontiguousarray(x) for x in rows)
+    kinds, known, at, sizes = (np.ascontiguousarray(x) for x in rows)
     m = len(bodies)
     placed = InWorld(np.zeros((m, 3)), np.zeros((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
     found = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64))
     sorts, leaders, firsts, lasts = (x.copy() for x in ids)
-    return TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, hulls, at, solids, placed, found)
+    shells = (kinds == HULL) & (bodies == STATIC)
+    return TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
 
 
 def nothing_true(size: int) -> TrueShapes:

@@ -119,7 +119,7 @@ def gathered(
             first, second, a, b = second, first, b, a
         if not _takes_part(a, scene, reached):
             continue
-        true = is_true(shapes, first, second)
+        true = is_true(shapes, poses, first, second)
         if true:
             first, second = shapes.leaders[first], shapes.leaders[second]
             if not is_new(done, (first << BITS) + second):

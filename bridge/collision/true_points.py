@@ -8,6 +8,7 @@ import numpy as np
 
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
 from bridge.curved.curved_pairs import is_known, meet_curved
+from bridge.curved.distances import distance_to
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
@@ -17,17 +18,30 @@ Poses = Annotated[np.ndarray, float, 4, 4]
 
 
 @compiled
-def is_true(shapes: TrueShapes, first: int, second: int) -> bool:
-    """Whether contacts of two of Bullet's bodies are found on their true surfaces."""
+def is_true(shapes: TrueShapes, poses: Poses, first: int, second: int) -> bool:
+    """Whether contacts of two of Bullet's bodies are found on their true surfaces: unless one is within a shell."""
     if len(shapes.kinds) == 0 or (shapes.sorts[first] != CURVED and shapes.sorts[second] != CURVED):
         return False
     if shapes.sorts[first] == UNKNOWN or shapes.sorts[second] == UNKNOWN:
         return False
     for i in range(shapes.firsts[first], shapes.lasts[first]):
         for j in range(shapes.firsts[second], shapes.lasts[second]):
-            if not is_known(shapes.kinds[i], shapes.kinds[j]):
+            if not is_known(shapes.kinds[i], shapes.kinds[j]) or (shapes.shells[j] and _is_within(shapes, poses, i, j)):
                 return False
     return True
+
+
+@compiled
+def _is_within(shapes: TrueShapes, poses: Poses, i: int, j: int) -> bool:
+    """Whether the middle of the i-th shape is inside of the j-th, a polytope."""
+    x, n, placed = np.empty(3), np.empty(3), shapes.placed
+    _place(shapes, poses, i)
+    _place(shapes, poses, j)
+    for k in range(3):
+        x[k] = 0.0
+        for c in range(3):
+            x[k] += placed.axes[j, k, c] * (placed.centers[i, c] - placed.centers[j, c])
+    return distance_to(shapes.kinds[j], placed.sizes[j], shapes.solids, shapes.hulls[j], x, n) < 0.0
 
 
 @compiled

@@ -14,6 +14,7 @@ from bridge.curved.round_shapes import round_round
 from bridge.curved.rounded_curves import Curve, Target, curve_meets
 from bridge.curved.solid import Solid
 from bridge.curved.solid_polytope import solid_polytope
+from bridge.curved.solid_solid import solid_solid
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 
 POINTS = 16  # of a pair, at most
@@ -25,7 +26,7 @@ def is_known(one: int, other: int) -> bool:
     solid, flat = min(one, other), max(one, other)
     if solid == ROUND or flat == TORUS:
         return True
-    return BOX <= solid <= HULL and CYLINDER <= flat <= ELLIPSOID
+    return flat == ELLIPSOID or (BOX <= solid <= HULL and flat == CYLINDER)
 
 
 @compiled
@@ -50,7 +51,7 @@ def _leads(one: int, other: int) -> bool:
         return one == TORUS
     if one == ROUND or other == ROUND:
         return one == ROUND
-    return CYLINDER <= one <= ELLIPSOID
+    return one > other  # solids: ellipsoids before cylinders before boxes and other polytopes
 
 
 @compiled
@@ -67,8 +68,13 @@ def _meet(
         if kinds[a] == TORUS or kinds[a] == ROUND:
             curve = Curve(kinds[a], centre, axes, placed.sizes[a])
             curve_meets(curve, Target(kinds[b], placed.sizes[b], solids, hulls[b]), margin, found)
-        else:
+        elif BOX <= kinds[b] <= HULL:
             solid_polytope(Solid(kinds[a], centre, axes, placed.sizes[a]), solids, hulls[b], margin, found)
+        else:
+            other = Solid(kinds[b], np.zeros(3), np.zeros((3, 3)), placed.sizes[b])
+            for i in range(3):
+                other.axes[i, i] = 1.0
+            solid_solid(Solid(kinds[a], centre, axes, placed.sizes[a]), other, margin, found)
         _into_world(placed, b, found)
 
 

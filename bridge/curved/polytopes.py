@@ -112,15 +112,16 @@ def _bounded(points: np.ndarray, loops: Sequence[Sequence[int]], normals: np.nda
 
 def _merged(equations: np.ndarray, neighbours: np.ndarray) -> list[list[int]]:
     """Triangles of each face."""
-    face, result = np.full(len(equations), -1), list[list[int]]()
+    normals = equations[:, :3]
+    apart = np.linalg.norm(normals[:, None] - normals[neighbours], axis=2)
+    flat, face, result = (apart < _FLAT).tolist(), [-1] * len(equations), list[list[int]]()
     for first in range(len(equations)):
         if face[first] >= 0:
             continue
         own, face[first] = [first], len(result)
         for k in own:  # grows while it is gone through
-            for other in neighbours[k].tolist():
-                flat = np.linalg.norm(np.cross(equations[first, :3], equations[other, :3])) < _FLAT
-                if face[other] < 0 and flat and equations[first, :3] @ equations[other, :3] > 0.0:
+            for other, level in zip(neighbours[k].tolist(), flat[k], strict=True):
+                if level and face[other] < 0:
                     face[other] = len(result)
                     own.append(other)
         result.append(own)
@@ -128,11 +129,15 @@ def _merged(equations: np.ndarray, neighbours: np.ndarray) -> list[list[int]]:
 
 
 def _loop(triangles: np.ndarray, points: np.ndarray, normal: np.ndarray) -> list[int]:
-    """Corners of a convex face counterclockwise about its normal, without those in the midst of its sides."""
+    """Corners of a convex face counterclockwise about its normal."""
+    if len(triangles) == 1:
+        a, b, c = triangles[0].tolist()
+        x, y = points[b] - points[a], points[c] - points[a]
+        turned = (x[1] * y[2] - x[2] * y[1]) * normal[0] + (x[2] * y[0] - x[0] * y[2]) * normal[1]
+        return [a, b, c] if turned + (x[0] * y[1] - x[1] * y[0]) * normal[2] > 0.0 else [a, c, b]
     corners = np.unique(triangles)
     middle = points[corners].mean(axis=0)
     x = points[corners[0]] - middle
-    y = np.cross(normal, x)
-    away = points[corners] - middle
+    y, away = np.cross(normal, x), points[corners] - middle
     around = corners[np.argsort(np.arctan2(away @ y, away @ x))].tolist()
     return [int(k) for k in around]

@@ -11,6 +11,7 @@ from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, evaluate, is_constant
 from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.maximal.freeing import free_model
 from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
@@ -33,6 +34,25 @@ def lower(
 ) -> Model:
     """The model of bodies given parents first; ModelError names what is wrong."""
     graph = Graph()
+    return _model(graph, _specifications(bodies, graph, parameters), gravity, parameters, shared, constraints, forces)
+
+
+def lower_free(
+    bodies: Sequence[Body],
+    gravity: np.ndarray,
+    parameters: Mapping[str, float],
+    shared: Sequence[Coordinate] = (),
+    constraints: Sequence[ConstraintGroup] = (),
+    forces: Sequence[ElementSpec] = (),
+) -> tuple[Model, Model]:
+    """The same model, and that of the same bodies set free."""
+    graph = Graph()
+    specs = _specifications(bodies, graph, parameters)
+    model = _model(graph, specs, gravity, parameters, shared, constraints, forces)
+    return model, free_model(graph, specs, model, forces)
+
+
+def _specifications(bodies: Sequence[Body], graph: Graph, parameters: Mapping[str, float]) -> list[BodySpec]:
     known = frozenset(parameters)
     specs: dict[Node | None, BodySpec] = {}
     for body in bodies:
@@ -43,9 +63,21 @@ def lower(
             if spec.plain:
                 body.keep(spec)
         specs[body] = spec
+    return list(specs.values())
+
+
+def _model(
+    graph: Graph,
+    specs: Sequence[BodySpec],
+    gravity: np.ndarray,
+    parameters: Mapping[str, float],
+    shared: Sequence[Coordinate],
+    constraints: Sequence[ConstraintGroup],
+    forces: Sequence[ElementSpec],
+) -> Model:
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
-    down = _scalars(gravity, graph, known, "gravity")
-    model = build_model(graph, list(specs.values()), down, list(parameters.items()), shared, rows, forces)
+    down = _scalars(gravity, graph, frozenset(parameters), "gravity")
+    model = build_model(graph, specs, down, list(parameters.items()), shared, rows, forces)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from recursive_dyn.codegen.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.model_functions import METHODS
 from recursive_dyn.errors import ModelError
+from recursive_dyn.maximal.maximal_dynamics import MAXIMAL, MaximalDynamics
 from recursive_dyn.model.model import Model
 from scene import file, topology, urdf
 from scene.body import Body, Node, World
@@ -16,7 +18,7 @@ from scene.body_symbols import rate
 from scene.constraint_group import constraint, rolling
 from scene.joints.coordinate_settings import coordinates_of
 from scene.joints.parametric_joint import Joint
-from scene.lower import lower
+from scene.lower import lower, lower_free
 from scene.number_checks import numbers
 from scene.scene_forces import SceneForces
 
@@ -104,20 +106,39 @@ class Scene(SceneForces):
 
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
-        gravity = self.gravity_scalars()
         with building():
-            shared = list(self.coordinates.values())
-            return lower(self.bodies, gravity, self.parameters, shared, self.constraints, self.forces)
+            return lower(*self._lowered())
 
-    def compile(self, method: str = "auto") -> Dynamics:
+    def compile(self, method: str = "auto", **settings: Any) -> Dynamics:
         """Equations of motion; each function compiles at its first call.
 
-        method: "auto", "recursive", "lagrangian", "trace", a reference, or "method_two", for long chains
-        (docs/reference.md, Methods).
+        method: in joint coordinates "auto", "recursive", "lagrangian", "trace", a reference, or "method_two", for long
+        chains (docs/reference.md, Methods); in maximal coordinates, every body by itself, "penalty" (settings
+        stiffness, damping) or "velocity_constraints" (setting stabilization), see :class:`MaximalDynamics` and
+        docs/formulations.md.
 
         Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
         """
+        if method in MAXIMAL:
+            with building():
+                reduced, free = lower_free(*self._lowered())
+            for name in topology.hanging(self).strengths:
+                raise ModelError(
+                    f"joint of '{name}' may break, which method '{method}' does not watch; use 'recursive'"
+                )
+            return MaximalDynamics(reduced, free, method, **settings)
+        if method not in METHODS:
+            raise ModelError(f"unknown method '{method}'; choose one of {', '.join((*METHODS, *MAXIMAL))}")
+        if settings:
+            raise ModelError(
+                f"method '{method}' has no setting '{next(iter(settings))}'; maximal coordinates have some"
+            )
         return Dynamics(self.model(), method, topology.hanging(self))
+
+    def _lowered(self) -> tuple[Any, ...]:
+        """What ``lower`` makes a model of."""
+        gravity, shared = self.gravity_scalars(), list(self.coordinates.values())
+        return self.bodies, gravity, self.parameters, shared, self.constraints, self.forces
 
     @classmethod
     def from_urdf(cls, path: str | Path, fixed_base: bool | None = None, **options: Any) -> Scene:

@@ -29,6 +29,7 @@ OUTCOMES = {  # of a page's examples, one after the other
     "viewer.md": "picture.shape == (480, 640, 3) and set(body.ravel().tolist()) == {-2, -1, 0} and len(frames) == 25",
     "recording.md": "len(recording) == 241 and np.ptp(recording.outputs['energy']) < 2e-3 * energy(simulation)",
     "c.md": "{'chain.h', 'chain.c', 'chain_step.c', 'chain_poses.c', 'CMakeLists.txt'} <= written",
+    "formulations.md": "np.abs(missed).max() < 2e-3 and np.abs(q - motions[0].q).max() < 0.1",
     "conversion.md": "max(distances) < 5e-3 and held.gap < 1e-3",
 }
 

@@ -86,7 +86,8 @@ def _trees(scene: Scene, dynamics: moving.Bodies) -> Iterator[_Tree]:
     """Names of bodies that may hang together, the number of each one's parent, or WORLD, and whether it moves against
     that."""
     if isinstance(dynamics, Dynamics):
-        for model in [model for model in dynamics.model.parts.models or (dynamics.model,) if model.nb > 1]:
+        whole = dynamics.tree
+        for model in [model for model in whole.parts.models or (whole,) if model.nb > 1]:
             yield model.body_names, [b.parent for b in model.bodies], [b.jointed for b in model.bodies]
         return
     names = [body.name for body in scene.bodies]

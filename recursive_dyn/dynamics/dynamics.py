@@ -57,6 +57,11 @@ class Dynamics(Differentiable, Conversions):
         return self.functions.method
 
     @property
+    def tree(self) -> Model:
+        """The model that says which bodies hang on which."""
+        return self.model
+
+    @property
     def nq(self) -> int:
         """Number of configuration coordinates."""
         return self.model.nq

@@ -94,7 +94,8 @@ NO_PARTS: ModelParts[Model] = ModelParts()
 class Model:
     """Links parents first, bodies in order of attachment, coordinates in order of attachment.
 
-    ``parts``: what it was put together from, if they know nothing of each other.
+    ``parts``: what it was put together from, if they know nothing of each other; ``held``: names of the rows that
+    whoever steps it may hold its bodies together by.
     """
 
     graph: Graph
@@ -112,6 +113,7 @@ class Model:
     forces: tuple[ForceElement, ...] = ()
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
     parts: ModelParts[Model] = NO_PARTS
+    held: tuple[str, ...] = ()
 
     @cached_property
     def nb(self) -> int:

@@ -10,10 +10,12 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.contact.tuning import LIMIT_REACH
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.maximal.held_joints import ENTRIES
 from recursive_dyn.model import limits
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.simulation.actuation import Actuation, MotorArrays, actuation, motor_row
 from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
+from recursive_dyn.simulation.held_rows import HeldRows, append_held, room_to_hold
 from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 
 
@@ -22,7 +24,7 @@ class RowSources(NamedTuple):
 
     slots, places, low, high (l,): of the limited coordinates in v and in q, and their limits; rubbing, friction (r,):
     slots and dry frictions; asked (2 l,): 1 for low and high limits that are rows wherever the coordinate is; motors;
-    jacobian, rates: programs of C and C v of the constraints, of which there are ``constraints``.
+    jacobian, rates: programs of C and C v of the constraints, of which there are ``constraints``; held: others' rows.
     """
 
     slots: Integers
@@ -36,6 +38,7 @@ class RowSources(NamedTuple):
     jacobian: ProgramCall
     rates: ProgramCall
     constraints: int
+    held: HeldRows
 
 
 def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
@@ -46,31 +49,38 @@ def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
         actuation(motors), jacobian, rates, len(model.constraints),
+        room_to_hold(len(model.held)),
     )  # fmt: skip
 
 
 def row_count(model: Model) -> int:
     """How many rows there can be."""
-    return 2 * len(limits.limited(model).slots) + len(limits.rubbing(model).slots) + model.nv + len(model.constraints)
+    return (
+        2 * len(limits.limited(model).slots)
+        + len(limits.rubbing(model).slots)
+        + model.nv
+        + len(model.constraints)
+        + len(model.held)
+    )
 
 
 @once
 def row_names(model: Model) -> list[str]:
-    """What rows are called, by number: low limits, high limits, dry frictions, motors by slot, constraints."""
+    """What rows are called, by number: low limits, high limits, dry frictions, motors by slot, constraints, held."""
     names = model.velocity_names
     stops = [names[s] for s in limits.limited(model).slots.tolist()]
     rough = [names[s] for s in limits.rubbing(model).slots.tolist()]
     return [
         *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
         *(f"friction of {name}" for name in rough), *(f"motor of {name}" for name in names),
-        *(f"constraint {c.name}" for c in model.constraints),
+        *(f"constraint {c.name}" for c in model.constraints), *model.held,
     ]  # fmt: skip
 
 
 def renumbered_rows(edit: Edit) -> np.ndarray:
     """The number now of each row that there could be before the edit, GONE for none."""
     old, new = edit.old.model, edit.new.model
-    if old.constraints or new.constraints:
+    if old.constraints or new.constraints or old.held or new.held:
         return numbers(row_names(old), row_names(new))
     found, first = [], 0
     for before, after in zip(_slots(old), _slots(new), strict=True):
@@ -89,7 +99,7 @@ def _slots(model: Model) -> tuple[np.ndarray, ...]:
 
 def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     """Arrays for m rows, as many as there can be at once."""
-    values = m + len(model.constraints) * model.nv
+    values = m + len(model.constraints) * model.nv + ENTRIES * len(model.held)
     offsets, gaps, targets, low, high, compliance, impulses = np.zeros((7, m))
     first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
     stops, holds = np.zeros((2, m), dtype=bool)
@@ -145,7 +155,9 @@ def active_rows(
             count += 1
     if sources.constraints:
         _constraint_rows(sources, rows, numbers, earlier, count, base + len(v), q, v, parameters)
-    return count + sources.constraints
+    return append_held(
+        sources.held, rows, numbers, earlier, count + sources.constraints, base + len(v) + sources.constraints
+    )
 
 
 @compiled

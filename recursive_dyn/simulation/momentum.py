@@ -51,6 +51,9 @@ class Momentum(NamedTuple):
 def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     """Those of a model."""
     model = dynamics.model
+    if model.held:  # joints may push any of its bodies
+        none = np.zeros(0, dtype=np.int64)
+        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), np.zeros(3))
     firsts = impulse.floating(model)
     trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
     for kind in blocks_of(model):

@@ -16,9 +16,11 @@ from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
+from recursive_dyn.maximal.held_joints import HeldJoints
 from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, Flight
+from recursive_dyn.simulation.held_rows import hold
 from recursive_dyn.simulation.impulses import impulse_arrays
 from recursive_dyn.simulation.lone_bodies import lone_bodies
 from recursive_dyn.simulation.memory import Memory
@@ -147,8 +149,10 @@ class StepMachine:
             self._state.q[:], self._state.v[:] = self.arrays.start_q, self.arrays.start_v
             self.arrays.flown[0] = 0
 
-    def solve(self) -> int:
-        """Solve for what the buffer holds, move and settle."""
+    def solve(self, held: HeldJoints | None) -> int:
+        """Solve for what the buffer holds, and rows that are handed in, move and settle."""
+        if held is not None:
+            hold(self.arrays.sources.held, held)
         buffer, free = self.buffer, self.buffer.free
         versions = buffer.version, self._memory.contacts.version
         if self._versions != versions:

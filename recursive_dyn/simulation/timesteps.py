@@ -36,6 +36,7 @@ from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded, Surroundings
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ class Timesteps:
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None) -> None:
-        self._dynamics, self._integrator, self._state = dynamics, integrator, state
+        self._forces = StepForces(dynamics, integrator)
+        self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = Flight(dynamics, integrator, None if before is None else before.flight.tally)
         self.position_share = registry.find(integrator).share
-        self._rubbing = len(rubbing(dynamics.model).slots) > 0
-        self._constrained = bool(dynamics.model.constraints)
+        self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0
         self._machine: StepMachine | None = None
         self._present: Present | None = None
         self.buffer: ContactBuffer = ContactBuffer() if before is None else before.buffer
@@ -150,20 +151,19 @@ class Timesteps:
         """Have all that timesteps need."""
         with waiting("preparing the steps of a simulation"):
             self.ready().warm_up(self.events)
-            if self._constrained:
+            if self._forces.constrained:
                 self._dynamics.kernel("project")
 
     def _fly_on(self, tau: np.ndarray, h: float, count: int) -> int:
         """Up to ``count`` timesteps that touch nothing and end within the limits; their number."""
-        state, start, done, stopped, constrained = self._state, self._state.time, 0, False, self._constrained
+        state, start, done, stopped, constrained = self._state, self._state.time, 0, False, self._forces.constrained
         while done < count and not stopped:
             q, v = (state.q.copy(), state.v.copy()) if constrained else (state.q, state.v)
-            most = 1 if constrained else count - done
-            flown, stopped = self.flight.advance(q, v, tau, h, most, state.time, limits=True)
+            now, most = self._forces.forces(state, tau, h), 1 if self._forces.singly else count - done
+            flown, stopped = self.flight.advance(q, v, now, h, most, state.time, limits=True)
             if constrained and flown:
                 q, v = self._landed(q, v)
-                state.q[:] = q
-                state.v[:] = v
+                state.q[:], state.v[:] = q, v
             # state and time are written with no call in between: Python serves interrupts at calls, and finds both
             done += flown
             state.clock[0] = start + done * h
@@ -189,7 +189,7 @@ class Timesteps:
 
     def _lookout(self, machine: StepMachine) -> Lookout | None:
         """What makes a step one go of machine code, if that is possible."""
-        if self._constrained or self.memory.contacts.free is not NOBODY:
+        if self._forces.singly or self.memory.contacts.free is not NOBODY:
             return None
         return self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
 
@@ -239,7 +239,7 @@ class Timesteps:
         self.step_size, self._within = h, False
         lookout = self._lookout(machine)
         if lookout is None:
-            machine.begin(tau, h, self.settings)
+            machine.begin(self._forces.forces(self._state, tau, h), h, self.settings)
             machine.times[machine.FLIGHT] = perf_counter()
             self._go_on(machine, simulation, tau, h, machine.FLIGHT, machine.fly())
         else:
@@ -253,7 +253,7 @@ class Timesteps:
         """The step, or a part of it, from a stage on that said this."""
         times, looked = machine.times, None
         if stage == machine.FLIGHT:
-            self._flown(machine, tau, h, said)
+            self._flown(machine, machine.tau, h, said)
             times[machine.LOOK] = perf_counter()
         elif stage == machine.LOOK:
             looked = said
@@ -261,7 +261,7 @@ class Timesteps:
             self._within = True
             self._detection.look(simulation, machine.buffer, self.settings, looked)
             times[machine.SOLVE] = perf_counter()
-            said = machine.solve()
+            said = machine.solve(self._forces.held(self._state, machine.buffer, h))
         if stage < machine.KEEPING:
             self._solved(machine, said)
             self._detection.tell(simulation, machine.buffer, h)
@@ -288,7 +288,7 @@ class Timesteps:
                 " timestep. The last good state is kept"
             )
         self._within = False
-        if self._constrained:
+        if self._forces.constrained:
             state = self._state
             state.q[:], state.v[:] = self._landed(state.q, state.v)
 

@@ -1,0 +1,44 @@
+"""What maximal coordinates cannot express, refused by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import ModelError
+from recursive_dyn.model.model import Model
+
+_INSTEAD = "use method='recursive' or 'lagrangian' for this scene"
+_LEAST = 1e-12  # of the largest principal inertia, that the least one must have
+
+
+def check_joints(model: Model) -> None:
+    """ModelError naming the joint, coordinate or constraint that has no form between free bodies."""
+    for group in model.sharing:
+        for i in group:
+            link = model.links[i]
+            if link.drive is not None or len(group) > 1:
+                raise ModelError(
+                    f"joint of '{link.name}': its coordinates are driven by, or shared with, those of other joints,"
+                    f" which maximal coordinates do not have; {_INSTEAD}, or write it as scene.constrain rows there"
+                )
+            if link.chart is not None:
+                raise ModelError(
+                    f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"
+                    " or give the joint one chart"
+                )
+    if model.constraints:
+        raise ModelError(
+            f"constraint '{model.constraints[0].name}' is not yet taken by maximal coordinates; {_INSTEAD}"
+        )
+
+
+def check_masses(free: Dynamics, inertias: np.ndarray) -> None:
+    """ModelError naming a body without mass or inertia of its own; inertias (nl, 6, 6)."""
+    for link, M in zip(free.model.links, inertias, strict=True):
+        values = np.linalg.eigvalsh(M)
+        if not values[0] > _LEAST * values[-1]:
+            raise ModelError(
+                f"body '{link.name}' has no mass, or no moment of inertia, of its own about some axis, and in maximal"
+                f" coordinates every body moves by its own; give it a mass and shapes or an inertia, or {_INSTEAD}"
+            )

@@ -1,0 +1,105 @@
+"""Joints as rows of the solve of a step's impulses, so that what contacts do to a body travels through its joints.
+
+A row that joins bodies keeps the rate with which it was flown here: the flight saw to that. Limits and dry friction of
+a joint's coordinates are rows q-dot = S^+ V on its two bodies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from recursive_dyn.maximal.joint_rows import Joints
+from recursive_dyn.maximal.row_system import RowSystem
+from recursive_dyn.model import limits
+from recursive_dyn.model.model import WORLD
+
+Array = np.ndarray
+
+ENTRIES = 12  # coefficients of a row at most: twists of two bodies
+_REACH = 0.02  # rad or m: what impulses may move a coordinate by in a step
+
+
+@dataclass(frozen=True, eq=False)
+class HeldJoints:
+    """m rows: number (m,), among all that there may be; slots, values (m, ENTRIES), 0 where a row has fewer; the rest
+    as in GeneralizedRows."""
+
+    number: Array
+    slots: Array
+    values: Array
+    offsets: Array
+    gaps: Array
+    stops: Array
+    holds: Array
+    low: Array
+    high: Array
+    compliance: Array
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @classmethod
+    def together(cls, parts: list[HeldJoints]) -> HeldJoints:
+        """All rows of some, one after the other."""
+        return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
+
+
+def joined(joints: Joints, system: RowSystem, twists: Array, touched: Array) -> HeldJoints:
+    """The rows of joints of trees in which a body is ``touched`` (n,), where the flight led."""
+    roots = roots_of(joints)
+    moved = np.isin(roots, roots[touched])
+    i, r = np.nonzero(np.isfinite(system.softness) & moved[:, None])
+    rates = system.rows.rates(joints, twists)[i, r]
+    hard, free = joints.structural[i, r], np.full(len(i), np.inf)
+    return _rows(
+        joints, system, i, r, 6 * i + r, -rates, holds=hard, low=-free, high=free, compliance=system.softness[i, r]
+    )
+
+
+def bounded(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
+    """Limits within reach, and dry friction, of the joints' coordinates in a step of h."""
+    model, rows, first = joints.reduced.model, system.rows, 6 * len(joints)
+    own, rubs = limits.limited(model), limits.rubbing(model)
+    joint, row = joints.row_of_slot
+    count, parts = len(own.slots), []
+    for side, bound in enumerate((own.low, own.high)):
+        sign = 1.0 - 2.0 * side
+        gap = sign * (rows.q[own.places] - bound)
+        near = np.flatnonzero(gap <= _REACH + h * np.abs(rows.v[own.slots]))
+        i, r, zeros = joint[own.slots[near]], row[own.slots[near]], np.zeros(len(near))
+        parts.append(_rows(joints, system, i, r, first + side * count + near, zeros, sign, gap[near], low=zeros,
+                           high=zeros + np.inf))  # fmt: skip
+    i, r, most = joint[rubs.slots], row[rubs.slots], h * rubs.friction
+    numbers = first + 2 * count + np.arange(len(rubs.slots))
+    parts.append(_rows(joints, system, i, r, numbers, 0.0 * most, low=-most, high=most))
+    return HeldJoints.together(parts)
+
+
+def _rows(
+    joints: Joints, system: RowSystem, i: Array, r: Array, numbers: Array, offsets: Array, sign: float = 1.0,
+    gaps: Array | None = None, holds: Array | None = None, *, low: Array, high: Array, compliance: Array | None = None,
+) -> HeldJoints:  # fmt: skip
+    """Rows r (m,) of joints i (m,), or their opposites; those of coordinates as they are, not as springs scale them."""
+    m, parent = len(i), joints.parents[i]
+    rows = system.rows
+    slots, values = np.zeros((m, ENTRIES), dtype=np.int64), np.zeros((m, ENTRIES))
+    six = np.arange(6)
+    slots[:, :6], values[:, :6] = 6 * i[:, None] + six, sign * rows.child[i, r]
+    on = parent != WORLD
+    slots[on, 6:], values[on, 6:] = 6 * parent[on, None] + six, sign * rows.parent[i, r][on]
+    nothing, none = np.zeros(m), np.zeros(m, dtype=bool)
+    return HeldJoints(
+        numbers, slots, values, offsets, nothing if gaps is None else gaps, none if gaps is None else ~none,
+        none if holds is None else holds, low, high, nothing if compliance is None else compliance,
+    )  # fmt: skip
+
+
+def roots_of(joints: Joints) -> Array:
+    """The first link (n,) of the tree that each link is of."""
+    roots = np.arange(len(joints))
+    for i, parent in enumerate(joints.parents.tolist()):
+        if parent != WORLD:
+            roots[i] = roots[parent]
+    return roots

@@ -1,0 +1,18 @@
+"""Names of the rows that joints between free bodies may be in the solve of a step's impulses."""
+
+from __future__ import annotations
+
+from recursive_dyn.model import limits
+from recursive_dyn.model.model import Model
+
+
+def held_names(model: Model) -> tuple[str, ...]:
+    """What the rows are called that joints of a reduced model may be, by number."""
+    names = model.velocity_names
+    stops = [names[s] for s in limits.limited(model).slots.tolist()]
+    rough = [names[s] for s in limits.rubbing(model).slots.tolist()]
+    return (
+        *(f"joint of {link.name}, row {k}" for link in model.links for k in range(6)),
+        *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
+        *(f"friction of {name}" for name in rough),
+    )  # fmt: skip

@@ -1,0 +1,119 @@
+"""What joints do to their bodies over a timestep: springs of no length, or impulses that meet a target velocity.
+
+A timestep changes twists by h M^-1 (f + A^T lambda) and then moves bodies with the new ones; in the axes in which it
+began these are
+
+    x = v + h (a + [0; omega x v]) + M^-1 A^T Lambda,   Lambda = h lambda
+
+with a what the bodies would do without joints. Rows ask of it, stiffness K, damper D, stabilization beta,
+
+    velocity constraints:   A x = -beta C / h
+    implicit penalty:       A x + (h^2 K + h D)^-1 Lambda = -(h^2 K + h D)^-1 h K C
+    explicit penalty:       lambda = -K C - D A v
+    a coordinate's rotor, damper and spring, m, d, k:   q-dot + Lambda / w = (m q-dot_0 - h k (q - rest)) / w
+
+of which q-dot is that at the step's end, S^+ of x less h times its bias, and w = m + h d + h^2 k: an implicit spring is
+a constraint with a compliance, and one solve serves them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recursive_dyn.errors import StateError
+from recursive_dyn.maximal.held_joints import HeldJoints, bounded, joined
+from recursive_dyn.maximal.joint_rows import JointRows
+from recursive_dyn.maximal.joint_solve import solved
+from recursive_dyn.maximal.maximal_dynamics import PENALTY, MaximalDynamics
+from recursive_dyn.maximal.poses import applied
+from recursive_dyn.maximal.row_system import RowSystem
+
+Array = np.ndarray
+
+EXPLICIT, IMPLICIT = "semi_implicit_euler", "implicit_euler"
+
+
+@dataclass
+class JointAction:
+    """Of one simulation's joints; ``coordinates`` (reduced.nq,): where the last step found them, None if none did."""
+
+    dynamics: MaximalDynamics
+    implicit: bool
+    coordinates: Array | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether any coordinate of a joint has limits or dry friction."""
+        return self.dynamics.reduced.model.bounded
+
+    def over_step(self, q: Array, v: Array, tau: Array, h: float) -> Array:
+        """Generalized forces (6 n,) of the joints on the bodies over a step of h from q, v under forces tau."""
+        d = self.dynamics
+        rows = d.joint_rows(q, v, self.coordinates)
+        self.coordinates = rows.q
+        twists, inertias = v.reshape(-1, 6), d.inertias
+        explicit = np.zeros_like(twists)
+        if d.method == PENALTY and not self.implicit:
+            explicit = rows.forces(d.joints, d.spring_forces(rows, twists, h) + d.passive_rows(rows))
+        a = d.free_accelerations(q, v, tau + explicit.reshape(-1)).reshape(-1, 6)
+        turned = np.zeros_like(twists)  # what twists in the axes of the step's start have more than their components
+        turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
+        system = self._system(rows, h * (rows.bias + rows.rates(d.joints, turned)), h)
+        if np.isinf(system.softness).all():
+            return explicit.reshape(-1)
+        _, impulses = solved(d.joints, system.rows, inertias, twists + h * (a + turned), system.softness, system.wanted)
+        return (explicit + system.rows.forces(d.joints, impulses) / h).reshape(-1)
+
+    def held(self, q: Array, v: Array, h: float, links: Array) -> HeldJoints:
+        """Rows of joints and their limits for the solve of the impulses of a step that flew to q, v; links: that
+        contacts touch."""
+        d = self.dynamics
+        rows = d.joint_rows(q, v, self.coordinates)
+        self.coordinates = rows.q
+        system = self._system(rows, np.zeros_like(rows.errors), h)
+        stops = bounded(d.joints, system, h)
+        touched = np.zeros(len(d.joints), dtype=bool)
+        touched[links] = touched[stops.slots[:, 0] // 6] = True
+        if not touched.any():
+            return stops
+        return HeldJoints.together([joined(d.joints, system, v.reshape(-1, 6), touched), stops])
+
+    def _system(self, rows: JointRows, passing: Array, h: float) -> RowSystem:
+        """The rows that are solved for; passing (n, 6): what their rates at the step's end lack to be those of the
+        coordinates, whose rotors resist accelerations and not rates."""
+        d = self.dynamics
+        softness, wanted = d.coordinate_rows(rows, h, everything=d.method != PENALTY or self.implicit)
+        wanted = wanted + passing
+        if d.method != PENALTY:
+            hard = d.structural
+            return RowSystem(
+                rows, np.where(hard, 0.0, softness), np.where(hard, -d.stabilization / h * rows.errors, wanted)
+            )
+        if not self.implicit:
+            return RowSystem(rows, softness, wanted)
+        return self._springs(rows, softness, wanted, h)
+
+    def _springs(self, rows: JointRows, softness: Array, wanted: Array, h: float) -> RowSystem:
+        """Rows scaled by L^T with L L^T = h^2 K + h D, so that each has the compliance 1."""
+        d = self.dynamics
+        K, D = d.springs(rows, h, implicit=True)
+        L = np.linalg.cholesky(h * h * K + h * D + np.eye(6) * ~d.structural[:, :, None])
+        T = np.swapaxes(L, -1, -2)
+        hard = d.structural
+        target = applied(np.linalg.solve(L, h * K), rows.errors)
+        scaled = rows.scaled(T)
+        return RowSystem(scaled, np.where(hard, 1.0, softness), np.where(hard, -target, wanted))
+
+
+def joint_action_of(dynamics: MaximalDynamics, integrator: str) -> JointAction:
+    """Of a new simulation; StateError for an integrator that has no such form."""
+    penalty = dynamics.method == PENALTY
+    known = (EXPLICIT, IMPLICIT) if penalty else (EXPLICIT,)
+    if integrator not in known:
+        raise StateError(
+            f"method '{dynamics.method}' is stepped by {' or '.join(map(repr, known))}, not by {integrator!r}; choose"
+            f" {'one of these' if penalty else 'it'}, or compile with method='recursive' for others"
+        )
+    return JointAction(dynamics, integrator == IMPLICIT)

@@ -1,0 +1,169 @@
+"""Equal joints together: their coordinates found from the poses of their bodies, by Gauss-Newton steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.dynamics.parameters import Parameters
+from recursive_dyn.integrators.integrator import ModelEquations, numbers
+from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.maximal.joint_functions import MOTION, MOVED, JointFunctions
+from recursive_dyn.maximal.poses import applied, inverse, logarithm
+from recursive_dyn.model.model import Model
+
+Array = np.ndarray
+
+_STEPS = 30
+_STILL = 1e-13  # of the last step, relative to the coordinates: then rounding lets nothing more be found
+_NEAR = 1e-8  # of |log|, rad and m: a joint that is met so well is not searched for elsewhere
+_FAR = 0.3  # of |log|: beyond it what was followed from the last state may be another sheet of the joint
+_LONGEST = 0.7  # of a step, rad or m: longer ones follow a tangent too far
+_PLACES, _TRIES = 96, 6  # where a search looks, and from how many of these it starts
+
+
+class JointEvaluator(Evaluator):
+    """The compiled functions of a joint."""
+
+    _values: Parameters
+
+    @property
+    def parameters(self) -> Parameters:
+        """Values of the scene's parameters."""
+        return self._values
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion:
+    """Poses G (..., m, 4, 4), S (..., m, 6, k) and S-dot q-dot (..., m, 6) of equal joints."""
+
+    pose: Array
+    subspace: Array
+    bias: Array
+
+
+@dataclass(frozen=True, eq=False)
+class JointKind:
+    """m equal joints: numbers (m,) of their links; places (m, nq), slots (m, k) of their coordinates in the reduced
+    model; offsets (m, nq), which its coordinates lack."""
+
+    joint: JointProgram
+    evaluator: JointEvaluator
+    numbers: Array
+    places: Array
+    slots: Array
+    offsets: Array
+    starts: Array  # (n, nq) where a search may start
+
+    def view(self) -> JointKind:
+        """The same joints with values of the parameters of their own."""
+        return replace(self, evaluator=self.evaluator.view())
+
+    def at_parameters(self, values: Array) -> None:
+        """Go on with these values of the scene's parameters."""
+        self.evaluator.parameters.values_array[:] = values
+
+    def motion(self, q: Array, v: Array | None = None) -> JointMotion:
+        """Of joints at q (..., m, nq) with rates v (..., m, k)."""
+        k = self.joint.nv
+        v = np.zeros((*q.shape[:-1], k)) if v is None else v
+        flat = self.evaluator.call(MOTION, q, v)
+        pose = np.zeros((*flat.shape[:-1], 4, 4))
+        pose[..., :3, :], pose[..., 3, 3] = flat[..., :12].reshape(*flat.shape[:-1], 3, 4), 1.0
+        S = flat[..., 12 : 12 + 6 * k].reshape(*flat.shape[:-1], 6, k)
+        return JointMotion(pose, S, flat[..., 12 + 6 * k :])
+
+    def located(self, X: Array, q: Array | None) -> Array:
+        """Coordinates (..., m, nq) nearest to the relative poses X (..., m, 4, 4), from q on or from anywhere."""
+        lead, nq = X.shape[:-2], self.joint.nq
+        X = X.reshape(-1, 4, 4)
+        if q is None:
+            found, left = np.zeros((len(X), nq)), np.full(len(X), np.inf)
+        else:
+            found, left = self._followed(X, q.reshape(-1, nq), _STEPS)
+        lost = np.flatnonzero(~(left < (_NEAR if q is None else _FAR)))
+        if len(lost):
+            found[lost] = self._searched(X[lost], found[lost], left[lost])
+        return found.reshape(*lead, nq)
+
+    def _followed(self, X: Array, q: Array, steps: int) -> tuple[Array, Array]:
+        """(coordinates, |log(G^-1 X)|) after Gauss-Newton steps from q."""
+        q, left = q.copy(), np.zeros(len(X))
+        if not self.joint.nv:
+            return q, left
+        going = np.arange(len(X))
+        for _ in range(steps):
+            now = self.motion(q[going])
+            error = logarithm(inverse(now.pose) @ X[going])
+            left[going] = np.abs(error).max(axis=-1)
+            step = applied(inverted(now.subspace), error)
+            size = np.abs(step).max(axis=-1)
+            step *= np.minimum(1.0, _LONGEST / np.maximum(size, 1e-300))[:, None]
+            q[going] = self.evaluator.call(MOVED, q[going], step)
+            going = going[size > _STILL * (1.0 + np.abs(q[going]).max(axis=-1))]
+            if not len(going):
+                break
+        return q, left
+
+    def _searched(self, X: Array, found: Array, left: Array) -> Array:
+        """The same from where a joint's poses are nearest, one after the other until one leads there."""
+        places = self.motion(self.starts).pose
+        apart = np.abs(X[:, None] - places[None]).sum(axis=(-1, -2))
+        order = np.argsort(apart, axis=1)
+        for k in range(min(_TRIES, len(places))):
+            lost = np.flatnonzero(~(left < _NEAR))
+            if not len(lost):
+                break
+            q, error = self._followed(X[lost], self.starts[order[lost, k]], _STEPS)
+            better = ~(error >= left[lost])
+            found[lost[better]], left[lost[better]] = q[better], error[better]
+        return found
+
+
+def inverted(S: Array) -> Array:
+    """S^+ = (S^T S)^-1 S^T (..., k, 6) of motion subspaces (..., 6, k)."""
+    T = np.swapaxes(S, -1, -2)
+    if S.shape[-1] == 1:
+        return np.asarray(T / np.maximum((T * T).sum(axis=-1, keepdims=True), 1e-300))
+    return np.asarray(np.linalg.solve(T @ S, T))
+
+
+def joint_kinds(model: Model, equations: ModelEquations, start: Array) -> list[JointKind]:
+    """The joints of a model by kind; ``start`` (nq,): a configuration."""
+    groups: dict[str, list[int]] = {}
+    for i, link in enumerate(model.links):
+        groups.setdefault(link.joint.key, []).append(i)
+    return [_kind(model, equations, members, start) for members in groups.values()]
+
+
+def _kind(model: Model, equations: ModelEquations, members: Sequence[int], start: Array) -> JointKind:
+    links = [model.links[i] for i in members]
+    joint = links[0].joint
+    names = [name for name, _ in model.parameters]
+    evaluator = JointEvaluator(JointFunctions(joint, names), Parameters(model.parameters))
+    offsets = np.zeros((len(links), joint.nq))
+    if joint.nq == 1:
+        offsets[:, 0] = numbers(equations, [link.offset for link in links])
+    places = np.array([link.places for link in links], dtype=np.int64).reshape(len(links), joint.nq)
+    slots = np.array([link.slots for link in links], dtype=np.int64).reshape(len(links), joint.nv)
+    first = start[places[0]] + offsets[0]
+    return JointKind(
+        joint, evaluator, np.array(members), places, slots, offsets, _starts(model, joint, slots[0], first)
+    )
+
+
+def _starts(model: Model, joint: JointProgram, slots: Array, first: Array) -> Array:
+    """Configurations of a joint to search from: its own, and random ones within the limits, the same every time."""
+    rng, result = np.random.default_rng(11), [first]
+    for _ in range(_PLACES if joint.nv else 0):
+        q = np.concatenate([f.space.random(rng) for f in joint.factors])
+        for f in joint.factors:
+            for j in range(f.nv if f.space.flat else 0):
+                low, high = model.coordinates[slots[f.first_v + j]].limits
+                if np.isfinite(low) and np.isfinite(high):
+                    q[f.first_q + j] = rng.uniform(low, high)
+        result.append(q)
+    return np.array(result).reshape(-1, joint.nq)

@@ -1,0 +1,193 @@
+"""Joints as rows on the velocities of their two bodies, any parametric joint alike.
+
+With X the pose of a joint's child frame in its parent frame, and G(q) the joint at the coordinates nearest to it, what
+is not met is log(G^-1 X). Rows are N^T, an orthonormal basis of what the joint does not allow, and S^+, which gives the
+rates of its coordinates: with V the twist of the child against the parent, child axes,
+
+    C = N^T log(G^-1 X),   C-dot = N^T V,   q-dot = S^+ V,
+    V = Ad_b V_b - Ad_a V_a,   V-dot = Ad_b V_b-dot - Ad_a V_a-dot + ad_V Ad_a V_a
+
+so that C-ddot = 0 where N^T V-dot = N^T c and q-ddot = S^+ (V-dot - c), c = S-dot q-dot the joint's bias.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators.integrator import numbers
+from recursive_dyn.maximal.block_ldlt import JointEquations
+from recursive_dyn.maximal.joint_kinds import JointKind, inverted, joint_kinds
+from recursive_dyn.maximal.poses import applied, bracket, carried_back, inverse, logarithm, poses_of
+from recursive_dyn.model.model import WORLD, Model
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class JointRows:
+    """Six rows of each of n joints: first what it does not allow, ``counts`` (n,) of them, then its coordinates' rates.
+
+    parent, child (..., n, 6, 6): coefficients of the parent's and child's twist, own axes; errors (..., n, 6): C, and 0
+    of coordinates; bias (..., n, 6): what the rows' rates at zero acceleration lack to be C-ddot and q-ddot, negative;
+    basis (..., n, 6, 6): the rows N^T and S^+ on twists in child frames; q (..., nq): the joints'
+    coordinates, v (..., nv): their rates.
+    """
+
+    parent: Array
+    child: Array
+    errors: Array
+    bias: Array
+    basis: Array
+    q: Array
+    v: Array
+
+    def scaled(self, T: Array) -> JointRows:
+        """The rows' combinations T (..., n, 6, 6)."""
+        return replace(self, parent=T @ self.parent, child=T @ self.child)
+
+    def rates(self, joints: Joints, twists: Array) -> Array:
+        """The rows' velocities (..., n, 6) at the bodies' twists (..., n, 6)."""
+        return applied(self.child, twists) + applied(self.parent, joints.of_parents(twists))
+
+    def forces(self, joints: Joints, multipliers: Array) -> Array:
+        """What forces (..., n, 6) along the rows are on the bodies, (..., n, 6)."""
+        own = applied(np.swapaxes(self.child, -1, -2), multipliers)
+        others = applied(np.swapaxes(self.parent, -1, -2), multipliers)
+        held = joints.parents != WORLD
+        np.add.at(np.moveaxis(own, -2, 0), joints.parents[held], np.moveaxis(others, -2, 0)[held])
+        return own
+
+
+class Joints:
+    """The joints of a reduced model between the links of its free one: joint i leads to link i.
+
+    parents (n,): the link that it hangs on, WORLD for none; counts (n,): what it does not allow.
+    """
+
+    def __init__(self, reduced: Dynamics) -> None:
+        model = reduced.model
+        self.reduced = reduced
+        self.parents = np.array([link.parent for link in model.links], dtype=np.int64)
+        self.counts = np.array([6 - link.joint.nv for link in model.links], dtype=np.int64)
+        self.kinds: list[JointKind] = joint_kinds(model, reduced, reduced.neutral())
+        self.equations = self._equations()
+        self._at: bytes | None = None
+        self._frames = np.zeros((0, 4, 4)), np.zeros((0, 4, 4))
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def _equations(self) -> JointEquations:
+        """Room for the factors of bodies and rows, all six of each joint."""
+        n = len(self)
+        return JointEquations(n, self.parents, np.arange(n), np.full(n, 6))
+
+    def of(self, reduced: Dynamics) -> Joints:
+        """The same joints at the parameters of another view of the same dynamics."""
+        result = copy.copy(self)
+        result.reduced, result.kinds, result._at = reduced, [kind.view() for kind in self.kinds], None
+        result.equations = self._equations()
+        return result
+
+    @cached_property
+    def structural(self) -> Array:
+        """(n, 6): whether a row is of what a joint does not allow, or of a coordinate."""
+        return np.asarray(np.arange(6) < self.counts[:, None])
+
+    @cached_property
+    def row_of_slot(self) -> tuple[Array, Array]:
+        """Joint and row (reduced.nv,) of each velocity coordinate of the reduced model."""
+        joint, row = np.zeros((2, self.reduced.nv), dtype=np.int64)
+        for kind in self.kinds:
+            joint[kind.slots] = kind.numbers[:, None]
+            row[kind.slots] = 6 - kind.joint.nv + np.arange(kind.joint.nv)
+        return joint, row
+
+    def frames(self) -> tuple[Array, Array]:
+        """(X_AP (n, 4, 4) of the joints in their parents, X_CB of the bodies in the joints' child frames)."""
+        values = self.reduced.parameters.values_array
+        if self._at != values.tobytes():
+            for kind in self.kinds:
+                kind.at_parameters(values)
+            self._frames, self._at = joint_frames(self.reduced), values.tobytes()
+        return self._frames
+
+    def of_parents(self, values: Array) -> Array:
+        """What parents have of values (..., n, m) of links; zeros for the world."""
+        return np.where((self.parents != WORLD)[:, None], values[..., self.parents, :], 0.0)
+
+    def relative_poses(self, poses: Array) -> Array:
+        """X (..., n, 4, 4) of the links' poses: child frames in parent frames."""
+        in_parents, in_children = self.frames()
+        parents = poses[..., self.parents, :, :].copy()
+        parents[..., self.parents == WORLD, :, :] = np.eye(4)
+        return np.asarray(inverse(parents @ in_parents) @ poses @ inverse(in_children))
+
+    def located(self, X: Array, q: Array | None = None) -> Array:
+        """Coordinates (..., nq) of the reduced model nearest to relative poses X, joint by joint, from q on."""
+        found = np.zeros((*X.shape[:-3], self.reduced.nq))
+        for kind in self.kinds:
+            start = None if q is None else q[..., kind.places] + kind.offsets
+            found[..., kind.places] = kind.located(X[..., kind.numbers, :, :], start) - kind.offsets
+        return found
+
+    def rows(self, q: Array, v: Array, start: Array | None = None) -> JointRows:
+        """At the bodies' coordinates q (..., 7 n), v (..., 6 n); start (..., nq): joint coordinates to search from."""
+        poses = poses_of(q.reshape(*q.shape[:-1], -1, 7))
+        twists = v.reshape(*v.shape[:-1], -1, 6)
+        in_parents, in_children = self.frames()
+        X = self.relative_poses(poses)
+        own = self.located(X, start)
+        A, B = carried_back(in_parents @ X), carried_back(inverse(in_children))
+        carried = applied(A, self.of_parents(twists))
+        relative = applied(B, twists) - carried
+        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        basis, error, c = (
+            np.zeros((*X.shape[:-2], 6, 6)),
+            np.zeros((*X.shape[:-2], 6)),
+            np.zeros((*lead, len(self), 6)),
+        )
+        rates = np.zeros((*lead, self.reduced.nv))
+        for kind in self.kinds:
+            k = kind.numbers
+            now = kind.motion(own[..., kind.places] + kind.offsets)
+            back = inverted(now.subspace)
+            basis[..., k, :, :] = np.concatenate([complement(now.subspace), back], axis=-2)
+            error[..., k, :] = logarithm(inverse(now.pose) @ X[..., k, :, :])
+            turned = applied(back, relative[..., k, :])
+            rates[..., kind.slots] = turned
+            where = np.broadcast_to(own, (*lead, own.shape[-1]))[..., kind.places] + kind.offsets
+            c[..., k, :] = kind.motion(where, turned).bias
+        errors = np.where(self.structural, applied(basis, error), 0.0)
+        bias = applied(basis, c - bracket(relative, np.broadcast_to(carried, relative.shape)))
+        return JointRows(-(basis @ A), basis @ B, errors, bias, basis, own, rates)
+
+
+def complement(S: Array) -> Array:
+    """Orthonormal rows (..., 6 - k, 6) at right angles to the columns of S (..., 6, k)."""
+    k = S.shape[-1]
+    Q = np.linalg.qr(S, mode="complete")[0] if k else np.broadcast_to(np.eye(6), (*S.shape[:-2], 6, 6))
+    return np.swapaxes(Q, -1, -2)[..., k:, :]
+
+
+def joint_frames(reduced: Dynamics) -> tuple[Array, Array]:
+    """(X_AP, X_CB), each (n, 4, 4), at the present parameters; see :meth:`Joints.frames`."""
+    model = reduced.model
+    bodies = moving_bodies(model)
+    placements = numbers(reduced, np.array([link.placement for link in model.links], dtype=object).reshape(-1, 4, 4))
+    poses = numbers(reduced, np.array([model.bodies[k].pose for k in bodies], dtype=object).reshape(-1, 4, 4))
+    parents = np.array([link.parent for link in model.links], dtype=np.int64)
+    back = inverse(poses)[parents] if len(parents) else poses
+    back[parents == WORLD] = np.eye(4)
+    return back @ placements, poses
+
+
+def moving_bodies(model: Model) -> list[int]:
+    """The body of each link that its joint moves."""
+    found = {body.link: k for k, body in enumerate(model.bodies) if body.jointed and body.link != WORLD}
+    return [found[i] for i in range(model.nl)]

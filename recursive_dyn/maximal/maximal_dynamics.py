@@ -1,0 +1,284 @@
+"""The dynamics of a scene in maximal coordinates: every moving body free, joints as penalties or constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from recursive_dyn.codegen.arguments import real_array
+from recursive_dyn.codegen.evaluator import Array
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import ModelError
+from recursive_dyn.integrators.integrator import joint_forces, numbers, plain_positions
+from recursive_dyn.maximal.expressible import check_joints, check_masses
+from recursive_dyn.maximal.held_names import held_names
+from recursive_dyn.maximal.joint_rows import JointRows, Joints, moving_bodies
+from recursive_dyn.maximal.joint_solve import solved
+from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse
+from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model_parts import altered
+from recursive_dyn.recursion.context import AUTO
+
+PENALTY, VELOCITY_CONSTRAINTS = "penalty", "velocity_constraints"
+MAXIMAL = PENALTY, VELOCITY_CONSTRAINTS
+
+# (omega h)^2 of the springs that joints are where nobody said how stiff, at their own bodies: explicit ones gain energy
+# beyond 4 where all bodies hang together, implicit ones never
+_EXPLICIT, _IMPLICIT = 0.1, 100.0
+_DAMPED = 1.0  # damping of explicit springs, 2 for the critical one of a single joint
+_STEP = 1 / 240  # s, of which springs are taken where there is no timestep
+
+
+class MaximalDynamics(Dynamics):
+    """Equations of motion of the same bodies, each with a position, a quaternion and a twist of its own.
+
+    q (..., 7 n): position and quaternion x, y, z, w of every moving body, v (..., 6 n): [omega; v] in its own axes.
+    ``bodies`` are those of the scene; ``reduced`` are the scene's dynamics in joint coordinates. mass_matrix, bias,
+    inverse_dynamics, energies and momenta are those of the bodies by themselves; joints act in ``forward_dynamics``, by
+    forces A^T lambda that keep C-ddot = 0 ("velocity_constraints") or by springs of no length ("penalty").
+
+    stiffness, damping: of "penalty", N/m and N m/rad, N s/m and N m s/rad, a number or two, one for rotations and one
+    for translations; None: what a simulation's timestep and the masses allow. stabilization: of
+    "velocity_constraints", the share of a joint's error that a timestep takes back. ModelError as for the scene, and
+    for joints and bodies that have no such form.
+    """
+
+    def __init__(self, reduced: Model, free: Model, method: str = VELOCITY_CONSTRAINTS, **settings: Any) -> None:
+        check_joints(reduced)
+        super().__init__(altered(free, held=held_names(reduced)), AUTO)
+        self._method = method
+        self.reduced = Dynamics(reduced, AUTO)
+        self.reduced._values = self._values
+        self.stiffness, self.damping, self.stabilization = _settings(method, settings)
+        self.joints = Joints(self.reduced)
+        self._inertias_at: bytes | None = None
+        check_masses(self, self.inertias)
+
+    @property
+    def method(self) -> str:
+        """How joints hold: "penalty" or "velocity_constraints"."""
+        return self._method
+
+    @property
+    def tree(self) -> Model:
+        """The scene's own model, in which bodies hang on each other."""
+        return self.reduced.model
+
+    def view(self) -> Self:
+        """The same functions, nothing compiled twice, with values of the parameters of their own."""
+        result = super().view()
+        result.reduced = self.reduced.view()
+        result.reduced._values = result._values
+        result.joints, result._inertias_at = self.joints.of(result.reduced), None
+        return result
+
+    @property
+    def inertias(self) -> Array:
+        """Of every moving body by itself, (n, 6, 6) on twists in its own axes."""
+        at = self.parameters.values_array.tobytes()
+        if self._inertias_at != at:
+            self._inertias, self._inertias_at = link_inertias(self), at
+        return self._inertias
+
+    def neutral(self) -> Array:
+        """The scene's neutral configuration, as one of bodies."""
+        return self.from_reduced(self.reduced.neutral())[0]
+
+    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+        """A random configuration of the scene's, as one of bodies."""
+        return self.from_reduced(self.reduced.random(rng))[0]
+
+    def from_reduced(self, q: Any, v: Any = None) -> tuple[Array, Array]:
+        """(q (..., 7 n), v (..., 6 n)) of bodies, of joint coordinates q and velocities v, 0 where not given."""
+        reduced = self.reduced
+        v = np.zeros(reduced.nv) if v is None else v
+        poses = reduced.poses(q)[..., self._moving, :, :]
+        twists = reduced.velocities(q, v)[..., self._moving, :].copy()
+        R = np.broadcast_to(np.swapaxes(poses[..., :3, :3], -1, -2), (*twists.shape[:-1], 3, 3))
+        twists = np.concatenate([applied(R, twists[..., :3]), applied(R, twists[..., 3:])], axis=-1)
+        places = coordinates_of(poses)
+        return places.reshape(*places.shape[:-2], -1), twists.reshape(*twists.shape[:-2], -1)
+
+    def to_reduced(self, q: Any, v: Any = None, near: Any = None) -> tuple[Array, Array]:
+        """(q, v) in joint coordinates, the nearest ones of each joint by itself.
+
+        near (..., reduced.nq): joint coordinates to search from, as a joint may have several for one pose: turns, or
+        angles of another order.
+        """
+        rows = self.joint_rows(q, v, self._near(near))
+        return rows.q, rows.v
+
+    def forces_from_reduced(self, q: Any, tau: Any, near: Any = None) -> Array:
+        """Generalized forces (..., 6 n) on the bodies of forces tau on joint coordinates, at the bodies' q; near: as in
+        ``to_reduced``."""
+        rows = self.joint_rows(q, None, self._near(near))
+        return self._of_coordinates(rows, self.reduced._finite("tau", tau, self.reduced.nv))
+
+    def joint_errors(self, q: Any, v: Any = None) -> tuple[Array, Array]:
+        """(C, C-dot), each (..., n, 6): by how much joints are not met, m and rad, body by body in the order of
+        ``joints``; zeros fill the rows of what a joint allows."""
+        rows = self.joint_rows(q, v)
+        twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
+        rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6))
+        return rows.errors, np.where(self.structural, rates, 0.0)
+
+    def joint_rows(self, q: Any, v: Any = None, start: Array | None = None) -> JointRows:
+        """The joints' rows at a state; start (..., reduced.nq): joint coordinates to search from."""
+        q = self._finite("q", q, self.nq)
+        v = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
+        return self.joints.rows(q, v, start)
+
+    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, external: Any = None) -> Array:
+        """Accelerations (..., 6 n) of the bodies as their joints let them, under forces tau (..., 6 n) and wrenches
+        ``external`` (..., nb, 6), world axes at each body's origin; joint damping and springs are not included.
+
+        By "velocity_constraints" joints keep C-ddot = 0; by "penalty" they pull as in a step of 1/240 s where no
+        stiffness was given.
+        """
+        rows = self.joint_rows(q, v)
+        a = super().forward_dynamics(q, v, tau, external)
+        a = a.reshape(*a.shape[:-1], -1, 6)
+        if self._method == PENALTY:
+            twists = self._finite("v", v, self.nv)
+            pulls = rows.forces(self.joints, self.spring_forces(rows, twists.reshape(*twists.shape[:-1], -1, 6), _STEP))
+            a = a + applied(np.linalg.inv(self.inertias), pulls)
+        rotors = np.divide(1.0, self._rotors, out=np.full_like(self._rotors, np.inf), where=self._rotors > 0.0)
+        hard = self.structural if self._method == VELOCITY_CONSTRAINTS else np.zeros_like(self.structural)
+        x, _ = solved(self.joints, rows, self.inertias, a, np.where(hard, 0.0, rotors), rows.bias)
+        return x.reshape(*x.shape[:-2], -1)
+
+    def free_accelerations(self, q: Array, v: Array, tau: Array) -> Array:
+        """Accelerations (..., 6 n) of the bodies as if there were no joints."""
+        return self.call("forward_dynamics", q, v, tau)
+
+    def springs(self, rows: JointRows, h: float, implicit: bool) -> tuple[Array, Array]:
+        """(K, D), each (..., n, 6, 6), of "penalty" on the joints' rows in a timestep of h, 0 on coordinates."""
+        masses = self._masses_at_joints
+        hardness = _IMPLICIT if implicit else _EXPLICIT
+        k = np.repeat(hardness / (h * h) * masses, 3, axis=-1)
+        if self.stiffness is not None:
+            k = np.broadcast_to(np.repeat(self.stiffness, 3), k.shape)
+        d = h * k if implicit else _DAMPED * np.sqrt(k * np.repeat(masses, 3, axis=-1))
+        if self.damping is not None:
+            d = np.broadcast_to(np.repeat(self.damping, 3), d.shape)
+        N = rows.basis * self.structural[:, :, None]
+        return (N * k[:, None, :]) @ np.swapaxes(N, -1, -2), (N * d[:, None, :]) @ np.swapaxes(N, -1, -2)
+
+    def spring_forces(self, rows: JointRows, twists: Array, h: float) -> Array:
+        """-K C - D C-dot (..., n, 6) along the joints' rows."""
+        K, D = self.springs(rows, h, implicit=False)
+        return -(applied(K, rows.errors) + applied(D, rows.rates(self.joints, twists)))
+
+    def passive_rows(self, rows: JointRows) -> Array:
+        """Forces (n, 6) of the joints' own dampers and springs along their rows."""
+        return self._in_rows(self.reduced.passive_forces(rows.q, rows.v))
+
+    def coordinate_rows(self, rows: JointRows, h: float, everything: bool = True) -> tuple[Array, Array]:
+        """(compliance, wanted rate), each (n, 6), with which rotors, dampers and springs of joint coordinates are rows
+        of a step of h; infinite compliance where there are none. Not everything: rotors alone."""
+        own = joint_forces(self.reduced.model)
+        share = h if everything else 0.0
+        w = self._rotors + self._in_rows(share * own.damping + share * share * own.stiffness)
+        stretch = plain_positions(self.reduced.model, rows.q) - own.rest
+        push = self._rotors * self._in_rows(rows.v) - self._in_rows(share * own.stiffness * stretch)
+        soft = w > 0.0
+        return (
+            np.divide(1.0, w, out=np.full_like(w, np.inf), where=soft),
+            np.divide(push, w, out=np.zeros_like(w), where=soft),
+        )
+
+    @property
+    def _masses_at_joints(self) -> Array:
+        """(n, 2): inertia against turns of a joint's frames, and mass against their displacements, the least of any
+        axis, both bodies together."""
+        joints = self.joints
+        in_parents, in_children = joints.frames()
+        inverse_masses = np.linalg.inv(self.inertias)
+        B = carried_back(inverse(in_children))
+        A = carried_back(in_parents)
+        W = np.linalg.eigvalsh(_halves(B @ inverse_masses @ np.swapaxes(B, -1, -2)))[..., -1]
+        others = np.linalg.eigvalsh(_halves(A @ inverse_masses[joints.parents] @ np.swapaxes(A, -1, -2)))[..., -1]
+        return 1.0 / (W + np.where((joints.parents != WORLD)[:, None], others, 0.0))
+
+    def _near(self, q: Any) -> Array | None:
+        return None if q is None else self.reduced._finite("near", q, self.reduced.nq)
+
+    @property
+    def structural(self) -> Array:
+        """(n, 6): whether a row is of what a joint does not allow, or of a coordinate."""
+        return self.joints.structural
+
+    @cached_property
+    def _moving(self) -> list[int]:
+        return moving_bodies(self.reduced.model)
+
+    @cached_property
+    def _coordinates(self) -> Array:
+        """(n, 6): slot in the reduced model of the coordinate that a row measures, -1 for none."""
+        slots = np.full((len(self.joints), 6), -1, dtype=np.int64)
+        slots[self.joints.row_of_slot] = np.arange(self.reduced.nv)
+        return slots
+
+    def _in_rows(self, values: Array) -> Array:
+        """Values (..., reduced.nv) of coordinates in the joints' rows, (..., n, 6), 0 in others."""
+        at = self._coordinates
+        return np.where(at < 0, 0.0, values[..., at]) if values.shape[-1] else np.zeros((*values.shape[:-1], *at.shape))
+
+    @cached_property
+    def _rotors(self) -> Array:
+        return self._in_rows(np.array([c.armature for c in self.reduced.model.coordinates], dtype=float))
+
+    def _of_coordinates(self, rows: JointRows, tau: Array) -> Array:
+        forces = rows.forces(self.joints, self._in_rows(tau))
+        return forces.reshape(*forces.shape[:-2], -1)
+
+
+def link_inertias(dynamics: Dynamics) -> Array:
+    """Of every link by itself, (n, 6, 6) on twists [omega; v] at its origin, own axes, at the present parameters."""
+    links, n = dynamics.model.links, dynamics.model.nl
+    mass = numbers(dynamics, np.array([link.mass for link in links], dtype=object))
+    center = numbers(dynamics, np.array([link.center for link in links], dtype=object).reshape(n, 3))
+    own = numbers(dynamics, np.array([link.inertia for link in links], dtype=object).reshape(n, 3, 3))
+    x, y, z = (mass[:, None] * center).T
+    first, M = np.zeros((n, 3, 3)), np.zeros((n, 6, 6))
+    first[:, 0, 1], first[:, 0, 2], first[:, 1, 2] = -z, y, -x
+    first -= np.swapaxes(first, -1, -2)
+    square = (center * center).sum(axis=-1)[:, None, None] * np.eye(3) - center[:, :, None] * center[:, None, :]
+    M[:, :3, :3], M[:, :3, 3:], M[:, 3:, :3] = own + mass[:, None, None] * square, first, -first
+    M[:, 3:, 3:] = mass[:, None, None] * np.eye(3)
+    return M
+
+
+def _halves(W: Array) -> Array:
+    """The blocks (..., 2, 3, 3) of rotations and of translations of (..., 6, 6)."""
+    return np.stack([W[..., :3, :3], W[..., 3:, 3:]], axis=-3)
+
+
+def _settings(method: str, given: Mapping[str, Any]) -> tuple[Array | None, Array | None, float]:
+    """Stiffness, damping and stabilization; ModelError for what the method does not have, or cannot be."""
+    own = {PENALTY: ("stiffness", "damping"), VELOCITY_CONSTRAINTS: ("stabilization",)}[method]
+    unknown = [name for name in given if name not in own]
+    if unknown:
+        raise ModelError(f"method '{method}' has no setting '{unknown[0]}'; it has {' and '.join(own)}")
+    share = _numbers(given.get("stabilization", 0.2), "stabilization", 1)
+    if share is None or not 0.0 <= share[0] <= 1.0:
+        raise ModelError("stabilization is the share of a joint's error that a step takes back, from 0 to 1")
+    return (
+        _numbers(given.get("stiffness"), "stiffness", 2),
+        _numbers(given.get("damping"), "damping", 2),
+        float(share[0]),
+    )
+
+
+def _numbers(value: Any, name: str, count: int) -> Array | None:
+    """So many numbers (count,) of one, or of as many, not negative; None for None."""
+    if value is None:
+        return None
+    array = real_array(value)
+    if array is None or array.shape not in ((), (count,)) or not (np.isfinite(array).all() and (array >= 0.0).all()):
+        some = "a number that is not negative" + (", or two, for rotations and translations," if count == 2 else "")
+        raise ModelError(f"{name} is {some} not {value!r}")
+    return np.broadcast_to(array, (count,)).copy()

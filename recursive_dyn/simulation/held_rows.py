@@ -1,0 +1,69 @@
+"""Rows that are handed to a step from outside its machine code: joints between free bodies, where they are flown to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.contact.problem import GeneralizedRows
+from recursive_dyn.maximal.held_joints import ENTRIES, HeldJoints
+
+
+class HeldRows(NamedTuple):
+    """size[0] of them: number (m,) among those that there may be; slots, values (ENTRIES m,) of their
+    coefficients, of which zeros are none; the rest as in GeneralizedRows."""
+
+    size: Integers
+    number: Integers
+    slots: Integers
+    values: Floats
+    offsets: Floats
+    gaps: Floats
+    stops: Flags
+    holds: Flags
+    low: Floats
+    high: Floats
+    compliance: Floats
+
+
+def room_to_hold(count: int) -> HeldRows:
+    """Room for so many rows."""
+    number = np.zeros(count, dtype=np.int64)
+    offsets, gaps, low, high, compliance = np.zeros((5, count))
+    stops, holds = np.zeros((2, count), dtype=bool)
+    slots, values = np.zeros(ENTRIES * count, dtype=np.int64), np.zeros(ENTRIES * count)
+    return HeldRows(
+        np.zeros(1, dtype=np.int64), number, slots, values, offsets, gaps, stops, holds, low, high, compliance
+    )
+
+
+def hold(room: HeldRows, rows: HeldJoints) -> None:
+    """Write rows into the room."""
+    m = room.size[0] = len(rows)
+    room.number[:m] = rows.number
+    room.slots[: ENTRIES * m], room.values[: ENTRIES * m] = rows.slots.reshape(-1), rows.values.reshape(-1)
+    room.offsets[:m], room.gaps[:m], room.stops[:m], room.holds[:m] = rows.offsets, rows.gaps, rows.stops, rows.holds
+    room.low[:m], room.high[:m], room.compliance[:m] = rows.low, rows.high, rows.compliance
+
+
+@compiled
+def append_held(
+    held: HeldRows, rows: GeneralizedRows, numbers: Integers, earlier: Floats, start: int, base: int
+) -> int:
+    """Write the held rows, numbered from ``base`` on, from row ``start`` on; how many rows there are then."""
+    at = rows.first[start] if start else 0
+    for k in range(held.size[0]):
+        i = start + k
+        numbers[i] = base + held.number[k]
+        rows.impulses[i], rows.offsets[i], rows.gaps[i] = earlier[numbers[i]], held.offsets[k], held.gaps[k]
+        rows.targets[i], rows.compliance[i] = 0.0, held.compliance[k]
+        rows.stops[i], rows.holds[i] = held.stops[k], held.holds[k]
+        rows.low[i], rows.high[i] = held.low[k], held.high[k]
+        for j in range(ENTRIES * k, ENTRIES * k + ENTRIES):
+            if held.values[j] != 0.0:
+                rows.slots[at], rows.values[at] = held.slots[j], held.values[j]
+                at += 1
+        rows.first[i + 1] = at
+    return start + held.size[0]

@@ -53,16 +53,17 @@ def lower_free(
 
 
 def _specifications(bodies: Sequence[Body], graph: Graph, parameters: Mapping[str, float]) -> list[BodySpec]:
-    known = frozenset(parameters)
-    specs: dict[Node | None, BodySpec] = {}
-    for body in bodies:
+    """What is said of bodies, of which those that stayed what they are, and hang on what did, are known."""
+    kept: list[BodySpec | None] = [body.lowered() for body in bodies]
+    if not [spec for spec in kept if spec is None or spec.parent is not None]:  # all on the world, as they were
+        return [spec for spec in kept if spec is not None]
+    known, specs = frozenset(parameters), dict[Node | None, BodySpec]()
+    for body, spec in zip(bodies, kept, strict=True):
         parent = specs.get(body.parent)
-        spec = body.lowered()
-        if spec is None or spec.parent is not parent:
-            spec = _lowered(body, parent, graph, known, parameters)
-            if spec.plain:
-                body.keep(spec)
-        specs[body] = spec
+        own = spec if spec is not None and spec.parent is parent else _lowered(body, parent, graph, known, parameters)
+        if own is not spec and own.plain:
+            body.keep(own)
+        specs[body] = own
     return list(specs.values())
 
 

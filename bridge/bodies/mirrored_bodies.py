@@ -46,7 +46,7 @@ class MirroredBodies:
         self.smallest, self.version = np.inf, 0
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
         self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
-        self._extents: dict[str, list[float]] = {}  # rows of both
+        self._extents: dict[str, bytes] = {}  # rows of both
         self._groups: dict[str, list[Group]] = {}
         self._static_groups: dict[int, Group] = {}  # by the first of their ids
         self._walls: dict[int, np.ndarray] = {}  # boxes of scenery, axes of the world
@@ -96,7 +96,7 @@ class MirroredBodies:
             for group, first, last in zip(groups, ends[:-1], ends[1:], strict=True)
         ]
         self.version += 1
-        self._extents[name] = self._extent(ids, [part for part, _ in parts])
+        self._extents[name] = np.array(self._extent(ids, [part for part, _ in parts])).tobytes()
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
@@ -122,8 +122,7 @@ class MirroredBodies:
         self.ids, self.owners = np.array(ids, dtype=np.int64), np.arange(len(self.of))
         if len(ids) != len(self.of):
             self.owners = self.owners.repeat([len(each) for each in self.of.values()])
-        numbers = chain.from_iterable(map(self._extents.__getitem__, self.of))
-        extents = np.fromiter(numbers, float, 9 * len(self.of)).reshape(-1, 9)
+        extents = np.frombuffer(b"".join(map(self._extents.__getitem__, self.of))).reshape(-1, 9)
         self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
         self.version += 1
 

@@ -14,7 +14,7 @@ from bridge.curved.curved_pairs import POINTS
 from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld
 from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes, polytope_of
-from bridge.planes.stack import Stack
+from bridge.planes.joined_rows import RowKind, joined, packed
 from bridge.planes.supports import corners
 from recursive_dyn.codegen.compiled import Flags, Integers
 from recursive_dyn.contact.contacts import STATIC
@@ -22,6 +22,10 @@ from scene import shapes
 
 UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two of which one is curved the points are found anew
 NOBODY = -1
+_INT = np.int64
+_ROWS = (
+    RowKind(_INT, (4,)), RowKind(_INT), RowKind(_INT), RowKind(_INT), RowKind(float, (4, 4)), RowKind(float, (3,))
+)  # fmt: skip
 _CURVED = (shapes.Sphere, shapes.Capsule, shapes.Cylinder, shapes.Ellipsoid, shapes.Torus)
 _FACES = 500  # of a mesh that is looked at face by face
 _ON = 1e-9  # share of a mesh's size: how far from its hull it may be
@@ -112,33 +116,40 @@ class TrueShapesTable:
     """``table``, of the groups that were told last."""
 
     def __init__(self) -> None:
-        rows = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, 3)))
-        self._stack = Stack[Group](rows, self._rows)
+        self._known = dict[Group, tuple[bytes, ...]]()  # rows of those that were told last
         self._numbers = dict[Hashable, int]()  # of polytopes
         self._polytopes = list[Polytope]()
         self._solids = gathered_polytopes(())
-        self.table = _table(np.zeros((4, 0), dtype=np.int64), np.zeros(0, dtype=np.int64), rows, self._solids)
+        self.tell((), {}, 0)
 
     def tell(self, groups: Sequence[Group], numbers: dict[str, int], size: int) -> None:
         """Bullet's ids below ``size``, groups among them, and the scene's bodies by name."""
         own = list[Group]()
         if any(is_curved(group.shapes[0]) for group in groups):
             own = [group for group in groups if group.sort != UNKNOWN]
-        self._stack.arrange(own)
+        before = self._known
+        self._known = {group: before.get(group) or packed(self._rows(group), _ROWS) for group in own}
+        heads, ids, kinds, known, at, sizes = joined(list(self._known.values()), _ROWS)
         if len(self._polytopes) > len(self._solids.ranges):
             self._solids = gathered_polytopes(self._polytopes)
-        counts = self._stack.counts[:, 0] if own else np.zeros(0, dtype=np.int64)
-        ends = np.cumsum([0, *counts.tolist()]).tolist()
-        ids = np.zeros((4, size), dtype=np.int64)
-        ids[1] = NOBODY
-        for group, first, last in zip(own, ends[:-1], ends[1:], strict=True):
-            ids[:, list(group.ids)] = np.array([[group.sort], [group.ids[0]], [first], [last]])
-        bodies = np.array([numbers.get(group.name, STATIC) for group in own], dtype=np.int64).repeat(counts)
-        self.table = _table(ids, bodies, self._stack.arrays, self._solids)
+        sorts, leaders, firsts, lasts = np.zeros((4, size), dtype=np.int64)
+        leaders[:] = NOBODY
+        sort, leader, many, each = heads.T
+        ends = each.cumsum()
+        for table, values in ((sorts, sort), (leaders, leader), (firsts, ends - each), (lasts, ends)):
+            table[ids] = values.repeat(many)
+        bodies = np.array([numbers.get(group.name, STATIC) for group in own], dtype=np.int64).repeat(each)
+        m, shells = len(bodies), (kinds == HULL) & (bodies == STATIC)
+        placed = InWorld(np.zeros((m, 3)), np.zeros((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
+        found, solids = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
+        self.table = TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
 
     def _rows(self, group: Group) -> Sequence[np.ndarray]:
-        if group.polytopes:
-            return self._mesh_rows(group)
+        """Sort, leader, how many ids and rows; ids; kinds, polytopes, poses and sizes, a row each."""
+        rows = self._mesh_rows(group) if group.polytopes else self._shape_rows(group)
+        return np.array([group.sort, group.ids[0], len(group.ids), len(rows[0])]), np.array(group.ids), *rows
+
+    def _shape_rows(self, group: Group) -> Sequence[np.ndarray]:
         kinds, sizes = zip(*(_kind_and_size(shape) for shape in group.shapes), strict=True)
         known = [self._number(size) if kind == BOX else NOBODY for kind, size in zip(kinds, sizes, strict=True)]
         at = np.array([shape.at for shape in group.shapes], dtype=float)
@@ -159,16 +170,6 @@ class TrueShapesTable:
             self._numbers[half] = len(self._polytopes)
             self._polytopes.append(box_polytope(half))
         return self._numbers[half]
-
-
-def _table(ids: np.ndarray, bodies: np.ndarray, rows: Sequence[np.ndarray], solids: Polytopes) -> TrueShapes:
-    kinds, known, at, sizes = (np.ascontiguousarray(x) for x in rows)
-    m = len(bodies)
-    placed = InWorld(np.zeros((m, 3)), np.zeros((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
-    found = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64))
-    sorts, leaders, firsts, lasts = (x.copy() for x in ids)
-    shells = (kinds == HULL) & (bodies == STATIC)
-    return TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
 
 
 def nothing_true(size: int) -> TrueShapes:

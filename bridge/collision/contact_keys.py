@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -55,10 +56,12 @@ def _ranks(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarra
 def _shapes(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """The number now of each shape that may lie on planes."""
     firsts, gone = np.fromiter(before.firsts.values(), np.int64, len(before.firsts)), changed.names
-    to = [-1 if name in gone else after.firsts.get(name, -1) for name in before.firsts]
-    counts = np.diff(firsts)
-    shift = np.array(to[:-1], dtype=np.int64) - firsts[:-1]
-    shift[np.array(to[:-1], dtype=np.int64) < 0] = NEVER
+    if gone:
+        to = np.array([-1 if name in gone else after.firsts.get(name, -1) for name in before.firsts])[:-1]
+    else:
+        to = np.fromiter(map(after.firsts.get, before.firsts, repeat(-1)), np.int64, len(firsts))[:-1]
+    counts, shift = np.diff(firsts), to - firsts[:-1]
+    shift[to < 0] = NEVER
     return np.append(np.maximum(np.arange(firsts[-1]) + shift.repeat(counts), -1), -1)
 
 

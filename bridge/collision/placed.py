@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +32,10 @@ class Placed:
         """
         bodies = self._bodies
         if self._version != bodies.version:
-            bare = np.isin(bodies.ids, [*bodies.bare]) if bodies.bare else np.zeros(len(bodies.ids), dtype=bool)
-            self._solid = self._placing(~bare, self._solid)
-            self._bare = self._placing(bare, self._bare)
+            bare = np.isin(bodies.ids, [*bodies.bare]) if bodies.bare else None
+            self._solid = self._placing(None if bare is None else ~bare, self._solid)
+            if bare is not None or len(self._bare.ids):
+                self._bare = self._placing(np.zeros(len(bodies.ids), dtype=bool) if bare is None else bare, self._bare)
             self._version, self._known = bodies.version, []
             self.share(self._shared)
         for known in self._known:
@@ -64,17 +66,20 @@ class Placed:
         self._shared = shared
         self._solid.forgiven[0] = -1.0 if shared else _FORGIVEN * self._bodies.smallest
 
-    def _placing(self, chosen: np.ndarray, before: Placing) -> Placing:
-        """Bullet's chosen bodies and the scene's numbers of them, where they were put before."""
+    def _placing(self, chosen: np.ndarray | None, before: Placing) -> Placing:
+        """Bullet's bodies, or the chosen ones, and the scene's numbers of them, where they were put before."""
         bodies = self._bodies
-        ids, own = bodies.ids[chosen], bodies.owners[chosen]
-        if not len(ids) and not len(before.ids):
-            return before
+        ids, own = (bodies.ids, bodies.owners) if chosen is None else (bodies.ids[chosen], bodies.owners[chosen])
         placing = placing_of(ids, own, bodies.reach[own, 2])
-        table = np.full(max(ids.max(initial=-1), before.ids.max(initial=-1)) + 1, -1)
-        table[before.ids] = np.arange(len(before.ids))
-        rows = table[ids]
-        stayed, rows = (rows >= 0).nonzero()[0], rows[rows >= 0]
+        known = min(len(ids), len(before.ids))
+        if (ids[:known] == before.ids[:known]).all():  # as where somebody came, or the last one went
+            stayed: Any = slice(known)
+            rows: Any = stayed
+        else:
+            table = np.full(max(ids.max(initial=-1), before.ids.max(initial=-1)) + 1, -1)
+            table[before.ids] = np.arange(len(before.ids))
+            rows = table[ids]
+            stayed, rows = (rows >= 0).nonzero()[0], rows[rows >= 0]
         for now, then in zip(placing, before, strict=True):
             if now.ndim > 1:
                 now[stayed] = then[rows]

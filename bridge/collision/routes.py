@@ -25,6 +25,7 @@ from bridge.collision.looking import (
 from bridge.collision.placing import Placement, Placing, note_due
 from bridge.collision.sweeping import Sweep, cuts
 from bridge.connection import Connection
+from recursive_dyn.codegen.loops.calling import Arena, Packed
 from recursive_dyn.simulation.surroundings import Lookout
 
 
@@ -56,13 +57,16 @@ class DirectRoute:
     """By address, each in one call."""
 
     def __init__(self, bullet: Functions, client: int) -> None:
-        self._bullet, self._client = bullet, client
-        self._put, self._hurry, self._look = (KeptCall(f, bullet, client) for f in (put, hurry, look))
-        self._ids, self._room = KeptCall(body_ids, bullet, client), np.zeros(64, dtype=np.int64)
+        self._bullet, self._client = Packed(bullet), client
+        self._put, self._hurry, self._look = (KeptCall(f, self._bullet, client) for f in (put, hurry, look))
+        self._arenas: tuple[Arena | None, Arena | None] = (None, None)  # of the lookout given last, the only one in use
+        self._ids, self._room = KeptCall(body_ids, self._bullet, client), np.zeros(64, dtype=np.int64)
 
     def lookout(self, sweep: Sweep, given: Look) -> Lookout | None:
-        calls = cuts.bind(self._bullet, self._client, sweep), look.bind(self._bullet, self._client, given)
-        return Lookout(*(call.holding() for call in calls))
+        haste = cuts.bind(self._bullet, self._client, sweep, arena=self._arenas[0]).holding()
+        looked = look.bind(self._bullet, self._client, given, arena=self._arenas[1]).holding()
+        self._arenas = haste.arena, looked.arena
+        return Lookout(haste, looked)
 
     def ids(self) -> list[int]:
         count = self._ids(self._room)

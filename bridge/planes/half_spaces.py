@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bridge.planes.joined_rows import RowKind, joined, packed
 from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, lowest_points
-from bridge.planes.stack import Stack
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
 from scene import shapes
@@ -21,6 +21,15 @@ from scene import shapes
 Vector = Sequence[float] | np.ndarray
 
 MARGIN = 5e-3  # m, up to which points above a plane are reported
+_INT = np.int64
+_ROWS = (
+    RowKind(_INT, (6,)),
+    RowKind(float, (3,)),
+    RowKind(float, (3,)),
+    RowKind(float, (3, 3)),
+    RowKind(float, (4,)),
+    RowKind(_INT, (3,)),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +51,13 @@ class Touch:
 class Outline(NamedTuple):
     """What decides how low the shapes of a body reach, in its frame, as ``lowest_points.Supports`` has it.
 
-    rows: of body 0, shapes and points counted from 0; counts: how many rows, shapes and points there are.
+    rows: of body 0, shapes and points counted from 0; counts: how many rows, shapes and points there are; packed: all
+    of them as bytes.
     """
 
     supports: Supports
     counts: tuple[int, int, int]
+    packed: tuple[bytes, ...]
 
     @classmethod
     def of(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
@@ -58,7 +69,7 @@ class Outline(NamedTuple):
             while len(_KNOWN) >= _MOST_KNOWN:
                 del _KNOWN[next(iter(_KNOWN))]
             _KNOWN[contents] = cls._worked_out(body_shapes)
-        return cls(*_KNOWN[contents])  # another one: a stack knows its owners by being the same
+        return _KNOWN[contents]
 
     @classmethod
     def _worked_out(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
@@ -77,23 +88,16 @@ class Outline(NamedTuple):
                 sizes.append((*part.size, reach))
                 feature += len(own) if part.kind == POINTS else 4
                 end += len(own)
-        return cls(
-            Supports(
-                np.array(rows, dtype=np.int64).reshape(-1, 6), np.concatenate(points),
-                np.array(middles).reshape(-1, 3), np.array(axes).reshape(-1, 3, 3), np.array(sizes).reshape(-1, 4),
-            ),
-            (len(rows), len(body_shapes), end),
+        found = Supports(
+            np.array(rows, dtype=np.int64).reshape(-1, 6), np.concatenate(points), np.array(middles).reshape(-1, 3),
+            np.array(axes).reshape(-1, 3, 3), np.array(sizes).reshape(-1, 4),
         )  # fmt: skip
-
-    @property
-    def rows(self) -> tuple[np.ndarray, ...]:
-        """The supports, and the counts in a row."""
-        return *self.supports, np.array([self.counts])
+        counts = len(rows), len(body_shapes), end
+        return cls(found, counts, packed((*found, np.array([counts])), _ROWS))
 
 
 _KNOWN: dict[Hashable, Outline] = {}  # of equal bodies, which come by the hundred
 _MOST_KNOWN = 256
-_NOTHING = Outline.of(())
 
 
 class HalfSpaces:
@@ -108,7 +112,6 @@ class HalfSpaces:
         tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
         self._planes = Planes(self.points, self.normals, tangents)
         self._laid: list[tuple[int, Outline]] = []
-        self._stack = Stack[Outline]((*_NOTHING.supports, np.zeros((0, 3), dtype=np.int64)), lambda own: own.rows)
         self._found = Lowest(np.empty((0, 4), np.int64), np.empty((0, 4)))
         self._table: tuple[Supports, Planes, Lowest] | None = None
 
@@ -157,13 +160,12 @@ class HalfSpaces:
 
     def _together(self) -> Supports:
         """The supports of all, bodies and shapes as they are numbered."""
-        self._stack.arrange([outline for _, outline in self._laid])
-        rows, *others, counts = self._stack.arrays
-        each, shapes_each, points_each = counts.T
-        shape, point = shapes_each.cumsum() - shapes_each, points_each.cumsum() - points_each
-        rows, bodies = rows.copy(), np.array([body for body, _ in self._laid], dtype=np.int64)
-        for column, first in ((0, bodies), (1, shape), (3, point), (4, point)):
-            rows[:, column] += first.repeat(each)
+        rows, *others, counts = joined([outline.packed for _, outline in self._laid], _ROWS)
+        firsts = np.zeros((len(counts), 6), dtype=np.int64)
+        firsts[:, 0] = [body for body, _ in self._laid]
+        firsts[:, [1, 3]] = counts.cumsum(axis=0)[:, 1:] - counts[:, 1:]
+        firsts[:, 4] = firsts[:, 3]
+        rows += firsts.repeat(counts[:, 0], axis=0)
         return Supports(rows, *others)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from bridge.outsiders import WORLD
 from bridge.planes.half_spaces import MARGIN, HalfSpaces, Outline
+from bridge.planes.joined_rows import RowKind, joined, packed
 from bridge.planes.lowest_points import Lowest, Planes, Supports, lowest_points
-from bridge.planes.stack import Stack
 from recursive_dyn.codegen.compiled import Flags, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -22,6 +22,7 @@ from scene import shapes
 
 _PLAIN = Material()
 _PLANES, _FEATURES = 2**8, 2**16  # numbers that fit into a key
+_RULES = RowKind(bool), RowKind(float, (5,))
 
 
 class PlaneTable(NamedTuple):
@@ -36,11 +37,12 @@ class PlaneTable(NamedTuple):
 
 @dataclass(eq=False)
 class _Lying:
-    """A body's shapes that may lie on planes."""
+    """A body's shapes that may lie on planes; rules: as bytes, what they are to planes, once that is known."""
 
     name: str
     outline: Outline
     materials: list[Material | None]
+    rules: tuple[bytes, ...] | None = None
 
 
 class PlaneContacts:
@@ -99,17 +101,18 @@ class PlaneContacts:
     def forget_pairs(self) -> None:
         """Materials or pairs were changed."""
         self._table = None
-        self._rules = Stack[_Lying]((np.zeros(0, dtype=bool), np.zeros((0, 5))), self._ruled)
+        for own in self._lying.values():
+            own.rules = None
 
     def table(self) -> PlaneTable:
         """What ``plane_contacts`` reads; another one once something has changed."""
         if self._table is None:
-            self._rules.arrange(list(self._lying.values()))
-            allowed, frictions = self._rules.arrays
+            rules = [own.rules or self._rule(own) for own in self._lying.values()]
+            allowed, frictions = joined(rules, _RULES)
             self._table = PlaneTable(*self._spaces.tables(), allowed, frictions)
         return self._table
 
-    def _ruled(self, own: _Lying) -> tuple[np.ndarray, np.ndarray]:
+    def _rule(self, own: _Lying) -> tuple[bytes, ...]:
         """Which shapes of a body meet planes, and frictions, shape after shape, plane after plane."""
         pair, count = self._pairs.get(frozenset((own.name, WORLD))), len(own.materials)
         allowed = np.full(count, pair is None or pair.collide is not False)
@@ -119,7 +122,8 @@ class PlaneContacts:
             for material in own.materials
             for other in self._spaces.plane_materials
         ]
-        return allowed, np.array(rows, dtype=float).reshape(-1, 5)
+        own.rules = packed((allowed, np.array(rows, dtype=float)), _RULES)
+        return own.rules
 
 
 def plane_key(shape: Any, feature: Any, plane: Any) -> Any:

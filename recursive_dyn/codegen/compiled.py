@@ -20,7 +20,7 @@ import numpy as np
 from recursive_dyn.codegen import cache, jit, optimizing
 from recursive_dyn.codegen.loops.calling import Arena, Bound, Code
 from recursive_dyn.codegen.loops.translation import Loops, loops_of, module_text
-from recursive_dyn.codegen.loops.types import Flags, Floats, Integers, Integers32, record
+from recursive_dyn.codegen.loops.types import NOTHING, Flags, Floats, Integers, Integers32, Scalar, record
 
 __all__ = ["Compiled", "Flags", "Floats", "Integers", "Integers32", "compiled"]
 
@@ -42,7 +42,7 @@ class Compiled(Generic[_P, _R]):
 
     def __call__(self, *arguments: _P.args, **named: _P.kwargs) -> _R:
         rest = [named[name] for name in [*self.loops.parameters][len(arguments) :]] if named else ()
-        result: _R = self.bind(*arguments, *rest)()
+        result: _R = self.bind(*arguments, *rest, arena=_arena(self.code))()
         return result
 
     def bind(self, *arguments: Any, arena: Arena | None = None) -> Bound:
@@ -82,6 +82,19 @@ class Compiled(Generic[_P, _R]):
 
     def __reduce__(self) -> Any:
         return _named, (self.__module__, self.python.__qualname__)
+
+
+_OWN = threading.local()  # an arena of each thread
+
+
+def _arena(code: Code) -> Arena | None:
+    """For one call of a function whose result does not lie in it; None for others."""
+    if not isinstance(code.result, Scalar) and code.result != NOTHING:
+        return None
+    own: Arena | None = getattr(_OWN, "arena", None)
+    if own is None:
+        own = _OWN.arena = Arena(code.native)
+    return own
 
 
 def compiled(function: Callable[_P, _R]) -> Compiled[_P, _R]:

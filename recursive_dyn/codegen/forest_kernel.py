@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,63 +14,116 @@ from recursive_dyn.codegen.cache import key_of, source_fingerprint
 from recursive_dyn.codegen.drivers import padded
 from recursive_dyn.codegen.forest_driver import ENTRY, FOREST, GROUP, SUMS, forest_module
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.linear import Linear, symbol
 from recursive_dyn.codegen.runs import Runs, filled
 
 Array = np.ndarray
+TABLE = "table"  # the symbol of a kernel's table
 
 
 class Lanes(NamedTuple):
     """Equal systems: the machine code of one, ``jit.vector_width()`` of them at once.
 
-    inputs: where the first inputs of each are among those of the whole; constants: its last inputs, ``in_lanes``.
-    outputs: where its first outputs go in the whole; the others are sums over all systems.
+    inputs: where the first inputs of each are among those of the whole; constants: how many its last inputs are, at the
+    address constant_table, ``in_lanes``. outputs: where its first outputs go in the whole; the others are sums over all
+    systems.
     """
 
     kernel: Kernel
     inputs: Runs
-    constants: Array
+    constants: int
+    constant_table: int
     outputs: Runs
 
 
 class Whole(NamedTuple):
     """What a kernel of many systems looks like from outside: segments (name, size), a state [q, v] if it steps one.
 
-    units (k, 2): first and number of what in q together has length 1; cleared: how many outputs no system may write;
-    total: the program of what is made of the sums, which are the last outputs, if it is not they themselves; loop: IR
-    text of one more loop, written with ``forest_driver.SIZES``.
+    unit_table: address of first and number (unit_count, 2) of what in q together has length 1; cleared: how many
+    outputs no system may write; total: the program of what is made of the sums, which are the last outputs, if it is
+    not they themselves; loop: IR text of one more loop, written with ``forest_driver.SIZES``.
     """
 
     inputs: Sequence[tuple[str, int]]
     outputs: Sequence[tuple[str, int]]
     nq: int
     nv: int
-    units: Array
+    unit_count: int
+    unit_table: int
     cleared: int = 0
     sums: int = 0
     total: Kernel | None = None
     loop: str = ""
 
+    @property
+    def made(self) -> int:
+        """How many outputs are made of sums."""
+        return self.sums if self.total is None else self.total.output_size
+
 
 class ForestKernel(Kernel):
-    """Looks from outside as the kernel of one program of the whole does, whose results it gives but for rounding."""
+    """Looks from outside as the kernel of one program of the whole does, whose results it gives but for rounding.
 
-    def __init__(self, whole: Whole, groups: Sequence[Lanes]) -> None:
-        self.inputs, self.outputs = list(whole.inputs), list(whole.outputs)
+    kept: what holds all that lies at addresses.
+    """
+
+    def __init__(self, whole: Whole, groups: Sequence[Lanes], *kept: Any) -> None:
+        places = scratch_places(whole, groups)
+        self._be(whole.inputs, whole.outputs, places[-1])
+        numbers, firsts = _numbers(whole, groups)
+        table = np.empty(len(FOREST) + len(numbers) + len(GROUP) * len(groups), dtype=np.int64)
+        table[:] = _entries(whole, groups, numbers, firsts, places, address(table))
+        self._table, self.native = table, _driver(whole.loop).holding(table, whole, groups, kept)
+
+    def _be(self, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, int]], scratch: int) -> None:
+        self.inputs, self.outputs, self.scratch = list(inputs), list(outputs), scratch
         self.width, self.entry = 1, ENTRY
-        self.input_size = sum(size for _, size in self.inputs)
-        self.output_size = sum(size for _, size in self.outputs)
-        width = jit.vector_width()
-        lane_out = SUMS + padded(whole.sums) + _room(width, max([k.kernel.input_size for k in groups], default=0))
-        scratch = lane_out + _room(width, max([k.kernel.output_size for k in groups], default=0))
-        own = [k.kernel.scratch * width for k in groups] + ([whole.total.scratch] if whole.total else [])
-        self.scratch = scratch + max([1, *own])
-        self._table = _tabled(self, whole, groups, (SUMS + padded(whole.sums), lane_out, scratch))
-        self.native = _driver(whole.loop).holding(self._table, whole, groups)
+        self.input_size = sum([size for _, size in inputs])
+        self.output_size = sum([size for _, size in outputs])
 
     def memory(self) -> tuple[Array, Array, Array]:
         given, made, scratch = super().memory()
         scratch[:1].view(np.int64)[0] = address(self._table)
         return given, made, scratch
+
+
+class ForestPlan:
+    """Kernels of a function of forests of the same kinds, made of the numbers in which such forests differ.
+
+    whole, groups: with symbols in their places (``codegen.linear``); symbols: all of these, of which TABLE, the address
+    of a kernel's table, is the first.
+    """
+
+    def __init__(self, whole: Whole, groups: Sequence[Lanes], symbols: Sequence[Hashable]) -> None:
+        self.kept = whole, groups  # kernels whose addresses are among the entries
+        self._places, (numbers, firsts) = scratch_places(whole, groups), _numbers(whole, groups)
+        entries = _entries(whole, groups, numbers, firsts, self._places, symbol(TABLE))
+        column = {name: k for k, name in enumerate(symbols)}
+        rows, columns, factors = list[int](), list[list[int]](), list[list[int]]()
+        for k, entry in enumerate(entries):
+            terms = {name: own for name, own in entry.terms.items() if own} if isinstance(entry, Linear) else {}
+            if terms:
+                rows.append(k)
+                columns.append([column[name] for name in terms])
+                factors.append([*terms.values()])
+        most = max(map(len, columns), default=0)
+        self._rows = np.array(rows, dtype=np.int64)
+        self._columns = np.array([own + [0] * (most - len(own)) for own in columns], dtype=np.int64)
+        self._factors = np.array([own + [0] * (most - len(own)) for own in factors], dtype=np.int64)
+        known = [entry.constant if isinstance(entry, Linear) else entry for entry in entries]
+        self._constant, self._loop = np.array(known, dtype=np.int64), whole.loop
+
+    def kernel(
+        self, values: Array, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, int]], *kept: Any
+    ) -> ForestKernel:
+        """The kernel for these ``values`` (n,) of the symbols, of which the first is written."""
+        result = object.__new__(ForestKernel)
+        result._be(inputs, outputs, self._places[-1])
+        table = self._constant.copy()
+        values[0] = address(table)
+        table[self._rows] += (values[self._columns] * self._factors).sum(axis=1)
+        result._table, result.native = table, _driver(self._loop).holding(table, self, kept)
+        return result
 
 
 def in_lanes(values: Array) -> Array:
@@ -82,39 +135,52 @@ def in_lanes(values: Array) -> Array:
     return np.ascontiguousarray(blocks)
 
 
-def _tabled(kernel: Kernel, whole: Whole, groups: Sequence[Lanes], places: tuple[int, int, int]) -> Array:
-    """The table that a call reads: the entries of the forest, what these point to, then those of its groups.
+def scratch_places(whole: Whole, groups: Sequence[Lanes]) -> tuple[int, int, int, int]:
+    """Where inputs, outputs and scratch of the lanes are in a kernel's scratch, and its end."""
+    width, lane_in = jit.vector_width(), SUMS + padded(whole.sums)
+    lane_out = lane_in + _room(width, max([k.kernel.input_size for k in groups], default=0))
+    scratch = lane_out + _room(width, max([k.kernel.output_size for k in groups], default=0))
+    own = [k.kernel.scratch * width for k in groups] + ([whole.total.scratch] if whole.total else [])
+    return lane_in, lane_out, scratch, scratch + max([1, *own])
 
-    places: of inputs, outputs and scratch of the lanes.
-    """
-    inputs, outputs = [size for _, size in whole.inputs], [size for _, size in whole.outputs]
-    numbers, firsts = [*inputs, *outputs], list[int]()
+
+def _numbers(whole: Whole, groups: Sequence[Lanes]) -> tuple[list[int], list[int]]:
+    """What the entries of the forest and of its groups point to, and where what belongs to each begins: sizes of
+    inputs, of outputs, then runs of inputs and outputs of each group."""
+    numbers, firsts = [size for _, size in whole.inputs], [0, len(whole.inputs)]
+    numbers += [size for _, size in whole.outputs]
     for group in groups:
         for runs in (group.inputs, group.outputs):
             firsts.append(len(numbers))
             numbers += runs.table()
-    head, rows = len(FOREST), len(FOREST) + len(numbers)
-    table = np.empty(rows + len(GROUP) * len(groups), dtype=np.int64)
-    base, total, units = address(table), whole.total, whole.units
-    at = [base + 8 * (head + first) for first in (0, len(inputs), *firsts)]
-    for k, group in enumerate(groups):
-        numbers += _row(group, at[2 + 2 * k], at[3 + 2 * k])
-    made = total.output_size if total is not None else whole.sums
-    table[:] = [  # as FOREST has them
-        kernel.input_size, kernel.output_size, whole.nq, whole.nv, len(units), address(units), whole.cleared,
-        len(groups), base + 8 * rows, *places, whole.sums, kernel.output_size - made,
-        0 if total is None else total.native.address(total.entry), len(inputs), at[0], len(outputs), at[1], *numbers,
+    return numbers, firsts
+
+
+def _entries(
+    whole: Whole, groups: Sequence[Lanes], numbers: list[int], firsts: list[int], places: tuple[int, int, int, int],
+    table: int,
+) -> list[Any]:  # fmt: skip
+    """The table at this address that a call reads: the entries of the forest, the numbers that these point to, then
+    those of its groups."""
+    head, total = len(FOREST), whole.total
+    at = [table + 8 * (head + first) for first in firsts]
+    rows = [entry for k, group in enumerate(groups) for entry in _row(group, at[2 + 2 * k], at[3 + 2 * k])]
+    outputs = sum([size for _, size in whole.outputs])
+    return [  # as FOREST has them
+        sum([size for _, size in whole.inputs]), outputs, whole.nq, whole.nv, whole.unit_count, whole.unit_table,
+        whole.cleared, len(groups), table + 8 * (head + len(numbers)), *places[:3], whole.sums, outputs - whole.made,
+        0 if total is None else total.native.address(total.entry), len(whole.inputs), at[0], len(whole.outputs), at[1],
+        *numbers, *rows,
     ]  # fmt: skip
-    return table
 
 
 def _row(group: Lanes, input_table: int, output_table: int) -> tuple[int, ...]:
     """The entries of a group, as GROUP has them, of which the addresses of its runs are given."""
-    kernel, inputs, constants, outputs = group
+    kernel, inputs, constants, constant_table, outputs = group
     size = outputs.size
     return (
         kernel.native.address(kernel.entry), inputs.systems, len(inputs.runs), input_table, len(outputs.runs),
-        output_table, kernel.output_size - size, size, constants.shape[1], inputs.size, address(constants),
+        output_table, kernel.output_size - size, size, constants, inputs.size, constant_table,
     )  # fmt: skip
 
 

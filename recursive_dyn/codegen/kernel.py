@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -63,21 +63,20 @@ class Kernel:
 
     def buffer(self, elements: int) -> np.ndarray:
         """Zeroed working memory for ``elements`` elements of this width, aligned to 64 bytes."""
-        return self._buffers(elements)[0]
-
-    def _buffers(self, *elements: int) -> list[np.ndarray]:
-        """Several, next to each other."""
-        counts = [drivers.padded(max(own, 1) * self.width) for own in elements]
-        raw, start, buffers = aligned(sum(counts)), 0, list[np.ndarray]()
-        for count in counts:
-            buffers.append(raw[start : start + count])
-            start += count
-        return buffers
+        return aligned(drivers.padded(max(elements, 1) * self.width))
 
     def memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Input, output and scratch, new: what every call of the machine code works in. Only this makes a scratch."""
-        given, made, scratch = self._buffers(self.input_size, self.output_size, self.scratch)
-        return given, made, scratch
+        made, scratch, end = self._ends
+        raw = aligned(end)
+        return raw[:made], raw[made:scratch], raw[scratch:]
+
+    @cached_property
+    def _ends(self) -> tuple[int, int, int]:
+        """Where output and scratch begin behind the input, and the end, in doubles."""
+        made = drivers.padded(max(self.input_size, 1) * self.width)
+        scratch = made + drivers.padded(max(self.output_size, 1) * self.width)
+        return made, scratch, scratch + drivers.padded(max(self.scratch, 1) * self.width)
 
 
 def _compile(

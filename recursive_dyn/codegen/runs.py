@@ -13,6 +13,7 @@ from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
 
 Array = np.ndarray
+_KEPT = np.zeros(0, dtype=np.int64)
 
 
 class Run(NamedTuple):
@@ -81,6 +82,11 @@ class Runs(NamedTuple):
     def size(self) -> int:
         """How many numbers a system has, n."""
         return sum([run.length for run in self.runs])
+
+    @classmethod
+    def of_starts(cls, systems: int, at: int, length: int) -> Runs:
+        """``length`` neighbours from starts on that someone else keeps, whole vectors of them, at this address."""
+        return cls(systems, (Run(_KEPT, at, length),) if length else ())
 
     def after(self, first: int) -> Runs:
         """The same behind ``first`` other numbers."""

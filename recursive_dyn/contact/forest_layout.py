@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.layout import Layout, of_one
+from recursive_dyn.contact.layout import Layout, body_links, of_one
 from recursive_dyn.model.forest import Kind, kinds_of
 from recursive_dyn.model.model import WORLD, Model, once
+from recursive_dyn.model.tree_tables import BODIES, COUNTED, LINKS, PLAIN, SLOTS, TreeRows, tree_tables
+from recursive_dyn.recursion import impulse
 
 Array = np.ndarray
 
@@ -64,6 +66,74 @@ def layout(model: Model) -> Layout:
     """The arrays of a model."""
     if not model.parts:
         return of_one(model)
+    known = tree_arrays(model)
+    return known.layout if known is not None else _of_kinds(model)
+
+
+def links_of_bodies(model: Model) -> Array:
+    """See ``layout.body_links``."""
+    known = tree_arrays(model)
+    return body_links(model) if known is None else known.body_links
+
+
+class TreeArrays(NamedTuple):
+    """All arrays of whole numbers that steps of a forest read, where each of its trees is a part of its own.
+
+    body_links (nb,): see ``layout.body_links``; turning (k, 2): first slot and number of slots of what turns freely.
+    Of the m floating trees (``impulse.floating``): floating (nb,), the number of the one that a body is of, -1 for
+    none; bases (m,), the body whose frame is that of its first link; base_slots (m, 6), of that link.
+    """
+
+    layout: Layout
+    body_links: Array
+    turning: Array
+    floating: Array
+    bases: Array
+    base_slots: Array
+
+
+@once
+def tree_arrays(model: Model) -> TreeArrays | None:
+    """Those of a forest."""
+    tables = tree_tables(model, _rows)
+    if tables is None:
+        return None
+    (
+        parent, first, slot, data, kind, port_first, port, most, home, link_groups, group, group_first, group_slots,
+        body_links, turning, floating, bases, base_slots,
+    ) = tables.columns  # fmt: skip
+    events, refs, ports, groups, _ = tables.totals
+    home[home == WORLD] = model.nl
+    found = Layout(
+        parent, np.append(first, (events, events)), slot, data, kind, np.append(port_first, ports), port, refs, most,
+        home, link_groups, group, np.append(group_first, model.nv), group_slots, groups, model.nv,
+    )  # fmt: skip
+    return TreeArrays(found, body_links, turning.reshape(-1, 2), floating, bases, base_slots.reshape(-1, 6))
+
+
+_EVENTS, _DATA, _PORTS, _GROUPS, _FLOATING = range(COUNTED, COUNTED + 5)  # what is counted tree by tree
+
+
+def _rows(model: Model) -> TreeRows:
+    """What ``tree_arrays`` are of in one tree: its links' own events, as none has anything of the world's."""
+    one, turning = of_one(model), [(slot, factor.nv) for _, factor, _, slot in model.owners]
+    home = np.where(one.home < model.nl, one.home, WORLD)
+    floats = impulse.floating(model).tolist()
+    roots, number = impulse.roots(model), {first: k for k, first in enumerate(floats)}
+    floating = [-1 if body.link == WORLD else number.get(roots[body.link], -1) for body in model.bodies]
+    bases = [next(k for k, body in enumerate(model.bodies) if body.link == first) for first in floats]
+    columns: list[tuple[Any, Any]] = [
+        (one.parent, LINKS), (one.first[:-2], _EVENTS), (one.slot, SLOTS), (one.data, _DATA), (one.kind, PLAIN),
+        (one.port_first[:-1], _PORTS), (one.port, SLOTS), (one.most, PLAIN), (home, LINKS), (one.link_groups, _GROUPS),
+        (one.group, _GROUPS), (one.group_first[:-1], SLOTS), (one.group_slots, SLOTS),
+        ([body.link for body in model.bodies], LINKS), (turning, [SLOTS, PLAIN]), (floating, _FLOATING),
+        (bases, BODIES), ([model.links[first].slots for first in floats], SLOTS),
+    ]  # fmt: skip
+    return TreeRows(columns, (len(one.slot), one.refs, len(one.port), one.groups, len(floats)))
+
+
+def _of_kinds(model: Model) -> Layout:
+    """The same where trees have parts of each other between theirs."""
     own = [(kind, _tree(kind.model)) for kind in kinds_of(model)]
     links, nv = model.nl, model.nv
     parent, most, link_groups, counts = np.empty((4, links), dtype=np.int64)

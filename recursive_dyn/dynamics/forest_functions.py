@@ -5,28 +5,32 @@ What the functions of the whole give, but for rounding: a program's products and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache, cached_property
 from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.codegen.forest_driver import ENTRY, SIZES
-from recursive_dyn.codegen.forest_kernel import ForestKernel, Lanes, Whole, in_lanes
+from recursive_dyn.codegen.forest_kernel import ForestKernel, ForestPlan, Lanes, Whole, in_lanes
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.registry import BY_FUNCTION
-from recursive_dyn.model.forest import Kind, kinds_of
+from recursive_dyn.model.forest import Kind, kinds_of, numbers_of
+from recursive_dyn.model.forest_numbers import ForestNumbers, PlannedForest
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.context import ALONG, OF_BODIES, Function, segment_sizes
 
 Array = np.ndarray
+Report = Callable[[float], None] | None
 _TREES, _EQUAL = 4, 2  # so many trees, and on average so many of a kind: below, one program of the whole is as fast
 
 
@@ -38,7 +42,6 @@ class Forest:
 
     def __init__(self, model: Model, alone: Callable[[Model], Evaluator]) -> None:
         self.model, self._alone = model, alone
-        self._segments: dict[tuple[int, str], list[Runs]] = {}
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -54,98 +57,172 @@ class Forest:
         trees = sum(map(len, self.kinds))
         return trees >= max(_TREES, _EQUAL * len(self.kinds))
 
-    def kernel(self, name: str, function: Function, report: Callable[[float], None] | None = None) -> Kernel | None:
+    def kernel(self, name: str, function: Function, report: Report = None) -> Kernel | None:
         """The kernel of a function of the whole; None where it is not of trees. report: told the share compiled."""
         if not self.pays or function.rows is None:
             return None
-        outputs = function.rows(self.model, self.kinds)
+        if function.rows in tree_rows.PLANNED and "/" not in name and numbers_of(self.model) is not None:
+            return self._planned(name, function, report)
+        model, kinds, (tables, places) = self.model, self.kinds, self._constants
+        outputs = function.rows(model, kinds)
         if outputs is None:
             return None
-        inputs, kinds = self.inputs(function), self.kinds
-        chosen = [k for k, rows in enumerate(outputs) if rows.runs or (function.sums and kinds[k].model.nv)]
-        groups = []
-        for done, k in enumerate(chosen):
-            kernel = self.tree(kinds[k]).kernel(name, jit.vector_width())
-            groups.append(Lanes(kernel, inputs[k], self._constants[k], outputs[k]))
-            if report is not None:
-                report((done + 1) / len(chosen))
-        return ForestKernel(self._whole(name, function, outputs), groups)
+        constants = [(table.shape[1], place) for table, place in zip(tables, places.tolist(), strict=True)]
+        groups = self._groups(name, function, self.inputs(function), constants, outputs, report)
+        whole = _whole(name, function, model, sum([rows.systems * rows.size for rows in outputs]))
+        whole = whole._replace(unit_count=len(self._units), unit_table=address(self._units))
+        return ForestKernel(whole, groups, tables, self._units)
 
     def tree(self, kind: Kind) -> Evaluator:
         """The functions of one tree of a kind."""
         return self._alone(kind.model)
 
-    @cached_property
-    def _constants(self) -> list[Array]:
-        """The numbers of every kind's trees."""
-        return [in_lanes(kind.constants) for kind in self.kinds]
+    def inputs(self, function: Function) -> list[Runs]:
+        """Of every kind, where the inputs of its trees are among those of the whole."""
+        return _inputs(self.model, self.kinds, function)
+
+    def segment(self, segment: str) -> list[Runs]:
+        """Where the trees' parts of an input segment, or of one of rates, are in it."""
+        return _segment(self.kinds, segment.removeprefix(ALONG))
+
+    def _planned(self, name: str, function: Function, report: Report) -> ForestKernel:
+        """``kernel`` where all that is where follows from how many trees of each kind there are."""
+        key = name, *self._trees
+        if key not in _PLANS:
+            while len(_PLANS) >= _MOST_PLANS:
+                del _PLANS[next(iter(_PLANS))]
+            _PLANS[key] = self._plan(name, function, report)
+        planned, sizes, (numbers, whole) = _PLANS[key], segment_sizes(self.model), self._numbers
+        size = prod(function.shape(self.model))
+        cleared = _cleared(int(numbers.counts @ planned.written), size, planned.made)
+        values, kept = numbers.values(size, cleared, whole, planned.stretched)
+        inputs = [(segment, sizes[segment]) for segment in planned.segments]
+        return planned.plan.kernel(values, inputs, [(name, size)], kept, self)
+
+    def _plan(self, name: str, function: Function, report: Report) -> _Planned:
+        forest: Any = PlannedForest([kind.model for kind in self.kinds], self.model.common_parameters)
+        assert function.rows is not None
+        outputs = function.rows(forest, forest.kinds) or []
+        constants = [
+            (kind.constants.shape[1], it.constant_table) for kind, it in zip(self.kinds, forest.kinds, strict=True)
+        ]
+        groups = self._groups(name, function, _inputs(forest, forest.kinds, function), constants, outputs, report)
+        whole = _whole(name, function, forest, 0)._replace(
+            outputs=[(name, forest.size)], cleared=forest.cleared, unit_count=forest.unit_count,
+            unit_table=forest.unit_table,
+        )  # fmt: skip
+        plan, written = ForestPlan(whole, groups, forest.symbols), [rows.size for rows in outputs]
+        segments = [segment for segment, _ in whole.inputs]
+        return _Planned(plan, forest.stretched, segments, np.array(written, dtype=np.int64), whole.made)
+
+    def _groups(
+        self, name: str, function: Function, inputs: Sequence[Runs], constants: Sequence[tuple[int, int]],
+        outputs: Sequence[Runs], report: Report,
+    ) -> list[Lanes]:  # fmt: skip
+        """The kinds whose trees have any part in a function."""
+        kinds = self.kinds
+        chosen = [k for k, rows in enumerate(outputs) if rows.runs or (function.sums and kinds[k].model.nv)]
+        groups = []
+        for done, k in enumerate(chosen):
+            kernel = self._trees[k].kernel(name, jit.vector_width())
+            groups.append(Lanes(kernel, inputs[k], *constants[k], outputs[k]))
+            if report is not None:
+                report((done + 1) / len(chosen))
+        return groups
 
     @cached_property
-    def _parameters(self) -> list[Runs]:
-        """Where the parameters of every kind's trees are."""
-        return [Runs.of(kind.parameters) for kind in self.kinds]
+    def _trees(self) -> tuple[Evaluator, ...]:
+        """The functions of one tree of every kind."""
+        return tuple([self._alone(kind.model) for kind in self.kinds])
+
+    @cached_property
+    def _constants(self) -> tuple[list[Array], Array]:
+        """The numbers of every kind's trees, and where they are."""
+        tables = [in_lanes(kind.constants) for kind in self.kinds]
+        return tables, np.array([address(table) for table in tables])
 
     @cached_property
     def _units(self) -> Array:
         """First and number (k, 2) of what in q together has length 1."""
-        found = [np.zeros((0, 2), dtype=np.int64)]
+        found = []
         for kind in self.kinds:
             for first, end in kind.model.units:
-                own = kind.places[:, first]
-                found.append(np.stack([own, np.full_like(own, end - first)], axis=1))
-        return np.concatenate(found)
+                own = np.empty((len(kind), 2), dtype=np.int64)
+                own[:, 0], own[:, 1] = kind.places[:, first], end - first
+                found.append(own)
+        return np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
 
-    def inputs(self, function: Function) -> list[Runs]:
-        """Of every kind, where the inputs of its trees are among those of the whole."""
-        first, found, sizes = 0, list[list[Runs]](), segment_sizes(self.model)
-        for segment in (*function.inputs, "parameters"):
-            found.append(self._behind(first, segment))
-            first += sizes[segment.removeprefix(ALONG)]
-        return [Runs.joined(own) for own in zip(*found, strict=True)]
+    @cached_property
+    def _numbers(self) -> tuple[ForestNumbers, Array]:
+        """Where all trees begin, and what all kernels have of that."""
+        model, units, numbers = self.model, self._units, numbers_of(self.model)
+        assert numbers is not None
+        sizes = model.nl, model.nb, model.nv, model.nq, len(units), address(units)
+        return numbers, numbers.whole(sizes, self._constants[1])
 
-    def _behind(self, first: int, segment: str) -> list[Runs]:
-        """A segment behind ``first`` other numbers: many functions have the same."""
-        known = self._segments.get((first, segment))
-        if known is None:
-            known = [runs.after(first) if first else runs for runs in self.segment(segment)]
-            self._segments[first, segment] = known
-        return known
 
-    def segment(self, segment: str) -> list[Runs]:
-        """Where the trees' parts of an input segment, or of one of rates, are in it."""
-        model, kinds, segment = self.model, self.kinds, segment.removeprefix(ALONG)
-        if segment == "parameters":
-            return self._parameters
-        if segment == "dt":
-            return [Runs.shared(len(kind), 0, 1) for kind in kinds]
-        if segment in OF_BODIES:
-            return tree_rows.bodies(OF_BODIES[segment])(model, kinds) or []
-        return tree_rows.places(model, kinds) if segment in ("q", "q_end") else tree_rows.slots(model, kinds)
+class _Planned(NamedTuple):
+    """A plan for a function, of these stretches and inputs; how many outputs a tree of each kind writes, and how many
+    are made of sums."""
 
-    def _whole(self, name: str, function: Function, outputs: Sequence[Runs]) -> Whole:
-        model, rule = self.model, BY_FUNCTION.get(name)
-        sizes = segment_sizes(model)
-        segments = [(segment, sizes[segment.removeprefix(ALONG)]) for segment in (*function.inputs, "parameters")]
-        size = prod(function.shape(model))
-        written = sum([rows.systems * rows.size for rows in outputs])
-        total = self._total(name, function)
-        made = total.output_size if total is not None else function.sums
-        return Whole(
-            segments, [(name, size)], model.nq, model.nv, self._units, 0 if written + made == size else size - made,
-            function.sums, total, "" if rule is None else _loop(rule),
-        )  # fmt: skip
+    plan: ForestPlan
+    stretched: Sequence[Sequence[int]]
+    segments: Sequence[str]
+    written: Array
+    made: int
 
-    def _total(self, name: str, function: Function) -> Kernel | None:
-        """What is made of sums."""
-        if function.total is None:
-            return None
-        total, count = function.total, function.sums
 
-        def build() -> Program:
-            sums = Graph().inputs("sums", count)
-            return schedule(name, [("sums", count)], [(name, total(list(sums)))])
+_PLANS: dict[Hashable, _Planned] = {}  # by the function and the evaluators of the trees
+_MOST_PLANS = 256
 
-        return Kernel(f"total of {name}", build, 1)
+
+def _inputs(model: Model, kinds: Sequence[Kind], function: Function) -> list[Runs]:
+    first, found, sizes = 0, list[list[Runs]](), segment_sizes(model)
+    for segment in (*function.inputs, "parameters"):
+        own = segment.removeprefix(ALONG)
+        found.append([runs.after(first) for runs in _segment(kinds, own)])
+        first += sizes[own]
+    return [Runs.joined(own) for own in zip(*found, strict=True)]
+
+
+def _segment(kinds: Sequence[Kind], segment: str) -> list[Runs]:
+    if segment == "parameters":
+        return [kind.parameter_runs for kind in kinds]
+    if segment == "dt":
+        return [kind.shared(0, 1) for kind in kinds]
+    if segment in OF_BODIES:
+        return [kind.body_runs.each(OF_BODIES[segment]) for kind in kinds]
+    return [kind.place_runs if segment in ("q", "q_end") else kind.slot_runs for kind in kinds]
+
+
+def _whole(name: str, function: Function, model: Model, written: int) -> Whole:
+    """What a function looks like from outside, of which trees write so many outputs; its units are left out."""
+    rule, sizes = BY_FUNCTION.get(name), segment_sizes(model)
+    segments = [(segment, sizes[segment.removeprefix(ALONG)]) for segment in (*function.inputs, "parameters")]
+    loop = "" if rule is None else _loop(rule)
+    whole = Whole(segments, (), model.nq, model.nv, 0, 0, 0, function.sums, _total(name, function), loop)
+    if isinstance(model, PlannedForest):
+        return whole
+    size = prod(function.shape(model))
+    return whole._replace(outputs=[(name, size)], cleared=_cleared(written, size, whole.made))
+
+
+def _cleared(written: int, size: int, made: int) -> int:
+    """How many outputs no tree may write, if there are any."""
+    return 0 if written + made == size else size - made
+
+
+def _total(name: str, function: Function) -> Kernel | None:
+    """What is made of sums."""
+    if function.total is None:
+        return None
+    total, count = function.total, function.sums
+
+    def build() -> Program:
+        sums = Graph().inputs("sums", count)
+        return schedule(name, [("sums", count)], [(name, total(list(sums)))])
+
+    return Kernel(f"total of {name}", build, 1)
 
 
 @cache

@@ -11,9 +11,9 @@ from recursive_dyn.dynamics.control_functions import CONTROL
 from recursive_dyn.dynamics.conversion_functions import CONVERSIONS
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
-from recursive_dyn.model.forest import blocks_of
+from recursive_dyn.model.forest import blocks_of, numbers_of
 from recursive_dyn.model.limits import limited
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion import (
     conditioning,
     configuration,
@@ -65,12 +65,26 @@ def neutral(model: Model) -> np.ndarray:
     """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
     if model.assembled is not None:
         return np.array(model.assembled)
-    q, stops = np.zeros(model.nq), limited(model)
-    for kind in blocks_of(model):
-        for _, factor, place, _ in kind.model.owners:
-            q[kind.places[:, place : place + factor.nq]] = factor.space.neutral
+    stops, numbers = limited(model), numbers_of(model)
+    if numbers is not None:
+        rows = [_rotations_at_rest(kind.model) for kind in blocks_of(model)]
+        q = np.frombuffer(bytearray().join([rows[k] for k in numbers.kinds.tolist()]))
+    else:
+        q = np.zeros(model.nq)
+        for kind in blocks_of(model):
+            own = np.frombuffer(_rotations_at_rest(kind.model))
+            q[kind.places] = own
     q[stops.places] = np.minimum(np.maximum(0.0, stops.low), stops.high)
     return q
+
+
+@once
+def _rotations_at_rest(model: Model) -> bytes:
+    """Zeros and unit quaternions (nq,), as they lie in memory."""
+    q = np.zeros(model.nq)
+    for _, factor, place, _ in model.owners:
+        q[place : place + factor.nq] = factor.space.neutral
+    return q.tobytes()
 
 
 def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:

@@ -44,24 +44,42 @@ def build_model(
     ModelError names the body, joint or coordinate that is wrong.
     """
     if not (shared or constraints or forces) and all(map(is_constant, gravity)):
+        composed = _composed(specs, gravity, parameters)
+        if composed is not None:
+            return composed
+    return _built(graph, specs, gravity, parameters, shared, constraints, forces)
+
+
+def _composed(
+    specs: Sequence[BodySpec], gravity: Sequence[Scalar] | np.ndarray, parameters: Sequence[tuple[str, float]]
+) -> Model | None:
+    """The model of what hangs on bodies of the world, unless any of that needs to know others."""
+    order = None
+    if [spec for spec in specs if spec.parent is not None]:
         trees, order = _trees(specs)
         parts = [_known_part(root, tree) for root, tree in trees.items()]
-        models = [part.model for part in parts if part.model is not None]
-        if len(models) == len(trees):
-            return ComposedModel(models, [part.trees for part in parts], order, gravity, parameters)
-    return _built(graph, specs, gravity, parameters, shared, constraints, forces)
+    else:
+        parts = [_lone_part(spec) for spec in specs]
+    models = [part.model for part in parts if part.model is not None]
+    if len(models) < len(parts):
+        return None
+    return ComposedModel(models, [part.trees for part in parts], order, gravity, parameters)
 
 
 def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:
     """What hangs on each body of the world, in order of attachment; of each body the number of its tree, and in it."""
-    if not [spec for spec in specs if spec.parent is not None]:
-        return {spec: [spec] for spec in specs}, (np.arange(len(specs)), np.zeros(len(specs), dtype=np.int64))
     trees: dict[BodySpec, list[BodySpec]] = {spec: [] for spec in specs if spec.root is spec}
     for spec in specs:
         trees[spec.root].append(spec)
     number = {root: k for k, root in enumerate(trees)}
     own = {spec: k for tree in trees.values() for k, spec in enumerate(tree)}
     return trees, (np.array([number[spec.root] for spec in specs]), np.array([own[spec] for spec in specs]))
+
+
+def _lone_part(spec: BodySpec) -> PartOfWorld:
+    """A body of the world on which nothing hangs."""
+    part = spec.part
+    return part if part is not None and len(part.specs) == 1 else _known_part(spec, [spec])
 
 
 def _known_part(root: BodySpec, tree: list[BodySpec]) -> PartOfWorld:

@@ -29,12 +29,13 @@ class ComposedModel(Model):
         self,
         models: Sequence[Model],
         trees: Sequence[Sequence[ModelTree]],
-        order: tuple[Array, Array],
+        order: tuple[Array, Array] | None,
         gravity: Sequence[float] | Array,
         parameters: Sequence[tuple[str, float]],
     ) -> None:
-        """trees: of each model; order: of each body, as they were attached, the number of its model, and in it."""
-        parts = _numbered(models, trees, *order)
+        """trees: of each model; order: of each body, as they were attached, the number of its model, and in it, or
+        None for models of one body each, one after the other."""
+        parts = _numbered(models, trees, order)
         own = vars(self)
         own["graph"], own["constraints"], own["assembled"], own["parts"] = Graph(), (), None, parts
         own["gravity"] = (float(gravity[0]), float(gravity[1]), float(gravity[2]))
@@ -121,24 +122,26 @@ def _in_order(numbers: Numbers, parts: Sequence[Sequence[Entry]]) -> tuple[Entry
 
 
 def _numbered(
-    models: Sequence[Model], trees: Sequence[Sequence[ModelTree]], number: Array, own: Array
+    models: Sequence[Model], trees: Sequence[Sequence[ModelTree]], order: tuple[Array, Array] | None
 ) -> ModelParts[Model]:
     """What the models' parts are in the whole, body after body."""
-    first_body = _firsts(np.array([model.nb for model in models], dtype=np.int64))
-    sizes = np.frombuffer(b"".join([model.packed_sizes for model in models]), dtype=np.int64).reshape(-1, 3)
-    at, of_body = first_body[number] + own, np.arange(len(sizes))
-    firsts = _firsts(sizes)[first_body].T.copy()
-    if (at == of_body).all():  # as where nothing was attached to a part once there were others
-        bodies, (links, slots, places) = of_body, (np.arange(own[-1]) for own in firsts)
+    sizes = np.frombuffer(b"".join([model.packed_sizes for model in models]), dtype=np.int64).reshape(-1, 4)
+    firsts, one_by_one = _firsts(sizes), order is None
+    if order is not None:
+        first_body = _firsts(np.array([model.nb for model in models], dtype=np.int64))
+        at, of_body, firsts = first_body[order[0]] + order[1], np.arange(len(sizes)), firsts[first_body]
+        one_by_one = bool((at == of_body).all())
+    firsts = firsts.T.copy()
+    if one_by_one:  # as where nothing was attached to a part once there were others
+        links, bodies, slots, places = (np.arange(end) for end in firsts[:, -1].tolist())
     else:
         starts, bodies = np.empty_like(sizes), np.empty_like(of_body)
         in_order = sizes[at]
         starts[at], bodies[at] = in_order.cumsum(axis=0) - in_order, of_body
-        links, slots, places = (expanded(starts[:, k], sizes[:, k]) for k in range(3))
-    return ModelParts(
-        tuple(models), trees, Numbers(links, firsts[0]), Numbers(bodies, first_body), Numbers(slots, firsts[1]),
-        Numbers(places, firsts[2]),
-    )  # fmt: skip
+        links, slots, places = (expanded(starts[:, k], sizes[:, k]) for k in (0, 2, 3))
+    own = [Numbers(every, first) for every, first in zip((links, bodies, slots, places), firsts, strict=True)]
+    alone = one_by_one and len(models) > 0 and max(map(len, trees)) == 1
+    return ModelParts(tuple(models), trees, own[0], own[1], own[2], own[3], alone, firsts)
 
 
 def _firsts(counts: Array) -> Array:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.model.forest_numbers import BODIES, LINKS, PLACES, SLOTS, ForestNumbers
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers
@@ -19,7 +20,6 @@ from recursive_dyn.model.tree_content import TreeContent, trees_of
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
 class Kind:
     """T equal trees: the model of one, and what its parts are in the whole.
 
@@ -27,16 +27,14 @@ class Kind:
     model's last parameters are the trees' own numbers, ``constants`` (T, n).
     """
 
-    model: Model
-    links: Array
-    bodies: Array
-    slots: Array
-    places: Array
-    parameters: Array
-    constants: Array
+    def __init__(self, model: Model, numbers: Sequence[Array], parameters: Array, constants: Array) -> None:
+        """numbers: links, bodies, slots, places."""
+        self.model, self.parameters, self.constants, self._count = model, parameters, constants, len(constants)
+        if numbers:
+            self.links, self.bodies, self.slots, self.places = numbers
 
     def __len__(self) -> int:
-        return len(self.links)
+        return self._count
 
     @cached_property
     def link_runs(self) -> Runs:
@@ -58,6 +56,62 @@ class Kind:
         """Places."""
         return Runs.of(self.places)
 
+    @cached_property
+    def parameter_runs(self) -> Runs:
+        """Parameters."""
+        return Runs.of(self.parameters)
+
+    def nothing(self) -> Runs:
+        """No numbers."""
+        return Runs.nothing(self._count)
+
+    def shared(self, first: int, length: int) -> Runs:
+        """The same numbers for all."""
+        return Runs.shared(self._count, first, length)
+
+
+class _Alone(Kind):
+    """One whose trees are parts of their own, one after the other; numbers are made when they are asked for."""
+
+    def __init__(self, model: Model, at: int, numbers: ForestNumbers, parameters: Array, constants: Array) -> None:
+        super().__init__(model, (), parameters, constants)
+        self._at, self._numbers = at, numbers
+
+    def _all(self, of: int, count: int) -> Array:
+        return self._numbers.starts(self._at, of)[:, None] + np.arange(count)
+
+    @cached_property
+    def links(self) -> Array:  # type: ignore[override]
+        return self._all(LINKS, self.model.nl)
+
+    @cached_property
+    def bodies(self) -> Array:  # type: ignore[override]
+        return self._all(BODIES, self.model.nb)
+
+    @cached_property
+    def slots(self) -> Array:  # type: ignore[override]
+        return self._all(SLOTS, self.model.nv)
+
+    @cached_property
+    def places(self) -> Array:  # type: ignore[override]
+        return self._all(PLACES, self.model.nq)
+
+    @cached_property
+    def link_runs(self) -> Runs:
+        return self._numbers.runs(self._at, LINKS, self.model.nl)
+
+    @cached_property
+    def body_runs(self) -> Runs:
+        return self._numbers.runs(self._at, BODIES, self.model.nb)
+
+    @cached_property
+    def slot_runs(self) -> Runs:
+        return self._numbers.runs(self._at, SLOTS, self.model.nv)
+
+    @cached_property
+    def place_runs(self) -> Runs:
+        return self._numbers.runs(self._at, PLACES, self.model.nq)
+
 
 _Members = list[tuple[int, ModelTree]]  # trees of a kind, each with the number of the part that it is of
 
@@ -69,7 +123,9 @@ def kinds_of(model: Model) -> list[Kind]:
     Trees that share coordinates are one. Constraints are not looked at. Numbers in which trees of a kind differ are
     inputs of their model; of single bodies, and of where trees stand, all are, so that one more is of the same kind.
     """
-    parts = model.parts or _itself(model)
+    parts, numbers = model.parts or _itself(model), numbers_of(model)
+    if numbers is not None:
+        return [_kind_alone(model, numbers, k) for k in range(len(numbers.counts))]
     members: defaultdict[str, _Members] = defaultdict(list)
     for k, trees in enumerate(parts.trees):
         for tree in trees:
@@ -78,17 +134,42 @@ def kinds_of(model: Model) -> list[Kind]:
 
 
 @once
+def numbers_of(model: Model) -> ForestNumbers | None:
+    """The numbers of all trees where each is a part of its own and no joint has charts."""
+    parts = model.parts
+    if not parts.alone or model.charted:
+        return None
+    known = dict[str, int]()
+    kinds = [known.setdefault(tree.structure, len(known)) for (tree,) in parts.trees]
+    return ForestNumbers(np.array(kinds), parts.firsts)
+
+
+@once
 def blocks_of(model: Model) -> list[Kind]:
     """The kinds of a model that was put together from parts; any other model, as it stands, is the one tree of one."""
     if model.parts:
         return kinds_of(model)
     links, bodies, slots, places = (np.arange(n)[None] for n in (model.nl, model.nb, model.nv, model.nq))
-    return [Kind(model, links, bodies, slots, places, np.arange(len(model.parameters))[None], np.zeros((1, 0)))]
+    numbers = links, bodies, slots, places
+    return [Kind(model, numbers, np.arange(len(model.parameters))[None], np.zeros((1, 0)))]
 
 
 def _itself(model: Model) -> ModelParts[Model]:
     sizes = len(model.links), len(model.bodies), model.nv, model.nq
-    return ModelParts((model,), (trees_of(model),), *(Numbers(np.arange(size), np.array([0, size])) for size in sizes))
+    links, bodies, slots, places = (Numbers(np.arange(size), np.array([0, size])) for size in sizes)
+    return ModelParts((model,), (trees_of(model),), links, bodies, slots, places)
+
+
+def _kind_alone(model: Model, numbers: ForestNumbers, k: int) -> Kind:
+    parts, trees = model.parts, numbers.trees(k).tolist()
+    owner, first = parts.models[trees[0]], parts.trees[trees[0]][0]
+    values = np.frombuffer(b"".join([parts.trees[t][0].packed for t in trees])).reshape(len(trees), -1)
+    lifted, shared = _lifted(owner, first, values), len(model.common_parameters)
+    return _Alone(
+        _tree_model(model, owner, first, values[0], lifted), k, numbers,
+        np.zeros((len(trees), shared), dtype=np.int64) + np.arange(shared),
+        values if len(lifted) == values.shape[1] else values[:, lifted],
+    )  # fmt: skip
 
 
 def _kind(model: Model, parts: ModelParts[Model], members: _Members) -> Kind:
@@ -103,12 +184,10 @@ def _kind(model: Model, parts: ModelParts[Model], members: _Members) -> Kind:
     owner = parts.models[numbers[0]]
     lifted = _lifted(owner, first, values)
     whole = parts.links, parts.bodies, parts.slots, parts.places
-    links, bodies, slots, places = (
-        known.all[known.first[number][:, None] + each] for known, each in zip(whole, places, strict=True)
-    )
+    mine = [known.all[known.first[number][:, None] + each] for known, each in zip(whole, places, strict=True)]
     all_are = len(lifted) == values.shape[1]
     return Kind(
-        _tree_model(model, owner, first, values[0], lifted), links, bodies, slots, places,
+        _tree_model(model, owner, first, values[0], lifted), mine,
         _parameters(model, parts, members), values if all_are else values[:, lifted],
     )  # fmt: skip
 

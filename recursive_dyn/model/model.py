@@ -142,13 +142,14 @@ class Model:
 
     @cached_property
     def body_sizes(self) -> np.ndarray:
-        """How many links, slots and places came with each body, (nb, 3)."""
-        sizes, nv, nq = np.zeros((self.nb, 3), dtype=np.int64), 0, 0
+        """How many links, bodies (one), slots and places came with each body, (nb, 4)."""
+        sizes, nv, nq = np.zeros((self.nb, 4), dtype=np.int64), 0, 0
+        sizes[:, 1] = 1
         for k, body in enumerate(self.bodies):
             if body.jointed and body.link != WORLD:
                 link = self.links[body.link]
                 slots, places = max((nv, *(s + 1 for s in link.slots))), max((nq, *(p + 1 for p in link.places)))
-                sizes[k] = 1, slots - nv, places - nq
+                sizes[k] = 1, 1, slots - nv, places - nq
                 nv, nq = slots, places
         return sizes
 

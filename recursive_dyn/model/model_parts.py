@@ -85,7 +85,8 @@ _NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 @dataclass(frozen=True, eq=False)
 class ModelParts(Generic[Part]):
     """Models that know nothing of each other, each of what hangs on one body of the world, the trees of each, and what
-    their links, bodies, slots and places are in the whole."""
+    their links, bodies, slots and places are in the whole. alone: each is one tree, and all of it comes before the next
+    one. firsts (4, P + 1): where those of each of P parts begin, and the end, where they come one after the other."""
 
     models: tuple[Part, ...] = ()
     trees: Sequence[Sequence[ModelTree]] = ()
@@ -93,6 +94,8 @@ class ModelParts(Generic[Part]):
     bodies: Numbers = _NO_NUMBERS
     slots: Numbers = _NO_NUMBERS
     places: Numbers = _NO_NUMBERS
+    alone: bool = False
+    firsts: Array = field(default_factory=lambda: np.zeros((4, 1), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.models)

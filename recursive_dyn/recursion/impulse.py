@@ -14,7 +14,8 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.model.elimination_order import Crossing, Elimination
-from recursive_dyn.model.forest import kinds_of
+from recursive_dyn.model.forest import kinds_of, numbers_of
+from recursive_dyn.model.forest_numbers import LINKS
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
 from recursive_dyn.recursion.energy import link_momenta
@@ -90,6 +91,12 @@ def floating(model: Model) -> np.ndarray:
     They rise."""
     if model.constraints:
         return np.zeros(0, dtype=np.int64)
+    numbers = numbers_of(model)
+    if numbers is not None:
+        own = [floating(kind.model) for kind in kinds_of(model)]
+        if max(map(len, own)) < 2:  # one link of a tree at most
+            at = np.array([first[0] if len(first) else WORLD for first in own])[numbers.kinds]
+            return (numbers.firsts[LINKS, :-1] + at)[at != WORLD]
     if model.parts:
         firsts = np.concatenate([kind.links[:, floating(kind.model)].reshape(-1) for kind in kinds_of(model)])
         firsts.sort()

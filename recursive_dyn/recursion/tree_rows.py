@@ -12,6 +12,7 @@ import numpy as np
 
 from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.model.forest import Kind
+from recursive_dyn.model.forest_numbers import PlannedForest
 from recursive_dyn.model.model import WORLD, BodyFrame, Model
 from recursive_dyn.recursion import impulse
 
@@ -63,7 +64,7 @@ def state_and_velocity(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 def matrix(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """A block on the diagonal."""
     return [
-        Runs.joined([Runs.nothing(len(kind)), *[Runs.of(row[:, None] * model.nv + kind.slots) for row in kind.slots.T]])
+        Runs.joined([kind.nothing(), *[Runs.of(row[:, None] * model.nv + kind.slots) for row in kind.slots.T]])
         for kind in kinds
     ]
 
@@ -75,7 +76,7 @@ def momentum_columns(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 
 def nothing(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """Sums only."""
-    return [Runs.nothing(len(kind)) for kind in kinds]
+    return [kind.nothing() for kind in kinds]
 
 
 def jointed_bodies(model: Model, kinds: Sequence[Kind]) -> list[Runs] | None:
@@ -122,7 +123,7 @@ def impulse_factors(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     found, points = [], end + sum(world)
     for kind, links, size in zip(kinds, parts, world, strict=True):
         # only one tree has any of the world's: all that share coordinates are one
-        of_world = Runs.shared(len(kind), end, size)
+        of_world = kind.shared(end, size)
         found.append(Runs.joined([links, of_world, kind.link_runs.each(3).after(points)]))
         end += size
     return found
@@ -132,6 +133,9 @@ def floating(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """``impulse.FLOATING`` numbers a tree that floats, in the order of their first links."""
     if model.constraints:
         return nothing(model, kinds)
+    if isinstance(model, PlannedForest):
+        each = [len(impulse.floating(kind.model)) for kind in kinds]
+        return [runs.each(impulse.FLOATING) for runs in model.stretches(each)[0]]
     order, firsts = impulse.floating(model), [kind.links[:, impulse.floating(kind.model)] for kind in kinds]
     return [Runs.of(np.searchsorted(order, own)).each(impulse.FLOATING) for own in firsts]
 
@@ -147,8 +151,14 @@ def frames(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 
 def _stretches(model: Model, kinds: Sequence[Kind], counts: Sequence[Sequence[int]]) -> tuple[list[Runs], int]:
     """Places of ``counts`` numbers of each link of each kind, link after link in the whole; and their end."""
+    if isinstance(model, PlannedForest):
+        return model.stretches([sum(own) for own in counts])
     sizes = np.zeros(model.nl + 1, dtype=np.int64)
     for kind, own in zip(kinds, counts, strict=True):
         sizes[1 + kind.links] = own
     starts = np.cumsum(sizes)
     return [Runs.stretches(starts[kind.links], own) for kind, own in zip(kinds, counts, strict=True)], int(starts[-1])
+
+
+PLANNED = (nothing, slots, places, state, state_and_twists, state_and_velocity, impulse_factors, frames)  # these take a
+# ``PlannedForest`` and its kinds as they take a model's

@@ -82,12 +82,14 @@ def renumbered_rows(edit: Edit) -> np.ndarray:
     old, new = edit.old.model, edit.new.model
     if old.constraints or new.constraints or old.held or new.held:
         return numbers(row_names(old), row_names(new))
-    found, first = [], 0
+    found, first = list[np.ndarray](), 0
     for before, after in zip(_slots(old), _slots(new), strict=True):
         if len(before):
             at = find(after, edit.slots[before])
             found.append(np.where(at == GONE, GONE, first + at))
         first += len(after)
+    if not first and not found:
+        return edit.slots
     return np.concatenate([*found, np.where(edit.slots == GONE, GONE, first + edit.slots)])  # a motor a slot
 
 

@@ -9,6 +9,7 @@ from itertools import count, repeat
 
 import numpy as np
 
+from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelParts, Numbers
@@ -40,6 +41,10 @@ class Edit:
     def between(cls, old: Dynamics, new: Dynamics) -> Edit:
         """What has the same name is the same."""
         kept, before, after = _kept_parts(old.model.parts, new.model.parts), old.model.parts, new.model.parts
+        came_or_went = len(kept) in (len(before.models), len(after.models))
+        if before.alone and after.alone and came_or_went:
+            links, bodies, slots, places = _tree_by_tree(before, after, kept)
+            return cls(old, new, bodies, places, slots, new.bodies, links)
 
         def numbered(
             was: Numbers, now: Numbers, counts: tuple[int, int], names: Callable[[Dynamics], Names]
@@ -136,6 +141,30 @@ def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarr
     now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
     stay = (now >= 0).nonzero()[0]
     return np.stack([stay, now[stay]], axis=1)
+
+
+def _tree_by_tree(before: ModelParts[Model], after: ModelParts[Model], kept: np.ndarray) -> list[np.ndarray]:
+    """The numbers now of links, bodies, slots and places, where parts come one after the other; no new names matter."""
+    now = np.full(len(before.models), GONE)
+    now[kept[:, 0]] = kept[:, 1]
+    ends = before.firsts[:, -1].cumsum().tolist()
+    found = np.empty(ends[-1], dtype=np.int64)
+    _follow(now, before.firsts.reshape(-1), after.firsts.reshape(-1), found)
+    return [found[first:end] for first, end in zip([0, *ends], ends, strict=False)]
+
+
+@compiled
+def _follow(now: Integers, was: Integers, will: Integers, found: Integers) -> None:
+    """Numbers of all parts' things of several sorts; was, will: where each part's begin, sort after sort."""
+    parts, at = len(now), 0
+    sorts = len(was) // (parts + 1)
+    after = len(will) // sorts
+    for s in range(sorts):
+        for p in range(parts):
+            first = was[s * (parts + 1) + p]
+            for k in range(first, was[s * (parts + 1) + p + 1]):
+                found[at] = k - first + will[s * after + now[p]] if now[p] >= 0 else GONE
+                at += 1
 
 
 def _renumbered(

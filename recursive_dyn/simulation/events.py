@@ -144,7 +144,7 @@ class Events:
         self._names, self._bodies = [*edit.names, *(names[k] for k in others)], len(edit.names)
         if len(others) > len(t.free):
             self._grow(len(t.a), len(others))
-        entered.bind(self.packed)()
+        entered(self.touches)
 
     def _event(self, kind: str, p: int) -> ContactEvent:
         a, b = self._pair(p)

@@ -81,11 +81,11 @@ class Flight:
         self._dt, self._middle = own.get("dt"), own.get("v_middle")
         self._limits = kernel.buffer(2 * drivers.padded(dynamics.nq))
         self._limits_address = ctypes.c_void_p(address(self._limits))
-        lows, highs = np.split(self._limits, 2)
+        given, most = limited(dynamics.model), len(self._limits) // 2
+        lows, highs = self._limits[:most], self._limits[most:]
         lows[:], highs[:] = -np.inf, np.inf
-        given = limited(dynamics.model)
         lows[given.places], highs[given.places] = given.low, given.high
-        self._limited = len(lows) if np.isfinite(self._limits).any() else 0
+        self._limited = most if len(given.places) and np.isfinite(self._limits).any() else 0
 
     def __reduce__(self) -> Any:
         return Flight, (self._dynamics, self._integrator, self.tally.copy())

@@ -7,10 +7,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.forest_layout import tree_arrays
 from recursive_dyn.contact.problem import Changes, changes
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.forest import blocks_of
+from recursive_dyn.model.model import Model
 from recursive_dyn.simulation.program_calls import ProgramCall, evaluated, program_call
 
 
@@ -37,15 +39,22 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     factors, integrate, accelerations = (
         program_call(dynamics, name) for name in ("impulse_factors", "integrate", "forward_dynamics")
     )
+    return ImpulseArrays(
+        factors, integrate, accelerations, _turning(dynamics.model), changes(dynamics.nv, 0, rows),
+        np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.ones(1),
+    )  # fmt: skip
+
+
+def _turning(model: Model) -> np.ndarray:
+    known = tree_arrays(model)
+    if known is not None:
+        return known.turning
     turning = [np.zeros((0, 2), dtype=np.int64)]
-    for kind in blocks_of(dynamics.model):
+    for kind in blocks_of(model):
         for _, factor, _, slot in kind.model.owners:
             own = kind.slots[:, slot]
             turning.append(np.stack([own, np.full_like(own, factor.nv)], axis=1))
-    return ImpulseArrays(
-        factors, integrate, accelerations, np.concatenate(turning), changes(dynamics.nv, 0, rows),
-        np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.ones(1),
-    )  # fmt: skip
+    return np.concatenate(turning)
 
 
 @compiled

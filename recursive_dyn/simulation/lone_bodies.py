@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.layout import Layout, body_links
+from recursive_dyn.contact.forest_layout import links_of_bodies
+from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, LoneBodies
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.simulation.momentum import CENTER, INERTIA, LINEAR, NUMBERS, SPIN, FloatingTrees, Momentum, spun
@@ -14,12 +15,12 @@ from recursive_dyn.simulation.present import FrameArrays
 
 def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodies:
     """Those of a model, of which nothing else is known yet."""
-    links, count = body_links(model), len(trees.bases)
+    links, count = links_of_bodies(model), len(trees.bases)
     own = links[trees.bases]
     sizes = np.diff(layout.group_first)[layout.link_groups[own]] if count else np.zeros(0, dtype=np.int64)
     of = np.where(links == WORLD, NOWHERE, ELSEWHERE)
-    for k in np.flatnonzero(sizes == 6):
-        of[trees.bodies == k] = k
+    lone = np.append(sizes == 6, False)[trees.bodies]
+    of[lone] = trees.bodies[lone]
     start, flown, kicks = np.zeros((3, count, 6))
     return LoneBodies(of, own, np.zeros((count, 3)), start, flown, kicks, trees.gravity)
 

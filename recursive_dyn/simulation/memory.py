@@ -106,7 +106,7 @@ class Memory:
         Both have the same contacts.
         """
         table, n = self.contacts.table, self.contacts.count
-        a, b = edit.owners(table.a[:n]), edit.owners(table.b[:n])
+        a, b = edit.owners(np.concatenate([table.a[:n], table.b[:n]])).reshape(2, n)
         stay = np.flatnonzero((a != GONE) & (b != GONE))
         table.a[:n], table.b[:n] = a, b
         for numbers in table[1:] if len(stay) < n else ():

@@ -12,6 +12,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.forest_layout import tree_arrays
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
@@ -54,6 +55,9 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     if model.held:  # joints may push any of its bodies
         none = np.zeros(0, dtype=np.int64)
         return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), np.zeros(3))
+    known = tree_arrays(model)
+    if known is not None:
+        return FloatingTrees(known.floating, known.bases, known.base_slots, np.zeros(3))
     firsts = impulse.floating(model)
     trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
     for kind in blocks_of(model):

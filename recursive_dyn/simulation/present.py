@@ -39,7 +39,9 @@ class Present:
     def __init__(self, dynamics: Dynamics) -> None:
         count, nq, nv = len(dynamics.bodies), dynamics.nq, dynamics.nv
         frames, parameters = program_call(dynamics, "frames"), np.zeros(len(dynamics.parameters.values_array))
-        poses, twists, momenta = np.split(frames.outputs, [16 * count, 22 * count])
+        poses, twists, momenta = (
+            frames.outputs[: 16 * count], frames.outputs[16 * count : 22 * count], frames.outputs[22 * count :]
+        )  # fmt: skip
         self.arrays = FrameArrays(
             frames, poses, twists, momenta, np.zeros(6 * count), np.zeros(nq), np.zeros(nv), parameters,
             np.zeros(1, dtype=np.int64),

@@ -223,7 +223,7 @@ class Simulation(Pushed):
         momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():
             before = self._timesteps
-            timesteps.settings, timesteps.surroundings = before.settings, before.surroundings
+            timesteps.surroundings = before.surroundings
             timesteps.motors.adopt(before.motors)
             timesteps.memory.adopt(before.memory, edit, state.q, state.v, momenta)
             if keys is not None:

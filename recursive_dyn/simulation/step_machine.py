@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.call_sequence import CallSequence
-from recursive_dyn.codegen.loops.calling import Packed
+from recursive_dyn.codegen.loops.calling import Arena, Packed
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
-from recursive_dyn.contact.forest_layout import layout
-from recursive_dyn.contact.layout import body_links
+from recursive_dyn.contact.forest_layout import layout, links_of_bodies
 from recursive_dyn.contact.problem import BodyFrames, FreeInertias, free_inertias
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
@@ -38,14 +37,15 @@ class StepMachine:
     """Steps of one state. ``buffer``: where contacts of the step are written and solved; the stages of a step return
     DONE, LOST or a code as ``native_step`` says. h (1,): its length, times (6,): when its stages began, s.
 
-    present: frames to keep up to date, or None where no surroundings need them.
+    present: frames to keep up to date, or None where no surroundings need them. arena: memory that a machine had which
+    is not used any more, and which grew to what steps need.
     """
 
     HASTE, FLIGHT, LOOK, SOLVE, KEEPING, ALL = range(6)  # stages of a step, and their number
 
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
-        present: Present | None, buffer: ContactBuffer,
+        present: Present | None, buffer: ContactBuffer, arena: Arena | None = None,
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
@@ -63,7 +63,7 @@ class StepMachine:
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
             np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(9),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
-            BodyFrames(body_links(model), poses, start), trees, no_momentum(dynamics),
+            BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
             lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept,
@@ -80,7 +80,8 @@ class StepMachine:
         self._lookout: Lookout | None = None
         self._sequence: CallSequence | None = None  # of all stages, with what is bound and this lookout
         self._packed = Packed(self.arrays)
-        self._fly = fly.bind(self._packed)
+        self._fly = fly.bind(self._packed, arena=arena)
+        self.arena = self._fly.arena
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
         """Before a step, or part of one, of length h: what may have changed since the last one."""
@@ -196,7 +197,7 @@ class StepMachine:
         table, kept = self.buffer.table, self._memory.contacts
         kept.grow(len(table.gaps))
         given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free
-        self._solve = solve_and_settle.bind(*given, arena=self._fly.arena)
+        self._solve = solve_and_settle.bind(*given, arena=self.arena)
         self._touches = self._sequence = None
         self._versions = self.buffer.version, kept.version
 
@@ -205,7 +206,7 @@ class StepMachine:
         self._touches = events.touches
         tables = self.buffer.packed, self._memory.contacts.packed, events.packed
         given = self._packed, *tables, self._dynamics.model.nb
-        self._keep, self._sequence = keep.bind(*given, arena=self._fly.arena), None
+        self._keep, self._sequence = keep.bind(*given, arena=self.arena), None
 
     def _take(self, free: FreeBodies) -> None:
         """Free bodies as a solve reads them."""

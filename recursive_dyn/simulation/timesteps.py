@@ -57,20 +57,20 @@ class Timesteps:
         self.position_share = registry.find(integrator).share
         self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0
         self._machine: StepMachine | None = None
+        self._arena = None if before is None or before._machine is None else before._machine.arena
         self._present: Present | None = None
         self.buffer: ContactBuffer = ContactBuffer() if before is None else before.buffer
-        self._within = False  # a step, whose frames are those of its machine
-        self._native = False  # whether the last step was taken in one go, and frames are those where it ended
-        self._detection = Detection()
-        self.settings, self.motors = Settings(), Motors(dynamics)
+        self._within = self._native = False  # in a step, whose frames are its machine's; after one taken in one go
+        self.settings: Settings = Settings() if before is None else before.settings
+        self.motors = Motors(dynamics)
         self.events: Events = Events(dynamics.bodies) if before is None else before.events
         self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
-        self.step_size = 0.0
+        self._detection, self.step_size = Detection(), 0.0
         self.loads: JointLoads | None = JointLoads(dynamics) if dynamics.hanging.strengths else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: addresses are of this process."""
-        return self.__dict__ | {"_machine": None, "_present": None, "_within": False}
+        return self.__dict__ | {"_machine": None, "_arena": None, "_present": None, "_within": False}
 
     @property
     def surroundings(self) -> Surroundings | None:
@@ -143,7 +143,7 @@ class Timesteps:
             present = None if alone else self.at_present()
             machine = self._machine = StepMachine(
                 self._dynamics, self._integrator, self.flight, self._state, self.motors, self.memory, present,
-                self.buffer,
+                self.buffer, self._arena,
             )  # fmt: skip
         return machine
 

@@ -22,6 +22,7 @@ _MOST = 2  # inner dimensions; with more it is one by one
 _WANTED = "kind nd first second"  # of an array: what type it must have, how many dimensions, and the inner ones
 _HEAD = object.__basicsize__ // 8  # words before an array's own
 _C_CONTIGUOUS = 1
+_ARRAYS = {np.ndarray}
 
 _ONE = f"""{load("object", "i64", "%objects", "%k")}
   %array = inttoptr i64 %object to ptr
@@ -88,7 +89,7 @@ class Leaves:
                 self._scalars.append((k, at, leaf is FLOAT))
                 at += 1
         self._places, self._size, self._count = np.array(cells, dtype=np.int64), at, len(own)
-        self._readable = len(arrays) > 0 and all(len(array.inner) <= _MOST for array in arrays)
+        self._readable = all(len(array.inner) <= _MOST for array in arrays)
         wanted = [(id(a.dtype), 1 + len(a.inner), *a.inner[:_MOST], 0, 0)[:4] for a in arrays]
         self._wanted = np.array(wanted, dtype=np.int64).reshape(-1, 4)
         self._wanted_at = address(self._wanted)
@@ -100,10 +101,10 @@ class Leaves:
             return None
         arrays = [leaves[k] for k in self._arrays] if self._scalars else leaves
         count = len(arrays)
-        if len(leaves) != self._count or {*map(type, arrays)} - {np.ndarray}:
+        if len(leaves) != self._count or (count and {*map(type, arrays)} != _ARRAYS):
             return None
         objects, found = np.fromiter(map(id, arrays), np.int64, count), np.empty(2 * count, dtype=np.int64)
-        if read(address(objects), self._wanted_at, count, address(found)):
+        if count and read(address(objects), self._wanted_at, count, address(found)):
             return None
         if not self._scalars:
             return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.jit import Native
-from recursive_dyn.codegen.loops.array_words import leaves_of
+from recursive_dyn.codegen.loops.array_words import Leaves, leaves_of
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import (
     BOOL,
@@ -20,6 +20,7 @@ from recursive_dyn.codegen.loops.types import (
     Array,
     Record,
     Scalar,
+    Several,
     Type,
     record,
 )
@@ -56,10 +57,34 @@ class Code:
     native: Native
 
     def __init__(self, loops: Loops) -> None:
-        self.loops = loops
+        self.loops, self.types = loops, tuple(loops.parameters.values())
+        self.result, self.result_size = loops.result, loops.result_size
         self.entry = np.zeros(1, dtype=np.int64)  # address of what runs at present, for machine code that calls it,
         self.at = address(self.entry)  # which finds it here
         self._taken: list[Native] = []  # all of them: some thread may still be in one
+        self._readers: dict[tuple[int, int], Leaves] = {}  # of some arguments after another
+
+    def words(self, arguments: tuple[Any, ...]) -> list[np.ndarray] | None:
+        """The machine words of arguments, or None where one may be of another type."""
+        found, first, count = list[np.ndarray | None](), 0, len(arguments)
+        for k, value in enumerate(arguments):
+            if value.__class__ is Packed:
+                if value.type is not self.types[k]:
+                    return None
+                if first < k:
+                    found.append(self._reader(first, k).words(arguments[first:k]))
+                found.append(value.cells)
+                first = k + 1
+        if first < count:
+            found.append(self._reader(first, count).words(arguments[first:]))
+        words = [own for own in found if own is not None]
+        return words if len(words) == len(found) else None
+
+    def _reader(self, first: int, end: int) -> Leaves:
+        known = self._readers.get((first, end))
+        if known is None:
+            known = self._readers[first, end] = Leaves(Several(self.types[first:end]))
+        return known
 
     def take(self, native: Native) -> None:
         """What calls the function runs this from its next call on."""
@@ -91,19 +116,13 @@ class Bound:
         loops = code.loops
         if len(arguments) != len(loops.parameters):
             raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
-        self._result, self._size = loops.result, loops.result_size
-        cells: list[Words] = []
-        for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True):
-            try:
-                _put(type_, value, cells)
-            except _Misfit as misfit:
-                where = ".".join([name, *misfit.path])
-                raise TypeError(f"{loops.function.__name__}'s {where} is {misfit}") from None
-        given, self._keep = _together(cells), arguments
-        self._code, self._prototype = code, _FREE
-        self._given = len(given)
-        self._block = np.zeros(self._given + self._size, dtype=np.int64)
-        self._block[: self._given] = given
+        self._result, self._size = code.result, code.result_size
+        given = code.words(arguments)
+        if given is None:
+            given = [_one_by_one(loops, arguments)]
+        self._code, self._prototype, self._keep = code, _FREE, arguments
+        self._given = sum(map(len, given))
+        self._block = np.concatenate([*given, np.zeros(self._size, dtype=np.int64)])
         self.arena = Arena(code.native) if arena is None else arena
         self._at = address(self._block)
         self._block_address = ctypes.c_void_p(self._at)
@@ -155,6 +174,18 @@ class _Misfit(TypeError):
 
 
 Words = int | np.ndarray  # one, or several
+
+
+def _one_by_one(loops: Loops, arguments: tuple[Any, ...]) -> np.ndarray:
+    """The machine words of arguments. Raises TypeError that names what is of another type."""
+    cells: list[Words] = []
+    for (name, type_), value in zip(loops.parameters.items(), arguments, strict=True):
+        try:
+            _put(type_, value, cells)
+        except _Misfit as misfit:
+            where = ".".join([name, *misfit.path])
+            raise TypeError(f"{loops.function.__name__}'s {where} is {misfit}") from None
+    return _together(cells)
 
 
 def _together(words: list[Words]) -> np.ndarray:

@@ -1,0 +1,110 @@
+"""Trees one after the other: what is where, worked out for all forests of the same kinds, is what each forest says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recursive_dyn as rd
+from recursive_dyn.codegen.kernel import SingleCall
+from recursive_dyn.contact.forest_layout import layout, links_of_bodies
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.model.model_parts import altered
+from recursive_dyn.recursion import impulse, tree_rows
+from recursive_dyn.recursion.context import segment_size
+from recursive_dyn.simulation.edits import Edit
+from recursive_dyn.simulation.impulses import impulse_arrays
+from recursive_dyn.simulation.momentum import floating_trees
+from scene import Body, Scene, joints, shapes
+
+SORTS = "box", "ball", "arm", "still", "rod"
+
+
+def add(scene, sort, name, place):
+    """A tree of a sort: some float, one has several links and a spring, one does not move."""
+    at = rd.pose(xyz=(place, 0.0, 1.0), rpy=(0.0, 0.0, 0.1 * place))
+    if sort == "still":
+        scene.world.attach(Body(name, [shapes.Sphere(0.1)]), joints.fixed(), at=at)
+        return
+    shape = shapes.Box((0.1, 0.2, 0.3)) if sort == "box" else shapes.Sphere(0.1)
+    joint = {"box": joints.free, "ball": joints.free, "arm": joints.ball, "rod": joints.free}[sort]()
+    body = scene.world.attach(Body(name, [shape], mass=1.0 + place), joint, at=at)
+    if sort in ("arm", "rod"):
+        hinge = joints.revolute("y", stiffness=2.0, rest=0.1) if sort == "arm" else joints.revolute("x")
+        body.attach(Body(f"{name} end", [shape], mass=0.5), hinge, at=rd.pose(xyz=(0.0, 0.0, 0.3)))
+
+
+def grown(sorts):
+    scene = Scene()
+    for k, sort in enumerate(sorts):
+        add(scene, sort, f"{sort} {k}", float(k))
+    return scene
+
+
+def asked_one_by_one(dynamics):
+    """The same, of which nobody knows that its trees come one after the other."""
+    model = dynamics.model
+    return Dynamics(altered(model, parts=replace(model.parts, alone=False)))
+
+
+def state(dynamics, seed):
+    rng = np.random.default_rng(seed)
+    return {"q": dynamics.random(rng), "v": rng.normal(size=dynamics.nv), "dt": np.array([0.01])}
+
+
+@pytest.mark.parametrize("function", ["step", "frames", "impulse_factors", "integrate", "forward_dynamics"])
+def test_planned_kernels_give_what_others_do_to_the_bit(function):
+    assert FUNCTIONS[function].rows in tree_rows.PLANNED
+    for sorts in (SORTS * 3, ("ball",) * 9 + ("arm", "box", "box"), ("rod", "ball", "still", "arm") * 5):
+        dynamics = grown(sorts).compile()
+        other, known = asked_one_by_one(dynamics), state(dynamics, 1)
+        assert dynamics.model.parts.alone
+        rng = np.random.default_rng(2)
+        given = [
+            known[n] if n in known else rng.uniform(0.1, 1.0, segment_size(dynamics.model, n))
+            for n in FUNCTIONS[function].inputs
+        ]
+        results = [SingleCall(d.kernel(function))([*given, np.zeros(0)]) for d in (dynamics, other)]
+        np.testing.assert_array_equal(*results)
+
+
+@given(st.lists(st.sampled_from(SORTS), min_size=4, max_size=14))
+@settings(max_examples=15, deadline=None)
+def test_tables_are_those_of_the_trees_one_by_one(sorts):
+    dynamics = grown(sorts).compile()
+    other = asked_one_by_one(dynamics)
+    for name, own, its in zip(layout(other.model)._fields, layout(dynamics.model), layout(other.model), strict=True):
+        np.testing.assert_array_equal(own, its, err_msg=name)
+    np.testing.assert_array_equal(links_of_bodies(dynamics.model), links_of_bodies(other.model))
+    np.testing.assert_array_equal(impulse.floating(dynamics.model), impulse.floating(other.model))
+    np.testing.assert_array_equal(dynamics.neutral(), other.neutral())
+    for own, its in zip(floating_trees(dynamics), floating_trees(other), strict=True):
+        np.testing.assert_array_equal(own, its)
+    for kind, its in zip(dynamics.functions.forest.kinds, other.functions.forest.kinds, strict=True):
+        for part in ("links", "bodies", "slots", "places", "constants", "parameters"):
+            np.testing.assert_array_equal(getattr(kind, part), getattr(its, part), err_msg=part)
+
+
+@given(st.lists(st.sampled_from(SORTS), min_size=5, max_size=12), st.data())
+@settings(max_examples=15, deadline=None)
+def test_what_stays_is_found_again_by_its_tree_as_by_its_name(sorts, data):
+    scene = grown(sorts)
+    before = scene.compile()
+    if data.draw(st.booleans()):
+        add(scene, data.draw(st.sampled_from(SORTS)), "new", 20.0)
+    else:
+        for k in data.draw(st.sets(st.integers(0, len(sorts) - 1), min_size=1, max_size=3)):
+            scene[f"{sorts[k]} {k}"].detach()
+    after = scene.compile()
+    found, its = Edit.between(before, after), Edit.between(asked_one_by_one(before), asked_one_by_one(after))
+    for part in ("bodies", "places", "slots", "links", "trees"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(its, part), err_msg=part)
+
+
+def test_bodies_that_turn_freely_are_known():
+    dynamics = grown(SORTS * 2).compile()
+    own, its = (impulse_arrays(d, 0).turning.tolist() for d in (dynamics, asked_one_by_one(dynamics)))
+    assert sorted(own) == sorted(its) and len(own) == 8

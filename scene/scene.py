@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +107,12 @@ class Scene(SceneForces):
 
     def model(self) -> Model:
         """The frozen tree this scene stands for."""
+        return self.model_of(self.bodies)
+
+    def model_of(self, bodies: Sequence[Body]) -> Model:
+        """The tree of these bodies, parents first, with all else that the scene has."""
         with building():
-            return lower(*self._lowered())
+            return lower(bodies, *self._lowered()[1:])
 
     def compile(self, method: str = "auto", **settings: Any) -> Dynamics:
         """Equations of motion; each function compiles at its first call.

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import Hanging
 from recursive_dyn.errors import ModelError
+from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
 from scene.body import Body, Node, World
+from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
 
@@ -28,8 +33,11 @@ class Hung(Protocol):
 
     def __contains__(self, name: str) -> bool: ...
 
-    def model(self) -> Model:
-        """The tree that it stands for; ModelError if there is none."""
+    constraints: list[ConstraintGroup]
+    forces: list[ElementSpec]
+
+    def model_of(self, bodies: Sequence[Body]) -> Model:
+        """The tree of these bodies, with all else that it has; ModelError if there is none."""
         ...
 
     def compile(self, method: str = "auto") -> Dynamics:
@@ -42,11 +50,16 @@ def cut(scene: Hung, body: Body | str) -> Body:
     own = _of(scene, body)
     if is_free(own):
         raise ModelError(f"body '{own.name}' is free already: there is no joint to cut")
-    return swap(scene, own, free(), scene.world)
+    joints = [other.joint for other in scene.bodies if other.joint is not None]
+    needed = bool(scene.constraints) or bool(scene.forces) or any(j.coupling or j.drive for j in joints)
+    return swap(scene, own, free(), scene.world, check=needed)
 
 
-def swap(scene: Hung, body: Body | str, joint: Joint, parent: Node | str | None = None, at: Any = None) -> Body:
-    """Hang a body, with all it carries, on another joint; ModelError leaves the scene as it was."""
+def swap(
+    scene: Hung, body: Body | str, joint: Joint, parent: Node | str | None = None, at: Any = None, check: bool = True
+) -> Body:
+    """Hang a body, with all it carries, on another joint; ModelError leaves the scene as it was. check: whether the
+    scene still is a model."""
     own = _of(scene, body)
     before, order = own.parent, own.order
     assert before is not None
@@ -59,7 +72,8 @@ def swap(scene: Hung, body: Body | str, joint: Joint, parent: Node | str | None 
             raise ModelError(f"body '{own.name}' cannot be hung on '{node.name}', which is not in this scene")
         own.order = order  # who touches whom, and by which keys, stays as it is
         node.children.sort(key=lambda body: body.order)
-        scene.model()
+        if check:
+            scene.model_of(scene.bodies)
     return own
 
 
@@ -75,7 +89,8 @@ def hanging(scene: Hung) -> Hanging:
     for name in strengths:
         if is_free(scene[name]):
             raise ModelError(f"body '{name}' is free: it hangs on no joint that could break; leave breaks_at out")
-    return Hanging(scene, [body.act for body in bodies], strengths, partial(_cut_all, scene))
+    ways = (partial(_cut_all, scene), partial(_without, scene)) if strengths else (partial(_cut_all, scene),)
+    return Hanging(scene, [body.act for body in bodies], strengths, *ways)
 
 
 def _cut_all(scene: Hung, names: Sequence[str]) -> Callable[[str], Dynamics]:
@@ -84,6 +99,17 @@ def _cut_all(scene: Hung, names: Sequence[str]) -> Callable[[str], Dynamics]:
         if name in scene and not is_free(scene[name]):
             cut(scene, name)
     return scene.compile
+
+
+def _without(scene: Hung, names: Sequence[str], method: str) -> Dynamics:
+    """The dynamics of a scene as it would be with bodies of these names cut off; it stays as it is."""
+    others: dict[Node | None, Body] = {}
+    for body in scene.bodies:
+        other = others[body] = copy.copy(body)
+        other.parent = others.get(body.parent, body.parent)
+        if body.name in names:
+            other.parent, other.joint, other.place = scene.world, free(), np.eye(4)
+    return Dynamics(scene.model_of(list(others.values())), method)
 
 
 def _of(scene: Hung, body: Body | str) -> Body:

@@ -14,8 +14,10 @@ from bridge.plugin.between_steps import BetweenSteps
 from bridge.plugin.frame_clock import FrameClock
 from bridge.plugin.game_events import EventLog, GameEvent
 from bridge.plugin.game_world import GameWorld, world_of
+from recursive_dyn.codegen.building import occupied
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.breaking import follow_breaks
+from recursive_dyn.simulation.breaking import follow_breaks, prepare_breaks
+from recursive_dyn.simulation.preparation import Preparation
 from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.state import real, whole
 from scene import Scene
@@ -30,6 +32,10 @@ class Plugin:
     counted, ``dropped``. hit_speed: of approach, m/s, from which on a touch is told as a hit too. collisions:
     "closed form" for planes, spheres, boxes and capsules, in machine code of our own, without PyBullet; "bullet" for
     whatever there is; None takes the first where it can. The attribute ``collisions`` says which it is.
+
+    prompt: edits and breaking joints take effect at once, though a frame may have to wait for what is to be compiled;
+    False: once it is compiled in the background, and no frame waits. What joints with a strength break into is always
+    prepared there.
 
     simulation: its q, v, motors and forces are the game's to use. before_step, after_step: lists of functions of the
     plugin, called around each step. What they do to the scene acts once ``update()`` is called, which waits for the
@@ -46,6 +52,7 @@ class Plugin:
         most_steps: int = 16,
         hit_speed: float = 1.0,
         collisions: str | None = None,
+        prompt: bool = True,
     ) -> None:
         if not isinstance(scene, Scene):
             raise StateError(f"a plugin runs a scene, not {type(scene).__name__}")
@@ -64,6 +71,9 @@ class Plugin:
         self._calls: deque[Callable[[], object]] = deque()
         follow_breaks(self.simulation, self._joint_broke)
         self._running, self._stepping, self._edited, self._closed = Lock(), False, False, False
+        self.prompt = bool(prompt)
+        self._coming: Preparation | None = None
+        prepare_breaks(self.simulation)
 
     @property
     def collisions(self) -> str:
@@ -168,14 +178,25 @@ class Plugin:
             self._log.forget_limits(self.simulation)
             self._between.start(self.simulation.present.poses)
 
-    def update(self) -> None:
+    @property
+    def updating(self) -> bool:
+        """Whether edits wait for what is compiled in the background."""
+        return self._edited
+
+    def update(self, wait: bool | None = None) -> None:
         """Follow edits of the scene: bodies and scenery that came or went, as ``PyBulletMirror.update`` does.
 
         Within a step it waits until the step is over, so that callbacks may add and remove. Who touched what went gets
-        its end in the next step.
+        its end in the next step. wait: for what is to be compiled; False: the old scene runs on, ``updating``, until
+        that has been done in the background; None: as ``prompt`` has it. What cannot be compiled then raises its
+        ModelError from the step that would have followed.
         """
         self._check_open()
-        self._edited = True
+        self._edited, self._coming = True, None
+        self.simulation.preparing.forget_waiting()
+        if not (self.prompt if wait is None else wait):
+            method = self.simulation.dynamics.method
+            self._coming = self.simulation.prepare(lambda: self.scene.compile(method))
         if not self._stepping:
             self._follow()
 
@@ -233,15 +254,19 @@ class Plugin:
 
     def _joint_broke(self) -> None:
         """The scene has a joint less: followed when the step is over and told of."""
-        self._edited = True
+        self.update()
 
     def _act(self, callbacks: list[StepCallback]) -> None:
         for act in tuple(callbacks):
             act(self)
 
     def _follow(self) -> None:
-        """Follow edits, if there are any."""
-        if self._edited:
+        """Follow edits, if there are any, that are to be waited for or need not be."""
+        if self._edited and (self._coming is None or (self._coming.done and not occupied())):
             self._edited, before = False, self.simulation.dynamics.bodies
+            coming, self._coming = self._coming, None
+            if coming is not None:
+                coming.result()
             self._world.update()
+            prepare_breaks(self.simulation)
             self._between.renumber(before, self.simulation.dynamics.bodies, self.simulation.present.poses)

@@ -15,6 +15,7 @@ from demos.benchmark import (
     manifold,
     report,
     startup,
+    topology,
 )
 from demos.benchmark.contact import tables as contact
 from demos.benchmark.page import rewriting
@@ -32,6 +33,7 @@ TABLES = (
     "contact",
     "integrators",
     "edits",
+    "topology",
     "drawing",
     "manifold",
 )
@@ -76,6 +78,8 @@ def _print(chosen: argparse.Namespace, tables: Sequence[str]) -> None:
         integrators.table()
     if "edits" in tables:
         edits.table()
+    if "topology" in tables:
+        topology.table()
     if "drawing" in tables:
         drawing.table()
     if "manifold" in tables:

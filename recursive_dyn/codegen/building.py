@@ -14,6 +14,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
+def occupied() -> bool:
+    """Whether another thread is building something, for which this one would have to wait."""
+    if _LOCK.acquire(blocking=False):
+        _LOCK.release()
+        return False
+    return True
+
+
 @contextmanager
 def building() -> Iterator[None]:
     """Everything that makes a graph, a program or machine code happens in this; it may be entered again."""

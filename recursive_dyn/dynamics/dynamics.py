@@ -51,6 +51,15 @@ class Dynamics(Differentiable, Conversions):
         rows = [(n, *a.tolist(), v, f) for n, a, v, f in zip(self.velocity_coordinates, *limits, strict=True)]
         return html_table(("velocity coordinate", "lowest", "highest", "fastest", "effort"), rows, repr(self)[1:-1])
 
+    def share(self, other: Dynamics) -> None:
+        """Use what was compiled for another one, whose functions are the same to the last name."""
+        self._compiled = other._compiled
+
+    @property
+    def compiled_functions(self) -> tuple[tuple[str, int], ...]:
+        """Functions that there is machine code of, each with for how many states at once."""
+        return tuple(self._compiled.kernels)
+
     @property
     def method(self) -> str:
         """How equations of motion are found and solved, as ``Scene.compile`` was told."""

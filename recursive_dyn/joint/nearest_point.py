@@ -6,13 +6,16 @@ For joints that are hung anew, which happens rarely.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.joint.chart import twist_between
-from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.joint.joint_program import JointProgram, build
+from recursive_dyn.spatial.rotations import matrix_to_quaternion
+from recursive_dyn.spatial.spaces import RigidMotion
 
 MET = 1e-9  # rad and m: beyond this a joint does not have the pose
 _STARTS, _STEPS, _SEED = 16, 40, 20260711
@@ -37,6 +40,9 @@ def nearest_point(
     inputs: the values of its parameters and of the chart in force. Damped Gauss-Newton steps from ``start`` (nq,), and
     where these do not reach the pose from points all over the joint; radians count as metres.
     """
+    if joint.key == _any_motion().key:
+        q = np.concatenate([pose[:3, 3], matrix_to_quaternion(pose[:3, :3])])
+        return JointPoint(q, RigidMotion().pose(q).astype(float), np.eye(6), 0.0)
     derived = joint.kinematics()
     outputs = [*derived.pose[:3].flat, *derived.subspace.flat]
 
@@ -57,6 +63,13 @@ def nearest_point(
         found = _descend(joint, at(q), pose, at, limits)
         best = found if found.missed < 0.999 * best.missed else best
     return best
+
+
+@cache
+def _any_motion() -> JointProgram:
+    """A joint that lets everything move."""
+    graph = ex.Graph()
+    return build(graph, [(RigidMotion(), RigidMotion().pose(graph.inputs("q", 7)))])
 
 
 def _descend(joint: JointProgram, point: JointPoint, pose: np.ndarray, at: Any, bounds: np.ndarray) -> JointPoint:

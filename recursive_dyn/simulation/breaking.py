@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 from weakref import WeakMethod
 
@@ -53,17 +54,30 @@ class Breakable(Protocol):
         ...
 
 
+class Preparable(Protocol):
+    """A simulation for which dynamics are prepared."""
+
+    @property
+    def dynamics(self) -> Dynamics: ...
+
+    def prepare(self, make: Callable[[], Dynamics], urgent: bool = True) -> Any:
+        """Have dynamics made and compiled in the background."""
+        ...
+
+
 class Breaking:
-    """told: joints that broke in the last call of ``step``. cuts: whether they are cut then; False in copies of a
+    """told: joints that broke in the last call of ``step``; going: names of bodies that are cut off in the scene, and
+    wait for what runs to follow. cuts: whether they are cut then; False in copies of a
     simulation, whose scene is the original's: there they are told of, again and again, and hold."""
 
     def __init__(self) -> None:
         self.told: tuple[BrokenJoint, ...] = ()
         self.cuts = True
+        self.going: set[str] = set()
         self._follow: WeakMethod[Callable[[], None]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"told": self.told, "cuts": False, "_follow": None}
+        return {"told": self.told, "cuts": False, "going": set(self.going), "_follow": None}
 
     def follow_by(self, method: Callable[[], None]) -> None:
         """Who brings a simulation up to date with its scene once a joint was cut: a method, as long as its object is
@@ -87,6 +101,8 @@ class Breaking:
             loads.note(arrived, memory, simulation.timestep)
         names = []
         for k in loads.broken():
+            if loads.names[k] in self.going:
+                continue
             (force, torque), (x, y, z) = loads.peaks[k].tolist(), arrived.poses[k, :3, 3].tolist()
             self.told += (BrokenJoint(loads.names[k], loads.parent(k), simulation.time, force, torque, (x, y, z)),)
             names.append(loads.names[k])
@@ -99,6 +115,7 @@ class Breaking:
         if dynamics.hanging.cut is None:
             return
         compiled = dynamics.hanging.cut(names)
+        self.going.update(names)
         if follower is None or isinstance(simulation.surroundings, PlainDetector | None):
             simulation.update(compiled(dynamics.method))
         else:
@@ -111,3 +128,11 @@ def follow_breaks(simulation: object, method: Callable[[], None]) -> None:
     breaking = getattr(simulation, "breaking", None)
     if isinstance(breaking, Breaking):
         breaking.follow_by(method)
+
+
+def prepare_breaks(simulation: Preparable) -> None:
+    """Have what a simulation is without any one of the joints that may break compiled in the background."""
+    hanging, method = simulation.dynamics.hanging, simulation.dynamics.method
+    if hanging.without is not None:
+        for name in hanging.strengths:
+            simulation.prepare(partial(hanging.without, [name], method), urgent=False)

@@ -73,6 +73,7 @@ class JointLoads:
             np.zeros((nb, 2)),
         )  # fmt: skip
         self._made_at = dynamics.parameters.values_array.copy()
+        find_loads.warm()
         self.external, self.loads, self.peaks = self._arrays.external, self._arrays.loads, self._arrays.peaks
 
     def begin(self) -> None:

@@ -9,12 +9,14 @@ import numpy as np
 from recursive_dyn.simulation.applied_forces import AppliedForce, applied
 from recursive_dyn.simulation.grab import DAMPING, FREQUENCY, MAX_SPEED, Grab, Hands
 from recursive_dyn.simulation.placed_state import PlacedState
+from recursive_dyn.simulation.preparation import Preparing
 
 
 class Pushed(PlacedState):
     """A simulation whose bodies are pushed around."""
 
     _hands: Hands
+    preparing: Preparing
 
     def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
         """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""

@@ -24,6 +24,7 @@ from recursive_dyn.simulation.grab import Hands
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.observer import Observer
+from recursive_dyn.simulation.preparation import Preparation, Preparing
 from recursive_dyn.simulation.pushed import Pushed
 from recursive_dyn.simulation.sensors import Sensors
 from recursive_dyn.simulation.state import State, numbers, whole
@@ -71,6 +72,7 @@ class Simulation(Pushed):
         self._sensors: Sensors | None = None
         self.observers = []
         self.breaking, self._hands = Breaking(), Hands()
+        self.preparing = Preparing(integrator)
 
     def __repr__(self) -> str:
         bodies, nv = counted(self._dynamics.model.nb, "body", "bodies"), self._dynamics.nv
@@ -210,6 +212,7 @@ class Simulation(Pushed):
         if not isinstance(self.surroundings, PlainDetector | None):
             raise StateError("this simulation feels what a mirror has: call the mirror's update() after an edit")
         dynamics = dynamics.view()
+        self.preparing.fit(dynamics)
         edit = Edit.between(self._dynamics, dynamics)
         edit.parameters()
         state = State(edit.configuration(self.q), edit.velocity(self.v), self.time)
@@ -233,8 +236,14 @@ class Simulation(Pushed):
             timesteps.buffer.clear()
             self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces
             self._timesteps, self._charts = timesteps, charts
+            self.breaking.going.clear()
             if self._sensors:
                 self._sensors.keep_known()
+
+    def prepare(self, make: Callable[[], Dynamics], urgent: bool = True) -> Preparation:
+        """Have dynamics made, by a function such as scene.compile, and compiled in the background: all that was for the
+        present ones. ``update`` then takes milliseconds. Nothing is changed by it."""
+        return self.preparing.add(make, self._dynamics.compiled_functions, urgent)
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` timesteps; forces given by ``apply_force`` act throughout and are then cleared."""

@@ -13,6 +13,7 @@ from demos.benchmark import (
     kinematics,
     local_coordinates,
     manifold,
+    maximal,
     report,
     startup,
     topology,
@@ -36,6 +37,7 @@ TABLES = (
     "topology",
     "drawing",
     "manifold",
+    "maximal",
 )
 
 
@@ -47,7 +49,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5, help="time spent on each contender of each case")
     parser.add_argument("--figures", type=Path, help="folder for the papers' figures; none are drawn without")
     parser.add_argument("--write", type=Path, help="page whose tables of the same heads become these")
-    parser.add_argument("--long", action="store_true", help="contact: 10^6 steps as well, to watch memory")
+    parser.add_argument("--long", action="store_true", help="contact: 10^6 steps as well; maximal: 10^5 bodies")
     parser.add_argument("--rows", nargs="*", default=[], help="contact: only rows whose names hold one of these")
     chosen = parser.parse_args()
     with rewriting(chosen.write):
@@ -85,6 +87,8 @@ def _print(chosen: argparse.Namespace, tables: Sequence[str]) -> None:
     if "manifold" in tables:
         manifold.all_of_them(chosen.seconds)
         local_coordinates.beside_sympy()
+    if "maximal" in tables:
+        maximal.all_of_them(chosen.long)
 
 
 if __name__ == "__main__":

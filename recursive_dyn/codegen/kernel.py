@@ -143,10 +143,17 @@ class BatchCall:
         self._call = jit.function(kernel.native, f"{kernel.entry}_batch", 8, hold_gil=False)
         self._local = threading.local()
 
-    def __call__(self, arguments: Sequence[np.ndarray], count: int, threads: int | None = None) -> list[np.ndarray]:
-        """Output segments (count, size) for input segments (count, size) or (1, size), C-contiguous float64."""
+    def __call__(
+        self,
+        arguments: Sequence[np.ndarray],
+        count: int,
+        threads: int | None = None,
+        into: Sequence[np.ndarray] | None = None,
+    ) -> Sequence[np.ndarray]:
+        """Output segments (count, size), ``into`` if given, for input segments (count, size) or (1, size), all of them
+        C-contiguous float64."""
         kernel = self.kernel
-        results = [np.empty((count, size)) for _, size in kernel.outputs]
+        results = [np.empty((count, size)) for _, size in kernel.outputs] if into is None else into
         sources = (ctypes.c_void_p * len(arguments))(*map(address, arguments))
         strides = (ctypes.c_int64 * len(arguments))(*(0 if a.shape[0] == 1 else a.shape[1] for a in arguments))
         targets = (ctypes.c_void_p * len(results))(*map(address, results))

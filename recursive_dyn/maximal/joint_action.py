@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.held_joints import HeldJoints, bounded, joined
 from recursive_dyn.maximal.joint_rows import JointRows
 from recursive_dyn.maximal.joint_solve import solved
@@ -105,15 +104,3 @@ class JointAction:
         target = applied(np.linalg.solve(L, h * K), rows.errors)
         scaled = rows.scaled(T)
         return RowSystem(scaled, np.where(hard, 1.0, softness), np.where(hard, -target, wanted))
-
-
-def joint_action_of(dynamics: MaximalDynamics, integrator: str) -> JointAction:
-    """Of a new simulation; StateError for an integrator that has no such form."""
-    penalty = dynamics.method == PENALTY
-    known = (EXPLICIT, IMPLICIT) if penalty else (EXPLICIT,)
-    if integrator not in known:
-        raise StateError(
-            f"method '{dynamics.method}' is stepped by {' or '.join(map(repr, known))}, not by {integrator!r}; choose"
-            f" {'one of these' if penalty else 'it'}, or compile with method='recursive' for others"
-        )
-    return JointAction(dynamics, integrator == IMPLICIT)

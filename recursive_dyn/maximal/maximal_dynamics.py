@@ -15,8 +15,9 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.integrators.integrator import joint_forces, numbers, plain_positions
 from recursive_dyn.maximal.expressible import check_joints, check_masses
 from recursive_dyn.maximal.held_names import held_names
-from recursive_dyn.maximal.joint_rows import JointRows, Joints, moving_bodies
+from recursive_dyn.maximal.joint_rows import JointRows, Joints
 from recursive_dyn.maximal.joint_solve import solved
+from recursive_dyn.maximal.outward import carried_outward
 from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.model.model_parts import altered
@@ -94,13 +95,15 @@ class MaximalDynamics(Dynamics):
     def from_reduced(self, q: Any, v: Any = None) -> tuple[Array, Array]:
         """(q (..., 7 n), v (..., 6 n)) of bodies, of joint coordinates q and velocities v, 0 where not given."""
         reduced = self.reduced
-        v = np.zeros(reduced.nv) if v is None else v
-        poses = reduced.poses(q)[..., self._moving, :, :]
-        twists = reduced.velocities(q, v)[..., self._moving, :].copy()
-        R = np.broadcast_to(np.swapaxes(poses[..., :3, :3], -1, -2), (*twists.shape[:-1], 3, 3))
-        twists = np.concatenate([applied(R, twists[..., :3]), applied(R, twists[..., 3:])], axis=-1)
-        places = coordinates_of(poses)
-        return places.reshape(*places.shape[:-2], -1), twists.reshape(*twists.shape[:-2], -1)
+        q = reduced._finite("q", q, reduced.nq)
+        v = np.zeros(reduced.nv) if v is None else reduced._finite("v", v, reduced.nv)
+        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        places, twists = np.empty((*lead, self.nq)), np.empty((*lead, self.nv))
+        q, v = np.broadcast_to(q, (*lead, reduced.nq)), np.broadcast_to(v, (*lead, reduced.nv))
+        for one in np.ndindex(lead):
+            X, V = carried_outward(self.joints, q[one], v[one])
+            places[one], twists[one] = coordinates_of(X).reshape(-1), V.reshape(-1)
+        return places, twists
 
     def to_reduced(self, q: Any, v: Any = None, near: Any = None) -> tuple[Array, Array]:
         """(q, v) in joint coordinates, the nearest ones of each joint by itself.
@@ -210,10 +213,6 @@ class MaximalDynamics(Dynamics):
     def structural(self) -> Array:
         """(n, 6): whether a row is of what a joint does not allow, or of a coordinate."""
         return self.joints.structural
-
-    @cached_property
-    def _moving(self) -> list[int]:
-        return moving_bodies(self.reduced.model)
 
     @cached_property
     def _coordinates(self) -> Array:

@@ -8,7 +8,8 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.maximal.held_joints import HeldJoints
-from recursive_dyn.maximal.joint_action import EXPLICIT, JointAction, joint_action_of
+from recursive_dyn.maximal.joint_action import EXPLICIT, JointAction
+from recursive_dyn.maximal.joint_step import joint_action_of
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.state import State
 

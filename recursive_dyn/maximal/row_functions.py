@@ -1,0 +1,184 @@
+"""One kind of joint as the rows that it is on its bodies' twists: all of ``joint_rows`` in one program, for many lanes.
+
+Coordinates are followed from where they are expected to be by Gauss-Newton steps, as many as a joint needs that moved
+for one timestep; how far from still the last one was says whether that was enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.codegen.evaluator import Signature
+from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, less, reciprocal, select, sqrt
+from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.joint.joint_program import JointKinematics, JointProgram
+from recursive_dyn.spatial.algebra import cross, inverse_pose
+from recursive_dyn.spatial.rotations import rotation_log, screw_log
+from recursive_dyn.spatial.spaces import RigidMotion
+
+ROWS, DRIFTING = "rows", "rows and drift"
+
+# Gauss-Newton steps from where velocities led, and rad or m that one more may still be. Where S is the same everywhere
+# so are the rows, and C is wrong by the share of itself that q is; elsewhere rows turn with q.
+_SAME, _TURNING = (1, 1e-7), (2, 1e-10)
+
+
+class RowFunctions:
+    """Functions of a joint G(q) for an Evaluator; ``parameters``: names of all of the scene's.
+
+    Of q (nq,) and by how much it has moved since (nv,), where to follow it from; of the bodies' positions and
+    quaternions (7,), twists (6,) and other twists (6,); and of the frames X_AP, X_CB (12,), their first three rows.
+
+    "rows": coefficients of parent and child (36,) and C (6,) as in JointRows, both twists' rates (6,), q (nq,) and left
+    (nv,), by which another Gauss-Newton step would change it. "rows and drift" has a segment more: what the rates of
+    coordinates (6,) grow by in a unit of time while the components of the bodies' twists stay.
+    """
+
+    owner = "this joint needs"
+
+    def __init__(self, joint: JointProgram, parameters: Sequence[str]) -> None:
+        self.joint, self.parameters = joint, tuple(parameters)
+
+    def __reduce__(self) -> Any:
+        return RowFunctions, (self.joint, self.parameters)
+
+    @property
+    def still(self) -> float:
+        """How large ``left`` may be, rad or m, where a joint was followed far enough."""
+        return self._steps[1]
+
+    @cached_property
+    def _steps(self) -> tuple[int, float]:
+        return _SAME if all(map(is_constant, self.joint.kinematics().subspace.flat)) else _TURNING
+
+    @property
+    def inputs(self) -> list[tuple[str, int]]:
+        """Names and sizes of what it is a function of, without parameters."""
+        bodies = {"pose": 7, "twist": 6, "other twist": 6, "frame": 12}
+        given = [(f"{whose} {what}", n) for what, n in bodies.items() for whose in ("parent", "child")]
+        return [("q", self.joint.nq), ("moved", self.joint.nv), *given]
+
+    def signature(self, function: str) -> Signature:
+        """Of all outputs together."""
+        return Signature(tuple(self.inputs), (90 + self.joint.nq + self.joint.nv + 6 * (function == DRIFTING),))
+
+    def key(self, function: str) -> str:
+        """The joint's content hash, and where its parameters are found."""
+        own = [(k, name) for k, name in enumerate(self.parameters) if name in self.joint.parameters]
+        return f"joint {self.joint.key} {function} {len(self.parameters)} {own}"
+
+    def build(self, function: str) -> Program:
+        """The function's program."""
+        graph = Graph()
+        q, moved, parent, child, before, after, others, own, first, second = (
+            graph.inputs(name, n) for name, n in self.inputs
+        )
+        space, in_parent, in_child = RigidMotion(), _pose(first), _pose(second)
+        X = inverse_pose(space.pose(parent) @ in_parent) @ space.pose(child) @ inverse_pose(in_child)
+        q = self._moved(q, moved)
+        for _ in range(self._steps[0] if self.joint.nv else 0):
+            q = self._moved(q, self._still(graph, q, X)[1])
+        basis, left, error = self._still(graph, q, X)
+        count = 6 - self.joint.nv
+        A, B = _carried_back(in_parent @ X), _carried_back(inverse_pose(in_child))
+        on_parent, on_child = -(basis @ A), basis @ B
+        rates, other_rates = (on_child @ y + on_parent @ x for x, y in ((before, after), (others, own)))
+        outputs = {
+            "parent": on_parent.flat, "child": on_child.flat,
+            "errors": [*(basis @ error)[:count], *[0.0] * (6 - count)], "rates": rates, "other rates": other_rates,
+            "q": q, "left": left,
+        }  # fmt: skip
+        if function == DRIFTING:
+            carried = A @ before
+            relative = B @ after - carried
+            c = self._kinematics(graph, q, rates[count:]).bias - _bracket(relative, carried)
+            turned = on_child @ _turned(after) + on_parent @ _turned(before) + basis @ c
+            outputs["drift"] = [*[0.0] * count, *turned[count:]]
+        given = [*self.inputs, ("parameters", len(self.parameters))]
+        return schedule(function, given, [(name, list(x)) for name, x in outputs.items()])
+
+    def _kinematics(self, graph: Graph, q: np.ndarray, v: Sequence[Scalar]) -> JointKinematics:
+        inputs: dict[Any, Scalar] = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
+        inputs |= {("parameter", name): graph.input(("parameters", k)) for k, name in enumerate(self.parameters)}
+        return self.joint.kinematics().instantiate(inputs)
+
+    def _still(self, graph: Graph, q: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows N^T and S^+ (6, 6) at q, S^+ E and E = log(G^-1 X)."""
+        known = self._kinematics(graph, q, [0.0] * self.joint.nv)
+        away = inverse_pose(known.pose) @ X
+        omega = rotation_log(away[:3, :3])
+        error = array([*omega, *screw_log(omega, away[:3, 3])])
+        across, back = complement_and_inverse(known.subspace)
+        return array([*across, *back]).reshape(6, 6), back @ error if len(back) else array([]), error
+
+    def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        result: list[Scalar] = []
+        for f in self.joint.factors:
+            point, way = q[f.first_q : f.first_q + f.nq], step[f.first_v : f.first_v + f.nv]
+            result += list(array(f.space.exp(point, way))) if f.nv else []
+        return array(result)
+
+    def kernel(self, function: str, report: Callable[[float], None] | None) -> None:
+        """None: every function has one program."""
+
+    def driver(self, function: str) -> None:
+        """None: there is no loop around any."""
+
+    def label(self, segment: str, index: int) -> str:
+        """Name of one number, for messages."""
+        return f"{segment} {index}"
+
+
+def complement_and_inverse(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N^T (6 - k, 6), S^+ (k, 6)): orthonormal rows at right angles to the columns of S (6, k), and its inverse.
+
+    Householder, Unitary triangularization of a nonsymmetric matrix (1958); numbers give numbers.
+    """
+    k = S.shape[1]
+    if all(is_constant(x) for x in S.flat):
+        numbers = S.astype(float)
+        Q, R = np.linalg.qr(numbers, mode="complete")
+        return array(Q[:, k:].T), array(np.linalg.solve(R[:k], Q[:, :k].T) if k else np.zeros((0, 6)))
+    R, Qt = S.copy(), array(np.eye(6))
+    for j in range(k):
+        x = R[j:, j]
+        length = sqrt(sum((e * e for e in x[1:]), x[0] * x[0]))
+        sign = select(less(x[0], 0.0), -1.0, 1.0)
+        v = array([x[0] + sign * length, *x[1:]])
+        scale = reciprocal(length * (length + sign * x[0]))  # 2 / v.v
+        for M in (R, Qt):
+            M[j:] = M[j:] - np.outer(v, (v @ M[j:]) * scale)
+    back = Qt[:k].copy()
+    for i in reversed(range(k)):
+        for m in range(i + 1, k):
+            back[i] = back[i] - back[m] * R[i, m]
+        back[i] = back[i] * reciprocal(R[i, i])
+    return Qt[k:], back
+
+
+def _pose(rows: np.ndarray) -> np.ndarray:
+    """The pose (4, 4) of its first three rows (12,)."""
+    return array([*rows, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
+
+
+def _carried_back(X: np.ndarray) -> np.ndarray:
+    """Ad of X^-1 (6, 6): twists in A's frame as they are in B's, for X_AB (4, 4)."""
+    result, R = array(np.zeros((6, 6))), X[:3, :3].T
+    result[:3, :3] = result[3:, 3:] = R
+    result[3:, :3] = array([cross(X[:3, 3], row) for row in R])
+    return result
+
+
+def _bracket(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """ad_a b of twists (6,)."""
+    turn = cross(a[:3], b[:3])
+    return array([*turn, *(cross(a[:3], b[3:]) + cross(a[3:], b[:3]))])
+
+
+def _turned(V: np.ndarray) -> np.ndarray:
+    """[0; omega x v] of a twist (6,)."""
+    return array([0.0, 0.0, 0.0, *cross(V[:3], V[3:])])

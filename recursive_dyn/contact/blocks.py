@@ -19,7 +19,8 @@ class ContactRows(NamedTuple):
     slots: coordinates of each block; start (n,): where its numbers begin in ``values``, all rows of one coordinate
     after those of the other; kind (n,): bit 1 spinning, bit 2 rolling friction; height (n,): how many rows, 0 for what
     reaches nothing; speed (n, 6): velocities of the rows without impulses; before (n,): along the normal at the step's
-    start; mobility (n, 21): what impulses of the block do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
+    start; coasting (n,): then, had nothing but forces on centres of mass acted, or NaN where that is not known;
+    mobility (n, 21): what impulses of the block do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
     """
 
     links: Annotated[np.ndarray, int, 2]
@@ -32,6 +33,7 @@ class ContactRows(NamedTuple):
     height: Integers
     speed: Annotated[np.ndarray, float, 6]
     before: Floats
+    coasting: Floats
     mobility: Annotated[np.ndarray, float, 21]
 
 

@@ -31,8 +31,8 @@ class LoneBodies(NamedTuple):
 
     of (nb,): the tree of each, NOWHERE for what does not move, ELSEWHERE for anything else; links (k,). At centers
     (k, 3) of mass, where the flight ends, twists (k, 6), [omega; v]: start, at the step's start; flown, at the end of
-    the flight. kicks (k, 6), [spin; momentum]:
-    of corrections, which a solve writes. gravity (3,).
+    the flight; coasting, there, with the centre as fast as at the start. inertias (k, 6): upper halves, row by row;
+    kicks (k, 6), [spin; momentum]: of corrections, which a solve writes. gravity (3,).
     """
 
     of: Integers
@@ -40,6 +40,8 @@ class LoneBodies(NamedTuple):
     centers: Annotated[np.ndarray, float, 3]
     start: Annotated[np.ndarray, float, 6]
     flown: Annotated[np.ndarray, float, 6]
+    coasting: Annotated[np.ndarray, float, 6]
+    inertias: Annotated[np.ndarray, float, 6]
     kicks: Annotated[np.ndarray, float, 6]
     gravity: Floats
 
@@ -47,7 +49,7 @@ class LoneBodies(NamedTuple):
 def no_lone_bodies(bodies: int) -> LoneBodies:
     """For a solve that knows of none among so many bodies."""
     none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
-    return LoneBodies(np.full(bodies, ELSEWHERE), numbers, np.zeros((0, 3)), none, none, none, np.zeros(3))
+    return LoneBodies(np.full(bodies, ELSEWHERE), numbers, np.zeros((0, 3)), none, none, none, none, none, np.zeros(3))
 
 
 class FreeInertias(NamedTuple):

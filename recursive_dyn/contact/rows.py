@@ -87,6 +87,7 @@ def _room(layout: Layout, problem: ImpulseProblem, links: Annotated[np.ndarray, 
         np.empty(n, dtype=np.int64),
         np.empty((n, 6)),
         np.empty(n),
+        np.empty(n),
         np.empty((n, 21)),
     )
 

@@ -18,6 +18,7 @@ from recursive_dyn.contact.reach import reach_of
 from recursive_dyn.contact.responses import expand, inverses, twists
 from recursive_dyn.contact.rows import contact_rows, links_of
 from recursive_dyn.contact.scalar_rows import scalar_rows
+from recursive_dyn.contact.spinning import give_back
 from recursive_dyn.contact.targets import contact_targets, limit_targets
 from recursive_dyn.contact.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.warm_start import matched, started, to_world_axes
@@ -61,6 +62,8 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
     _positions(problem, whole, these, states, root, V)
+    if give_back(problem, whole, these, wanted, ends, V):
+        expand(layout, factors, root, y, V, changes.v)
     to_world_axes(rows, P, problem.contacts)
     judged(problem, found, same, shares, wanted, states.push, ends)
     height = m

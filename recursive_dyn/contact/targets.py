@@ -8,8 +8,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
-from recursive_dyn.contact.lasting import bend, closing, dot, row
-from recursive_dyn.contact.problem import EarlierContacts, ImpulseProblem, Options
+from recursive_dyn.contact.lasting import bend, closing, dot, row, tree_of
+from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
 from recursive_dyn.contact.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
 
@@ -75,8 +75,11 @@ def contact_targets(
                 row(problem.earlier.normals[same[c]]),
                 closing(problem, problem.lone.start, c, problem.earlier.arms, same[c]),
             ) - dot(row(problem.contacts.normals[c]), bend(problem, c, same[c]))
-        rows.before[c] = before
-        targets[c], height = _target(problem, c, contacts.gaps[c], speed, before)
+        rows.before[c], rows.coasting[c] = before, np.nan
+        if tree_of(problem, c, 0) != ELSEWHERE and tree_of(problem, c, 1) != ELSEWHERE:
+            coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
+            rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
+        targets[c], height = _target(problem, rows, c, 0.0)
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
         # the first order errs by centimetres where limbs whip; slow ones, as what is put into others, it knows well
@@ -88,18 +91,20 @@ def contact_targets(
 @compiled
 def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float]:
     """As ``unilateral`` of a contact whose rows move faster by ``change`` than without impulses, from the start on."""
-    options, before = problem.options, rows.before[c] + change
-    gap = problem.contacts.gaps[c] + options.position_share * options.h * change
-    return _target(problem, c, gap, rows.speed[c, 0], before)
+    return _target(problem, rows, c, change)
 
 
 @compiled
-def _target(problem: ImpulseProblem, c: int, gap: float, speed: float, before: float) -> tuple[float, float]:
-    """As ``unilateral`` of a contact, which comes to rest half the slop deep."""
-    options = problem.options
+def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float]:
+    """The same. A contact comes to rest half the slop deep."""
+    options, speed, before = problem.options, rows.speed[c, 0], rows.before[c] + change
+    gap = problem.contacts.gaps[c] + options.position_share * options.h * change + 0.5 * options.slop
     bounces = min(before, speed) < -options.restitution_threshold
     restitution = problem.contacts.frictions[c, 4] if bounces else 0.0
-    return unilateral(gap + 0.5 * options.slop, speed, before, restitution, options)
+    target, height = unilateral(gap, speed, before, restitution, options)
+    if height > 0.0 and not np.isnan(rows.coasting[c]):  # what turning does to energy is ``give_back``'s
+        target, height = unilateral(gap, speed, rows.coasting[c] + change, restitution, options)
+    return target, height
 
 
 @compiled

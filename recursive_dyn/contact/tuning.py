@@ -42,6 +42,8 @@ BOUND_WIDTH = 1e-9  # relative distance from a cone or bound at which a row coun
 # Impacts
 IMPACTS = 60  # one after the other within a step: what still approaches then gives nothing back
 
+MOST_GIVEN_BACK = 0.2  # share by which impulses that bounce may differ for the energy that turning made
+
 # Sticking before sliding
 STICK_SPEED = 1e-6  # m/s: what a contact that sticks may still move by
 JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding

@@ -21,8 +21,8 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     of = np.where(links == WORLD, NOWHERE, ELSEWHERE)
     lone = np.append(sizes == 6, False)[trees.bodies]
     of[lone] = trees.bodies[lone]
-    start, flown, kicks = np.zeros((3, count, 6))
-    return LoneBodies(of, own, np.zeros((count, 3)), start, flown, kicks, trees.gravity)
+    start, flown, coasting, inertias, kicks = np.zeros((5, count, 6))
+    return LoneBodies(of, own, np.zeros((count, 3)), start, flown, coasting, inertias, kicks, trees.gravity)
 
 
 @compiled
@@ -33,10 +33,12 @@ def moving_alone(trees: FloatingTrees, owed: Momentum, present: FrameArrays, lon
         at, body = NUMBERS * k, trees.bases[k]
         mass = present.momenta[at]
         spun(present.momenta[at + INERTIA : at + NUMBERS], present.momenta[at + SPIN : at + INERTIA], nothing, turn)
+        lone.inertias[k] = present.momenta[at + INERTIA : at + NUMBERS]
         for i in range(3):
             lone.centers[k, i] = present.momenta[at + CENTER + i]
             lone.start[k, i], lone.flown[k, i] = present.start_twists[6 * body + i], turn[i]
-            lone.start[k, 3 + i] = owed.linear[k, i] / mass
+            lone.coasting[k, i] = turn[i]
+            lone.start[k, 3 + i] = lone.coasting[k, 3 + i] = owed.linear[k, i] / mass
             lone.flown[k, 3 + i] = present.momenta[at + LINEAR + i] / mass
             lone.kicks[k, i] = lone.kicks[k, 3 + i] = 0.0
 

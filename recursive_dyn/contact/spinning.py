@@ -1,0 +1,114 @@
+"""Bounces of what spins: positions that impulses turn a body by keep its spin, and so change its energy.
+
+A solve lets an impulse act where a step ends, then moves positions by the time for which it acted. Between these the
+axes of inertia turn while the spin stays, and half of spin times angular velocity is another one. What an island that
+bounces won or lost by that is given back by its impulses, all of those that bounce longer or shorter by one share.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import Island, add, component
+from recursive_dyn.contact.islands import Partition, member
+from recursive_dyn.contact.lasting import Three, closing, dot, row, tree_of
+from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
+from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
+
+
+@compiled
+def give_back(
+    problem: ImpulseProblem,
+    whole: Island,
+    these: Partition,
+    wanted: Floats,
+    twists: Annotated[np.ndarray, float, 6],
+    ways: Annotated[np.ndarray, float, 6],
+) -> bool:
+    """Change impulses P and whitened velocities y of islands that bounce; whether any were.
+
+    wanted (n or more,): gaps at the end to which contacts bounce; twists (k, 6) of lone bodies at the end; ways (nl, 6)
+    by which links are moved besides their flight.
+    """
+    changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
+    for k in range(these.total[0]):
+        it, power, square, won, alone = member(whole, these, k), 0.0, 0.0, 0.0, True
+        for c in it.contacts:
+            if wanted[c] > 0.0 and it.P[c, 0] > 0.0:
+                end = closing(problem, twists, c, problem.contacts.arms, c)
+                free = closing(problem, problem.lone.flown, c, problem.contacts.arms, c)
+                for r in range(3):
+                    axis = row(it.rows.axes[c, r])
+                    power += it.P[c, r] * dot(axis, end)
+                    square += 0.5 * it.P[c, r] * (dot(axis, end) - dot(axis, free))
+        if power <= 0.0:
+            continue
+        for c in it.contacts:
+            for side in range(2):
+                body = tree_of(problem, c, side)
+                alone = alone and body != ELSEWHERE
+                if body >= 0 and not counted[body]:
+                    counted[body] = True
+                    won += _won(problem, body, twists[body], ways[problem.lone.links[body]])
+        if alone and won != 0.0:
+            root = np.sqrt(max(power * power - 4.0 * square * won, 0.0))
+            share = min(max(-2.0 * won / (power + root), -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
+            changed = True
+            for c in it.contacts:
+                if wanted[c] > 0.0 and it.P[c, 0] > 0.0:
+                    _lengthen(it, c, share)
+    return changed
+
+
+@compiled
+def _lengthen(it: Island, c: int, share: float) -> None:
+    for i in range(it.rows.height[c]):
+        k = component(it.rows.kind[c], i)
+        add(it.rows, c, i, share * it.P[c, k], it.y)
+        it.P[c, k] *= 1.0 + share
+
+
+@compiled
+def _won(problem: ImpulseProblem, k: int, twist: Floats, way: Floats) -> float:
+    """Energy that lone body k, moving with a twist, wins as it is turned on the way while its spin stays."""
+    I = problem.lone.inertias[k]
+    w = row(twist)
+    spin = _times(I, w)
+    a, b, c = -way[0], -way[1], -way[2]
+    square = a * a + b * b + c * c
+    sine = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))  # sin x / x
+    cosine = 0.5 - square / 24.0 * (1.0 - square / 30.0 * (1.0 - square / 56.0))  # (1 - cos x) / x^2
+    x, y, z = spin
+    u, v, t = b * z - c * y, c * x - a * z, a * y - b * x
+    seen = (
+        x + sine * u + cosine * (b * t - c * v),
+        y + sine * v + cosine * (c * u - a * t),
+        z + sine * t + cosine * (a * v - b * u),
+    )  # fmt: skip
+    return 0.5 * (dot(seen, _solved(I, seen)) - dot(spin, w))
+
+
+@compiled
+def _times(I: Floats, w: Three) -> Three:
+    """I w, with I the upper half of a symmetric matrix, row by row."""
+    return (
+        I[0] * w[0] + I[1] * w[1] + I[2] * w[2],
+        I[1] * w[0] + I[3] * w[1] + I[4] * w[2],
+        I[2] * w[0] + I[4] * w[1] + I[5] * w[2],
+    )  # fmt: skip
+
+
+@compiled
+def _solved(I: Floats, s: Three) -> Three:
+    """I^-1 s, by cofactors."""
+    p, q, r = I[3] * I[5] - I[4] * I[4], I[2] * I[4] - I[1] * I[5], I[1] * I[4] - I[2] * I[3]
+    m, n, o = I[0] * I[5] - I[2] * I[2], I[1] * I[2] - I[0] * I[4], I[0] * I[3] - I[1] * I[1]
+    size = I[0] * p + I[1] * q + I[2] * r
+    return (
+        (p * s[0] + q * s[1] + r * s[2]) / size,
+        (q * s[0] + m * s[1] + n * s[2]) / size,
+        (r * s[0] + n * s[1] + o * s[2]) / size,
+    )  # fmt: skip

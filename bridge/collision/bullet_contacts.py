@@ -21,6 +21,7 @@ from bridge.collision.contact_points import (
 )
 from bridge.collision.free_bodies import velocity_of
 from bridge.connection import Connection
+from bridge.outsiders import WORLD, of_bullet
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.material import Material, combined
 from scene.pairs import Pair
@@ -42,10 +43,11 @@ class BulletContacts:
         self._keys, self._rows = np.zeros(_ROOM, dtype=np.int64), np.zeros((_ROOM, 5))  # of pairs to be put in there
         self._insert = insert.bind(self._keys, self._rows, self.frictions)
 
-    @property
-    def others(self) -> list[int]:
-        """Bullet's id of each B of the contacts found last."""
-        return self.aside.others[: int(self.aside.sizes[0])].tolist()
+    def others(self, count: int, last: int) -> list[str]:
+        """What each B of ``count`` contacts is called where nothing moves it, if as many were found ``last``."""
+        names = self._connection.bodies
+        ids = self.aside.others[: int(self.aside.sizes[0])].tolist() if count == last else []
+        return [names.get(k) or of_bullet(k) for k in ids] + [WORLD] * (count - len(ids))
 
     def forget(self) -> None:
         """Materials, pairs or ids were changed: combine materials anew."""

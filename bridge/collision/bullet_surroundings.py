@@ -18,7 +18,7 @@ from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
 from bridge.collision.population import Population
 from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
-from bridge.outsiders import WORLD, of_bullet
+from bridge.outsiders import WORLD
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contact_record import Contact
@@ -194,11 +194,11 @@ class BulletSurroundings:
 
     def named(self, contacts: Contacts) -> tuple[Contact, ...]:
         """The contacts of the last detection by name."""
-        names, count = self._connection.bodies, len(self._scene.names)
-        bodies = self._contacts.others if self._buffer.count == len(contacts) else []
-        others = [names.get(k) or of_bullet(k) for k in bodies] + [WORLD] * (len(contacts) - len(bodies))
-        found = contacts.records(self._scene.names, others)
-        return tuple(c for c, a in zip(found, contacts.a.tolist(), strict=True) if a < count)
+        return contacts.records(self._scene.names, self.others(contacts))
+
+    def others(self, contacts: Contacts) -> list[str]:
+        """What B is called, of each contact of the last detection, where nothing moves it."""
+        return self._contacts.others(len(contacts), self._buffer.count)
 
     def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
         """Write what Bullet finds, and what the planes do."""

@@ -75,7 +75,7 @@ class Contacts:
     overlap. friction (n, 5): sticking, sliding, rolling (m), spinning (m), restitution. key (n,): says which pair of
     surfaces it is, so that impulses are found again in the next step. drift (n, 3): velocity of a STATIC b that moves
     by itself, as a conveyor's belt. free_names (m,): what the free bodies are called, "free 0", ... if nothing is said;
-    names: what the bodies of the dynamics are, by which contacts are told one by one.
+    names: what the bodies of the dynamics are, by which contacts are told one by one; others (n,): what a STATIC b is.
     """
 
     a: np.ndarray
@@ -90,6 +90,7 @@ class Contacts:
     drift: np.ndarray = field(default_factory=lambda: _rows(0, 3))
     free_names: Sequence[str] = ()
     names: Sequence[str] = ()
+    others: Sequence[str] = ()
     trusted: bool = False  # arrays of the right kind by construction: they are not looked at
     impulse: np.ndarray = field(init=False)  # (n, 3) on A, N s, world axes: what the solve found
     moment: np.ndarray = field(init=False)  # (n, 3) on A, N m s: of rolling and spinning friction
@@ -109,18 +110,22 @@ class Contacts:
         return len(self.a)
 
     def __iter__(self) -> Iterator[Contact]:
-        """One by one, by name, as a mirror's; what is STATIC is "world"."""
-        return iter(self.records(self.names, [WORLD] * len(self)))
+        """Those of the dynamics' bodies one by one, by name; a STATIC B is "world" unless ``others`` knows better."""
+        others = self.others if len(self.others) == len(self) else [WORLD] * len(self)
+        return iter(self.records(self.names, others))
 
     def records(self, names: Sequence[str], others: Sequence[str]) -> tuple[Contact, ...]:
-        """Contacts by name; names: of the bodies of the dynamics; others: what each contact's B is called where it is
-        STATIC."""
+        """Contacts of the dynamics' bodies by name, without those of free bodies with each other.
+
+        names: of the bodies of the dynamics; others (n,): what each contact's B is called where it is STATIC.
+        """
         known = (*names, *self.free_names)
         points = (self.point_a, self.point_b, self.normal, self.distance, self.impulse)
         rows = zip(self.a.tolist(), self.b.tolist(), others, *[x.tolist() for x in points], strict=True)
         return tuple(
             Contact(known[a], other if b == STATIC else known[b], tuple(on_a), tuple(on_b), tuple(n), gap, tuple(p))
             for a, b, other, on_a, on_b, n, gap, p in rows
+            if a < len(names)
         )
 
     def check(self, bodies: int) -> None:

@@ -16,6 +16,7 @@ from recursive_dyn.simulation.motors import MotorForce
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Report, told
 from recursive_dyn.simulation.stepped import Stepped
+from recursive_dyn.simulation.surroundings import NamingSurroundings
 from recursive_dyn.simulation.timesteps import Timesteps
 
 
@@ -40,7 +41,10 @@ class StepResults(Stepped[Dynamics]):
     def contacts(self) -> Contacts:
         """Contacts of the last step, with their impulses: arrays, and one by one, by name, as a mirror's are."""
         found = self._timesteps.memory.touching()
-        found.names = self._dynamics.bodies
+        if not found.names:
+            surroundings = self._timesteps.surroundings
+            found.names = self._dynamics.bodies
+            found.others = surroundings.others(found) if isinstance(surroundings, NamingSurroundings) else ()
         return found
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -79,6 +79,15 @@ class DirectSurroundings(Surroundings, Protocol):
 
     def look_on(self, said: int, simulation: Any, buffer: ContactBuffer) -> None:
         """The rest of it, after a lookout's look into this buffer that gave another number than 0."""
+        ...
+
+
+@runtime_checkable
+class NamingSurroundings(Surroundings, Protocol):
+    """Surroundings that have names for what stands still in them."""
+
+    def others(self, contacts: Contacts) -> Sequence[str]:
+        """What B is called, of each of the contacts of the last step, where it is STATIC."""
         ...
 
 

@@ -40,6 +40,7 @@ def test_a_motion_on_a_manifold_is_as_strict():
     equations = manifold.derive(manifold.dt(q).dot(manifold.dt(q)) / 2, configuration=[q])
     motion = manifold.Motion(equations.compile())
     motion.control = None
+    assert repr(motion) == "<Motion of q: time 0 s, energy 0 J, steps of 0.001 s>"
     with pytest.raises(rd.StateError, match="a Motion has no 'dt'; it is called 'timestep'"):
         motion.dt = 0.1
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen import drivers
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.errors import StateError
+from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.quantities import Quantities
@@ -95,6 +95,14 @@ class Motion(Stepped[ManifoldDynamics]):
         self._loop: _Loop | None = None
         self._known = b""
         self._carried = self._forces.numbers.copy()  # the forces at the end of the last step
+
+    def __repr__(self) -> str:
+        variables = ", ".join(map(str, self.dynamics.configuration))
+        try:
+            energy = f"energy {self.energy:.6g} J"
+        except (ModelError, StateError):  # a parameter has no number yet
+            energy = "no energy yet"
+        return f"<Motion of {variables}: time {self.time:.6g} s, {energy}, steps of {self.timestep:.6g} s>"
 
     def __getstate__(self) -> dict[str, Any]:
         state = State(self.q.copy(), self.v.copy(), self.time)

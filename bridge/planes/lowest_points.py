@@ -214,6 +214,9 @@ def _circle(body: _Round, below: _Plane, margin: float, found: Lowest, count: in
     length = math.sqrt(length)
     for i in range(3):
         down[i] = down[i] / length if length > LEVEL else axes[i, 0]
+    rest = axes[0, 2] * down[0] + axes[1, 2] * down[1] + axes[2, 2] * down[2]
+    for i in range(3):
+        down[i] -= rest * axes[i, 2]  # of a small tilt rounding is left, along the axis too
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         across[i] = axes[j, 2] * down[k] - axes[k, 2] * down[j]

@@ -145,3 +145,19 @@ def test_an_unknown_shape_is_told_and_can_be_registered():
         planes.add(0, Cloud())
     supports.register(Cloud, lambda shape: [Support(0, np.zeros((1, 3)), (1.0, 0.0, 0.0))])
     assert planes.add(0, Cloud()) == 1
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-13, 1e-11, 1e-9, 1e-6])
+@pytest.mark.parametrize("kind", ["cylinder", "torus"])
+def test_what_all_but_lies_flat_is_as_low_as_it_is(kind, tilt):
+    """However it is turned: of a small tilt rounding leaves a part along the axis."""
+    make, reach = KINDS[kind]
+    for turn in np.random.default_rng(2).uniform(-3.0, 3.0, (20, 3)):
+        X = rd.pose(rpy=turn)
+        axis = X[:3, 2] * math.cos(tilt) + X[:3, 0] * math.sin(tilt)
+        spaces = HalfSpaces([(np.zeros(3), axis, None)])
+        X[:3, 3] = reach(X[:3, :3].T @ axis) * axis
+        spaces.add(0, make(X))
+        found = spaces.contacts(np.eye(4)[None])
+        assert found.distance.min() == pytest.approx(0.0, abs=1e-14)
+        assert np.abs(found.distance[:4]).max() < 1.0 * tilt + 1e-14

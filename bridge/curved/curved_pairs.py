@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
+from bridge.curved.distances import BOX, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld, dot, turned
 from bridge.curved.polytopes import Polytopes
 from bridge.curved.round_box import round_box
@@ -22,11 +22,8 @@ POINTS = 16  # of a pair, at most
 
 @compiled
 def is_known(one: int, other: int) -> bool:
-    """Whether ``meet_curved`` knows contacts of two kinds of shapes."""
-    solid, flat = min(one, other), max(one, other)
-    if solid == ROUND or flat == TORUS:
-        return True
-    return flat == ELLIPSOID or (BOX <= solid <= HULL and flat == CYLINDER)
+    """Whether ``meet_curved`` knows contacts of two kinds of shapes: unless both are polytopes."""
+    return not (BOX <= one <= HULL and BOX <= other <= HULL)
 
 
 @compiled

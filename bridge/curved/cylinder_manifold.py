@@ -64,6 +64,9 @@ def _on_face(solid: Solid, solids: Polytopes, f: int, margin: float, found: Foun
         down[i] = cosine * u[i] - n[i]
     if normalized(down) < _LEVEL:
         down[:] = solid.axes[0]
+    rest = dot(down, u)
+    for i in range(3):
+        down[i] -= rest * u[i]  # of a small tilt rounding is left, along the axis too
     crossed(u, down, across)
     for side in range(2):
         for i in range(3):

@@ -31,6 +31,9 @@ def lowest(solid: Solid, n: Floats, a: Floats) -> float:
         along, square = dot(solid.axes[2], n), 0.0
         for i in range(3):
             a[i] = n[i] - along * solid.axes[2, i]
+        rest = dot(solid.axes[2], a)
+        for i in range(3):
+            a[i] -= rest * solid.axes[2, i]  # of a cap along n nothing but rounding was left, along the axis too
             square += a[i] * a[i]
         share, end = solid.size[0] / max(math.sqrt(square), _TINY), solid.size[1] if along < 0.0 else -solid.size[1]
         for i in range(3):

@@ -1,4 +1,4 @@
-"""Ellipsoids against each other and against cylinders: the direction in which the two are farthest apart; compiled.
+"""Cylinders and ellipsoids against each other: the direction in which the two are farthest apart; compiled.
 
 Over unit vectors n the gap min n . a - max n . b is largest where both nearest points are on a line along n, or at a
 kink: along an axis, where a cap lies on something, and across one, where a barrel does. Everything is in B's frame.
@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from bridge.curved.cylinder_cylinder import cylinder_cylinder
 from bridge.curved.distances import CYLINDER
 from bridge.curved.manifold_points import Found, Rows3, crossed, dot, normalized, put
 from bridge.curved.solid import Solid, lowest
@@ -36,7 +37,7 @@ def gap_along(one: Solid, other: Solid, n: Floats, a: Floats, b: Floats) -> floa
 
 @compiled
 def solid_solid(one: Solid, other: Solid, margin: float, found: Found) -> None:
-    """The nearest point of an ellipsoid and another solid, if it is nearer than ``margin``."""
+    """The nearest point, if it is nearer than ``margin``, and of two cylinders those that carry together with it."""
     best, n, point = np.full(4, -np.inf), np.empty(3), np.empty(3)  # normal, gap
     for i in range(3):
         n[i] = one.centre[i] - other.centre[i]
@@ -61,7 +62,10 @@ def solid_solid(one: Solid, other: Solid, margin: float, found: Found) -> None:
                     for i in range(3):
                         n[i] = kink[i] + (2.0 * sign - 1.0) * _BESIDE * solid.axes[axis, i]
                     _climb_from(one, other, n, best)
-    if best[3] < margin:
+    if best[3] < margin and one.kind == CYLINDER and other.kind == CYLINDER:
+        n[:] = best[:3]
+        cylinder_cylinder(one, other, n, best[3], margin, found)
+    elif best[3] < margin:
         a, b = np.empty(3), np.empty(3)
         for i in range(3):
             n[i] = best[i]

@@ -13,21 +13,21 @@ import recursive_dyn as rd
 from bridge import PyBulletMirror
 from bridge.bodies.true_shapes import convex_parts
 from bridge.curved.curved_pairs import POINTS, meet_curved
-from bridge.curved.distances import CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
+from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld
-from bridge.curved.polytopes import gathered_polytopes, polytope_of
+from bridge.curved.polytopes import box_polytope, gathered_polytopes, polytope_of
 from scene import Body, Scene, joints, shapes
 
 STONE = np.random.default_rng(5).normal(size=(40, 3))
 STONE /= 2.0 * np.linalg.norm(STONE, axis=1, keepdims=True)
-SOLIDS = gathered_polytopes([polytope_of(STONE)])
+SOLIDS = gathered_polytopes([polytope_of(STONE), box_polytope((0.5, 0.5, 0.5))])
 SIZES = {
     ROUND: (0.1, 0.2, 0.0), CYLINDER: (0.15, 0.25, 0.0), ELLIPSOID: (0.1, 0.2, 0.3), TORUS: (0.3, 0.1, 0.0),
-    HULL: (0.0, 0.0, 0.0),
+    HULL: (0.0, 0.0, 0.0), BOX: (0.5, 0.5, 0.5),
 }  # fmt: skip
 CONVEX = [
     (ROUND, HULL), (CYLINDER, HULL), (ELLIPSOID, HULL), (ELLIPSOID, ELLIPSOID), (CYLINDER, ELLIPSOID),
-    (ROUND, CYLINDER), (ROUND, ELLIPSOID), (ROUND, ROUND),
+    (CYLINDER, CYLINDER), (ROUND, CYLINDER), (ROUND, ELLIPSOID), (ROUND, ROUND),
 ]  # fmt: skip
 SLOPE, LYING = math.radians(10.0), math.pi / 2
 
@@ -35,7 +35,7 @@ SLOPE, LYING = math.radians(10.0), math.pi / 2
 def met(kinds, centre, axes, other_axes, margin=0.2, radius=None):
     """Points of a shape, or a ball of this radius, at a centre and another at the origin: on that one, the normal out
     of it, the gap."""
-    known = np.array([0 if kind == HULL else -1 for kind in kinds])
+    known = np.array([{HULL: 0, BOX: 1}.get(kind, -1) for kind in kinds])
     sizes = np.array([SIZES[kind] for kind in kinds])
     sizes[0] = sizes[0] if radius is None else (radius, 0.0, 0.0)
     placed = InWorld(
@@ -92,6 +92,21 @@ def test_a_torus_is_as_near_as_the_nearest_ball_along_its_circle(seed, other):
     least = min(met((ROUND, other), ball, axes, others, margin=1.0, radius=0.1)[0, 6] for ball in balls)
     if -0.09 < least < 0.19:
         assert least - 0.01 <= met((TORUS, other), centre, axes, others)[:, 6].min() <= least + 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(placements, st.sampled_from([CYLINDER, HULL]), st.floats(0.0, 0.29), st.sampled_from([0.0, 1e-14, 1e-11, 1e-8]))
+def test_a_cylinder_stands_on_another_or_on_a_slab_however_both_are_turned(seed, other, aside, tilt):
+    """Flat to rounding, or all but flat."""
+    turn = Rotation.random(random_state=seed).as_matrix()
+    axes = (Rotation.from_rotvec([tilt, 0.0, 0.0]).as_matrix() @ np.eye(3)).T @ turn
+    half = 0.25 if other == CYLINDER else 0.5
+    rows = met((CYLINDER, BOX if other == HULL else other), (aside, 0.0, 0.25 + half) @ turn, axes, turn, margin=0.01)
+    within = {CYLINDER: 0.15, HULL: 1.0}[other]
+    assert len(rows) >= 3
+    np.testing.assert_allclose(rows[:, 6], 0.0, atol=0.3 * tilt + 1e-12)
+    np.testing.assert_allclose(rows[:, 3:6] @ turn.T, [(0.0, 0.0, 1.0)] * len(rows), atol=tilt + 1e-12)
+    assert (np.linalg.norm((rows[:, :3] @ turn.T)[:, :2], axis=1) < within + 1e-6).all()
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,11 @@ class TrueShapesTable:
         self._numbers = dict[Hashable, int]()  # of polytopes
         self._polytopes = list[Polytope]()
         self._solids = gathered_polytopes(())
-        self.tell((), {}, 0)
+        self.tell((), np.zeros(0, dtype=np.int64))
 
-    def tell(self, groups: Sequence[Group], numbers: dict[str, int], size: int) -> None:
-        """Bullet's ids below ``size``, groups among them, and the scene's bodies by name."""
+    def tell(self, groups: Sequence[Group], numbers: np.ndarray) -> None:
+        """Groups of Bullet's ids (n,), and which of the scene's bodies each is, or STATIC."""
+        size = len(numbers)
         own = list[Group]()
         if any(is_curved(group.shapes[0]) for group in groups):
             own = [group for group in groups if group.sort != UNKNOWN]
@@ -138,7 +139,7 @@ class TrueShapesTable:
         ends = each.cumsum()
         for table, values in ((sorts, sort), (leaders, leader), (firsts, ends - each), (lasts, ends)):
             table[ids] = values.repeat(many)
-        bodies = np.array([numbers.get(group.name, STATIC) for group in own], dtype=np.int64).repeat(each)
+        bodies = numbers[leader].repeat(each)
         m, shells = len(bodies), (kinds == HULL) & (bodies == STATIC)
         placed = InWorld(np.zeros((m, 3)), np.zeros((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
         found, solids = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
@@ -175,7 +176,7 @@ class TrueShapesTable:
 def nothing_true(size: int) -> TrueShapes:
     """Nothing is known of ids below ``size``."""
     made = TrueShapesTable()
-    made.tell((), {}, size)
+    made.tell((), np.full(size, STATIC))
     return made.table
 
 

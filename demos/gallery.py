@@ -19,6 +19,7 @@ from recursive_dyn.codegen.progress import each
 GALLERY = (
     "showcase",
     "ragdolls",
+    "breaking",
     "stack",
     "laikago_terrain",
     "stand",

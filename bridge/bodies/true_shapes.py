@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,6 +30,9 @@ _ROWS = (
 _CURVED = (shapes.Sphere, shapes.Capsule, shapes.Cylinder, shapes.Ellipsoid, shapes.Torus)
 _FACES = 500  # of a mesh that is looked at face by face
 _ON = 1e-9  # share of a mesh's size: how far from its hull it may be
+
+
+_KNOWN = WeakKeyDictionary[shapes.Mesh, dict[bool, Sequence[Polytope] | None]]()
 
 
 class TrueShapes(NamedTuple):
@@ -70,15 +74,23 @@ class Group:
         return FLAT if all(type(shape) is shapes.Box for shape in self.shapes) or self.polytopes else UNKNOWN
 
     @cached_property
-    def polytopes(self) -> tuple[Polytope, ...]:
-        """Of its meshes, if that is what it consists of and all are known as convex ones."""
-        found = list[Polytope]()
+    def polytopes(self) -> tuple[Sequence[Polytope], ...]:
+        """Of each of its meshes, if that is what it consists of and all are known as convex ones."""
+        found = list[Sequence[Polytope]]()
         for shape in self.shapes:
-            parts = convex_parts(shape, moves=bool(self.name)) if type(shape) is shapes.Mesh else None
+            parts = _known_parts(shape, bool(self.name)) if type(shape) is shapes.Mesh else None
             if parts is None:
                 return ()
-            found += parts
+            found.append(parts)
         return tuple(found)
+
+
+def _known_parts(shape: shapes.Mesh, moves: bool) -> Sequence[Polytope] | None:
+    """``convex_parts``, kept as long as the shape is."""
+    own = _KNOWN.setdefault(shape, {})
+    if moves not in own:
+        own[moves] = convex_parts(shape, moves)
+    return own[moves]
 
 
 def convex_parts(shape: shapes.Mesh, moves: bool) -> list[Polytope] | None:
@@ -159,10 +171,9 @@ class TrueShapesTable:
     def _mesh_rows(self, group: Group) -> Sequence[np.ndarray]:
         """Meshes are as they lie in the body's frame."""
         first, at = len(self._polytopes), list[np.ndarray]()
-        for shape in group.shapes:
-            assert isinstance(shape, shapes.Mesh)
-            at += [shape.at] * len(convex_parts(shape, bool(group.name)) or ())
-        self._polytopes += group.polytopes
+        for shape, parts in zip(group.shapes, group.polytopes, strict=True):
+            at += [shape.at] * len(parts)
+            self._polytopes += parts
         n = len(at)
         return np.full(n, HULL), np.arange(first, first + n), np.array(at, dtype=float), np.zeros((n, 3))
 

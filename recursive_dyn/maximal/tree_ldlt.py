@@ -25,7 +25,7 @@ DEPENDENT = 1e-11  # of a row's own inverse inertia: a row of which less is left
 
 
 class TreeFactors(NamedTuple):
-    """Factors of each link of a LeafOrder (m,): L, C lower triangles with inverse diagonals, W (6, r), Y (r, 6)."""
+    """Factors of each link of a LeafOrder (m,): L, C lower triangles with inverse diagonals, W^T and Y (r, 6)."""
 
     L: Blocks
     W: Blocks
@@ -93,26 +93,18 @@ def factor_step(order: LeafOrder, rows: BlockRows, k: int, D: Blocks, to: TreeFa
     """The k-th link and its joint; False where the link's inertia is not positive."""
     own = np.empty(6)
     j, L = order.joint[k], to.L[k]
-    L[:] = D[order.link[k]]
-    if not cholesky(L, 6):
+    if not cholesky_of_six(D[order.link[k]], L):
         return False
     if j >= 0:
         r, W, C = rows.size[j], to.W[k], to.C[k]
         J = rows.Ja[j] if order.turned[k] == 1 else rows.Jb[j]
-        for i in range(6):
-            for c in range(r):
-                W[i, c] = J[c, i]
-            for m in range(i):
-                for c in range(r):
-                    W[i, c] -= L[i, m] * W[m, c]
-            for c in range(r):
-                W[i, c] *= L[i, i]
         for c in range(r):
+            substitute(L, J[c], W[c])
+            w0, w1, w2, w3, w4, w5 = W[c, 0], W[c, 1], W[c, 2], W[c, 3], W[c, 4], W[c, 5]
             for d in range(c + 1):
-                total = rows.e[j, c] if c == d else 0.0
-                for m in range(6):
-                    total += W[m, c] * W[m, d]
-                C[c, d] = total
+                x = W[d]
+                C[c, d] = w0 * x[0] + w1 * x[1] + w2 * x[2] + w3 * x[3] + w4 * x[4] + w5 * x[5]
+            C[c, c] += rows.e[j, c]
             own[c] = C[c, c]
         semidefinite_cholesky(C, r, own, dependent[j])
         if order.up[k] >= 0:
@@ -121,20 +113,89 @@ def factor_step(order: LeafOrder, rows: BlockRows, k: int, D: Blocks, to: TreeFa
 
 
 @compiled
+def cholesky_of_six(D: Block, L: Block) -> bool:
+    """``cholesky`` of D (6, 6), written out as every link has one, into the lower triangle of L."""
+    own = D[0, 0]
+    if not own > 0.0:
+        return False
+    p0 = 1.0 / np.sqrt(own)
+    l10 = D[1, 0] * p0
+    l20 = D[2, 0] * p0
+    l30 = D[3, 0] * p0
+    l40 = D[4, 0] * p0
+    l50 = D[5, 0] * p0
+    own = D[1, 1] - l10 * l10
+    if not own > 0.0:
+        return False
+    p1 = 1.0 / np.sqrt(own)
+    l21 = (D[2, 1] - l20 * l10) * p1
+    l31 = (D[3, 1] - l30 * l10) * p1
+    l41 = (D[4, 1] - l40 * l10) * p1
+    l51 = (D[5, 1] - l50 * l10) * p1
+    own = D[2, 2] - l20 * l20 - l21 * l21
+    if not own > 0.0:
+        return False
+    p2 = 1.0 / np.sqrt(own)
+    l32 = (D[3, 2] - l30 * l20 - l31 * l21) * p2
+    l42 = (D[4, 2] - l40 * l20 - l41 * l21) * p2
+    l52 = (D[5, 2] - l50 * l20 - l51 * l21) * p2
+    own = D[3, 3] - l30 * l30 - l31 * l31 - l32 * l32
+    if not own > 0.0:
+        return False
+    p3 = 1.0 / np.sqrt(own)
+    l43 = (D[4, 3] - l40 * l30 - l41 * l31 - l42 * l32) * p3
+    l53 = (D[5, 3] - l50 * l30 - l51 * l31 - l52 * l32) * p3
+    own = D[4, 4] - l40 * l40 - l41 * l41 - l42 * l42 - l43 * l43
+    if not own > 0.0:
+        return False
+    p4 = 1.0 / np.sqrt(own)
+    l54 = (D[5, 4] - l50 * l40 - l51 * l41 - l52 * l42 - l53 * l43) * p4
+    own = D[5, 5] - l50 * l50 - l51 * l51 - l52 * l52 - l53 * l53 - l54 * l54
+    if not own > 0.0:
+        return False
+    p5 = 1.0 / np.sqrt(own)
+    L[0, 0] = p0
+    L[1, 0], L[1, 1] = l10, p1
+    L[2, 0], L[2, 1], L[2, 2] = l20, l21, p2
+    L[3, 0], L[3, 1], L[3, 2], L[3, 3] = l30, l31, l32, p3
+    L[4, 0], L[4, 1], L[4, 2], L[4, 3], L[4, 4] = l40, l41, l42, l43, p4
+    L[5, 0], L[5, 1], L[5, 2], L[5, 3], L[5, 4], L[5, 5] = l50, l51, l52, l53, l54, p5
+    return True
+
+
+@compiled
+def substitute(L: Block, x: Floats, y: Floats) -> None:
+    """y <- L^-1 x (6,)."""
+    y0 = x[0] * L[0, 0]
+    y1 = (x[1] - L[1, 0] * y0) * L[1, 1]
+    y2 = (x[2] - L[2, 0] * y0 - L[2, 1] * y1) * L[2, 2]
+    y3 = (x[3] - L[3, 0] * y0 - L[3, 1] * y1 - L[3, 2] * y2) * L[3, 3]
+    y4 = (x[4] - L[4, 0] * y0 - L[4, 1] * y1 - L[4, 2] * y2 - L[4, 3] * y3) * L[4, 4]
+    y5 = (x[5] - L[5, 0] * y0 - L[5, 1] * y1 - L[5, 2] * y2 - L[5, 3] * y3 - L[5, 4] * y4) * L[5, 5]
+    y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+
+
+@compiled
 def pass_on(A: Block, C: Block, r: int, Y: Block, D: Block) -> None:
     """Y = C^-1 A, and D + Y^T Y, the lower triangle of it."""
     for c in range(r):
-        for i in range(6):
-            Y[c, i] = A[c, i]
+        y0, y1, y2, y3, y4, y5 = A[c, 0], A[c, 1], A[c, 2], A[c, 3], A[c, 4], A[c, 5]
         for d in range(c):
-            for i in range(6):
-                Y[c, i] -= C[c, d] * Y[d, i]
-        for i in range(6):
-            Y[c, i] *= C[c, c]
-    for c in range(r):
-        for i in range(6):
-            for m in range(i + 1):
-                D[i, m] += Y[c, i] * Y[c, m]
+            x, share = Y[d], C[c, d]
+            y0 -= share * x[0]
+            y1 -= share * x[1]
+            y2 -= share * x[2]
+            y3 -= share * x[3]
+            y4 -= share * x[4]
+            y5 -= share * x[5]
+        scale, x = C[c, c], Y[c]
+        x[0], x[1], x[2], x[3], x[4], x[5] = y0 * scale, y1 * scale, y2 * scale, y3 * scale, y4 * scale, y5 * scale
+    for i in range(6):
+        for m in range(i + 1):
+            total = D[i, m]
+            for c in range(r):
+                total += Y[c, i] * Y[c, m]
+            D[i, m] = total
 
 
 @compiled
@@ -148,18 +209,13 @@ def inward(order: LeafOrder, rows: BlockRows, these: TreeFactors, f: Sixes, c: S
 def step_inward(order: LeafOrder, rows: BlockRows, these: TreeFactors, k: int, f: Sixes, c: Sixes) -> None:
     """The k-th link and its joint."""
     L, y, j = these.L[k], f[order.link[k]], order.joint[k]
-    for i in range(6):
-        total = y[i]
-        for m in range(i):
-            total -= L[i, m] * y[m]
-        y[i] = total * L[i, i]
+    substitute(L, y, y)
     if j >= 0:
         r, W, C, u = rows.size[j], these.W[k], these.C[k], c[j]
-        for m in range(6):
-            for i in range(r):
-                u[i] -= W[m, i] * y[m]
+        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
         for i in range(r):
-            total = u[i]
+            x = W[i]
+            total = u[i] - (x[0] * y0 + x[1] * y1 + x[2] * y2 + x[3] * y3 + x[4] * y4 + x[5] * y5)
             for m in range(i):
                 total -= C[i, m] * u[m]
             u[i] = total * C[i, i]
@@ -185,21 +241,35 @@ def step_outward(order: LeafOrder, rows: BlockRows, these: TreeFactors, k: int, 
         r, W, C, u = rows.size[j], these.W[k], these.C[k], c[j]
         if order.up[k] >= 0:
             Y, above = these.Y[k], f[order.up[k]]
+            v0, v1, v2, v3, v4, v5 = above[0], above[1], above[2], above[3], above[4], above[5]
             for i in range(r):
-                total = u[i]
-                for m in range(6):
-                    total -= Y[i, m] * above[m]
-                u[i] = total
+                x = Y[i]
+                u[i] -= x[0] * v0 + x[1] * v1 + x[2] * v2 + x[3] * v3 + x[4] * v4 + x[5] * v5
         for back in range(r):
             i = r - 1 - back
             u[i] *= C[i, i]
             for m in range(i):
                 u[m] -= C[i, m] * u[i]
-        for i in range(6):
-            for m in range(r):
-                y[i] += W[i, m] * u[m]
-    for back in range(6):
-        i = 5 - back
-        y[i] *= L[i, i]
-        for m in range(i):
-            y[m] -= L[i, m] * y[i]
+        y0, y1, y2, y3, y4, y5 = y[0], y[1], y[2], y[3], y[4], y[5]
+        for m in range(r):
+            x, share = W[m], u[m]
+            y0 += share * x[0]
+            y1 += share * x[1]
+            y2 += share * x[2]
+            y3 += share * x[3]
+            y4 += share * x[4]
+            y5 += share * x[5]
+        y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+    substitute_back(L, y)
+
+
+@compiled
+def substitute_back(L: Block, y: Floats) -> None:
+    """y <- L^-T y (6,)."""
+    y5 = y[5] * L[5, 5]
+    y4 = (y[4] - L[5, 4] * y5) * L[4, 4]
+    y3 = (y[3] - L[4, 3] * y4 - L[5, 3] * y5) * L[3, 3]
+    y2 = (y[2] - L[3, 2] * y3 - L[4, 2] * y4 - L[5, 2] * y5) * L[2, 2]
+    y1 = (y[1] - L[2, 1] * y2 - L[3, 1] * y3 - L[4, 1] * y4 - L[5, 1] * y5) * L[1, 1]
+    y0 = (y[0] - L[1, 0] * y1 - L[2, 0] * y2 - L[3, 0] * y3 - L[4, 0] * y4 - L[5, 0] * y5) * L[0, 0]
+    y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5

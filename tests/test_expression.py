@@ -117,6 +117,7 @@ class TestConstruction:
         assert x * 0 == 0.0 and x - x == 0.0 and x / x == 1.0
         assert x.__neg__().__neg__() is x and 1.0 / (1.0 / x) is x and sqrt(x) * sqrt(x) is x
         assert (x + y) - y is x and (x - y) + y is x
+        assert (x + y) - (y + 2.0) is x - 2.0 and (x + 3.0) - (x + 2.0) == 1.0
         assert (x + 1.0) + 2.0 is x + 3.0 and (x * 3.0) * 2.0 is x * 6.0
 
     def test_signs_move_outwards(self):

@@ -66,8 +66,7 @@ class Expression:
 class Graph:
     """Owner and factory of expressions; nodes of one graph may be combined with each other only.
 
-    ``add``, ``sub``, ``neg``, ``mul`` and ``reciprocal`` are what operators call. A copy or a pickle is a list of its
-    nodes in creation order, so that no depth is too deep.
+    ``add``, ``sub``, ``neg``, ``mul`` and ``reciprocal`` are what operators call. Copies list its nodes, however deep.
     """
 
     def __init__(self) -> None:
@@ -133,10 +132,11 @@ class Graph:
         if a.op == "neg":
             return self.neg(self.add(a.args[0], b))
         if a.op == "add":
-            if a.args[0] is b:
-                return a.args[1]
-            if a.args[1] is b:
-                return a.args[0]
+            for x, y in (a.args, a.args[::-1]):
+                if x is b:
+                    return y
+                if b.op == "add" and (x is b.args[0] or x is b.args[1]):  # (x + y) - (x + z), numbers among them
+                    return y - b.args[x is b.args[0]]
         return self.neg(self._intern("sub", b, a)) if a.index > b.index else self._intern("sub", a, b)
 
     def neg(self, a: Scalar) -> Scalar:

@@ -19,6 +19,7 @@ from recursive_dyn.model.model import WORLD, BodyFrame, Link, MassMoments
 from recursive_dyn.spatial.algebra import inverse_pose, mirrored
 from recursive_dyn.spatial.displacement import AxisRotation, rotations_of
 
+NEARLY = 0.999  # cosine: common normals of axes that are nearer to each other are far away
 TINY = 1e-14  # m: what is nearer to 0 is there by rounding
 
 
@@ -61,7 +62,12 @@ def canonical_frames(links: Sequence[Link], bodies: Sequence[BodyFrame]) -> tupl
         children = carried[i]
         before = _turn_before(result[i], axis, axes)
         after = _turn_after([(result[k], axes[k]) for k in children], axis)
-        slide = _slide(result[i], [result[k] for k in children], axis)
+        parent = result[i].parent
+        helped = [(result[k], axes[k]) for k in children]
+        if parent != WORLD:
+            near = result[parent].parent == WORLD and axes[parent] is not None
+            helped = [(child, last) for child, last in helped if near and _crossing(child, last, axis)]
+        slide = _slide(result[i], helped, axis, None if parent == WORLD else axes[parent])
         _move(result, moved, i, axis, before, after, slide, children, fixed[i])
     return result, moved
 
@@ -125,17 +131,42 @@ def _elementary(R: np.ndarray) -> bool:
     return not rotations or isinstance(rotations[0], AxisRotation)
 
 
-def _slide(link: Link, children: Sequence[Link], axis: int) -> float:
-    """Distance along the own axis that leaves the fewest components in the placement."""
+def _slide(link: Link, children: Sequence[tuple[Link, int | None]], axis: int, before: int | None) -> float:
+    """Distance along the own axis that leaves the fewest components in the placement, best along the axis before.
+
+    children: of a link whose own placement costs little, as the root's and the next one's do: the first of them is
+    helped instead.
+    """
+    for child, last in children:
+        if is_constant(child.placement[axis, 3]):
+            return _towards(child, last, axis)
+    if link.parent == WORLD:
+        return 0.0
     p = np.array(link.placement[:3, 3], dtype=float)
     d = np.array(link.placement[:3, :3], dtype=float)[:, axis]
-    if link.parent == WORLD:  # the root's own placement costs nothing: help the first child
-        for child in children:
-            if is_constant(child.placement[axis, 3]):
-                return float(child.placement[axis, 3])
-        return 0.0
     candidates = [0.0] + [-p[j] / d[j] for j in range(3) if abs(d[j]) > 1e-6]
-    return float(min(candidates, key=lambda s: (np.count_nonzero(np.abs(p + s * d) > 1e-14), abs(s))))
+    across = [j for j in range(3) if j != before]
+
+    def components(slide: float) -> tuple[int, int, float]:
+        left = np.abs(p + slide * d) > 1e-14
+        return int(np.count_nonzero(left)), int(np.count_nonzero(left[across])), abs(slide)
+
+    return float(min(candidates, key=components))
+
+
+def _towards(child: Link, last: int | None, axis: int) -> float:
+    """How far along the axis its common normal with that of a child is, which a slide of the child's frame will meet;
+    of a child that does not turn, or about a parallel axis, how far its origin."""
+    height = float(child.placement[axis, 3])
+    if not _crossing(child, last, axis):
+        return height
+    p, d = (np.array(child.placement[:3, column], dtype=float) for column in (3, last))
+    return float((height - d[axis] * (p @ d)) / (1.0 - d[axis] ** 2))
+
+
+def _crossing(child: Link, last: int | None, axis: int) -> bool:
+    """Whether a child turns about an axis that is not nearly parallel to this one."""
+    return last is not None and _constant(child.placement) and abs(child.placement[axis, last]) < NEARLY
 
 
 def _move(

@@ -11,7 +11,8 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Reduction
-from recursive_dyn.recursion.inverse_dynamics import motions, required_wrench
+from recursive_dyn.recursion.balanced_masses import balanced_moments
+from recursive_dyn.recursion.inverse_dynamics import motions, wrench_of
 from recursive_dyn.recursion.kinematics import Tree
 
 
@@ -20,7 +21,7 @@ def free_motion(
 ) -> tuple[ArticulatedInertias, list[Scalar]]:
     """(factors of M, L^-T (tau - bias)), which ``expand`` makes accelerations; tau (nv,); ``diagonal`` is added to the
     rotor inertias."""
-    wrenches = [required_wrench(k, m) for k, m in zip(tree.links, motions(tree, None), strict=True)]
+    wrenches = [wrench_of(own, m) for own, m in zip(balanced_moments(tree), motions(tree, None), strict=True)]
     reduction = Reduction(tree, tau, [np.concatenate(w) for w in wrenches])
     return ArticulatedInertias(tree, diagonal, reduction), reduction.c
 

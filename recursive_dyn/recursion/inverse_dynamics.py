@@ -14,8 +14,9 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.model.model import WORLD, MassMoments
+from recursive_dyn.recursion.balanced_masses import balanced_moments
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
-from recursive_dyn.spatial.algebra import cross, dot, vee_difference
+from recursive_dyn.spatial.algebra import axial_moment, cross, dot
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +77,14 @@ def required_wrench(k: LinkKinematics, motion: LinkMotion) -> tuple[np.ndarray, 
 def wrench_of(moments: MassMoments, motion: LinkMotion) -> tuple[np.ndarray, np.ndarray]:
     """The same of any mass that moves with the link."""
     force = moments.mass * motion.a + motion.W @ moments.first
-    moment = vee_difference(motion.W @ moments.second) + cross(moments.first, motion.a)
+    moment = axial_moment(motion.W, moments.second) + cross(moments.first, motion.a)
     return moment, force
 
 
 def inverse_dynamics(tree: Tree, acceleration: np.ndarray | None, gravity: bool = True) -> list[Scalar]:
     """Generalized forces tau (nv,) for accelerations (nv,), eq. 13-15, rotor inertia included."""
-    wrenches = [required_wrench(k, m) for k, m in zip(tree.links, motions(tree, acceleration, gravity), strict=True)]
-    tau = project(tree, wrenches)
+    moving = motions(tree, acceleration, gravity)
+    tau = project(tree, [wrench_of(own, m) for own, m in zip(balanced_moments(tree), moving, strict=True)])
     if acceleration is not None:
         for slot, coordinate in enumerate(tree.model.coordinates):
             tau[slot] = tau[slot] + coordinate.armature * acceleration[slot]

@@ -96,6 +96,15 @@ def vee_difference(A: np.ndarray) -> np.ndarray:
     return array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
 
 
+def axial_moment(W: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """``vee_difference(W P)`` of a symmetric P (3, 3), each product of its off-diagonal entries taken once."""
+    total = []
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        outer = W[k, i] * P[i, j] - W[j, i] * P[i, k]
+        total.append(outer + W[k, j] * P[j, j] - W[j, k] * P[k, k] + (W[k, k] - W[j, j]) * P[j, k])
+    return array(total)
+
+
 def dot(a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
     """Sum of products of two scalar vectors, or of arrays component by component."""
     total: Scalar = 0.0

@@ -251,3 +251,27 @@ def test_gravity_that_changes_changes_what_is_borne():
     sim.parameters["g"] = 15.1
     sim.step()
     assert sim.broken[0].force == pytest.approx(30.2)
+
+
+def test_joints_of_a_loop_carry_what_the_loop_leaves_them():
+    """A portal: a beam of 2 kg on two hung posts of 1 kg, the second one pinned by a constraint, which bears half."""
+
+    def portal(force):
+        scene = Scene()
+        inertia = np.eye(3) * 0.1
+        post = Body("post", mass=1.0, inertia=inertia, center_of_mass=(0, 0, -0.5))
+        beam = Body("beam", mass=2.0, inertia=inertia, center_of_mass=(0.5, 0, 0))
+        other = Body("other", mass=1.0, inertia=inertia, center_of_mass=(0, 0, 0.5))
+        scene.world.attach(post, joints.revolute("y"))
+        post.attach(beam, joints.revolute("y"), rd.pose((0, 0, -1)))
+        beam.attach(other, joints.revolute("y"), rd.pose((1, 0, 0)))
+        end = other.point((0, 0, 1))
+        scene.constrain(end[0] - 1, end[2], name="pin")
+        beam.breaks_at(force=force)
+        return rd.Simulation(scene.compile(), H)
+
+    holds, breaks = portal(G * (1 + 1e-9)), portal(G * (1 - 1e-9))
+    holds.step(5), breaks.step(5)
+    assert not holds.broken and [joint.body for joint in breaks.broken] == ["beam"]
+    breaks.step(30)
+    assert np.abs(breaks.dynamics.constraint_errors(breaks.q, breaks.v)).max() < 1e-8

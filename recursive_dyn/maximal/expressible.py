@@ -27,10 +27,6 @@ def check_joints(model: Model) -> None:
                     f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"
                     " or give the joint one chart"
                 )
-    if model.constraints:
-        raise ModelError(
-            f"constraint '{model.constraints[0].name}' is not yet taken by maximal coordinates; {_INSTEAD}"
-        )
 
 
 def check_masses(free: Dynamics, inertias: np.ndarray) -> None:

@@ -47,9 +47,9 @@ class HeldJoints:
 
 
 def joined(joints: Joints, system: RowSystem, twists: Array, touched: Array) -> HeldJoints:
-    """The rows of joints of trees in which a body is ``touched`` (n,), where the flight led."""
+    """The rows of joints of what hangs together with a link that is ``touched`` (nl,), where the flight led."""
     roots = roots_of(joints)
-    moved = np.isin(roots, roots[touched])
+    moved = np.isin(roots, roots[touched])[joints.children]
     i, r = np.nonzero(np.isfinite(system.softness) & moved[:, None])
     rates = system.rows.rates(joints, twists)[i, r]
     hard, free = joints.structural[i, r], np.full(len(i), np.inf)
@@ -86,7 +86,7 @@ def _rows(
     rows = system.rows
     slots, values = np.zeros((m, ENTRIES), dtype=np.int64), np.zeros((m, ENTRIES))
     six = np.arange(6)
-    slots[:, :6], values[:, :6] = 6 * i[:, None] + six, sign * rows.child[i, r]
+    slots[:, :6], values[:, :6] = 6 * joints.children[i][:, None] + six, sign * rows.child[i, r]
     on = parent != WORLD
     slots[on, 6:], values[on, 6:] = 6 * parent[on, None] + six, sign * rows.parent[i, r][on]
     nothing, none = np.zeros(m), np.zeros(m, dtype=bool)
@@ -97,9 +97,9 @@ def _rows(
 
 
 def roots_of(joints: Joints) -> Array:
-    """The first link (n,) of the tree that each link is of."""
-    roots = np.arange(len(joints))
-    for i, parent in enumerate(joints.parents.tolist()):
-        if parent != WORLD:
-            roots[i] = roots[parent]
+    """The first link (nl,) of what hangs together, by joints or loops, with each link."""
+    roots = np.arange(joints.links)
+    for parent, child in zip(joints.parents.tolist(), joints.children.tolist(), strict=True):
+        if parent != WORLD and roots[child] != roots[parent]:
+            roots[roots == max(roots[child], roots[parent])] = min(roots[child], roots[parent])
     return roots

@@ -13,6 +13,7 @@ def held_names(model: Model) -> tuple[str, ...]:
     rough = [names[s] for s in limits.rubbing(model).slots.tolist()]
     return (
         *(f"joint of {link.name}, row {k}" for link in model.links for k in range(6)),
+        *(f"constraint {c.name}, row {k}" for c in model.constraints for k in range(6)),
         *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
         *(f"friction of {name}" for name in rough),
     )  # fmt: skip

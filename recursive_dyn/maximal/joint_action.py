@@ -62,8 +62,9 @@ class JointAction:
         system = self._system(rows, h * (rows.bias + rows.rates(d.joints, turned)), h)
         if np.isinf(system.softness).all():
             return explicit.reshape(-1)
-        _, impulses = solved(d.joints, system.rows, inertias, twists + h * (a + turned), system.softness, system.wanted)
-        return (explicit + system.rows.forces(d.joints, impulses) / h).reshape(-1)
+        free = twists + h * (a + turned)
+        x, _ = solved(d.joints, system.rows, inertias, free, system.softness, system.wanted)
+        return (explicit + applied(inertias, x - free) / h).reshape(-1)
 
     def held(self, q: Array, v: Array, h: float, links: Array) -> HeldJoints:
         """Rows of joints and their limits for the solve of the impulses of a step that flew to q, v; links: that
@@ -73,7 +74,7 @@ class JointAction:
         self.coordinates = rows.q
         system = self._system(rows, np.zeros_like(rows.errors), h)
         stops = bounded(d.joints, system, h)
-        touched = np.zeros(len(d.joints), dtype=bool)
+        touched = np.zeros(d.joints.links, dtype=bool)
         touched[links] = touched[stops.slots[:, 0] // 6] = True
         if not touched.any():
             return stops
@@ -103,4 +104,5 @@ class JointAction:
         hard = d.structural
         target = applied(np.linalg.solve(L, h * K), rows.errors)
         scaled = rows.scaled(T)
-        return RowSystem(scaled, np.where(hard, 1.0, softness), np.where(hard, -target, wanted))
+        wanted = np.where(hard, -target - applied(T, rows.offsets), wanted)
+        return RowSystem(scaled, np.where(hard, 1.0, softness), wanted)

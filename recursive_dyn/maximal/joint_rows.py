@@ -22,6 +22,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.integrator import numbers
 from recursive_dyn.maximal.block_ldlt import JointEquations
 from recursive_dyn.maximal.joint_kinds import JointKind, inverted, joint_kinds
+from recursive_dyn.maximal.loop_rows import LoopRows
 from recursive_dyn.maximal.poses import applied, bracket, carried_back, inverse, logarithm, poses_of
 from recursive_dyn.model.model import WORLD, Model
 
@@ -35,7 +36,8 @@ class JointRows:
     parent, child (..., n, 6, 6): coefficients of the parent's and child's twist, own axes; errors (..., n, 6): C, and 0
     of coordinates; bias (..., n, 6): what the rows' rates at zero acceleration lack to be C-ddot and q-ddot, negative;
     basis (..., n, 6, 6): the rows N^T and S^+ on twists in child frames; q (..., nq): the joints'
-    coordinates, v (..., nv): their rates.
+    coordinates, v (..., nv): their rates; offsets (..., n, 6): what
+    rows of constraints measure of a body at rest, as of a motor.
     """
 
     parent: Array
@@ -45,6 +47,7 @@ class JointRows:
     basis: Array
     q: Array
     v: Array
+    offsets: Array
 
     def scaled(self, T: Array) -> JointRows:
         """The rows' combinations T (..., n, 6, 6)."""
@@ -52,28 +55,35 @@ class JointRows:
 
     def rates(self, joints: Joints, twists: Array) -> Array:
         """The rows' velocities (..., n, 6) at the bodies' twists (..., n, 6)."""
-        return applied(self.child, twists) + applied(self.parent, joints.of_parents(twists))
+        return applied(self.child, twists[..., joints.children, :]) + applied(self.parent, joints.of_parents(twists))
 
     def forces(self, joints: Joints, multipliers: Array) -> Array:
         """What forces (..., n, 6) along the rows are on the bodies, (..., n, 6)."""
-        own = applied(np.swapaxes(self.child, -1, -2), multipliers)
-        others = applied(np.swapaxes(self.parent, -1, -2), multipliers)
+        own = np.zeros((*multipliers.shape[:-2], joints.links, 6))
         held = joints.parents != WORLD
-        np.add.at(np.moveaxis(own, -2, 0), joints.parents[held], np.moveaxis(others, -2, 0)[held])
+        for J, links in ((self.child, joints.children), (self.parent[..., held, :, :], joints.parents[held])):
+            along = multipliers if J is self.child else multipliers[..., held, :]
+            pushes = applied(np.swapaxes(J, -1, -2), along)
+            np.add.at(np.moveaxis(own, -2, 0), links, np.moveaxis(pushes, -2, 0))
         return own
 
 
 class Joints:
     """The joints of a reduced model between the links of its free one: joint i leads to link i.
 
-    parents (n,): the link that it hangs on, WORLD for none; counts (n,): what it does not allow.
+    After them come ``loops``, one for every row of the scene's constraints, of which they have only the first row.
+    parents, children (n,): the links that each is between, the parent WORLD for none; counts (n,): how many rows are of
+    what it does not allow; links: number of these.
     """
 
-    def __init__(self, reduced: Dynamics) -> None:
+    def __init__(self, reduced: Dynamics, free: Dynamics) -> None:
         model = reduced.model
-        self.reduced = reduced
-        self.parents = np.array([link.parent for link in model.links], dtype=np.int64)
-        self.counts = np.array([6 - link.joint.nv for link in model.links], dtype=np.int64)
+        self.reduced, self.free = reduced, free
+        self.links, self.loops = model.nl, LoopRows(model) if model.constraints else None
+        more = (self.loops.first, self.loops.second) if self.loops else (np.zeros(0, dtype=np.int64),) * 2
+        self.parents = np.concatenate([np.array([link.parent for link in model.links], dtype=np.int64), more[0]])
+        self.children = np.concatenate([np.arange(model.nl), more[1]])
+        self.counts = np.array([6 - link.joint.nv for link in model.links] + [1] * len(more[0]), dtype=np.int64)
         self.kinds: list[JointKind] = joint_kinds(model, reduced, reduced.neutral())
         self.equations = self._equations()
         self._at: bytes | None = None
@@ -84,13 +94,13 @@ class Joints:
 
     def _equations(self) -> JointEquations:
         """Room for the factors of bodies and rows, all six of each joint."""
-        n = len(self)
-        return JointEquations(n, self.parents, np.arange(n), np.full(n, 6))
+        return JointEquations(self.links, self.parents, self.children, np.full(len(self), 6))
 
-    def of(self, reduced: Dynamics) -> Joints:
+    def of(self, reduced: Dynamics, free: Dynamics) -> Joints:
         """The same joints at the parameters of another view of the same dynamics."""
         result = copy.copy(self)
-        result.reduced, result.kinds, result._at = reduced, [kind.view() for kind in self.kinds], None
+        result.reduced, result.free, result._at = reduced, free, None
+        result.kinds = [kind.view() for kind in self.kinds]
         result.equations = self._equations()
         return result
 
@@ -124,8 +134,9 @@ class Joints:
     def relative_poses(self, poses: Array) -> Array:
         """X (..., n, 4, 4) of the links' poses: child frames in parent frames."""
         in_parents, in_children = self.frames()
-        parents = poses[..., self.parents, :, :].copy()
-        parents[..., self.parents == WORLD, :, :] = np.eye(4)
+        own = self.parents[: self.links]
+        parents = poses[..., own, :, :].copy()
+        parents[..., own == WORLD, :, :] = np.eye(4)
         return np.asarray(inverse(parents @ in_parents) @ poses @ inverse(in_children))
 
     def located(self, X: Array, q: Array | None = None) -> Array:
@@ -144,13 +155,13 @@ class Joints:
         X = self.relative_poses(poses)
         own = self.located(X, start)
         A, B = carried_back(in_parents @ X), carried_back(inverse(in_children))
-        carried = applied(A, self.of_parents(twists))
+        carried = applied(A, self.of_parents(twists)[..., : self.links, :])
         relative = applied(B, twists) - carried
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         basis, error, c = (
             np.zeros((*X.shape[:-2], 6, 6)),
             np.zeros((*X.shape[:-2], 6)),
-            np.zeros((*lead, len(self), 6)),
+            np.zeros((*lead, self.links, 6)),
         )
         rates = np.zeros((*lead, self.reduced.nv))
         for kind in self.kinds:
@@ -163,9 +174,42 @@ class Joints:
             rates[..., kind.slots] = turned
             where = np.broadcast_to(own, (*lead, own.shape[-1]))[..., kind.places] + kind.offsets
             c[..., k, :] = kind.motion(where, turned).bias
-        errors = np.where(self.structural, applied(basis, error), 0.0)
+        errors = np.where(self.structural[: self.links], applied(basis, error), 0.0)
         bias = applied(basis, c - bracket(relative, np.broadcast_to(carried, relative.shape)))
-        return JointRows(-(basis @ A), basis @ B, errors, bias, basis, own, rates)
+        rows = JointRows(-(basis @ A), basis @ B, errors, bias, basis, own, rates, np.zeros_like(bias))
+        return rows if self.loops is None else self._with_loops(rows, self.loops, q, v)
+
+    def _with_loops(self, rows: JointRows, loops: LoopRows, q: Array, v: Array) -> JointRows:
+        """The rows with those of constraints after them."""
+        lead, m = np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), len(loops)
+        state = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, rows.q, rows.v)]
+        blocks = [_room(x, lead, m, 2) for x in (rows.parent, rows.child, rows.basis)]
+        parent, child, basis = blocks
+        errors, bias, offsets = (_room(x, lead, m, 1) for x in (rows.errors, rows.bias, rows.offsets))
+        (joint, row), at = self.row_of_slot, self.links + np.arange(m)
+        basis[..., at, :, :] = np.eye(6)
+        for one in np.ndindex(*lead):
+            told = loops.values(self.free, *(x[one] for x in state))
+            own = told.links
+            for k, slot in zip(*np.nonzero(told.shares), strict=True):
+                share, i, r = told.shares[k, slot], joint[slot], row[slot]
+                own[k, i] += share * child[one][i, r]
+                if self.parents[i] != WORLD:
+                    own[k, self.parents[i]] += share * parent[one][i, r]
+                told.bias[k] -= share * bias[one][i, r]
+            child[one][at, 0] = own[np.arange(m), loops.second]
+            parent[one][at, 0] = np.where((loops.first != WORLD)[:, None], own[np.arange(m), loops.first], 0.0)
+            errors[one][at, 0], bias[one][at, 0] = told.phi, -told.bias
+            offsets[one][at, 0] = told.psi - np.einsum("mli,li->m", own, state[1][one].reshape(-1, 6))
+        return replace(rows, parent=parent, child=child, basis=basis, errors=errors, bias=bias, offsets=offsets)
+
+
+def _room(x: Array, lead: tuple[int, ...], more: int, axes: int) -> Array:
+    """x with zeros for so many more joints, and all leading axes."""
+    own = x.shape[-1 - axes :]
+    result = np.zeros((*lead, own[0] + more, *own[1:]))
+    np.moveaxis(result, -1 - axes, 0)[: own[0]] = np.moveaxis(x, -1 - axes, 0)
+    return result
 
 
 def complement(S: Array) -> Array:

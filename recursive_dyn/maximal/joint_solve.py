@@ -19,7 +19,7 @@ Array = np.ndarray
 def solved(
     joints: Joints, rows: JointRows, inertias: Array, free: Array, softness: Array, wanted: Array
 ) -> tuple[Array, Array]:
-    """(x (..., n, 6), lambda (..., n, 6)) with inertias M (n, 6, 6), free M^-1 f (..., n, 6), eps and d (..., n, 6);
+    """(x (..., nl, 6), lambda (..., n, 6)) with inertias M (nl, 6, 6), free M^-1 f (..., nl, 6), eps and d (..., n, 6);
     rows whose softness is infinite are left out."""
     off = np.isinf(softness)
     lead = np.broadcast_shapes(rows.child.shape[:-3], free.shape[:-2], wanted.shape[:-2], softness.shape[:-2])
@@ -27,8 +27,8 @@ def solved(
     child, parent = (np.where(off[..., None], 0.0, J) for J in (rows.child, rows.parent))
     child, parent = (np.broadcast_to(J, (*shape, 6)) for J in (child, parent))
     eps, given = np.broadcast_to(np.where(off, 1.0, softness), shape), np.where(off, 0.0, wanted)
-    forces = np.broadcast_to(applied(inertias, free), shape)
-    x, multipliers = np.empty(shape), np.empty(shape)
+    forces = np.broadcast_to(applied(inertias, free), (*lead, joints.links, 6))
+    x, multipliers = np.empty(forces.shape), np.empty(shape)
     for one in np.ndindex(*lead):
         joints.equations.factor(inertias, parent[one], child[one], eps[one])
         x[one], multipliers[one] = joints.equations.solve(forces[one], np.broadcast_to(given, shape)[one])

@@ -220,7 +220,7 @@ def joint_action_of(dynamics: MaximalDynamics, integrator: str) -> JointAction:
             f"method '{dynamics.method}' is stepped by {' or '.join(map(repr, known))}, not by {integrator!r}; choose"
             f" {'one of these' if penalty else 'it'}, or compile with method='recursive' for others"
         )
-    kind = JointAction if penalty else JointStep
+    kind = JointAction if penalty or dynamics.joints.loops else JointStep
     return kind(dynamics, integrator == IMPLICIT)
 
 

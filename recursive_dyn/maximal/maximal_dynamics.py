@@ -54,7 +54,7 @@ class MaximalDynamics(Dynamics):
         self.reduced = Dynamics(reduced, AUTO)
         self.reduced._values = self._values
         self.stiffness, self.damping, self.stabilization = _settings(method, settings)
-        self.joints = Joints(self.reduced)
+        self.joints = Joints(self.reduced, self)
         self._inertias_at: bytes | None = None
         check_masses(self, self.inertias)
 
@@ -73,7 +73,7 @@ class MaximalDynamics(Dynamics):
         result = super().view()
         result.reduced = self.reduced.view()
         result.reduced._values = result._values
-        result.joints, result._inertias_at = self.joints.of(result.reduced), None
+        result.joints, result._inertias_at = self.joints.of(result.reduced, result), None
         return result
 
     @property
@@ -126,7 +126,20 @@ class MaximalDynamics(Dynamics):
         rows = self.joint_rows(q, v)
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
         rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6))
-        return rows.errors, np.where(self.structural, rates, 0.0)
+        n = self.joints.links
+        return rows.errors[..., :n, :], np.where(self.structural, rates, 0.0)[..., :n, :]
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the rows of the scene's constraints."""
+        return self.reduced.constraints
+
+    def constraint_errors(self, q: Any, v: Any = None) -> tuple[Array, Array]:
+        """(phi, psi), each (..., m), of the rows of the scene's constraints: what should be zero."""
+        rows, n = self.joint_rows(q, v), self.joints.links
+        twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
+        rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6)) + rows.offsets
+        return rows.errors[..., n:, 0], rates[..., n:, 0]
 
     def joint_rows(self, q: Any, v: Any = None, start: Array | None = None) -> JointRows:
         """The joints' rows at a state; start (..., reduced.nq): joint coordinates to search from."""
@@ -173,7 +186,7 @@ class MaximalDynamics(Dynamics):
     def spring_forces(self, rows: JointRows, twists: Array, h: float) -> Array:
         """-K C - D C-dot (..., n, 6) along the joints' rows."""
         K, D = self.springs(rows, h, implicit=False)
-        return -(applied(K, rows.errors) + applied(D, rows.rates(self.joints, twists)))
+        return -(applied(K, rows.errors) + applied(D, rows.rates(self.joints, twists) + rows.offsets))
 
     def passive_rows(self, rows: JointRows) -> Array:
         """Forces (n, 6) of the joints' own dampers and springs along their rows."""
@@ -199,12 +212,14 @@ class MaximalDynamics(Dynamics):
         axis, both bodies together."""
         joints = self.joints
         in_parents, in_children = joints.frames()
-        inverse_masses = np.linalg.inv(self.inertias)
+        n, inverse_masses = joints.links, np.linalg.inv(self.inertias)
         B = carried_back(inverse(in_children))
         A = carried_back(in_parents)
         W = np.linalg.eigvalsh(_halves(B @ inverse_masses @ np.swapaxes(B, -1, -2)))[..., -1]
-        others = np.linalg.eigvalsh(_halves(A @ inverse_masses[joints.parents] @ np.swapaxes(A, -1, -2)))[..., -1]
-        return 1.0 / (W + np.where((joints.parents != WORLD)[:, None], others, 0.0))
+        others = np.linalg.eigvalsh(_halves(A @ inverse_masses[joints.parents[:n]] @ np.swapaxes(A, -1, -2)))[..., -1]
+        own = 1.0 / (W + np.where((joints.parents[:n] != WORLD)[:, None], others, 0.0))
+        # a loop's row is as hard as the lighter of its bodies' joints
+        return np.concatenate([own, np.minimum(own[joints.children[n:]], own[joints.parents[n:]])[:, [1, 0]]])
 
     def _near(self, q: Any) -> Array | None:
         return None if q is None else self.reduced._finite("near", q, self.reduced.nq)

@@ -18,13 +18,13 @@ Sixes = Annotated[np.ndarray, float, 6]
 def carried_outward(joints: Joints, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Poses (n, 4, 4) and twists (n, 6), own axes, of the bodies at joint coordinates q (nq,) and rates v (nv,)."""
     in_parents, in_children = joints.frames()
-    n = len(joints)
+    n, parents = joints.links, joints.parents[: joints.links]
     G, moving, X, V = np.empty((n, 4, 4)), np.zeros((n, 6)), np.zeros((n, 4, 4)), np.zeros((n, 6))
     for kind in joints.kinds:
         now = kind.motion(q[kind.places] + kind.offsets)
         G[kind.numbers], moving[kind.numbers] = now.pose, applied(now.subspace, v[kind.slots])
-    outward_poses(joints.parents, in_parents, G, in_children, X)
-    outward_twists(joints.parents, X, in_children, moving, V)
+    outward_poses(parents, in_parents, G, in_children, X)
+    outward_twists(parents, X, in_children, moving, V)
     return X, V
 
 

@@ -59,7 +59,7 @@ def test_a_joint_that_only_turns_is_driven_by_a_pure_couple(kind):
 
 def test_a_hinge_is_driven_by_a_couple_about_its_axis_on_arm_and_parent():
     scene = Scene()
-    base = scene.world.attach(Body("base", mass=1.0), joints.free())
+    base = scene.world.attach(Body("base", mass=1.0, inertia=0.1 * np.eye(3)), joints.free())
     base.attach(Body("arm", mass=1.0, center_of_mass=(0, 0, -0.5)), joints.revolute("y"))
     d = scene.compile()
     wrenches = d.cartesian_forces(d.neutral(), [0, 0, 0, 0, 0, 0, 2.5])

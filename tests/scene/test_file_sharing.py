@@ -16,6 +16,7 @@ from trees import random_body
 
 import recursive_dyn as rd
 from recursive_dyn.graph.program import content_hash
+from recursive_dyn.model.force_element import ElementSpec
 from scene import Body, Scene, joints, linkages, shapes
 from scene.constraint_group import ConstraintGroup
 from scene.file import constructors
@@ -245,11 +246,13 @@ def test_all_that_a_scene_holds_is_known_to_files():
 
     What a body was lowered to is found again, and no file keeps it.
     """
-    known = {"_gravity", "world", "parameters", "coordinates", "constraints", "joint_names", "pairs", "passing"}
+    known = {"_gravity", "world", "parameters", "coordinates", "constraints", "forces", "joint_names", "pairs"}
+    known.add("passing")
     assert vars(Scene()).keys() == known
     node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "_lowered"}
     assert vars(Body("a")).keys() == node
     assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant"}
+    assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
     assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}
     assert {f.name for f in dataclasses.fields(SurfaceContact)} == {"first", "second", "flip", "turn", "spins"}

@@ -28,9 +28,12 @@ def singular(model: Model, q: np.ndarray, parameters: Mapping[str, float]) -> tu
     Quaternions are singular where they are zeros; of other joints those with coordinates of their own are looked at.
     """
     found = []
-    for first, last in model.units:
-        zeros = np.flatnonzero(~q[:, first:last].any(axis=1))[:1]
-        found += [(row, _ZEROS.format(model.coordinate_names[first])) for row in zeros.tolist()]
+    if model.units:
+        first, end = np.array(model.units).T
+        before = np.pad(np.cumsum(q != 0.0, axis=1), ((0, 0), (1, 0)))  # how many are not 0
+        zeros = before[:, end] == before[:, first]
+        for unit in np.flatnonzero(zeros.any(axis=0)).tolist():
+            found.append((int(zeros[:, unit].argmax()), _ZEROS.format(model.coordinate_names[first[unit]])))
     for link in _watched(model):
         name = model.coordinates[link.slots[0]].name if link.slots else ""
         found += [(row, _MESSAGE.format(name)) for row in _singular_rows(link, q, parameters)]

@@ -12,11 +12,12 @@ from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.integrators.integrator import joint_forces, numbers, plain_positions
+from recursive_dyn.integrators.integrator import joint_forces, plain_positions
 from recursive_dyn.maximal.expressible import check_joints, check_masses
 from recursive_dyn.maximal.held_names import held_names
 from recursive_dyn.maximal.joint_rows import JointRows, Joints
 from recursive_dyn.maximal.joint_solve import solved
+from recursive_dyn.maximal.link_inertias import link_inertias
 from recursive_dyn.maximal.outward import carried_outward
 from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse
 from recursive_dyn.model.model import WORLD, Model
@@ -166,6 +167,16 @@ class MaximalDynamics(Dynamics):
         x, _ = solved(self.joints, rows, self.inertias, a, np.where(hard, 0.0, rotors), rows.bias)
         return x.reshape(*x.shape[:-2], -1)
 
+    def derivatives(self, function: str, *arguments: Any, **settings: Any) -> tuple[Array, ...]:
+        """As of any dynamics, of functions of the bodies by themselves; ModelError for those that joints act in."""
+        if function == "step" or self.functions.function(function).solves:
+            raise ModelError(f"{function} has no derivatives in maximal coordinates; differentiate dynamics.reduced")
+        return super().derivatives(function, *arguments, **settings)
+
+    def linearize(self, *arguments: Any, **settings: Any) -> tuple[Array, Array]:
+        """ModelError: joints are not in the derivatives of free bodies."""
+        raise ModelError("there is no linear model in maximal coordinates; linearize dynamics.reduced")
+
     def free_accelerations(self, q: Array, v: Array, tau: Array) -> Array:
         """Accelerations (..., 6 n) of the bodies as if there were no joints."""
         return self.call("forward_dynamics", q, v, tau)
@@ -248,22 +259,6 @@ class MaximalDynamics(Dynamics):
     def _of_coordinates(self, rows: JointRows, tau: Array) -> Array:
         forces = rows.forces(self.joints, self._in_rows(tau))
         return forces.reshape(*forces.shape[:-2], -1)
-
-
-def link_inertias(dynamics: Dynamics) -> Array:
-    """Of every link by itself, (n, 6, 6) on twists [omega; v] at its origin, own axes, at the present parameters."""
-    links, n = dynamics.model.links, dynamics.model.nl
-    mass = numbers(dynamics, np.array([link.mass for link in links], dtype=object))
-    center = numbers(dynamics, np.array([link.center for link in links], dtype=object).reshape(n, 3))
-    own = numbers(dynamics, np.array([link.inertia for link in links], dtype=object).reshape(n, 3, 3))
-    x, y, z = (mass[:, None] * center).T
-    first, M = np.zeros((n, 3, 3)), np.zeros((n, 6, 6))
-    first[:, 0, 1], first[:, 0, 2], first[:, 1, 2] = -z, y, -x
-    first -= np.swapaxes(first, -1, -2)
-    square = (center * center).sum(axis=-1)[:, None, None] * np.eye(3) - center[:, :, None] * center[:, None, :]
-    M[:, :3, :3], M[:, :3, 3:], M[:, 3:, :3] = own + mass[:, None, None] * square, first, -first
-    M[:, 3:, 3:] = mass[:, None, None] * np.eye(3)
-    return M
 
 
 def _halves(W: Array) -> Array:

@@ -24,13 +24,20 @@ class Curve:
 
 @dataclass
 class Plot:
-    """Curves over the times at which something was added: ``low`` to ``high`` from the bottom to the top."""
+    """Curves over the times at which something was added: ``low`` to ``high`` from the bottom to the top.
+
+    share: of the picture's width and height; column: how many plots of the same width stand left of it; named: whether
+    it says what its curves are.
+    """
 
     title: str
     curves: Sequence[Curve]
     low: float
     high: float
     times: list[float] = field(default_factory=list)
+    share: tuple[float, float] = SHARE
+    column: int = 0
+    named: bool = True
 
     def add(self, time: float, *values: float) -> None:
         """A value of each curve, at a time in s."""
@@ -39,21 +46,22 @@ class Plot:
             curve.values.append(value)
 
     def drawn(self, picture: np.ndarray) -> np.ndarray:
-        """The picture (h, w, 3) with the plot in its lower left corner."""
+        """The picture (h, w, 3) with the plot along its lower edge."""
         height, width = picture.shape[:2]
-        w, h = round(SHARE[0] * width), round(SHARE[1] * height)
+        w, h = round(self.share[0] * width), round(self.share[1] * height)
         size = max(9, height // 36)
         font = ImageFont.load_default(size)
         image = Image.fromarray(picture)
-        corner = (size, height - h - size)
+        corner = (size + self.column * (w + size), height - h - size)
         under = image.crop((*corner, corner[0] + w, corner[1] + h))
         panel = Image.blend(under, Image.new("RGB", (w, h), PAPER), CLEAR)
         draw = ImageDraw.Draw(panel)
-        lines = [(self.title, INK), *((curve.name, curve.color) for curve in self.curves)]
+        lines = [(self.title, INK), *((curve.name, curve.color) for curve in self.curves if self.named)]
         for k, (text, color) in enumerate(lines):
             draw.text((size // 2, (0.2 + 1.25 * k) * size), text, fill=color, font=font)
         left, right, top, bottom = 3.4 * size, w - 0.7 * size, (1 + 1.25 * len(lines)) * size, h - 0.8 * size
-        decades = range(round(np.log10(self.low)), round(np.log10(self.high)) + 1)
+        first, last = round(np.log10(self.low)), round(np.log10(self.high))
+        decades = range(first, last + 1, 1 + (last - first) // 6)
 
         def level(value: float) -> float:
             share = np.log10(np.clip(value, self.low, self.high) / self.low) / np.log10(self.high / self.low)

@@ -40,6 +40,7 @@ GALLERY = (
     "lqr",
     "reach",
     "bead_and_wire",
+    "three_ways",
     "force_twin",
     "over_the_pole",
     "bezier_chain",

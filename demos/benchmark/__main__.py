@@ -9,6 +9,7 @@ from demos.benchmark import (
     derivatives,
     drawing,
     edits,
+    formulations,
     integrators,
     kinematics,
     local_coordinates,
@@ -33,6 +34,7 @@ TABLES = (
     "papers",
     "contact",
     "integrators",
+    "formulations",
     "edits",
     "topology",
     "drawing",
@@ -78,6 +80,8 @@ def _print(chosen: argparse.Namespace, tables: Sequence[str]) -> None:
         contact.all_of_them(chosen.long, chosen.rows)
     if "integrators" in tables:
         integrators.table()
+    if "formulations" in tables:
+        formulations.table(20 * chosen.seconds)
     if "edits" in tables:
         edits.table()
     if "topology" in tables:

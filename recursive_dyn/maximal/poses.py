@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from math import atan2, sqrt
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_log, quaternion_to_matrix, screw_log
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix
 
 Array = np.ndarray
+_SMALL = 1e-2  # rad, below which a series has all digits
 
 
 def poses_of(q: Array) -> Array:
@@ -30,8 +35,42 @@ def inverse(X: Array) -> Array:
 
 def logarithm(X: Array) -> Array:
     """The twists (..., 6), [omega; v], that lead to poses (..., 4, 4) in a unit of time."""
-    omega = quaternion_log(matrix_to_quaternion(X[..., :3, :3]))
-    return np.concatenate([omega, screw_log(omega, X[..., :3, 3])], axis=-1)
+    found = np.empty((*X.shape[:-2], 6))
+    _logarithms(np.ascontiguousarray(X).reshape(-1, 4, 4), found.reshape(-1, 6))
+    return found
+
+
+@compiled
+def _logarithms(X: Annotated[np.ndarray, float, 4, 4], found: Annotated[np.ndarray, float, 6]) -> None:
+    """``logarithm`` of m poses: ``rotations.matrix_to_quaternion``, ``quaternion_log`` and ``screw_log`` in numbers."""
+    for i in range(len(X)):
+        R = X[i]
+        xx, yy, zz = R[0, 0], R[1, 1], R[2, 2]
+        x, y, z, w = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1.0 + xx + yy + zz
+        if xx > yy and xx > zz and 1.0 + xx - yy - zz > w:
+            x, y, z, w = 1.0 + xx - yy - zz, R[0, 1] + R[1, 0], R[2, 0] + R[0, 2], x
+        elif yy > zz and 1.0 + yy - xx - zz > w:
+            x, y, z, w = R[0, 1] + R[1, 0], 1.0 + yy - xx - zz, R[1, 2] + R[2, 1], y
+        elif 1.0 + zz - xx - yy > w:
+            x, y, z, w = R[2, 0] + R[0, 2], R[1, 2] + R[2, 1], 1.0 + zz - xx - yy, z
+        side = 1.0 if w >= 0.0 else -1.0
+        size = sqrt(x * x + y * y + z * z)
+        angle = 2.0 * atan2(size, abs(w))
+        # rotation vector over the vector part; where that is 0, 2 / w
+        scale = side * (angle / size if size > 0.0 else 2.0 / abs(w))
+        a, b, c = x * scale, y * scale, z * scale
+        square = angle * angle
+        if angle < _SMALL:
+            share = 1.0 / 12.0 + square * (1.0 / 720.0 + square / 30240.0)
+        else:
+            half = 0.5 * angle
+            share = (1.0 - half * abs(w) / size) / square
+        p, q, r = R[0, 3], R[1, 3], R[2, 3]
+        u, v, t = b * r - c * q, c * p - a * r, a * q - b * p
+        found[i, 0], found[i, 1], found[i, 2] = a, b, c
+        found[i, 3] = p - 0.5 * u + share * (b * t - c * v)
+        found[i, 4] = q - 0.5 * v + share * (c * u - a * t)
+        found[i, 5] = r - 0.5 * t + share * (a * v - b * u)
 
 
 def carried_back(X: Array) -> Array:

@@ -75,6 +75,7 @@ def test_corners_are_found_once(tmp_path, monkeypatch):
     np.testing.assert_array_equal(support.points, first * (1.0, 2.0, 3.0))
 
 
+@pytest.mark.xfail(strict=True, reason="SciPy's hulls, 0.2 s to import, find the faces that its round toes may meet")
 def test_a_first_robot_touches_the_ground_without_what_only_reads_meshes():
     """Each of these takes longer to import than the robot takes to be read and mirrored."""
     program = """

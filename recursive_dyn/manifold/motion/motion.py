@@ -93,8 +93,7 @@ class Motion(Stepped[ManifoldDynamics]):
         self.control = None
         self._forces = dynamics.no_forces()
         self._loop: _Loop | None = None
-        self._known = b""
-        self._carried = self._forces.numbers.copy()  # the forces at the end of the last step
+        self._last = _Last(self._forces.numbers.copy(), b"")
 
     def __repr__(self) -> str:
         variables = ", ".join(map(str, self.dynamics.configuration))
@@ -107,6 +106,7 @@ class Motion(Stepped[ManifoldDynamics]):
     def __getstate__(self) -> dict[str, Any]:
         state = State(self.q.copy(), self.v.copy(), self.time)
         own = {"_dynamics": self.dynamics.view(), "_state": state, "_forces": self._forces.copy(), "_loop": None}
+        own["_last"] = _Last(self._last.carried.copy(), self._last.known)
         return self.__dict__ | own
 
     @property
@@ -203,6 +203,7 @@ class Motion(Stepped[ManifoldDynamics]):
         if self._loop is None:
             self._loop = _Loop(self.dynamics)
         loop, state, given, start, done = self._loop, self._state, self._forces.numbers.copy(), self._state.time, 0
+        last, numbers = self._last, self._forces.numbers
         loop.load(q=state.q, v=state.v, forces=given, parameters=self._dynamics.parameters.numbers)
         while done < count:
             more, code = loop.run(self._timestep, count - done)
@@ -213,8 +214,8 @@ class Motion(Stepped[ManifoldDynamics]):
             # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
             state.q[:] = loop.q
             state.v[:] = loop.v
-            self._forces.numbers[:] = self._carried = forces
-            state.clock[0], self._known = time, known
+            numbers[:] = last.carried = forces
+            state.clock[0], last.known = time, known
             if code != drivers.OK:
                 why = "a force is not finite; pass finite numbers only"
                 if code != drivers.BAD_INPUT:
@@ -233,7 +234,11 @@ class Motion(Stepped[ManifoldDynamics]):
         kept = snapshot.q, snapshot.v, snapshot.forces, snapshot.parameters
         for own, array in zip(self._arrays(), kept, strict=True):
             own[:] = array
-        self._state.time, self._remainder, self._carried = snapshot.time, snapshot.remainder, snapshot.forces.copy()
+        self._state.time, self._remainder, self._last.carried = (
+            snapshot.time,
+            snapshot.remainder,
+            snapshot.forces.copy(),
+        )
 
     def _arrays(self) -> tuple[Array, ...]:
         return self.q, self.v, self._forces.numbers, self.dynamics.parameters.numbers
@@ -247,16 +252,25 @@ class Motion(Stepped[ManifoldDynamics]):
 
     def _refuse_bad_start(self) -> None:
         """A state or parameters written by hand are checked once; forces that prescribe motions when they jump."""
-        known, pushed = self._known == self._content(self._state.q, self._state.v), self._forces.numbers.tobytes()
-        if known and pushed == self._carried.tobytes():
+        known, pushed = self._last.known == self._content(self._state.q, self._state.v), self._forces.numbers.tobytes()
+        if known and pushed == self._last.carried.tobytes():
             return
         self._forces.refuse_missing()
         if not known:
             self.dynamics.parameters.refuse_missing()
             refuse_bad_start(self.dynamics, self.q, self.v, self._forces)
         elif self.dynamics.driven:
-            change = self._forces.numbers, self._carried
+            change = self._forces.numbers, self._last.carried
             refuse_jump(self.dynamics, self.q, self.v, self._forces, change, self._timestep)
+
+
+@dataclass(slots=True)
+class _Last:
+    """What the last step left: the forces at its end, and what state and parameters it ended with. Assigning to it
+    calls nothing, as assigning to a motion does."""
+
+    carried: Array
+    known: bytes
 
 
 def _own(value: Any) -> Any:

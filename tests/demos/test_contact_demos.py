@@ -133,7 +133,7 @@ def linked(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def test_chains_fall_on_their_own_rings():
-    chains(0.6)
+    chains(1.0)
 
 
 @pytest.mark.slow

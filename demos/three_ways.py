@@ -21,6 +21,7 @@ from bridge import Camera
 from demos import torus_chain
 from demos.curves_over_time import Curve, Plot
 from demos.stage import Stage, compiled
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints, shapes
 
@@ -120,7 +121,7 @@ class Run:
         """Let go."""
         dynamics = system.scene.compile(way.method)
         simulation = rd.Simulation(dynamics, timestep, way.integrator)
-        maximal = hasattr(dynamics, "from_reduced")
+        maximal = isinstance(dynamics, MaximalDynamics)
         simulation.q[:] = dynamics.from_reduced(system.start)[0] if maximal else system.start
         run = cls(simulation, 0.0, most_kinetic(dynamics.reduced if maximal else dynamics, system.start))
         run.energy = run.total()
@@ -147,9 +148,9 @@ class Run:
         d, sim = self.simulation.dynamics, self.simulation
         if self.lost:
             return float("inf")
-        if hasattr(d, "joint_errors"):
-            return float(np.abs(d.joint_errors(sim.q, sim.v)[0]).max())
-        return float(np.abs(d.constraint_errors(sim.q, sim.v)[0]).max(initial=0.0)) if d.constraints else 0.0
+        missed = [d.joint_errors(sim.q, sim.v)[0]] if isinstance(d, MaximalDynamics) else []
+        missed += [d.constraint_errors(sim.q, sim.v)[0]] if d.constraints else []
+        return max((float(np.abs(own).max()) for own in missed), default=0.0)
 
     def drift(self) -> float:
         """Share of the energy in play that came or went."""

@@ -10,46 +10,31 @@ import numpy as np
 from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, evaluate, is_constant
-from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.maximal.freeing import free_model
 from recursive_dyn.model.assemble import build_model
-from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body, Node
-from scene.constraint_group import DROP, ConstraintGroup
+from scene.constraint_group import DROP
+from scene.content import SceneContent
 from scene.joints.surfaces.relative_curvature import check_contact
 from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
 
 
-def lower(
-    bodies: Sequence[Body],
-    gravity: np.ndarray,
-    parameters: Mapping[str, float],
-    shared: Sequence[Coordinate] = (),
-    constraints: Sequence[ConstraintGroup] = (),
-    forces: Sequence[ElementSpec] = (),
-) -> Model:
-    """The model of bodies given parents first; ModelError names what is wrong."""
+def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
+    """The model of bodies given parents first, with all else that a scene has; ModelError names what is wrong."""
     graph = Graph()
-    return _model(graph, _specifications(bodies, graph, parameters), gravity, parameters, shared, constraints, forces)
+    return _model(scene, graph, _specifications(bodies, graph, scene.parameters))
 
 
-def lower_free(
-    bodies: Sequence[Body],
-    gravity: np.ndarray,
-    parameters: Mapping[str, float],
-    shared: Sequence[Coordinate] = (),
-    constraints: Sequence[ConstraintGroup] = (),
-    forces: Sequence[ElementSpec] = (),
-) -> tuple[Model, Model]:
+def lower_free(scene: SceneContent, bodies: Sequence[Body]) -> tuple[Model, Model]:
     """The same model, and that of the same bodies set free."""
     graph = Graph()
-    specs = _specifications(bodies, graph, parameters)
-    model = _model(graph, specs, gravity, parameters, shared, constraints, forces)
-    return model, free_model(graph, specs, model, forces)
+    specs = _specifications(bodies, graph, scene.parameters)
+    model = _model(scene, graph, specs)
+    return model, free_model(graph, specs, model, scene.forces)
 
 
 def _specifications(bodies: Sequence[Body], graph: Graph, parameters: Mapping[str, float]) -> list[BodySpec]:
@@ -67,18 +52,12 @@ def _specifications(bodies: Sequence[Body], graph: Graph, parameters: Mapping[st
     return list(specs.values())
 
 
-def _model(
-    graph: Graph,
-    specs: Sequence[BodySpec],
-    gravity: np.ndarray,
-    parameters: Mapping[str, float],
-    shared: Sequence[Coordinate],
-    constraints: Sequence[ConstraintGroup],
-    forces: Sequence[ElementSpec],
-) -> Model:
+def _model(scene: SceneContent, graph: Graph, specs: Sequence[BodySpec]) -> Model:
+    parameters, constraints = scene.parameters, scene.constraints
     rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
-    down = _scalars(gravity, graph, frozenset(parameters), "gravity")
-    model = build_model(graph, specs, down, list(parameters.items()), shared, rows, forces)
+    down = _scalars(scene.gravity_scalars(), graph, frozenset(parameters), "gravity")
+    shared = list(scene.coordinates.values())
+    model = build_model(graph, specs, down, list(parameters.items()), shared, rows, scene.forces)
     droppable = {name for c in constraints if c.redundant == DROP for name in c.row_names}
     return independent(model, droppable) if rows else model
 

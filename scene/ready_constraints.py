@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -82,9 +84,7 @@ class ReadyConstraints(SceneContent):
         return self._ready("gear", name, rows)
 
     def _ready(self, kind: str, name: str | None, rows: Any) -> ConstraintGroup:
-        if name is None:
-            known = {group.name for group in self.constraints}
-            name = next(n for k in range(1, len(known) + 2) if (n := f"{kind} {k}") not in known)
+        name = numbered(kind, {group.name for group in self.constraints}) if name is None else name
         group = ConstraintGroup(name, tuple(rows(Graph(), f"constraint '{name}'")), DROP)
         self.add_constraint(group)
         return group
@@ -98,6 +98,11 @@ class ReadyConstraints(SceneContent):
         X = np.eye(4) if pose is None else rigid_pose(what, "a pose", pose)
         origin = self._place(what, node, X[:3, 3])
         return rotation(graph, origin.body) @ array(X[:3, :3]), origin.position(graph)
+
+
+def numbered(kind: str, known: Collection[str]) -> str:
+    """The first of "kind 1", "kind 2", ... that is no name yet."""
+    return next(name for k in count(1) if (name := f"{kind} {k}") not in known)
 
 
 def _triad(what: str, axis: Any) -> tuple[np.ndarray, list[np.ndarray]]:

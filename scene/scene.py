@@ -112,7 +112,7 @@ class Scene(SceneForces):
     def model_of(self, bodies: Sequence[Body]) -> Model:
         """The tree of these bodies, parents first, with all else that the scene has."""
         with building():
-            return lower(bodies, *self._lowered()[1:])
+            return lower(self, bodies)
 
     def compile(self, method: str = "auto", **settings: Any) -> Dynamics:
         """Equations of motion; each function compiles at its first call.
@@ -126,7 +126,7 @@ class Scene(SceneForces):
         """
         if method in MAXIMAL:
             with building():
-                reduced, free = lower_free(*self._lowered())
+                reduced, free = lower_free(self, self.bodies)
             for name in topology.hanging(self).strengths:
                 raise ModelError(
                     f"joint of '{name}' may break, which method '{method}' does not watch; use 'recursive'"
@@ -139,11 +139,6 @@ class Scene(SceneForces):
                 f"method '{method}' has no setting '{next(iter(settings))}'; maximal coordinates have some"
             )
         return Dynamics(self.model(), method, topology.hanging(self))
-
-    def _lowered(self) -> tuple[Any, ...]:
-        """What ``lower`` makes a model of."""
-        gravity, shared = self.gravity_scalars(), list(self.coordinates.values())
-        return self.bodies, gravity, self.parameters, shared, self.constraints, self.forces
 
     @classmethod
     def from_urdf(cls, path: str | Path, fixed_base: bool | None = None, **options: Any) -> Scene:

@@ -12,7 +12,7 @@ from recursive_dyn.graph.expression import Graph
 from recursive_dyn.model.force_element import ElementSpec
 from scene import force_elements as elements
 from scene.body import Body, World
-from scene.ready_constraints import ReadyConstraints
+from scene.ready_constraints import ReadyConstraints, numbered
 
 _ORIGIN = (0.0, 0.0, 0.0)
 
@@ -147,7 +147,7 @@ class SceneForces(ReadyConstraints):
     def _added(self, kind: str, name: Any, made: Any) -> ElementSpec:
         known = {element.name for element in self.forces}
         if name is None:
-            name = next(f"{kind} {k}" for k in range(1, len(known) + 2) if f"{kind} {k}" not in known)
+            name = numbered(kind, known)
         if not isinstance(name, str) or not name or name in known:
             raise ModelError(f"a force element needs a name that no other has, not {name!r}")
         element: ElementSpec = made(name)
@@ -155,13 +155,10 @@ class SceneForces(ReadyConstraints):
         return element
 
     def _body(self, name: str, node: Any) -> Body:
-        found = self[self._named(f"force element '{name}'", node)]
-        return found
+        return self[self._named(f"force element '{name}'", node)]
 
     def _point(self, name: str, node: Any, place: Any) -> elements.Point:
-        what = f"force element '{name}'"
-        known = self._named(what, node)
-        return elements.point(what, None if known == self.world.name else self[known], place)
+        return self._place(f"force element '{name}'", node, place)
 
     def _path(self, name: str, path: Any) -> list[elements.Point]:
         try:

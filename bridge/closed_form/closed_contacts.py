@@ -10,7 +10,7 @@ import numpy as np
 from bridge.closed_form.box_box import box_box
 from bridge.closed_form.near_pairs import APART, PairRoom, Rules, near_pairs, rule_of
 from bridge.closed_form.solids import BOX, Poses, Solids, overlap, place_solids
-from bridge.curved.manifold_points import Found, InWorld, turned
+from bridge.curved.manifold_points import Found, InWorld, turned, written
 from bridge.curved.round_box import round_box
 from bridge.curved.round_shapes import round_round
 from bridge.planes.half_spaces import MARGIN
@@ -72,7 +72,7 @@ def look_closed(given: ClosedLook) -> int:
                 if row + found.size[0] > len(table.gaps):
                     return NO_ROWS
                 for k in range(found.size[0]):
-                    _write(given, row, a, b, rule, found.rows[k])
+                    _write(given, row, a, b, rule, k)
                     row += 1
             at = pairs.following[at]
     table.size[0] = row
@@ -99,16 +99,11 @@ def meet(solids: Solids, placed: InWorld, a: int, b: int, margin: float, found: 
 
 
 @compiled
-def _write(given: ClosedLook, row: int, a: int, b: int, rule: int, values: Floats) -> None:
+def _write(given: ClosedLook, row: int, a: int, b: int, rule: int, k: int) -> None:
     table, solids = given.table, given.solids
     table.a[row], table.b[row] = solids.bodies[a], solids.bodies[b]
     table.keys[row] = (a << BITS) + b
-    table.gaps[row] = values[6]
-    for i in range(3):
-        table.normals[row, i] = values[3 + i]
-        table.points[row, 0, i] = values[i] + values[6] * values[3 + i]
-        table.points[row, 1, i] = values[i]
-        table.drift[row, i] = table.impulses[row, i] = table.moments[row, i] = 0.0
+    written(given.found, k, table, row)
     table.frictions[row] = given.frictions[rule]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
 from bridge.curved.curved_pairs import is_known, meet_curved
 from bridge.curved.distances import distance_to
+from bridge.curved.manifold_points import written
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
@@ -60,7 +61,7 @@ def true_points(
             meet_curved(shapes.kinds, shapes.hulls, shapes.placed, shapes.solids, i, j, MARGIN, shapes.found)
             for k in range(shapes.found.size[0]):
                 if row + count < room:
-                    _write(shapes, k, table, row + count)
+                    written(shapes.found, k, table, row + count)
                 count += 1
     return count
 
@@ -76,17 +77,6 @@ def is_new(done: Integers, pair: int) -> bool:
         place = (place + 1) & last
     done[place] = pair
     return True
-
-
-@compiled
-def _write(shapes: TrueShapes, k: int, table: ContactTable, row: int) -> None:
-    values = shapes.found.rows[k]
-    table.gaps[row] = values[6]
-    for i in range(3):
-        table.normals[row, i] = values[3 + i]
-        table.points[row, 0, i] = values[i] + values[6] * values[3 + i]
-        table.points[row, 1, i] = values[i]
-        table.drift[row, i] = table.impulses[row, i] = table.moments[row, i] = 0.0
 
 
 @compiled

@@ -7,17 +7,15 @@ import math
 import numpy as np
 
 from bridge.curved.manifold_points import Found, closest, crossed, dot, normalized, put
-from bridge.curved.solid import Solid, lowest
+from bridge.curved.solid import Solid, lowest, rim_axes, rim_end, rim_quarter
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _LIKE = 0.9  # cosine of the angle between normals that carry together, and to an axis along which a cap is met
 _ACROSS = 0.1  # cosine of the angle to an axis, up to which a barrel is met
 _EVEN = 1e-6  # cosine, or sine, of the angle to an axis, up to which a barrel or a cap is met all along
 _SHARE = 1e-9  # of a radius: how far within a rim a point is that is on it
-_LEVEL = 1e-12  # sine of a rim's tilt below which it lies flat
 _WITHIN = 1e-9  # m beyond a rim or an end that still is within
 _APART = 1e-3  # of the size: points that are nearer are one
-_COS, _SIN = (1.0, 0.0, -1.0, 0.0), (0.0, 1.0, 0.0, -1.0)  # of quarter turns
 
 
 @compiled
@@ -68,22 +66,12 @@ def _crossing(one: Solid, other: Solid, n: Floats, gap: float, found: Found) -> 
 def _carried(one: Solid, other: Solid, n: Floats, sign: float, margin: float, found: Found) -> None:
     """Points of one cylinder, which is along n from the other, that are over a cap or the barrel of that one; told as
     if the other were B, or A where sign is -1."""
-    u, down, across, x, end = one.axes[2], np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    cosine, radius, half = dot(u, n), one.size[0], one.size[1]
-    for i in range(3):
-        down[i] = cosine * u[i] - n[i]
-    if normalized(down) < _LEVEL:
-        down[:] = one.axes[0]
-    rest = dot(down, u)
-    for i in range(3):
-        down[i] -= rest * u[i]  # of a small tilt rounding is left, along the axis too
-    crossed(u, down, across)
+    down, across, x, end = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    cosine = rim_axes(one, n, down, across)
     for side in range(2):
-        for i in range(3):
-            end[i] = one.centre[i] + (2.0 * side - 1.0) * half * u[i]
+        rim_end(one, side, end)
         for quarter in range(4):
-            for i in range(3):
-                x[i] = end[i] + radius * (_COS[quarter] * down[i] + _SIN[quarter] * across[i])
+            rim_quarter(one, end, down, across, quarter, x)
             _over(one, other, x, n, sign, margin, found)
         _over_rim(one, other, end, n, sign, margin, found)
     if abs(cosine) < _ACROSS:

@@ -7,18 +7,16 @@ import math
 import numpy as np
 
 from bridge.curved.distances import beyond, is_over
-from bridge.curved.manifold_points import Found, crossed, dot, normalized, put
+from bridge.curved.manifold_points import Found, dot, normalized, put
 from bridge.curved.polytopes import Polytopes
-from bridge.curved.solid import Solid
+from bridge.curved.solid import Solid, rim_axes, rim_end, rim_quarter
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _LIKE = 0.9  # cosine of the angle between normals that carry together
 _ALONG = 0.99  # cosine of the angle between a cylinder and an edge that it lies along
 _STANDING = 0.1  # cosine of the angle between the axis and a face's normal, from which on corners are under a cap
-_LEVEL = 1e-12  # sine of a rim's tilt below which it lies flat
 _WITHIN = 1e-9  # m beyond a side that still is within
 _APART = 1e-3  # of the size: points that are nearer are one
-_COS, _SIN = (1.0, 0.0, -1.0, 0.0), (0.0, 1.0, 0.0, -1.0)  # of quarter turns
 
 
 @compiled
@@ -59,21 +57,11 @@ def _over(solid: Solid, solids: Polytopes, f: int, x: Floats, margin: float, fou
 def _on_face(solid: Solid, solids: Polytopes, f: int, margin: float, found: Found) -> None:
     """Points of rims and barrel, and corners under a cap."""
     n, u, down, across, x, end = solids.normals[f], solid.axes[2], np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    cosine, radius, half = dot(u, n), solid.size[0], solid.size[1]
-    for i in range(3):
-        down[i] = cosine * u[i] - n[i]
-    if normalized(down) < _LEVEL:
-        down[:] = solid.axes[0]
-    rest = dot(down, u)
-    for i in range(3):
-        down[i] -= rest * u[i]  # of a small tilt rounding is left, along the axis too
-    crossed(u, down, across)
+    cosine, radius, half = rim_axes(solid, n, down, across), solid.size[0], solid.size[1]
     for side in range(2):
-        for i in range(3):
-            end[i] = solid.centre[i] + (2.0 * side - 1.0) * half * u[i]
+        rim_end(solid, side, end)
         for quarter in range(4):
-            for i in range(3):
-                x[i] = end[i] + radius * (_COS[quarter] * down[i] + _SIN[quarter] * across[i])
+            rim_quarter(solid, end, down, across, quarter, x)
             _over(solid, solids, f, x, margin, found)
         for k in range(solids.borders[f, 0], solids.borders[f, 1]):
             _rim_beyond(solid, solids, f, k, end, down, across, margin, found)

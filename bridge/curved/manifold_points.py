@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
 
 Rows3 = Annotated[np.ndarray, float, 3]
 Axes = Annotated[np.ndarray, float, 3, 3]
@@ -54,6 +55,18 @@ def put(found: Found, point: Floats, normal: Floats, gap: float) -> None:
             row[i], row[3 + i] = point[i], normal[i]
         row[6] = gap
         found.size[0] = k + 1
+
+
+@compiled
+def written(found: Found, k: int, table: ContactTable, row: int) -> None:
+    """Let a row of contacts be the k-th point, on both bodies, with no impulses yet."""
+    values = found.rows[k]
+    table.gaps[row] = values[6]
+    for i in range(3):
+        table.normals[row, i] = values[3 + i]
+        table.points[row, 0, i] = values[i] + values[6] * values[3 + i]
+        table.points[row, 1, i] = values[i]
+        table.drift[row, i] = table.impulses[row, i] = table.moments[row, i] = 0.0
 
 
 @compiled

@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.curved.distances import CYLINDER, distance_to
-from bridge.curved.manifold_points import Rows3, dot
+from bridge.curved.manifold_points import Rows3, crossed, dot, normalized
 from bridge.curved.polytopes import Polytopes
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 _TINY = 1e-300
+_LEVEL = 1e-12  # sine of a rim's tilt below which it lies flat
+_COS, _SIN = (1.0, 0.0, -1.0, 0.0), (0.0, 1.0, 0.0, -1.0)  # of quarter turns
 
 
 class Solid(NamedTuple):
@@ -51,6 +53,37 @@ def lowest(solid: Solid, n: Floats, a: Floats) -> float:
             for i in range(3):
                 a[i] -= share * solid.axes[j, i]
     return dot(a, n)
+
+
+@compiled
+def rim_axes(cylinder: Solid, n: Floats, down: Floats, across: Floats) -> float:
+    """Unit vectors in the planes of a cylinder's rims: down, to where they are lowest against n, and across that; the
+    cosine between its axis and n is told."""
+    u = cylinder.axes[2]
+    cosine = dot(u, n)
+    for i in range(3):
+        down[i] = cosine * u[i] - n[i]
+    if normalized(down) < _LEVEL:
+        down[:] = cylinder.axes[0]
+    rest = dot(down, u)
+    for i in range(3):
+        down[i] -= rest * u[i]  # of a small tilt rounding is left, along the axis too
+    crossed(u, down, across)
+    return cosine
+
+
+@compiled
+def rim_end(cylinder: Solid, side: int, end: Floats) -> None:
+    """The middle of one of its two rims."""
+    for i in range(3):
+        end[i] = cylinder.centre[i] + (2.0 * side - 1.0) * cylinder.size[1] * cylinder.axes[2, i]
+
+
+@compiled
+def rim_quarter(cylinder: Solid, end: Floats, down: Floats, across: Floats, quarter: int, x: Floats) -> None:
+    """The point of the rim about ``end`` after so many quarter turns from the lowest."""
+    for i in range(3):
+        x[i] = end[i] + cylinder.size[0] * (_COS[quarter] * down[i] + _SIN[quarter] * across[i])
 
 
 @compiled

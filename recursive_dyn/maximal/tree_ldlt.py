@@ -43,17 +43,24 @@ class BlockRows(NamedTuple):
 
 
 @compiled
+def _cholesky_row(D: Block, i: int) -> float:
+    """Row i of a Cholesky factor with inverse diagonal, left of that, in place; the pivot is told."""
+    for j in range(i):
+        total = D[i, j]
+        for k in range(j):
+            total -= D[i, k] * D[j, k]
+        D[i, j] = total * D[j, j]
+    pivot = D[i, i]
+    for k in range(i):
+        pivot -= D[i, k] * D[i, k]
+    return pivot
+
+
+@compiled
 def cholesky(D: Block, n: int) -> bool:
     """The lower triangle of D <- its Cholesky factor, with inverse diagonal; False where D is not positive."""
     for i in range(n):
-        for j in range(i):
-            total = D[i, j]
-            for k in range(j):
-                total -= D[i, k] * D[j, k]
-            D[i, j] = total * D[j, j]
-        pivot = D[i, i]
-        for k in range(i):
-            pivot -= D[i, k] * D[i, k]
+        pivot = _cholesky_row(D, i)
         if not pivot > 0.0:
             return False
         D[i, i] = 1.0 / np.sqrt(pivot)
@@ -67,14 +74,7 @@ def semidefinite_cholesky(S: Block, n: int, own: Floats, dependent: Flags) -> No
     own (n,): what S's diagonal was before rows that went earlier were taken from it.
     """
     for i in range(n):
-        for j in range(i):
-            total = S[i, j]
-            for k in range(j):
-                total -= S[i, k] * S[j, k]
-            S[i, j] = total * S[j, j]
-        pivot = S[i, i]
-        for k in range(i):
-            pivot -= S[i, k] * S[i, k]
+        pivot = _cholesky_row(S, i)
         dependent[i] = pivot <= DEPENDENT * own[i] < np.inf  # what is no number goes on, to be told of
         S[i, i] = 0.0 if dependent[i] else 1.0 / np.sqrt(pivot)
 

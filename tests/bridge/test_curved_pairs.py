@@ -67,7 +67,10 @@ def test_convex_shapes_are_as_far_apart_as_in_the_direction_in_which_they_are_fa
     away, n = rng.normal(size=3), rng.normal(size=(3000, 3))
     away /= np.linalg.norm(away)
     n /= np.linalg.norm(n, axis=1, keepdims=True)
-    apart = lambda far, n: n @ (far * away) - reach(kinds[0], axes, -n) - reach(kinds[1], others, n)  # noqa: E731
+
+    def apart(far, n):
+        return n @ (far * away) - reach(kinds[0], axes, -n) - reach(kinds[1], others, n)
+
     low, high = 0.0, 2.0
     for _ in range(40):
         middle = 0.5 * (low + high)
@@ -125,7 +128,10 @@ def test_what_is_round_rolls_down_a_mesh_as_on_paper(shape, turn, height, axis):
     at = tilt @ rd.pose((-3.0, 0.013, height), rpy=(turn, 0.0, 0.0))
     scene.world.attach(Body("roller", [shape], mass=2.0), joints.free(), at=at)
     sim, own = rd.Simulation(scene.compile(), 1 / 240), shape.mass_properties(1.0)
-    speed = lambda: tilt[:3, :3].T @ sim.dynamics.velocities(sim.q, sim.v)[0, 3:]  # noqa: E731
+
+    def speed():
+        return tilt[:3, :3].T @ sim.dynamics.velocities(sim.q, sim.v)[0, 3:]
+
     with PyBulletMirror(scene, sim, gui=False, ground=False) as mirror:
         mirror.step(24)
         start = speed()

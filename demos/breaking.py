@@ -84,7 +84,7 @@ def build() -> Stage:
         z = 2.95 if size[2] < 1.0 else 1.5
         scene.world.shapes.append(shapes.Box(size, at=rd.pose((x, y, z)), color=WOOD, collision=False))
     cart(scene), doll(scene), chain(scene)
-    simulation = compiled(scene, TIMESTEP, "semi_implicit_euler")
+    simulation = compiled(scene, TIMESTEP)
     for name in ("front left", "front right", "rear left", "rear right"):
         simulation.motors[f"{name}.angle"] = rd.Motor(velocity=SPEED, max_force=TURNING)
     names = simulation.dynamics.velocity_coordinates

@@ -66,7 +66,7 @@ def chains(count: int = COUNT) -> tuple[Scene, np.ndarray]:
 def build() -> Stage:
     """Both let go with a little push."""
     scene, start = chains()
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     simulation.q = start
     rng = np.random.default_rng(1)
     simulation.v[: 6 * COUNT] = 0.05 * rng.normal(size=6 * COUNT)

@@ -2,8 +2,8 @@
 
 Guenter & Lee (2009), figure 5e and eq. 15, 16: the joint makes the surfaces touch, two nonholonomic rows of
 ``scene.roll`` keep the ways over both alike. The contact holds from both sides, so that the ball also hangs beneath.
-The poles of both surfaces lie on the y axis, which the way round does not reach. Gravity is the moon's; one RK4 step a
-frame of 1/60 s.
+The poles of both surfaces lie on the y axis, which the way round does not reach, so that one chart serves and its
+coordinates draw the way. Gravity is the moon's; one RK4 step a frame of 1/60 s.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def rolling() -> Scene:
     mass = 60.0
     solid = mass / 5 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b])
     ball = Body("ball", striped(over), mass=mass, center_of_mass=(0, 0, 0), inertia=solid)
-    scene.world.attach(ball, joints.surface_on_surface(under, over, spin=True), at=rd.pose((0, 0, HEIGHT)))
+    joint = joints.surface_on_surface(under, over, spin=True, charts=False)
+    scene.world.attach(ball, joint, at=rd.pose((0, 0, HEIGHT)))
     scene.roll(ball)
     return scene
 

@@ -9,10 +9,19 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos.leg import rod
-from scene import Body, shapes
+from scene import Body, joints, shapes
 
 DAMPING, RUBBING = 4.0, 1.0  # N m s/rad and N m in each coordinate of a joint; a figure weighs 45 kg
 SKIN = (0.93, 0.78, 0.65, 1)
+# How far balls turn, of axes "y" and "-y" about z and x: limbs hang along -y, and a turn about z takes them forward.
+LIMBER = {
+    "hip": joints.TurnLimits((1.0, 0.6), (-0.5, 0.5), "-y", (0, 0, 0.7)),
+    "right_shoulder": joints.TurnLimits((1.5, 1.2), (-0.9, 0.9), "-y", (-0.6, 0, 0.5)),
+    "left_shoulder": joints.TurnLimits((1.5, 1.2), (-0.9, 0.9), "-y", (0.6, 0, 0.5)),
+    "ankle": joints.TurnLimits((0.6, 0.3), (-0.3, 0.3), "-y"),
+    "chest": joints.TurnLimits((0.7, 0.4), (-0.7, 0.7), "y"),
+    "neck": joints.TurnLimits((0.7, 0.5), (-1.0, 1.0), "y"),
+}
 SLIM, NECK = 0.85, 0.17  # of the thinner of two neighbours; m
 UPRIGHT = (np.pi / 2, 0, 0)  # the file's figures stand along y and look along x
 
@@ -25,7 +34,8 @@ def figure_file() -> Path:
 
 
 def dress(root: Body, color: tuple[float, ...], material: rd.Material, damping: float, rubbing: float) -> None:
-    """Give a figure flesh between its bones, a colour, a surface, friction in its joints; head and hands are bare."""
+    """Give a figure flesh between its bones, a colour, a surface, friction and stops in its joints; head and hands are
+    bare."""
     for body in list(root.walk()):
         bare = any(part in body.name for part in ("neck", "wrist"))
         body.shapes = [
@@ -33,6 +43,9 @@ def dress(root: Body, color: tuple[float, ...], material: rd.Material, damping: 
         ]
         if body is not root:
             body.joint = body.joint.adjusted(damping=damping, friction=rubbing)
+            for name, limits in LIMBER.items():
+                if body.name.endswith(name):
+                    body.joint = body.joint.adjusted(limits=limits)
 
 
 def between(body: Body) -> list[shapes.Shape]:

@@ -24,6 +24,7 @@ GALLERY = (
     "laikago_terrain",
     "stand",
     "rover",
+    "driven",
     "windmill_balls",
     "chain_on_floor",
     "kuka",

@@ -25,7 +25,7 @@ def build() -> Stage:
     """The arm let go from a stretched pose, turning about its base."""
     scene = arm()
     scene.world.shapes.append(PEDESTAL)
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     simulation.q = [0.0, 0.5, 0.3, -0.6, 0.4, 1.0, 0.0]
     simulation.v[0] = 1.5
     return Stage(scene, simulation, ground=-HEIGHT,

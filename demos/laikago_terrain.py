@@ -69,7 +69,7 @@ def build() -> Stage:
     scene = Scene()
     scene.world.shapes += terrain()
     add_robot(scene)
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     for joint, body in scene.joint_names.items():
         for part, angle in STANCE.items():
             if f"{part}_2_" in joint:

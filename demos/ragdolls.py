@@ -1,7 +1,7 @@
 """Four ragdolls, read from a URDF file, fall on stairs and tumble down: 60 bodies that feel one another.
 
 The file's figures are almost six metres tall, so are the stairs. Knees and elbows stop at the limits that the file
-gives; its ball joints have none, but damping and dry friction.
+gives; hips, shoulders, ankles, spines and necks swing within cones and twist within ranges, with dry friction.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def crowd(count: int = COUNT) -> Scene:
 def build() -> Stage:
     """Thrown towards the stairs with some spin."""
     scene = crowd()
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     dynamics = simulation.dynamics
     rng = np.random.default_rng(5)
     simulation.v = 0.3 * rng.normal(size=dynamics.nv)

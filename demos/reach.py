@@ -117,7 +117,7 @@ class Drawing:
 def build() -> Stage:
     """Above the curve's start, at rest."""
     scene = scene_with_pen()
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     dynamics = simulation.dynamics
     place = control.Position("pen", tip, frequency=6.0)
     upright = control.LookAt("pen", lambda t: tip(t) - NORMAL, axis=(0, 0, 1), frequency=6.0)

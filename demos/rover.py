@@ -90,7 +90,7 @@ def build() -> Stage:
     scene = Scene()
     scene.world.shapes += course()
     add_rover(scene)
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     for name in simulation.dynamics.coordinates:
         if name.startswith("wheel"):
             simulation.motors[name] = rd.Motor(velocity=SPEED, max_force=STRENGTH)

@@ -45,7 +45,7 @@ class Stage:
     overlay: Callable[[np.ndarray], np.ndarray] | None = None
 
 
-def compiled(scene: Scene, timestep: float, integrator: str) -> rd.Simulation:
+def compiled(scene: Scene, timestep: float, integrator: str | None = None) -> rd.Simulation:
     """A simulation of the scene, with the machine code that frames need."""
     simulation = rd.Simulation(scene.compile(), timestep, integrator)
     simulation.frames()

@@ -106,8 +106,11 @@ def ground(x: float, y: float) -> float:
 class Balance:
     """The controllers of both, each of its own model: they stand where they start.
 
-    Feet are counted on where they touched the ground last, with three points at least if they ever had as many.
+    Feet are counted on where they touched the ground last, with three points at least if they ever had as many. They
+    are asked once a step, as a robot's computer would be.
     """
+
+    held = True
 
     def __init__(self, simulation: rd.Simulation) -> None:
         self._simulation = simulation
@@ -180,7 +183,7 @@ def throw(mirror: PyBulletMirror, simulation: rd.Simulation) -> None:
 def build() -> Stage:
     """Standing, balls in the air."""
     scene = yard()
-    simulation = compiled(scene, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(scene, 1 / 240)
     simulation.q = stance(scene, simulation.dynamics)
     balance = Balance(simulation)
     simulation.control = balance

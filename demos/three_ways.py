@@ -107,10 +107,11 @@ def most_kinetic(dynamics: rd.Dynamics, start: np.ndarray) -> float:
 
 @dataclass
 class Run:
-    """A system under way in a formulation; energy: of the start, J; range: in play; ``lost`` once a step failed; cost:
-    CPU of a step, s, a running mean."""
+    """A system under way in a formulation; start: joint coordinates; energy: of the start, J; range: in play; ``lost``
+    once a step failed; cost: CPU of a step, s, a running mean."""
 
     simulation: rd.Simulation
+    start: np.ndarray
     energy: float
     range: float
     lost: bool = False
@@ -123,7 +124,7 @@ class Run:
         simulation = rd.Simulation(dynamics, timestep, way.integrator)
         maximal = isinstance(dynamics, MaximalDynamics)
         simulation.q[:] = dynamics.from_reduced(system.start)[0] if maximal else system.start
-        run = cls(simulation, 0.0, most_kinetic(dynamics.reduced if maximal else dynamics, system.start))
+        run = cls(simulation, system.start, 0.0, most_kinetic(dynamics.reduced if maximal else dynamics, system.start))
         run.energy = run.total()
         return run
 
@@ -148,9 +149,13 @@ class Run:
         d, sim = self.simulation.dynamics, self.simulation
         if self.lost:
             return float("inf")
-        missed = [d.joint_errors(sim.q, sim.v)[0]] if isinstance(d, MaximalDynamics) else []
-        missed += [d.constraint_errors(sim.q, sim.v)[0]] if d.constraints else []
-        return max((float(np.abs(own).max()) for own in missed), default=0.0)
+        if isinstance(d, MaximalDynamics):
+            followed = sim.joint_coordinates
+            near = followed if np.isfinite(followed).all() else self.start
+            missed = [errors(sim.q, sim.v, near)[0] for errors in (d.joint_errors, d.constraint_errors)]
+        else:
+            missed = [d.constraint_errors(sim.q, sim.v)[0]] if d.constraints else []
+        return max((float(np.abs(own).max(initial=0.0)) for own in missed), default=0.0)
 
     def drift(self) -> float:
         """Share of the energy in play that came or went."""
@@ -199,11 +204,9 @@ class Comparison:
                 run.step()
         poses = np.concatenate([run.simulation.dynamics.poses(run.simulation.q) for run in runs])
         state = simulation.q.reshape(-1, 7)
-        for k, (X, scale) in enumerate(self._places):
-            own = poses[k].copy()
-            own[:3, 3] *= scale
-            at = X @ own
-            state[k, :3], state[k, 3:] = at[:3, 3], matrix_to_quaternion(at[:3, :3])
+        poses[:, :3, 3] *= np.array([scale for _, scale in self._places])[:, None]
+        at = np.array([X for X, _ in self._places]) @ poses
+        state[:, :3], state[:, 3:] = at[:, :3, 3], matrix_to_quaternion(at[:, :3, :3])
         simulation.v[:] = 0.0
         values = [
             [max(run.opening() for run in way) for way in self.runs],

@@ -64,7 +64,7 @@ def throw_bullets(mirror: PyBulletMirror) -> None:
 def build() -> Stage:
     """The mill at its speed, the balls in the air."""
     result, start = scene()
-    simulation = compiled(result, 1 / 240, "semi_implicit_euler")
+    simulation = compiled(result, 1 / 240)
     simulation.q[: len(start)] = start
     simulation.v[0] = SPEED
     simulation.motors["hub.angle"] = rd.Motor(velocity=SPEED, max_force=STRENGTH)

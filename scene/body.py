@@ -148,12 +148,19 @@ class Body(Node, BodySymbols):
         self.place.setflags(write=False)
         self._lowered = lowered, self._name, self.joint, self.properties, self.place
 
-    def lowered(self) -> Any:
-        """What it was lowered to; None where it is something else since."""
-        known = self._lowered
-        if known is None or known[1] != self._name or known[2] is not self.joint:
-            return None
-        return known[0] if known[3] is self.properties and known[4] is self.place else None
+    @staticmethod
+    def lowered(bodies: Sequence[Body]) -> list[Any]:
+        """What each of these was lowered to; None where it is something else since."""
+        return [
+            known[0]
+            if (known := own._lowered) is not None
+            and known[1] == own._name
+            and known[2] is own.joint
+            and known[3] is own.properties
+            and known[4] is own.place
+            else None
+            for own in bodies
+        ]
 
     @classmethod
     def of_properties(cls, name: str, shapes: Sequence[Shape], properties: MassProperties) -> Body:

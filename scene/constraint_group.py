@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, cos, sin, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, array, cos, less, select, sin, substitute
+from recursive_dyn.joint import charted_program
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.joint.charted_program import chart_name, in_force
 from scene.body import Body
-from scene.joints.surfaces.gliding import frame_factors
-from scene.joints.surfaces.surface import Surface
+from scene.joints.surfaces import pole_charts
+from scene.joints.surfaces.gliding import charted_factors, frame_factors
+from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.scalars import lowered
 
 REFUSE, DROP = "refuse", "drop"
@@ -60,16 +63,34 @@ def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
     """Rolling without slip of a body on its parent: the contact point moves over both surfaces by the same way.
 
     Guenter & Lee (2009), eq. 16: R1^T t1-dot = R2^T t2-dot, here in the frame of the contact, S1 Rz(spin) F = S2.
-    pivoting=False adds that the body does not turn about the common normal. ModelError for a body on another joint.
+    pivoting=False adds that the body does not turn about the common normal. Of a joint of several charts there are rows
+    in each, of which the chart in force selects. ModelError for a body on another joint.
     """
-    contact = body.joint.contact if body.joint else None
-    if contact is None:
+    parts = () if body.joint is None else body.joint.charts or (body.joint,)
+    of_one_formula = body.joint is not None and len(parts) > 1 and body.joint.contact is not None
+    contacts = [part.contact for part in parts[: 1 if of_one_formula else None] if part.contact is not None]
+    if not contacts or (len(contacts) < len(parts) and not of_one_formula):
         raise ModelError(
             f"constraint '{name}': body '{body.name}' rolls on its parent only if it hangs on joints.surface_on_surface"
         )
     graph = Graph()
     q, v = ([graph.input(("parameter", s.name)) for s in symbols] for symbols in (body.q, body.v))
-    first, second = _twist(contact.first, q[:2], v[:2]), _twist(contact.second, q[2:4], v[2:4])
+    chart = graph.input(("parameter", chart_name(body.name)))
+    rows = [_rolling_rows(contact, q, v, pivoting, chart if of_one_formula else None) for contact in contacts]
+    chosen = in_force(chart, rows) if len(rows) > 1 else rows[0]
+    if (
+        of_one_formula
+    ):  # a sphere's rows are the same in every chart: that they serve in all of them is said nevertheless
+        chosen = array([select(less(chart, 0.5), row, row) for row in chosen])
+    return ConstraintGroup(name, tuple(chosen))
+
+
+def _rolling_rows(
+    contact: SurfaceContact, q: list[Scalar], v: list[Scalar], pivoting: bool, chart: Scalar | None
+) -> np.ndarray:
+    """What is zero (2,), or (3,) without pivoting, of two surfaces at coordinates and rates of a body's joint."""
+    frames = _frames(contact, chart)
+    first, second = (_twist(frame, q[k : k + 2], v[k : k + 2]) for frame, k in zip(frames, (0, 2), strict=True))
     angle = q[4] + contact.turn if contact.spins else contact.turn
     side = -1.0 if contact.flip else 1.0
     c, s = cos(angle), sin(angle)
@@ -80,14 +101,25 @@ def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
     if not pivoting:
         spin = v[4] if contact.spins else 0.0
         rows.append(first[2] + spin - second[2] * side)
-    return ConstraintGroup(name, tuple(rows))
+    return array(rows)
 
 
-def _twist(surface: Surface, q: list[Scalar], v: list[Scalar]) -> np.ndarray:
+def _frames(contact: SurfaceContact, chart: Scalar | None) -> list[tuple[core.JointProgram, dict[Any, Scalar]]]:
+    """Both surfaces' tangent frames, but for turns that are fixed in a chart, and the sizes in force that they take."""
+    sides = ((contact.first, "first"), (contact.second, "second"))
+    if chart is None:
+        return [(core.build(own := Graph(), frame_factors(own, s, 0)), {}) for s, _ in sides]
+    first, second = (pole_charts.turns(s, back=False) for s, _ in sides)
+    numbers = charted_program.sides(chart, len(first.poses), len(second.poses))
+    sizes = charted_program.sizes_in_force(chart.graph, *numbers, first, second)
+    return [(core.build(own := Graph(), charted_factors(own, s, 0, side)), sizes) for s, side in sides]
+
+
+def _twist(frame: tuple[core.JointProgram, dict[Any, Scalar]], q: list[Scalar], v: list[Scalar]) -> np.ndarray:
     """Twist (6,) of a surface's tangent frame as the contact point moves over it, in its own axes."""
-    program = core.build(own := Graph(), frame_factors(own, surface, 0))
+    program, inputs = frame
     S = program.kinematics().subspace
-    inputs: dict[Any, Scalar] = {("q", i): x for i, x in enumerate(q)}
+    inputs = inputs | {("q", i): x for i, x in enumerate(q)}
     inputs |= {("parameter", p): q[0].graph.input(("parameter", p)) for p in program.parameters}
     moved = array(substitute(list(S.flat), inputs)).reshape(6, 2)
     return moved @ array(v)

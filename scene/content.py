@@ -74,8 +74,11 @@ class SceneContent:
 
     def gravity_now(self) -> np.ndarray:
         """Gravity (3,) at the values that the scene's parameters start from."""
+        scalars = self.gravity_scalars()
+        if scalars.dtype == float:
+            return scalars
         inputs = {("parameter", name): value for name, value in self.parameters.items()}
-        return np.array(evaluate(list(self.gravity_scalars()), inputs), dtype=float)
+        return np.array(evaluate(list(scalars), inputs), dtype=float)
 
     def gravity_scalars(self) -> np.ndarray:
         """Gravity as scalars over ("parameter", name), its entries checked, as they may have been set."""

@@ -9,15 +9,19 @@ import numpy as np
 
 from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, array, evaluate, is_constant
+from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
+from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.maximal.freeing import free_model
 from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
-from scene.body import Body, Node
+from scene.body import Body, Node, World
 from scene.constraint_group import DROP
 from scene.content import SceneContent
+from scene.joints.coordinate_settings import with_torsion
+from scene.joints.parametric_joint import Joint
 from scene.joints.surfaces.relative_curvature import check_contact
+from scene.joints_in_use import in_one_chart, joints_in_use, without_charts
 from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
@@ -26,35 +30,52 @@ from scene.scalars import carried, names_of
 def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
     """The model of bodies given parents first, with all else that a scene has; ModelError names what is wrong."""
     graph = Graph()
-    return _model(scene, graph, _specifications(bodies, graph, scene.parameters))
+    joints = joints_in_use(scene, bodies)
+    return _model(scene, graph, _specifications(bodies, joints, graph, scene.parameters), joints)
 
 
 def lower_free(scene: SceneContent, bodies: Sequence[Body]) -> tuple[Model, Model]:
     """The same model, and that of the same bodies set free."""
     graph = Graph()
-    specs = _specifications(bodies, graph, scene.parameters)
-    model = _model(scene, graph, specs)
+    joints = in_one_chart(bodies)
+    specs = _specifications(bodies, joints, graph, scene.parameters)
+    model = _model(scene, graph, specs, joints)
     return model, free_model(graph, specs, model, scene.forces)
 
 
-def _specifications(bodies: Sequence[Body], graph: Graph, parameters: Mapping[str, float]) -> list[BodySpec]:
+def _specifications(
+    bodies: Sequence[Body], joints: Mapping[Body, Joint], graph: Graph, parameters: Mapping[str, float]
+) -> list[BodySpec]:
     """What is said of bodies, of which those that stayed what they are, and hang on what did, are known."""
-    kept: list[BodySpec | None] = [body.lowered() for body in bodies]
-    if not [spec for spec in kept if spec is None or spec.parent is not None]:  # all on the world, as they were
-        return [spec for spec in kept if spec is not None]
+    kept: list[BodySpec | None] = Body.lowered(bodies)
+    for k, (body, spec) in enumerate(zip(bodies, kept, strict=True)) if joints else ():
+        if spec is not None and body in joints and spec.joint is not joints[body].program:
+            kept[k] = None
     known, specs = frozenset(parameters), dict[Node | None, BodySpec]()
+    if None in kept:  # those on which nothing hangs yet, and that hang on the world, need to know of no others
+        for k, body in [(k, bodies[k]) for k, spec in enumerate(kept) if spec is None]:
+            if isinstance(body.parent, World):
+                kept[k] = own = _lowered(body, joints.get(body, body.joint), None, graph, known, parameters)
+                if own.plain:
+                    body.keep(own)
+    if not [spec for spec in kept if spec is None or spec.parent is not None]:
+        return [spec for spec in kept if spec is not None]
     for body, spec in zip(bodies, kept, strict=True):
         parent = specs.get(body.parent)
-        own = spec if spec is not None and spec.parent is parent else _lowered(body, parent, graph, known, parameters)
+        own = (
+            spec
+            if spec is not None and spec.parent is parent
+            else _lowered(body, joints.get(body, body.joint), parent, graph, known, parameters)
+        )
         if own is not spec and own.plain:
             body.keep(own)
         specs[body] = own
     return list(specs.values())
 
 
-def _model(scene: SceneContent, graph: Graph, specs: Sequence[BodySpec]) -> Model:
+def _model(scene: SceneContent, graph: Graph, specs: Sequence[BodySpec], joints: Mapping[Body, Joint]) -> Model:
     parameters, constraints = scene.parameters, scene.constraints
-    rows = [row for c in constraints for row in zip(c.row_names, c.rows, strict=True)]
+    rows = [row for c in constraints for row in zip(c.row_names, without_charts(c.rows, joints), strict=True)]
     down = _scalars(scene.gravity_scalars(), graph, frozenset(parameters), "gravity")
     shared = list(scene.coordinates.values())
     model = build_model(graph, specs, down, list(parameters.items()), shared, rows, scene.forces)
@@ -63,9 +84,10 @@ def _model(scene: SceneContent, graph: Graph, specs: Sequence[BodySpec]) -> Mode
 
 
 def _lowered(
-    body: Body, parent: BodySpec | None, graph: Graph, known: frozenset[str], parameters: Mapping[str, float]
-) -> BodySpec:
-    joint, what = body.joint, f"body '{body.name}'"
+    body: Body, joint: Joint | None, parent: BodySpec | None, graph: Graph, known: frozenset[str],
+    parameters: Mapping[str, float],
+) -> BodySpec:  # fmt: skip
+    what = f"body '{body.name}'"
     if joint is None:
         raise ModelError(f"{what} has no joint; attach it")
     spec = BodySpec(
@@ -73,13 +95,13 @@ def _lowered(
         parent=parent,
         placement=_scalars(body.place, graph, known, f"the placement of {what}"),
         joint=joint.program,
-        coordinates=joint.coordinates,
+        coordinates=with_torsion(joint.program, joint.coordinates),
         mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
         center=_scalars(body.properties.center_of_mass, graph, known, f"the centre of mass of {what}"),
         inertia=_scalars(body.properties.inertia, graph, known, f"the inertia of {what}"),
         drive=joint.coupling or joint.drive,
     )
-    if not all(map(is_constant, (spec.mass, *spec.center, *spec.inertia.flat))):
+    if Expression in map(type, (spec.mass, *spec.center, *spec.inertia.flat)):
         _check_values(spec, parameters)
     check_contact(joint, body.name, parameters)
     return spec
@@ -91,6 +113,11 @@ def _scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> np.
         return array(values)
     source = np.asarray(values, dtype=object)
     for name in names_of(source.flat):
+        if name == CLOCK:
+            raise ModelError(
+                f"{what} uses scene.time, which may stand in joints, constraints and forces only: what moves with time"
+                " is a transform, joints.Joint(transform, ()), of a body that others hang on"
+            )
         if name not in known:
             raise ModelError(f"{what} uses the symbol '{name}'; declare it with scene.parameter('{name}', value)")
     return carried(source.flat, graph).reshape(source.shape)

@@ -11,7 +11,9 @@ from recursive_dyn.codegen.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.model_functions import METHODS
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.maximal_dynamics import MAXIMAL, MaximalDynamics
+from recursive_dyn.joint.coordinate import CLOCK
+from recursive_dyn.maximal.holding import MAXIMAL
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.model import Model
 from scene import file, topology, urdf
 from scene.body import Body, Node, World
@@ -22,6 +24,7 @@ from scene.joints.parametric_joint import Joint
 from scene.lower import lower, lower_free
 from scene.number_checks import numbers
 from scene.scene_forces import SceneForces
+from scene.wheel_rows import rolling_wheel
 
 
 class Scene(SceneForces):
@@ -41,6 +44,16 @@ class Scene(SceneForces):
         self.parameters[name] = numbers(f"parameter '{name}'", "value", value, ()).item()
         return symbol
 
+    @property
+    def time(self) -> Any:
+        """The SymPy symbol of time, s: it may stand in transforms and drives of joints, in constraints and forces.
+
+        What uses it makes it a coordinate, the last one, with the rate 1: "time". See docs/time.md.
+        """
+        import sympy
+
+        return sympy.Symbol(CLOCK, real=True)
+
     def coordinate(self, name: str, **settings: Any) -> Any:
         """A SymPy symbol for a coordinate of its own that any number of joints may share.
 
@@ -56,6 +69,8 @@ class Scene(SceneForces):
 
         if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
             raise ModelError(f"{what} name {name!r} is not an identifier")
+        if name == CLOCK:
+            raise ModelError(f"{what} '{CLOCK}': that is scene.time, which every scene has; use another name")
         if name in self.parameters or name in self.coordinates:
             raise ModelError(f"{what} '{name}' is declared already; use another name")
         return sympy.Symbol(name, real=True)
@@ -67,21 +82,39 @@ class Scene(SceneForces):
         ``point(p)``, ``direction(d)``. An expression with velocities (``body.v``, ``velocity``, ``spin``,
         ``point_velocity(p)``, ``scene.rate(q)``) is a row P(q) v + b(q) = 0 and must be linear in them; b is the speed
         of a motor. What repeats other rows or the joints is refused when the scene is compiled, or left out with
-        redundant="drop"; the rows that are kept are then the same for good, so that a weld is better written in three
-        rows of R = a.rotation.T * b.rotation (R[0, 1], R[0, 2], R[1, 2]) than in nine. Names are looked up in this
+        redundant="drop": what some rows repeat wherever the mechanism goes, for good; of what others repeat here and
+        there, as nine entries of a rotation do, those that count are found at each state. Names are looked up in this
         scene when it compiles. Guenter & Lee (2009), section 5. Raises ModelError naming the constraint.
         """
         self.add_constraint(
             constraint(f"constraint {len(self.constraints) + 1}" if name is None else name, expressions, redundant)
         )
 
-    def roll(self, body: Body | str, name: str | None = None, pivoting: bool = True) -> None:
+    def roll(
+        self, body: Body | str, name: str | None = None, pivoting: bool = True, *, radius: Any = None, axis: Any = "z",
+        center: Any = (0.0, 0.0, 0.0), on: Body | World | str | None = None, normal: Any = "z",
+        point: Any = (0.0, 0.0, 0.0),
+    ) -> None:  # fmt: skip
         """Let ``body``, on a joint of ``surface_on_surface``, roll on its parent without slipping (eq. 16).
 
-        pivoting=False also keeps it from turning about the common normal.
+        The joint may have several charts, each such a joint. pivoting=False also keeps it from turning about the
+        common normal.
+
+        With a ``radius``, m, a number or of parameters: the body, on whatever joint, has a wheel of that radius about
+        ``axis`` ("x", "y", "z" or a vector) through ``center``, m, of its frame, as thin as a blade, that stays on a
+        plane of ``on``, the world unless another body is said, and does not slip there. The plane goes through
+        ``point``, m, with the ``normal``, in that body's frame. A body may have several, each by a name of its own;
+        what they say twice, as four wheels of a car do, is left out. A wheel that lies flat has no lowest point: what
+        may fall belongs on ``surface_on_surface(surfaces.plane(), surfaces.rim(radius), spin=True)``, which ends there.
         """
         body = body if isinstance(body, Body) else self[body]
-        self.add_constraint(rolling(body, f"rolling of {body.name}" if name is None else name, pivoting))
+        name = f"rolling of {body.name}" if name is None else name
+        if radius is None:
+            self.add_constraint(rolling(body, name, pivoting))
+            return
+        on = on.name if isinstance(on, World) and on is not self.world else on
+        ground = on if isinstance(on, Body) else None if on in (None, self.world, self.world.name) else self[str(on)]
+        self.add_constraint(rolling_wheel(name, body, ground, radius, axis, center, normal, point, pivoting))
 
     def cut(self, body: Body | str) -> Body:
         """Take a body off its joint; it goes on free in the world, with all it carries, once what runs is updated.

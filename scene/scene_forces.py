@@ -12,6 +12,7 @@ from recursive_dyn.graph.expression import Graph
 from recursive_dyn.model.force_element import ElementSpec
 from scene import force_elements as elements
 from scene.body import Body, World
+from scene.motor_curves import motor
 from scene.ready_constraints import ReadyConstraints, numbered
 
 _ORIGIN = (0.0, 0.0, 0.0)
@@ -104,6 +105,17 @@ class SceneForces(ReadyConstraints):
         """
         return self._added("muscle", name, lambda n: elements.muscle(
             n, self._path(n, path), force, optimal_length, activation, tendon, fastest))  # fmt: skip
+
+    def motor(
+        self, measure: Any, curve: Any, throttle: Any = 1.0, ratio: Any = 1.0, name: str | None = None
+    ) -> ElementSpec:
+        """A motor along a measure (``arm.q[0]``, a distance) that gives the force its curve has at its speed.
+
+        curve: pairs (speed, force), rad/s and N m or m/s and N, of rising speeds; what is between is smooth and
+        overshoots none, beyond them it goes on straight. throttle, -1 to 1, best a ``scene.parameter``: of that force;
+        below 0 it runs the other way. ratio: of a gear, the motor's speed over that of the measure.
+        """
+        return self._added("motor", name, lambda n: motor(n, measure, curve, throttle, ratio))
 
     def force(
         self, on: Any, force: Any = None, torque: Any = None, point: Any = _ORIGIN, name: str | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
 from scene.mass_properties import MassProperties
-from scene.number_checks import FloatArray, numbers, positive, rigid_pose, sizes
+from scene.number_checks import SIZE_RANGE, FloatArray, numbers, positive, rigid_pose, sizes
 
 Vector: TypeAlias = Sequence[float] | FloatArray
 
@@ -61,7 +61,10 @@ class Shape(ABC):
 
     def _check_sizes(self, shape: tuple[int, ...], *names: str) -> None:
         for name in names:
-            value = sizes(self.label, name, getattr(self, name), shape).tolist()
+            given = getattr(self, name)
+            if type(given) is float and not shape and SIZE_RANGE[0] <= given <= SIZE_RANGE[1]:
+                continue  # what `sizes` would make of it
+            value = sizes(self.label, name, given, shape).tolist()
             self._store(**{name: tuple(value) if shape else value})
 
     @property

@@ -61,13 +61,13 @@ def swap(
     """Hang a body, with all it carries, on another joint; ModelError leaves the scene as it was. check: whether the
     scene still is a model."""
     own = _of(scene, body)
-    before, order = own.parent, own.order
+    before, order, place = own.parent, own.order, own.placement
     assert before is not None
     to = before if parent is None else scene.world if parent == scene.world.name else parent
     node = scene[to] if isinstance(to, str) else to
     with _undone_on_error(own):
         own.detach()
-        node.attach(own, joint, own.placement if at is None and parent is None else at)
+        node.attach(own, joint, place if at is None and parent is None else at)
         if node.root() is not scene.world:
             raise ModelError(f"body '{own.name}' cannot be hung on '{node.name}', which is not in this scene")
         own.order = order  # who touches whom, and by which keys, stays as it is

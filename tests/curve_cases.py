@@ -102,8 +102,8 @@ def cyclic_bezier(rng, settings):
 
 def bspline_ring(rng, settings):
     points = ring(rng, 8, wave=0.1)  # bent everywhere, as a Frenet frame wants
-    joint = joints.bspline(points, closed=True, frame="frenet", **settings)
-    spline = BSpline(np.arange(-3, 12.0), np.roll(points, 1, axis=0)[np.arange(11) % 8], 3)
+    joint = joints.bspline(points, degree=4, closed=True, frame="frenet", **settings)
+    spline = BSpline(np.arange(-4, 13.0), np.roll(points, 1, axis=0)[np.arange(12) % 8], 4)
     return joint, lambda q: frenet_pose(*(spline(q[0] - 8, nu) for nu in range(3))), ((10.05, 10.95),)
 
 

@@ -132,6 +132,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "implicit_midpoint-floating", "linearly_implicit_rk4-9 bodies*", "implicit_midpoint-balls",
         "variational_midpoint-9 bodies*",
     ),
+    "simulation/test_pushes.py::test_a_pushed_step_is_the_definitions_with_forces_on_bodies": ("*-any",),
     "simulation/test_closed_forms.py::test_cycloid_is_isochronous": ("1.0", "3.0"),
     "simulation/test_whole_steps.py::test_a_long_run_is_interrupted_at_once_after_a_whole_step": (
         "implicit_midpoint-*",

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = {path.name: path.read_text() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
 OUTCOMES = {  # of a page's examples, one after the other
     "README.md": "simulation.time > 2.4",
-    "forces.md": "len(scene.forces) == 7 and simulation.report.unexplained_energy == 0.0",
+    "forces.md": "len(scene.forces) == 8 and simulation.report.unexplained_energy == 0.0",
+    "time.md": "simulation.q[-1] == simulation.time and abs(power) > 1e-3 and run.dynamics.nq == 2",
     "first_joint.md": "lost > 0 and max(abs(back).max(), abs(pose[2, 3] - climbed)) < 1e-9 and 'sheet' in refused",
     "frames.md": "dynamics.nq == 12 and dynamics.nv == 10 and abs(gained - power) < 1e-5",
     "performance.md": "count.total > 100 and a.shape == (4096, 8) and simulation.time > 9.99",

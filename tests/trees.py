@@ -78,12 +78,14 @@ def random_scene(
     root: str | None = None,
     untie: bool = False,
     springs: bool = False,
+    charts: bool = True,
 ) -> Mechanism:
     """A tree of ``bodies`` bodies on random joints: chains with branches, some on a second root, some with rotors.
 
     kinds: joint types to draw from (all). root: joint type of the first body, which then carries every other.
     couplings: half of the joints of one coordinate follow an earlier one (``untie``: the same tree without them).
-    springs: joints that can have them have springs and dampers.
+    springs: joints that can have them have springs and dampers. charts: False for joints of one chart only, whose
+    coordinates can be led.
     """
     rng = np.random.default_rng(seed)
     scene = Scene(gravity=gravity)
@@ -98,6 +100,8 @@ def random_scene(
         )
         if springs and name not in ("fixed", "free", "ball"):
             settings |= {"stiffness": rng.uniform(1.0, 9.0), "rest": rng.normal(), "damping": rng.uniform(0.1, 2.0)}
+        if not charts and name == "spinning_contact":
+            settings |= {"charts": False}
         case = KINDS[name](rng, settings)
         joint = case.joint
         if couplings and case.nv == 1 and leaders and rng.random() < 0.5:

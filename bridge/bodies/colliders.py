@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import singledispatch
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from bridge.meshes.files import MeshFiles
 from bridge.meshes.shape_meshes import drawn, scale_of, tessellated
 from bridge.planes.half_spaces import facing
 from recursive_dyn.errors import ModelError
+from recursive_dyn.model.model_parts import altered
 from scene import shapes
 
 RING = 32  # capsules of a torus: their straight axes leave its circle by 0.24 % of the major radius at most
@@ -153,7 +154,7 @@ def _ends(length: float) -> list[np.ndarray]:
 def placed(body_shapes: Iterable[shapes.Shape], files: MeshFiles) -> list[Collider]:
     """The colliders of a moving body's shapes in its frame. Raises ModelError."""
     return [
-        replace(collider, at=shape.at @ collider.at, shape=shape)
+        altered(collider, at=shape.at @ collider.at, shape=shape)
         for shape in body_shapes
         if shape.collision
         for collider in moving(shape, files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, combinations, product, zip_longest
+from itertools import accumulate, chain, combinations, product, zip_longest
 
 import numpy as np
 import pybullet
@@ -90,7 +90,7 @@ class MirroredBodies:
         for a, b in combinations(ids, 2):
             self._separate(a, b)
         self.of[name] = tuple(ids)
-        ends = np.cumsum([0, *map(len, groups)]).tolist()
+        ends = [*accumulate(map(len, groups), initial=0)]
         self._groups[name] = [
             Group(tuple(ids[first:last]), name, stood_for(part for chunk, _ in group for part in chunk))
             for group, first, last in zip(groups, ends[:-1], ends[1:], strict=True)

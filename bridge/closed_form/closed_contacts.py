@@ -43,9 +43,11 @@ class ClosedLook(NamedTuple):
 
 
 class Speeds(NamedTuple):
-    """twists (nb, 6); reach (nb, 3): as ``reaches`` has it; h (1,): length of a step, s."""
+    """twists (nb, 6) where the flight of a step ends, starts (nb, 6) where it began; reach (nb, 3): as ``reaches`` has
+    it; h (1,): its length, s."""
 
     twists: Annotated[np.ndarray, float, 6]
+    starts: Annotated[np.ndarray, float, 6]
     reach: Annotated[np.ndarray, float, 3]
     h: Floats
 
@@ -109,39 +111,51 @@ def _write(given: ClosedLook, row: int, a: int, b: int, rule: int, k: int) -> No
 
 @compiled
 def cuts_closed(given: ClosedLook, speeds: Speeds) -> int:
-    """Parts but one of a step in which nothing gets further than half its inner radius into what is near."""
-    most, placed_yet = 1, False
+    """Parts but one of a step in which nothing gets further into what is near than half its inner radius, or that of
+    what it meets; asked where the flight of the step ends."""
+    most, placed_yet, least = 1, False, np.inf
+    for k in range(len(speeds.reach)):
+        least = min(least, speeds.reach[k, 0])
     for k in range(len(speeds.twists)):
-        twist, spin, speed = speeds.twists[k], 0.0, 0.0
-        for i in range(3):
-            spin += twist[i] * twist[i]
-            speed += twist[3 + i] * twist[3 + i]
-        way = speeds.h[0] * (math.sqrt(speed) + math.sqrt(spin) * speeds.reach[k, 1])
+        start, end = _speed(speeds.starts[k], speeds.reach[k, 1]), _speed(speeds.twists[k], speeds.reach[k, 1])
+        way = speeds.h[0] * max(start, end)
         if not np.isfinite(way):
             return 0
-        deepest = HALF * speeds.reach[k, 0]
-        if way > deepest:
+        if way > HALF * least:
             if not placed_yet:
                 place_solids(given.solids, given.poses, 0.0, given.placed)
                 placed_yet = True
-            parts = int(min(-np.floor(-way / deepest), MOST_PARTS))
-            if parts > most and _meets(given, speeds, k):
-                most = parts
+            deepest = HALF * _smallest_met(given, speeds, k, start > end)
+            if way > deepest:
+                most = max(most, int(min(-np.floor(-way / deepest), MOST_PARTS)))
     return most - 1
 
 
 @compiled
-def _meets(given: ClosedLook, speeds: Speeds, body: int) -> bool:
-    """Whether anything that a body may touch is where it gets in the step."""
-    low, high, solids, placed = np.empty(3), np.empty(3), given.solids, given.placed
+def _speed(twist: Floats, arm: float) -> float:
+    """Of a body's surface, at most, m/s."""
+    spin, speed = 0.0, 0.0
+    for i in range(3):
+        spin += twist[i] * twist[i]
+        speed += twist[3 + i] * twist[3 + i]
+    return math.sqrt(speed) + math.sqrt(spin) * arm
+
+
+@compiled
+def _smallest_met(given: ClosedLook, speeds: Speeds, body: int, from_start: bool) -> float:
+    """The least inner radius of a body, which flies at its start's speed or its end's, and of all that it may touch and
+    that is where it gets in the step; infinite if nothing is."""
+    low, high, solids, placed, least = np.empty(3), np.empty(3), given.solids, given.placed, np.inf
     for own in range(len(solids.bodies)):
         if solids.bodies[own] == body:
             for i in range(3):
                 middle, size = given.poses[body, i, 3], speeds.reach[body, 2]
-                way = speeds.h[0] * speeds.twists[body, 3 + i]
-                low[i], high[i] = middle - size + min(way, 0.0), middle + size + max(way, 0.0)
+                way = speeds.h[0] * (speeds.starts[body, 3 + i] if from_start else speeds.twists[body, 3 + i])
+                low[i], high[i] = middle - size - max(way, 0.0), middle + size - min(way, 0.0)
             for k in range(len(solids.bodies)):
                 if overlap(low, high, placed.low[k], placed.high[k]) and rule_of(given.rules, own, k) != APART:
-                    return True
-            return False
-    return False
+                    least = min(least, speeds.reach[body, 0])
+                    if solids.bodies[k] != STATIC:
+                        least = min(least, speeds.reach[solids.bodies[k], 0])
+            return least
+    return least

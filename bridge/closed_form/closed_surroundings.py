@@ -52,7 +52,7 @@ class ClosedSurroundings:
         known = self._given
         if not known or known[0] is not buffer.table or known[1] is not present or known[2] is not h:
             look = self._look(present, buffer.table)
-            speeds = Speeds(present.twists, self.scene.reach, h)
+            speeds = Speeds(present.twists, present.start_twists, self.scene.reach, h)
             calls = Lookout(cuts_closed.bind(look, speeds), look_closed.bind(look))
             self._given = buffer.table, present, h, calls
         calls = self._given[3]
@@ -82,7 +82,7 @@ class ClosedSurroundings:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""
         self._h[0] = h
         present = simulation.present
-        speeds = Speeds(present.twists, self.scene.reach, self._h)
+        speeds = Speeds(present.twists, present.start_twists, self.scene.reach, self._h)
         return 1 + cuts_closed(self._look(present, ContactBuffer(1).table), speeds)
 
     def advance(self, simulation: Surrounded, contacts: Contacts, h: float) -> None:

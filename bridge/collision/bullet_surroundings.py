@@ -96,7 +96,7 @@ class BulletSurroundings:
         bound = self._bound
         if bound is None or bound[0] is not buffer.table or bound[1] is not present:
             look = self._asked(present.poses, present.twists, buffer)
-            self._lookout = self._route.lookout(self._population.sweep(present.poses, present.twists, h), look)
+            self._lookout = self._route.lookout(self._population.sweep(present, h), look)
             self._bound = buffer.table, present
         self._buffer, self.late = buffer, False
         return self._lookout
@@ -123,7 +123,7 @@ class BulletSurroundings:
         if self._hurrying(present, h) == 0 and not population.free:
             return 1
         with self._connection.guard():
-            return population.parts(population.sweep(present.poses, present.twists, self._h))
+            return population.parts(population.sweep(present, self._h))
 
     def advance(self, simulation: Surrounded, contacts: Contacts, h: float) -> None:
         """Let Bullet move its own bodies on, then give those that the solve moved its answer."""
@@ -269,7 +269,7 @@ class BulletSurroundings:
         self._h[0] = h
         haste = self._haste
         if haste is None or haste.twists is not present.twists:
-            haste = self._haste = Haste(self._population.census, present.twists, self._population.reach, self._h)
+            haste = self._haste = self._population.haste(present, self._h)
         fast = self._route.hurry(haste)
         if fast == UNSEEN:
             self._count()

@@ -56,6 +56,10 @@ def _ranks(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarra
 def _shapes(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """The number now of each shape that may lie on planes."""
     firsts, gone = np.fromiter(before.firsts.values(), np.int64, len(before.firsts)), changed.names
+    if not gone and [*after.firsts][: len(firsts) - 1] == [*before.firsts][:-1]:  # others came behind them
+        numbers = np.arange(firsts[-1] + 1)
+        numbers[-1] = -1
+        return numbers
     if gone:
         to = np.array([-1 if name in gone else after.firsts.get(name, -1) for name in before.firsts])[:-1]
     else:

@@ -100,36 +100,54 @@ def put(bullet: Functions, client: int, placement: Placement) -> int:
 
 
 class Haste(NamedTuple):
-    """What it takes to see who is too fast: a census of who is there; twists (nb, 6); h (1,): length of a step, s;
-    reach (nb, 3), m: inner radius, how far a turn of 1 rad moves the surface, how far the body extends."""
+    """What it takes to see who is too fast: a census of who is there; twists (nb, 6) where the flight of a step ends,
+    starts (nb, 6) where it began; h (1,): its length, s; reach (nb, 3), m: inner radius, how far a turn of 1 rad moves
+    the surface, how far the body extends."""
 
     census: Census
     twists: Annotated[np.ndarray, float, 6]
+    starts: Annotated[np.ndarray, float, 6]
     reach: Annotated[np.ndarray, float, 3]
     h: Floats
 
 
 @compiled
 def hurrying(haste: Haste) -> int:
-    """How many bodies get further in a step than half their inner radius; none if a velocity is out of all bounds."""
-    count = 0
+    """How many bodies get further in a step than half the least inner radius; none if a velocity is out of all
+    bounds."""
+    count, deepest = 0, HALF * least_radius(haste)
     for k in range(len(haste.twists)):
         way = way_of(haste, k)
         if not np.isfinite(way):
             return 0
-        if way > HALF * haste.reach[k, 0]:
+        if way > deepest:
             count += 1
     return count
 
 
 @compiled
+def least_radius(haste: Haste) -> float:
+    """The least inner radius of all bodies, m."""
+    least = np.inf
+    for k in range(len(haste.reach)):
+        least = min(least, haste.reach[k, 0])
+    return least
+
+
+@compiled
 def way_of(haste: Haste, k: int) -> float:
     """How far a body's surface gets in a step, at most, m."""
-    twist, spin, speed = haste.twists[k], 0.0, 0.0
-    for i in range(3):
-        spin += twist[i] * twist[i]
-        speed += twist[3 + i] * twist[3 + i]
-    return haste.h[0] * (math.sqrt(speed) + math.sqrt(spin) * haste.reach[k, 1])
+    (spin, speed), (turn, push) = squares(haste.twists[k]), squares(haste.starts[k])
+    return haste.h[0] * (math.sqrt(max(speed, push)) + math.sqrt(max(spin, turn)) * haste.reach[k, 1])
+
+
+@compiled
+def squares(twist: Floats) -> tuple[float, float]:
+    """Of a twist's angular and linear velocity."""
+    return (
+        twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2],
+        twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5],
+    )
 
 
 @compiled

@@ -20,6 +20,7 @@ from bridge.connection import Connection
 from bridge.outsiders import WORLD
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.present import Present
 
 _AROUND = 0.05  # m besides a step's motion within which a free body of Bullet's takes part
 
@@ -99,10 +100,14 @@ class Population:
             near += [other for other in meets[k] if other in free and other not in near]
         return [free[k] for k in near]
 
-    def sweep(self, poses: np.ndarray, twists: np.ndarray, h: np.ndarray) -> Sweep:
-        """What says into how many parts a step of length h (1,) is cut from poses (nb, 4, 4) with twists (nb, 6)."""
-        haste = Haste(self.census, twists, self.reach, h)
-        return Sweep(haste, poses, self.boxes, self.walls, self.known.numbers, self.ignored())
+    def haste(self, present: Present, h: np.ndarray) -> Haste:
+        """What says who is too fast for a step of length h (1,) whose flight ends at present."""
+        return Haste(self.census, present.twists, present.start_twists, self.reach, h)
+
+    def sweep(self, present: Present, h: np.ndarray) -> Sweep:
+        """What says into how many parts it is cut."""
+        haste = self.haste(present, h)
+        return Sweep(haste, present.poses, self.boxes, self.walls, self.known.numbers, self.ignored())
 
     def parts(self, sweep: Sweep) -> int:
         """Parts of a step in which nothing gets further than half its inner radius into what is near."""

@@ -1,8 +1,9 @@
 """Into how many parts a step must be cut so that nothing passes through anything.
 
-A body that gets further in a step than half its inner radius, and deeper than that into the box about something else,
-goes there in several parts. How deep it gets is the least overlap along the axes of both boxes, one swept by what it
-moves relative to the other, and both grown by what they turn.
+It is asked where a flight ends, with the speed there or where it began, whichever is more: forces may bring as far as
+speed does. A body that gets further than half its inner radius, or that of what it meets, and deeper than that into the
+box about it, goes there in several parts. How deep it gets is the least overlap along the axes of both boxes, one swept
+by what it moved relative to the other, and both grown by what they turned.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from bridge.collision.bullet_calls import GONE, Functions, handle_of, is_as_many, is_unchanged, overlapped
 from bridge.collision.contact_points import BITS
-from bridge.collision.looking import UNSEEN, Haste, hurrying, way_of
+from bridge.collision.looking import UNSEEN, Haste, hurrying, least_radius, squares, way_of
 from bridge.collision.placing import HALF
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import int32s_at
@@ -27,9 +28,9 @@ Moving = Annotated[np.ndarray, float, 23]
 
 
 class Sweep(NamedTuple):
-    """What it takes: who is fast; poses (nb, 4, 4); boxes (nb, 6), walls (n, 6) by Bullet's id: as ``MirroredBodies``
-    has them; numbers: of the scene's bodies by Bullet's id, as in ``Known``; ignored (n,): numbers and ids of those
-    that never touch, as keys in ascending order."""
+    """What it takes: who is fast; poses (nb, 4, 4) where the flight ends; boxes (nb, 6), walls (n, 6) by Bullet's id:
+    as ``MirroredBodies`` has them; numbers: of the scene's bodies by Bullet's id, as in ``Known``; ignored (n,):
+    numbers and ids of those that never touch, as keys in ascending order."""
 
     haste: Haste
     poses: Annotated[np.ndarray, float, 4, 4]
@@ -64,14 +65,14 @@ def cuts(bullet: Functions, client: int, sweep: Sweep) -> int:
 def who_is_fast(sweep: Sweep, fast: Integers, around: Boxes, boxes: Moving) -> int:
     """Numbers of the bodies that are too fast for a step if anything is near, from where to where (low, high; m)
     anything is near, and their boxes; how many, at most (nb,)."""
-    haste, count, widest = sweep.haste, 0, 0.0
+    haste, count, widest, deepest = sweep.haste, 0, 0.0, HALF * least_radius(sweep.haste)
     if hurrying(haste) == 0:
         return 0
     for k in range(len(sweep.poses)):
         if np.isfinite(haste.reach[k, 0]):
             widest = max(widest, way_of(haste, k))
     for k in range(len(sweep.poses)):
-        if way_of(haste, k) > HALF * haste.reach[k, 0]:
+        if np.isfinite(haste.reach[k, 0]) and way_of(haste, k) > deepest:
             box = boxes[count]
             _moving_box(sweep, k, box)
             for i in range(3):
@@ -94,6 +95,7 @@ def parts_towards(sweep: Sweep, k: int, box: Floats, body: int) -> int:
         return 1
     own, its = box.copy(), np.zeros(MOVING)
     if 0 <= other < len(sweep.poses):
+        deepest = min(deepest, HALF * sweep.haste.reach[other, 0])
         _moving_box(sweep, other, its)
     else:
         for i in range(3):
@@ -114,10 +116,13 @@ def parts_towards(sweep: Sweep, k: int, box: Floats, body: int) -> int:
 
 @compiled
 def _moving_box(sweep: Sweep, k: int, box: Floats) -> None:
-    """The box about a body's shapes: its middle, half extents, what the middle moves by in the step, the angle by which
-    it turns; how far any of it is turned at most, and how far from where a tangent leads; axes (3, 3)."""
-    X, twist, own, h = sweep.poses[k], sweep.haste.twists[k], sweep.boxes[k], sweep.haste.h[0]
-    arm, square, size = np.zeros(3), 0.0, 0.0
+    """The box about a body's shapes: its middle as the step began, half extents, what the middle moves by, the angle by
+    which it turns; how far any of it is turned at most, and how far from where a tangent leads; axes (3, 3)."""
+    X, own, h = sweep.poses[k], sweep.boxes[k], sweep.haste.h[0]
+    arm, twist, square, size = np.zeros(3), sweep.haste.twists[k].copy(), 0.0, 0.0
+    (turn, push), (spin, speed), arms = squares(sweep.haste.starts[k]), squares(twist), sweep.haste.reach[k, 1] ** 2
+    if push + turn * arms > speed + spin * arms:
+        twist[:] = sweep.haste.starts[k]
     for i in range(3):
         for j in range(3):
             box[_AXES + 3 * i + j] = X[i, j]
@@ -126,8 +131,8 @@ def _moving_box(sweep: Sweep, k: int, box: Floats) -> None:
     turns = 1.0 if sweep.haste.reach[k, 1] > 0.0 else 0.0  # a ball about its centre
     for i in range(3):
         p, q = (i + 1) % 3, (i + 2) % 3
-        box[i], box[3 + i] = X[i, 3] + arm[i], own[3 + i]
         box[_WAY + i] = h * (twist[3 + i] + twist[p] * arm[q] - twist[q] * arm[p])
+        box[i], box[3 + i] = X[i, 3] + arm[i] - box[_WAY + i], own[3 + i]
         box[_TURN + i] = h * twist[i] * turns
         square += box[_TURN + i] * box[_TURN + i]
     box[_MOST], box[_BEND] = math.sqrt(square * size), 0.5 * square * math.sqrt(size)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,5 +26,5 @@ def joined(owners: Sequence[Sequence[bytes]], rows: Sequence[RowKind]) -> list[n
     found = []
     for own, kind in zip(columns, rows, strict=True):
         numbers = np.frombuffer(bytearray().join(own), kind.dtype)
-        found.append(numbers.reshape(len(numbers) // prod(kind.shape), *kind.shape) if kind.shape else numbers)
+        found.append(numbers.reshape(-1, *kind.shape) if kind.shape else numbers)
     return found

@@ -60,6 +60,7 @@ class EventLog:
         self._changed: set[tuple[str, str]] = set()
         self._at_limits: set[str] = set()
         self._twists = np.zeros((0, 6))
+        approach.warm()  # no frame waits for it
 
     def ahead(self, simulation: Simulation) -> None:
         """Before a step: how fast who approaches whom."""

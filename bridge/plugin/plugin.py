@@ -48,7 +48,7 @@ class Plugin:
         self,
         scene: Scene,
         timestep: float = 1 / 240,
-        integrator: str = "semi_implicit_euler",
+        integrator: str | None = None,
         most_steps: int = 16,
         hit_speed: float = 1.0,
         collisions: str | None = None,
@@ -63,6 +63,7 @@ class Plugin:
         self.scene = scene
         self.simulation = Simulation(scene.compile(), timestep, integrator)
         self._world: GameWorld = world_of(scene, self.simulation, collisions)
+        self.simulation.warm_up(driven=True)  # a frame that first pushes something waits for nothing
         self.before_step: list[StepCallback] = []
         self.after_step: list[StepCallback] = []
         self.events: tuple[GameEvent, ...] = ()

@@ -17,6 +17,7 @@ from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.control.joint_springs import JointSprings
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.simulation import Simulation
+from recursive_dyn.simulation.turn_rows import turn_gaps
 
 Array = np.ndarray
 
@@ -76,17 +77,24 @@ class Twin(ABC):
         """Warn once where the bodies go on beyond limits, as no simulation does."""
         if self._told:
             return
+        for row, (_, gap, _) in turn_gaps(self.dynamics, self._q).items():
+            if gap < -_BEYOND:
+                self._warn(f"the {row} is passed by {-gap:.4g} rad")
+                return
         for place, slot in self.dynamics.model.plain_slots:
             low, high = self.dynamics.limits[slot]
             if not low - _BEYOND <= self._q[place] <= high + _BEYOND:
-                self._told = True
-                warnings.warn(
-                    f"'{self.dynamics.velocity_coordinates[slot]}' is {self._q[place]:.4g}, beyond its limits"
-                    f" [{low:.4g}, {high:.4g}], which {type(self).__name__} does not have: from here on it goes another"
-                    " way than a simulation, which stops there",
-                    RuntimeWarning, stacklevel=4,
-                )  # fmt: skip
+                name = self.dynamics.velocity_coordinates[slot]
+                self._warn(f"'{name}' is {self._q[place]:.4g}, beyond its limits [{low:.4g}, {high:.4g}]")
                 return
+
+    def _warn(self, what: str) -> None:
+        self._told = True
+        warnings.warn(
+            f"{what}; {type(self).__name__} has no limits: from here on it goes another way than a simulation, which"
+            " stops there",
+            RuntimeWarning, stacklevel=5,
+        )  # fmt: skip
 
     @abstractmethod
     def push(self, tau: Any = None, **choice: Any) -> None:

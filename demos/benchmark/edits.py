@@ -1,6 +1,7 @@
 """What it costs to add a body to a running scene, and to remove one, as CPU time until the first step after is done.
 
 An ordinary step is taken off. Grounded balls and boxes in a grid, of which none moves; a ball comes and goes above.
+Then balls come that stay, so that there are more bodies than ever before.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ COUNTS = (10, 100, 300)  # bodies
 RADIUS, HALF, APART, ABOVE = 0.1, 0.1, 0.4, 1.0  # m
 TIMESTEP = 1 / 240
 SETTLING, BETWEEN = 60, 3  # steps before the first edit, and between two
+STAYING = 20  # balls, which do not reach the ground
 BAR = 2.0  # ms
 
 
 class Cost(NamedTuple):
-    """Seconds of CPU: of both edits, and of an ordinary step."""
+    """Seconds of CPU: of both edits, of one that makes more bodies than there ever were, and of an ordinary step."""
 
     add: float
     remove: float
+    more: float
     step: float
 
 
@@ -199,22 +202,27 @@ def places(count: int) -> list[tuple[float, float, float]]:
 
 
 def measure(engine: type[Running], count: int, edits: int = 200) -> Cost:
-    """The least of ``edits`` balls that came and went, less the least of ordinary steps."""
+    """The least of ``edits`` balls that came and went, and of a few that stay, less the least of ordinary steps."""
     running = engine(count)
     try:
         for _ in range(SETTLING):
             running.step()
-        added, removed, steps = [], [], []
+        added, removed, more, steps = [], [], [], []
         for k in range(edits):
             added.append(_seconds(lambda k=k: (running.add(k, (0.0, -APART, ABOVE)), running.step())))
             steps += [_seconds(running.step) for _ in range(BETWEEN)]
             removed.append(_seconds(lambda: (running.remove(), running.step())))
             steps += [_seconds(running.step) for _ in range(BETWEEN)]
-        if running.bodies() != count:
-            raise SystemExit(f"{engine.label}: {running.bodies()} bodies are left of {count}")
+        for k in range(STAYING):
+            place = APART * k, -2 * APART, ABOVE
+            more.append(_seconds(lambda k=k, place=place: (running.add(edits + k, place), running.step())))
+            for _ in range(BETWEEN):
+                running.step()
+        if running.bodies() != count + STAYING:
+            raise SystemExit(f"{engine.label}: {running.bodies()} bodies are left of {count + STAYING}")
     finally:
         running.close()
-    return Cost(min(added) - min(steps), min(removed) - min(steps), min(steps))
+    return Cost(*(min(every) - min(steps) for every in (added, removed, more)), min(steps))
 
 
 def _seconds(run: Callable[[], object]) -> float:
@@ -231,5 +239,5 @@ def table() -> None:
     for count in COUNTS:
         costs = [measure(engine, count) for engine in engines]
         rows.append([str(count), *(f"{1e3 * x:.3f}" for cost in costs for x in cost), f"{BAR:g}"])
-    head = [f"{engine.label}: {part}" for engine in engines for part in ("add", "remove", "a step")]
+    head = [f"{engine.label}: {part}" for engine in engines for part in ("add", "remove", "add more", "a step")]
     print_table("a ball comes or goes, ms of CPU to the first step after", ["bodies", *head, "to be reached"], rows)

@@ -14,6 +14,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos import bezier_chain, torus_chain
+from demos.benchmark import resting
 from demos.benchmark.report import print_table
 from recursive_dyn.codegen.progress import each
 from scene import Body, Scene, joints
@@ -142,6 +143,7 @@ def table() -> None:
         costs.append([name, f"{1e6 * first:.2f}", *(f"{other / first:.1f}" for other in others)])
     print_table("Largest error of energy over 60 s, % of that above rest", ["", *RULES, "tries a step"], errors)
     print_table("CPU time of a step at 240 Hz: us, then times as much", ["", *RULES], costs)
+    resting.table()
 
 
 def _error(of: Run) -> str:

@@ -5,6 +5,8 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
+from recursive_dyn.codegen import optimizing
+
 Run = Callable[[int], object]  # run(count) evaluates count times
 
 
@@ -34,8 +36,12 @@ def interleaved(runs: Mapping[str, Run], seconds: float = 0.3, repeats: int = 5)
 
 
 def _count(run: Run, seconds: float) -> int:
-    """How many evaluations fill `seconds`; doubling up to a tenth of them also warms the caches."""
+    """How many evaluations fill `seconds`; doubling up to a tenth of them also warms the caches.
+
+    What the first one asked for in the background is waited for.
+    """
     run(1)
+    optimizing.finish()
     count = 1
     while (elapsed := _elapsed(run, count)) < seconds / 10:
         count *= 2

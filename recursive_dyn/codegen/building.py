@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 # A fork waits for it: a child would find the lock taken by a thread that it does not have.
 _LOCK = threading.RLock()
@@ -22,14 +20,15 @@ def occupied() -> bool:
     return True
 
 
-@contextmanager
-def building() -> Iterator[None]:
+class building:
     """Everything that makes a graph, a program or machine code happens in this; it may be entered again."""
-    with _LOCK:
-        enabled = gc.isenabled()
+
+    def __enter__(self) -> None:
+        _LOCK.acquire()
+        self._collects = gc.isenabled()
         gc.disable()  # graphs hold a great many objects and no garbage: collections would only cost time
-        try:
-            yield
-        finally:
-            if enabled:
-                gc.enable()
+
+    def __exit__(self, *error: object) -> None:
+        if self._collects:
+            gc.enable()
+        _LOCK.release()

@@ -82,6 +82,12 @@ def store(key: str, payload: bytes) -> None:
             raise
 
 
+def stored(key: str, payload: bytes) -> bytes:
+    """The bytes, which are also kept."""
+    store(key, payload)
+    return payload
+
+
 def _digest(key: str, payload: bytes) -> bytes:
     return hashlib.sha256(f"{key} {len(payload)} ".encode() + payload).digest()
 

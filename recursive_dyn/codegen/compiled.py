@@ -75,7 +75,7 @@ class Compiled(Generic[_P, _R]):
         key = cache.key_of("loops", _language(), jit.environment(), *_said(self, set()))
         code, known = Code(self.loops), jit.cached(key)
         if known is None:
-            optimizing.begin(optimizing.Wish(key, lambda: module_text(self.loops), code.take))
+            optimizing.begin(key, lambda: module_text(self.loops), code.take)
         else:
             code.take(known)
         return code

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,71 +14,15 @@ from recursive_dyn.codegen import drivers, jit
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape, some_rows, told
 from recursive_dyn.codegen.building import building
+from recursive_dyn.codegen.function_list import FunctionList, Values
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
 from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount, Program
 
 Array = np.ndarray
-Driver = Callable[[str, Program], str]  # (entry, program) -> IR text of a loop around the kernel
 _FLOAT = np.dtype(np.float64)
-
-
-@dataclass(frozen=True)
-class Signature:
-    """Input segments (name, size) of a function, without the parameters, and the shape of its outputs together.
-
-    solves: a system of equations, so that large results may be what rounding leaves of a singular one.
-    """
-
-    inputs: tuple[tuple[str, int], ...]
-    shape: tuple[int, ...]
-    solves: bool = False
-
-
-class FunctionList(Protocol):
-    """The functions of one system of equations, by name; an unknown name raises ModelError.
-
-    ``owner`` is what shapes are told to be needed by, as "this scene needs".
-    """
-
-    @property
-    def owner(self) -> str: ...
-
-    def signature(self, function: str) -> Signature:
-        """What the function takes and gives."""
-        ...
-
-    def key(self, function: str) -> str:
-        """Hash, or text, of everything that the function's program depends on."""
-        ...
-
-    def build(self, function: str) -> Program:
-        """The function's program; its last input segment are the parameters."""
-        ...
-
-    def driver(self, function: str) -> Driver | None:
-        """The compiled loop that belongs to a function, if it is an integrator's."""
-        ...
-
-    def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
-        """The function's kernel where it is not that of its program; report: told the share compiled."""
-        ...
-
-    def label(self, segment: str, index: int) -> str:
-        """Name of one element of an input segment, for messages."""
-        ...
-
-
-class Values(Protocol):
-    """Values of the parameters: ``values_array`` (n,), in the order of the programs' last input segment."""
-
-    @property
-    def values_array(self) -> Array: ...
-
-    def copy(self) -> Self:
-        """The same names with values of their own."""
-        ...
+_FEW = 1000  # rows that are computed one by one, with the same bits, until there is code for registers full of them
 
 
 @dataclass(eq=False)
@@ -87,7 +31,7 @@ class _Compiled:
 
     programs: dict[str, Program] = field(default_factory=dict)
     kernels: dict[tuple[str, int], Kernel] = field(default_factory=dict)
-    batches: dict[str, BatchCall] = field(default_factory=dict)
+    batches: dict[tuple[str, int], BatchCall] = field(default_factory=dict)
     signatures: dict[str, tuple[tuple[tuple[str, tuple[int]], ...], tuple[int, ...]]] = field(default_factory=dict)
     local: threading.local = field(default_factory=threading.local)  # calls for one state: buffers of each thread
     progress: Callable[[str, float], None] | None = None
@@ -145,23 +89,26 @@ class Evaluator:
         """Operations that one evaluation executes: .add .mul .div .sqrt .trig (.neg, .other, .total)."""
         return self.program(function).operation_count()
 
-    def kernel(self, function: str, width: int = 1) -> Kernel:
-        """Machine code of a function for ``width`` states at once, compiled or taken from the cache."""
-        kernels = self._compiled.kernels
-        if (function, width) not in kernels:
+    def kernel(self, function: str, width: int = 1, soon: bool = False) -> Kernel:
+        """Code of a function for ``width`` states at once; interpreted until it is compiled where width is 1, or
+        ``soon``, and then without batches if it is more."""
+        kernels, soon = self._compiled.kernels, soon or width == 1
+        found = kernels.get((function, width))
+        if found is None or not (soon or found.batches):
             with building():
-                if (function, width) not in kernels:
+                found = kernels.get((function, width))
+                if found is None or not (soon or found.batches):
                     own = self.functions.kernel(function, self._report(function))
-                    kernels[function, width] = own or self._of_program(function, width)
-        return kernels[function, width]
+                    found = kernels[function, width] = own or self._of_program(function, width, soon)
+        return found
 
-    def _of_program(self, function: str, width: int) -> Kernel:
+    def _of_program(self, function: str, width: int, soon: bool) -> Kernel:
         """Machine code of the function's one program."""
         report = self._report(function)  # who wants to be told tells it
         with waiting(f"compiling {function}") if report is None else nullcontext(report) as share:
             return Kernel(
                 self.functions.key(function), lambda: self.program(function), width, share,
-                self.functions.driver(function),
+                self.functions.driver(function), soon,
             )  # fmt: skip
 
     def call(self, function: str, *arguments: Any) -> Array:
@@ -203,10 +150,7 @@ class Evaluator:
     def batch(self, function: str, arrays: list[Array], lead: tuple[int, ...], threads: int | None = None) -> Array:
         """Rows of all outputs, (count, ...), for arrays (..., size) that broadcast to the batch shape ``lead``."""
         count = int(np.prod(lead))
-        call = self._compiled.batches.get(function)
-        if call is None:
-            kernel = self.kernel(function, jit.batch_width())
-            call = self._compiled.batches.setdefault(function, BatchCall(kernel))
+        call = self._batch_call(function, count)
         rows = [
             np.ascontiguousarray(
                 a.reshape(1, -1)
@@ -217,6 +161,17 @@ class Evaluator:
         ]
         results = call([*rows, self._values.values_array.reshape(1, -1)], count, threads)
         return results[0] if len(results) == 1 else np.concatenate(results, axis=-1)
+
+    def _batch_call(self, function: str, count: int) -> BatchCall:
+        """What computes so many rows."""
+        calls, width = self._compiled.batches, jit.batch_width()
+        call = calls.get((function, width))
+        if call is None:
+            kernel = self.kernel(function, width, soon=count <= _FEW)
+            if not kernel.batches:
+                width, kernel = 1, self.kernel(function)
+            call = calls.get((function, width)) or calls.setdefault((function, width), BatchCall(kernel))
+        return call
 
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""

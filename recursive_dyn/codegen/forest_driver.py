@@ -8,50 +8,29 @@ has them; lanes behind the last system repeat it.
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.drivers import BATCH_ARGUMENTS, PAD, call_driver, counted_loop, every_row, module
+from recursive_dyn.codegen.drivers import PAD, call_driver, counted_loop, module
 from recursive_dyn.codegen.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.codegen.table_driver import SEGMENTS, STATE, addresses, batch, in_bytes, read, sizes
 from recursive_dyn.codegen.transposing import exchange
 
 ENTRY = "rd_forest"
 FOREST = (
-    "inputs", "outputs", "nq", "nv", "unit_count", "unit_table", "cleared", "group_count", "groups", "lane_in",
-    "lane_out", "lane_scratch", "sum_count", "sum_place", "total", "input_segments", "input_sizes", "output_segments",
-    "output_sizes",
+    *STATE, "cleared", "group_count", "groups", "lane_in", "lane_out", "lane_scratch", "sum_count", "sum_place",
+    "total", *SEGMENTS,
 )  # fmt: skip  # entries of the table; lane_...: doubles from the beginning of the scratch
 GROUP = (
-    "kernel", "systems", "input_runs", "input_table", "output_runs", "output_table", "sums", "first_sum", "constants",
-    "first_constant", "constant_table",
+    "kernel", "own_table", "systems", "input_runs", "input_table", "output_runs", "output_table", "sums", "first_sum",
+    "constants", "first_constant", "constant_table",
 )  # fmt: skip  # entries of a group of equal systems; constants: how many numbers of their own its systems have
 SUMS = PAD  # doubles before the sums in scratch
+SIZES = sizes(FOREST)
 
 
-def _read(layout: tuple[str, ...], table: str, wanted: str) -> str:
-    """IR that reads entries of a table of i64 into names."""
-    return "\n".join(load(name, "i64", table, layout.index(name)) for name in wanted.split())
-
-
-def _addresses(names: str) -> str:
-    return "\n".join(f"  %{name}.at = inttoptr i64 %{name} to ptr" for name in names.split())
-
-
-def _bytes(names: str) -> str:
-    return "\n".join(f"  %{name}.bytes = shl i64 %{name}, 3" for name in names.split())
-
-
-_FIRST = f"""  %table = load ptr, ptr %scratch
-{_read(FOREST, "%table", "inputs outputs nq nv unit_count unit_table")}
-{_addresses("unit_table")}
-  %state = add i64 %nq, %nv
-{_bytes("state nv")}"""
-SIZES = Sizes("%inputs", "%outputs", "%nq", "%nv", "%state", "%unit_count", "%unit_table.at", _FIRST)
-
-
-def forest_module(width: int, loop: str) -> str:
-    """The whole module; loop: IR text of one more loop around the kernel, written with ``SIZES``."""
+def forest_module(width: int) -> str:
+    """The whole module; one more loop around the kernel may be another one, written with ``SIZES``."""
     return module(
         "", exchange("gather", width, True), exchange("scatter", width, False), _folding(width), _group(width),
-        _ENTRY, call_driver(ENTRY, "%inputs", "%outputs", _FIRST), _BATCH, _DECLARATIONS, loop,
+        _ENTRY, call_driver(ENTRY, "%inputs", "%outputs", SIZES.first), batch(ENTRY, FOREST), _DECLARATIONS,
     )  # fmt: skip
 
 
@@ -77,6 +56,7 @@ def _group(width: int) -> str:
     every = " ".join(GROUP)
     block = f"""  call void @rd.gather(ptr %in, i64 %input_runs, ptr %input_table.at, i64 %row, ptr %lane_in)
 {copy("%own.at", "%cp", "%own")}
+  store i64 %own_table, ptr %lane_scratch
   call void %kernel.at(ptr %lane_in, ptr %lane_out, ptr %lane_scratch)
   call void @rd.scatter(ptr %out, i64 %output_runs, ptr %output_table.at, i64 %row, ptr %lane_out)
   %left = sub i64 %systems, %row
@@ -88,10 +68,10 @@ def _group(width: int) -> str:
   ptr %group, ptr %in, ptr %out, ptr %lane_in, ptr %lane_out, ptr %lane_scratch, ptr %sum
 ) nounwind {{
 entry:
-{_read(GROUP, "%group", every)}
-{_addresses("kernel input_table output_table constant_table")}
+{read(GROUP, "%group", every)}
+{addresses("kernel input_table output_table constant_table")}
   %own = mul i64 %constants, {width}
-{_bytes("own")}
+{in_bytes("own")}
   %own.place = mul i64 %first_constant, {width}
 {place("own.at", "double", "%lane_in", "%own.place")}
   %sums.place = mul i64 %first_sum, {width}
@@ -110,13 +90,13 @@ _EVERY_GROUP = f"""  %place = mul i64 %k, {len(GROUP)}
 _ENTRY = f"""define void @{ENTRY}(ptr %in, ptr %out, ptr %scratch) nounwind {{
 entry:
   %table = load ptr, ptr %scratch
-{_read(FOREST, "%table", "cleared group_count groups lane_in lane_out lane_scratch sum_count sum_place total")}
-{_addresses("groups total")}
+{read(FOREST, "%table", "cleared group_count groups lane_in lane_out lane_scratch sum_count sum_place total")}
+{addresses("groups total")}
 {place("lane_in.at", "double", "%scratch", "%lane_in")}
 {place("lane_out.at", "double", "%scratch", "%lane_out")}
 {place("lane_scratch.at", "double", "%scratch", "%lane_scratch")}
 {place("sums", "double", "%scratch", SUMS)}
-{_bytes("cleared sum_count")}
+{in_bytes("cleared sum_count")}
   call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 %cleared.bytes, i1 0)
   call void @llvm.memset.p0.i64(ptr %sums, i8 0, i64 %sum_count.bytes, i1 0)
 {counted("k", "%group_count", _EVERY_GROUP)}
@@ -130,43 +110,4 @@ reduce:
   call void %total.at(ptr %sums, ptr %tail, ptr %lane_scratch.at)
   ret void
 }}
-"""
-
-
-def _segments(name: str, reading: bool) -> str:
-    """A row of every segment from its array into one buffer, or back."""
-    source, target = ("%place", "%at") if reading else ("%at", "%place")
-    segment = f"""{load("array", "ptr", "%arrays", "%k")}
-{load("stride", "i64", "%strides", "%k")}
-{load("size", "i64", "%sizes", "%k")}
-  %first = mul i64 %row, %stride
-{place("place", "double", "%array", "%first")}
-{_bytes("size")}
-{copy(target, source, "%size")}
-{place("after", "double", "%at", "%size")}"""
-    return f"""define internal void @rd.{name}(
-  ptr %arrays, ptr %strides, ptr %sizes, i64 %count, i64 %row, ptr %packed
-) nounwind {{
-entry:
-{counted("k", "%count", segment, carried=(("at", "ptr", "%packed", "%after"),))}
-  ret void
-}}
-"""
-
-
-_COLLECT = """  call void @rd.collect(
-    ptr %sources, ptr %strides, ptr %input_sizes.at, i64 %input_segments, i64 %row, ptr %in
-  )"""
-_DELIVER = """  call void @rd.deliver(
-    ptr %targets, ptr %output_sizes.at, ptr %output_sizes.at, i64 %output_segments, i64 %row, ptr %out
-  )"""
-_BATCH = f"""{_segments("collect", True)}
-{_segments("deliver", False)}
-define i64 @{ENTRY}_batch({BATCH_ARGUMENTS}) {{
-entry:
-{_FIRST}
-{_read(FOREST, "%table", "input_segments input_sizes output_segments output_sizes")}
-{_addresses("input_sizes output_sizes")}
-  %stop = add i64 %first, %count
-{every_row(ENTRY, _COLLECT, _DELIVER, "%inputs", "%outputs")}
 """

@@ -10,12 +10,13 @@ import numpy as np
 
 from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.cache import key_of, source_fingerprint
 from recursive_dyn.codegen.drivers import padded
 from recursive_dyn.codegen.forest_driver import ENTRY, FOREST, GROUP, SUMS, forest_module
+from recursive_dyn.codegen.interpreter import compile_interpreters
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.linear import Linear, symbol
 from recursive_dyn.codegen.runs import Runs, filled
+from recursive_dyn.codegen.table_driver import linked
 
 Array = np.ndarray
 TABLE = "table"  # the symbol of a kernel's table
@@ -73,7 +74,8 @@ class ForestKernel(Kernel):
         numbers, firsts = _numbers(whole, groups)
         table = np.empty(len(FOREST) + len(numbers) + len(GROUP) * len(groups), dtype=np.int64)
         table[:] = _entries(whole, groups, numbers, firsts, places, address(table))
-        self._table, self.native = table, _driver(whole.loop).holding(table, whole, groups, kept)
+        self._table, self.own_table = table, address(table)
+        self.native = _driver(whole.loop).holding(table, whole, groups, kept)
 
     def _be(self, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, int]], scratch: int) -> None:
         self.inputs, self.outputs, self.scratch = list(inputs), list(outputs), scratch
@@ -81,48 +83,73 @@ class ForestKernel(Kernel):
         self.input_size = sum([size for _, size in inputs])
         self.output_size = sum([size for _, size in outputs])
 
-    def memory(self) -> tuple[Array, Array, Array]:
-        given, made, scratch = super().memory()
-        scratch[:1].view(np.int64)[0] = address(self._table)
-        return given, made, scratch
-
 
 class ForestPlan:
     """Kernels of a function of forests of the same kinds, made of the numbers in which such forests differ.
 
-    whole, groups: with symbols in their places (``codegen.linear``); symbols: all of these, of which TABLE, the address
-    of a kernel's table, is the first.
+    whole, groups: with symbols in their places (``codegen.linear``): symbols, and those that are a kernel's ``own``, of
+    which TABLE, the address of its table, is the first. common, own: what to add to ``table`` for them; scratch: size.
     """
 
-    def __init__(self, whole: Whole, groups: Sequence[Lanes], symbols: Sequence[Hashable]) -> None:
+    def __init__(
+        self, whole: Whole, groups: Sequence[Lanes], symbols: Sequence[Hashable], own: Sequence[Hashable]
+    ) -> None:
         self.kept = whole, groups  # kernels whose addresses are among the entries
-        self._places, (numbers, firsts) = scratch_places(whole, groups), _numbers(whole, groups)
-        entries = _entries(whole, groups, numbers, firsts, self._places, symbol(TABLE))
-        column = {name: k for k, name in enumerate(symbols)}
-        rows, columns, factors = list[int](), list[list[int]](), list[list[int]]()
-        for k, entry in enumerate(entries):
-            terms = {name: own for name, own in entry.terms.items() if own} if isinstance(entry, Linear) else {}
-            if terms:
-                rows.append(k)
-                columns.append([column[name] for name in terms])
-                factors.append([*terms.values()])
-        most = max(map(len, columns), default=0)
-        self._rows = np.array(rows, dtype=np.int64)
-        self._columns = np.array([own + [0] * (most - len(own)) for own in columns], dtype=np.int64)
-        self._factors = np.array([own + [0] * (most - len(own)) for own in factors], dtype=np.int64)
+        places, (numbers, firsts) = scratch_places(whole, groups), _numbers(whole, groups)
+        entries = _entries(whole, groups, numbers, firsts, places, symbol(TABLE))
+        self.common, self.own, self.scratch = _Sums.of(entries, symbols), _Sums.of(entries, own), places[-1]
         known = [entry.constant if isinstance(entry, Linear) else entry for entry in entries]
-        self._constant, self._loop = np.array(known, dtype=np.int64), whole.loop
+        self.table, self.driver = np.array(known, dtype=np.int64), _driver(whole.loop)
 
-    def kernel(
-        self, values: Array, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, int]], *kept: Any
-    ) -> ForestKernel:
-        """The kernel for these ``values`` (n,) of the symbols, of which the first is written."""
-        result = object.__new__(ForestKernel)
-        result._be(inputs, outputs, self._places[-1])
-        table = self._constant.copy()
-        values[0] = address(table)
-        table[self._rows] += (values[self._columns] * self._factors).sum(axis=1)
-        result._table, result.native = table, _driver(self._loop).holding(table, self, kept)
+
+class _Sums(NamedTuple):
+    """Which entries of a table (k,) are sums of which symbols, by number, with which factors: (k,) each, term by
+    term."""
+
+    rows: Array
+    terms: Sequence[tuple[Array, Array]]
+
+    @classmethod
+    def of(cls, entries: Sequence[Any], symbols: Sequence[Hashable]) -> _Sums:
+        """The terms of some symbols."""
+        column = {name: k for k, name in enumerate(symbols)}
+        own = [entry.terms if isinstance(entry, Linear) else {} for entry in entries]
+        terms = [[(column[name], by) for name, by in every.items() if by and name in column] for every in own]
+        rows, most = [k for k, some in enumerate(terms) if some], max(map(len, terms), default=0)
+        filled = [[terms[k][n] if n < len(terms[k]) else (0, 0) for k in rows] for n in range(most)]
+        pairs = [np.array(each, dtype=np.int64).reshape(-1, 2).T.copy() for each in filled]
+        return cls(np.array(rows, dtype=np.int64), [(places, factors) for places, factors in pairs])
+
+    def add(self, values: Array, table: Array) -> None:
+        """Add them, for these values of the symbols."""
+        for columns, factors in self.terms:
+            table[self.rows] += values[columns] * factors
+
+
+class CommonKernel:
+    """Kernels of a function of forests with the same trees in the same order: they differ in their own symbols.
+
+    values: of the others; kept: what holds what lies at addresses among them.
+    """
+
+    def __init__(
+        self, plan: ForestPlan, values: Array, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, int]],
+        *kept: Any,
+    ) -> None:  # fmt: skip
+        self._plan, self._table, self._kept = plan, plan.table.copy(), kept
+        plan.common.add(values, self._table)
+        self._first = object.__new__(ForestKernel)
+        self._first._be(inputs, outputs, plan.scratch)
+
+    def kernel(self, values: Array, *kept: Any) -> ForestKernel:
+        """The kernel with these values (1 + K,) of its own symbols, of which the first is written: where constants of
+        each kind are, which ``kept`` holds."""
+        result, table = object.__new__(ForestKernel), self._table.copy()
+        vars(result).update(vars(self._first))
+        result._table, result.own_table = table, address(table)
+        values[0] = result.own_table
+        self._plan.own.add(values, table)
+        result.native = self._plan.driver.holding(table, self, kept)
         return result
 
 
@@ -179,8 +206,8 @@ def _row(group: Lanes, input_table: int, output_table: int) -> tuple[int, ...]:
     kernel, inputs, constants, constant_table, outputs = group
     size = outputs.size
     return (
-        kernel.native.address(kernel.entry), inputs.systems, len(inputs.runs), input_table, len(outputs.runs),
-        output_table, kernel.output_size - size, size, constants, inputs.size, constant_table,
+        kernel.native.address(kernel.entry), kernel.own_table, inputs.systems, len(inputs.runs), input_table,
+        len(outputs.runs), output_table, kernel.output_size - size, size, constants, inputs.size, constant_table,
     )  # fmt: skip
 
 
@@ -192,6 +219,10 @@ def _room(width: int, longest: int) -> int:
 @cache
 def _driver(loop: str) -> jit.Native:
     """The machine code that all forests share, with one more loop."""
-    text = forest_module(jit.vector_width(), loop)
-    key = key_of("forest", text, jit.environment(), source_fingerprint())
-    return jit.native(key, lambda: jit.compile_modules([text]))
+    return linked(forest_module(jit.vector_width()), ENTRY, loop)
+
+
+def compile_common() -> None:
+    """Have in the cache what is the same for all programs and all forests."""
+    _driver("")
+    compile_interpreters(1, jit.vector_width())

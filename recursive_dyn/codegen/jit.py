@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
+from platform import machine
 from typing import Any, cast
 
 import llvmlite
@@ -83,6 +84,12 @@ def vector_width() -> int:
     return 8 if "avx512f" in enabled else 4 if "avx" in enabled else 2
 
 
+def fuses() -> bool:
+    """Whether programs are compiled with multiply-adds: not where a CPU has none, or time to compile is all."""
+    _, features = _target()
+    return effort() > 0 and ("+fma" in features.split(",") or machine() in ("aarch64", "arm64"))
+
+
 def batch_width() -> int:
     """How many states of a batch are evaluated at once: a register full, or one where programs are compiled sooner."""
     return vector_width() if effort() else 1
@@ -116,8 +123,9 @@ def compile_loops(text: str, effort: int) -> bytes:
         return bytes(machine.emit_object(module))
     _simplify(module, machine)
     options = llvm.create_pipeline_tuning_options(speed_level=1)
-    # most loops here are short: vectors are for those that say nothing against it, and copies only take compiling
-    options.slp_vectorization = options.loop_unrolling = False
+    # most loops here are short: vectors are for those that say nothing against it, and for numbers beside each other,
+    # which is an eighth of the compiling; copies only take compiling
+    options.slp_vectorization, options.loop_unrolling = True, False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))
@@ -177,16 +185,24 @@ def unpack(payload: bytes) -> tuple[list[bytes], dict[str, Any]]:
     return objects, header["facts"]
 
 
-def cached(key: str) -> Native | None:
-    """Machine code of a cache entry, or None when there is none that can be used."""
+def known(key: str) -> bytes | None:
+    """A cache entry, or None when there is none that can be used."""
     payload = cache.load(key)
-    if payload is None:
-        return None
     try:
-        objects, facts = unpack(payload)
+        return payload if payload is not None and unpack(payload) else None
     except (struct.error, ValueError, KeyError, TypeError):
         return None
-    return load_objects(objects, facts)
+
+
+def load(payload: bytes) -> Native:
+    """Machine code of a cache entry."""
+    return load_objects(*unpack(payload))
+
+
+def cached(key: str) -> Native | None:
+    """Machine code of a cache entry, or None when there is none that can be used."""
+    payload = known(key)
+    return None if payload is None else load(payload)
 
 
 def native(key: str, objects: Callable[[], Sequence[bytes]]) -> Native:
@@ -197,6 +213,13 @@ def native(key: str, objects: Callable[[], Sequence[bytes]]) -> Native:
         cache.store(key, pack(made, {}))
         found = load_objects(made, {})
     return found
+
+
+def object_code(text: str) -> bytes:
+    """Object code of one IR module, kept under its text."""
+    key = cache.key_of("text", text, environment(), cache.source_fingerprint())
+    entry = known(key) or cache.stored(key, pack(compile_modules([text]), {}))
+    return unpack(entry)[0][0]
 
 
 @lru_cache(maxsize=64)

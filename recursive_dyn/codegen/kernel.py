@@ -7,13 +7,19 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 
 import numpy as np
 
-from recursive_dyn.codegen import cache, drivers, jit, llvm
+from recursive_dyn.codegen import cache, drivers, jit, llvm, optimizing
 from recursive_dyn.codegen.addresses import address, aligned
+from recursive_dyn.codegen.fusing import fused
+from recursive_dyn.codegen.interpreter import Interpreted, interpretable
+from recursive_dyn.codegen.program_code import ProgramCode
+from recursive_dyn.codegen.sizes import Stepping
 from recursive_dyn.graph.program import Program
+
+Driver = Callable[[str, int, int], str]  # (entry, inputs, outputs) -> IR text of a loop around the kernel
 
 _BLOCK_PER_THREAD = 512  # rows below which another thread does not pay
 
@@ -30,9 +36,16 @@ class Kernel:
     """Machine code of one program at one vector width.
 
     key: cache key of everything the program depends on; build: makes the program when the cache has no entry;
-    progress: told the share compiled so far; driver: makes IR text of one more loop around the scalar kernel, from the
-    kernel's name and the program.
+    progress: told the share compiled so far; driver: of one more loop around the scalar kernel. soon: where the cache
+    has no entry, a program that is long, or in a hurry, is interpreted until machine code comes from another process,
+    with the same results bit for bit; if its width is more than 1 it has no batches until then. batch_code: what has
+    the driver of batches, and the name it goes by, if that is not ``native`` and ``entry``.
     """
+
+    batches = True  # whether there is a driver of batches
+    batch_code: tuple[jit.Native, str] | None = None
+    own_table = 0  # the address that its scratch begins with, or 0: who makes a scratch otherwise than ``memory`` does
+    _table: np.ndarray | None = None  # writes it
 
     def __init__(
         self,
@@ -40,20 +53,27 @@ class Kernel:
         build: Callable[[], Program],
         width: int,
         progress: Callable[[float], None] | None = None,
-        driver: Callable[[str, Program], str] | None = None,
+        driver: Driver | None = None,
+        soon: bool = False,
     ) -> None:
+        self.width = width
         index = cache.key_of("index", key, width, jit.environment(), cache.source_fingerprint())
         name = cache.load(index)
         native = jit.cached(name.decode()) if name else None
         if native is None:
             program = build()
-            loop = driver(llvm.entry_name(program, width), program) if driver is not None and width == 1 else ""
+            sizes = program.input_size, program.output_size
+            loop = driver(llvm.entry_name(program, width), *sizes) if driver is not None and width == 1 else ""
             entry = cache.key_of("object", program.hash, width, loop, jit.environment(), cache.source_fingerprint())
-            native = jit.cached(entry) or _compile(program, width, entry, progress, loop)
+            native = jit.cached(entry)
+            if native is None:
+                source = fused(program) if jit.fuses() else program
+                code = ProgramCode(source, width, program.inputs, program.outputs, loop, program.operation_count())
+                later = soon and not optimizing.is_worth_waiting_for(len(program.statements))
+                native = self._interpreted(code, driver, entry) if later else None
+                native = native or jit.load(cache.stored(entry, code.packed(progress)))
             cache.store(index, entry.encode())
-        self.native = native
-        self.width = width
-        facts = native.facts
+        self.native, facts = native, native.facts
         self.inputs: list[tuple[str, int]] = [(n, s) for n, s in facts["inputs"]]
         self.outputs: list[tuple[str, int]] = [(n, s) for n, s in facts["outputs"]]
         self.entry: str = facts["entry"]
@@ -61,47 +81,34 @@ class Kernel:
         self.input_size = sum(s for _, s in self.inputs)
         self.output_size = sum(s for _, s in self.outputs)
 
+    def _interpreted(self, code: ProgramCode, driver: Driver | None, entry: str) -> jit.Native | None:
+        """What runs until machine code comes, for which the other process is asked; None where it has to be waited
+        for."""
+        stepping = driver if code.loop else None
+        if not isinstance(stepping, Stepping | None) or not interpretable(code.source):
+            return None
+        made = Interpreted(code, stepping)
+
+        def take(native: jit.Native) -> None:
+            made.replace(native)
+            self.batch_code, self.batches = (native, code.entry), True
+
+        optimizing.add(optimizing.Wish(entry, lambda: code, take))
+        self._table, self.own_table, self.batches = made.table, address(made.table), code.width == 1
+        return made.native
+
     def buffer(self, elements: int) -> np.ndarray:
         """Zeroed working memory for ``elements`` elements of this width, aligned to 64 bytes."""
         return aligned(drivers.padded(max(elements, 1) * self.width))
 
     def memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Input, output and scratch, new: what every call of the machine code works in. Only this makes a scratch."""
-        made, scratch, end = self._ends
-        raw = aligned(end)
+        padded, width = drivers.padded, self.width
+        made = padded((self.input_size or 1) * width)
+        scratch = made + padded((self.output_size or 1) * width)
+        raw = aligned(scratch + padded((self.scratch or 1) * width))
+        raw[scratch : scratch + 1].view(np.int64)[0] = self.own_table
         return raw[:made], raw[made:scratch], raw[scratch:]
-
-    @cached_property
-    def _ends(self) -> tuple[int, int, int]:
-        """Where output and scratch begin behind the input, and the end, in doubles."""
-        made = drivers.padded(max(self.input_size, 1) * self.width)
-        scratch = made + drivers.padded(max(self.output_size, 1) * self.width)
-        return made, scratch, scratch + drivers.padded(max(self.scratch, 1) * self.width)
-
-
-def _compile(
-    program: Program,
-    width: int,
-    entry: str,
-    progress: Callable[[float], None] | None,
-    loop: str,
-) -> jit.Native:
-    emission = llvm.emit(program, width)
-    sizes_in, sizes_out = [s for _, s in program.inputs], [s for _, s in program.outputs]
-    bodies = [drivers.batch_driver(emission.entry, sizes_in, sizes_out, width)]
-    if width == 1:
-        bodies += [drivers.call_driver(emission.entry, program.input_size, program.output_size), loop]
-    objects = jit.compile_modules([*emission.modules, drivers.module(emission.entry, *bodies)], progress)
-    facts = {
-        "inputs": program.inputs,
-        "outputs": program.outputs,
-        "entry": emission.entry,
-        "scratch": emission.scratch,
-        "program": program.hash,
-        "count": program.operation_count().__dict__,
-    }
-    cache.store(entry, jit.pack(objects, facts))
-    return jit.load_objects(objects, facts)
 
 
 class SingleCall:
@@ -140,7 +147,8 @@ class BatchCall:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self._call = jit.function(kernel.native, f"{kernel.entry}_batch", 8, hold_gil=False)
+        native, entry = kernel.batch_code or (kernel.native, kernel.entry)
+        self._call = jit.function(native, f"{entry}_batch", 8, hold_gil=False)
         self._local = threading.local()
 
     def __call__(

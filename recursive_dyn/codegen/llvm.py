@@ -3,7 +3,7 @@
 The statement list is cut into functions of bounded size, because instruction selection and register allocation are
 superlinear in a function's size; a value used beyond its own function crosses once through a scratch array.
 Every kernel has the signature void(double* in, double* out, double* scratch); with vector width W each of their
-elements is W doubles wide. ``contract`` lets products and sums fuse; no flag that would drop NaN is used.
+elements is W doubles wide. LLVM may neither fuse nor reorder anything: what is fused, ``fusing`` says.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recursive_dyn.codegen.fusing import Fused
 from recursive_dyn.codegen.vector_math import declarations, sincos_ir
 from recursive_dyn.graph.program import Program, Statement
 
 STATEMENTS_PER_FUNCTION = 1000
 FUNCTIONS_PER_MODULE = 4
-FLAGS = "contract nsz"
+Source = Program | Fused
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul"}
 _LIBRARY = ("tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "pow")
 
@@ -32,12 +33,12 @@ class Emission:
     scratch: int
 
 
-def entry_name(program: Program, width: int) -> str:
+def entry_name(program: Source, width: int) -> str:
     """Name of a program's kernel."""
     return f"rd_{program.hash[:24]}_v{width}"
 
 
-def emit(program: Program, width: int, statements_per_function: int = STATEMENTS_PER_FUNCTION) -> Emission:
+def emit(program: Source, width: int, statements_per_function: int = STATEMENTS_PER_FUNCTION) -> Emission:
     """LLVM IR of a program for ``width`` scenes at once."""
     entry = entry_name(program, width)
     cuts = _Cuts(program, statements_per_function)
@@ -78,13 +79,23 @@ def _prelude(width: int, body: str) -> str:
     suffix = "f64" if width == 1 else f"v{width}f64"
     lines = [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in ("sqrt", "fabs", "floor")]
     lines += [f"declare {kind} @llvm.{name}.{suffix}({kind}, {kind})" for name in ("minimum", "maximum")]
+    lines += [f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})"]
     lines += [f"declare double @{n}({', '.join(['double'] * (2 if n in ('atan2', 'pow') else 1))})" for n in _LIBRARY]
     if "@rd.sincos" in body:
         return "\n".join([*dict.fromkeys([*lines, *declarations(width).splitlines()]), sincos_ir(width)])
     return "\n".join(lines)
 
 
-def _tables(program: Program, body: str) -> str:
+def operations_module(operations: dict[str, int], width: int, prefix: str) -> str:
+    """Text of functions void PREFIX.NAME(in, out, scratch), each of one operation on so many inputs."""
+    bodies = []
+    for name, arity in operations.items():
+        program = Program(name, (("x", arity),), (("y", 1),), (), [(name, *range(arity))], (arity,))
+        bodies.append(_Function(program, _Cuts(program, 1), 0, width).text(f"{prefix}.{name}"))
+    return "\n".join([_prelude(width, "\n".join(bodies)), *bodies])
+
+
+def _tables(program: Source, body: str) -> str:
     """The tables that a module's body reads, nan behind the last element of each."""
     lines = []
     for k in sorted({int(k) for k in re.findall(r"@rd\.table\.(\d+)", body)}):
@@ -97,7 +108,7 @@ def _tables(program: Program, body: str) -> str:
 class _Cuts:
     """Where the statement list is cut, and the scratch slot of every value that crosses a cut."""
 
-    def __init__(self, program: Program, size: int) -> None:
+    def __init__(self, program: Source, size: int) -> None:
         count = len(program.statements)
         self.parts = max(1, -(-count // size))
         self.size = -(-count // self.parts) if count else 1
@@ -117,7 +128,7 @@ class _Cuts:
 class _Function:
     """One cut of the program as a function over the values it computes, loads and hands on."""
 
-    def __init__(self, program: Program, cuts: _Cuts, part: int, width: int) -> None:
+    def __init__(self, program: Source, cuts: _Cuts, part: int, width: int) -> None:
         self.program, self.cuts, self.part, self.width = program, cuts, part, width
         self.kind = "double" if width == 1 else f"<{width} x double>"
         self.suffix = "f64" if width == 1 else f"v{width}f64"
@@ -175,7 +186,7 @@ class _Function:
         op, *numbers = statement
         args = [self.value(n) for n in numbers]
         if op in _BINARY:
-            return self.let(f"{_BINARY[op]} {FLAGS} {self.kind} {args[0]}, {args[1]}")
+            return self.let(f"{_BINARY[op]} {self.kind} {args[0]}, {args[1]}")
         if op in ("sin", "cos"):
             return self.sine_or_cosine(op, numbers[0], args[0])
         if op in _LIBRARY:
@@ -233,6 +244,9 @@ class _Function:
     def constant(self, value: float) -> str:
         return scalar_literal(value) if self.width == 1 else f"splat (double {scalar_literal(value)})"
 
+    def negative(self, a: str) -> str:
+        return self.let(f"fneg {self.kind} {a}")
+
     def compare(self, predicate: str, a: str, b: str) -> str:
         return self.let(f"fcmp {predicate} {self.kind} {a}, {b}")
 
@@ -245,7 +259,10 @@ class _Function:
 
 
 _SPECIAL: dict[str, Callable[[_Function, list[str]], str]] = {
-    "neg": lambda f, a: f.let(f"fneg {f.kind} {a[0]}"),
+    "fma": lambda f, a: f.intrinsic("fma", *a),
+    "fms": lambda f, a: f.intrinsic("fma", a[0], a[1], f.negative(a[2])),
+    "fnma": lambda f, a: f.intrinsic("fma", f.negative(a[0]), a[1], a[2]),
+    "neg": lambda f, a: f.negative(a[0]),
     "reciprocal": lambda f, a: f.let(f"fdiv {f.kind} {f.constant(1.0)}, {a[0]}"),
     "sqrt": lambda f, a: f.intrinsic("sqrt", a[0]),
     "abs": lambda f, a: f.intrinsic("fabs", a[0]),

@@ -19,7 +19,9 @@ class ContactRows(NamedTuple):
     slots: coordinates of each block; start (n,): where its numbers begin in ``values``, all rows of one coordinate
     after those of the other; kind (n,): bit 1 spinning, bit 2 rolling friction; height (n,): how many rows, 0 for what
     reaches nothing; speed (n, 6): velocities of the rows without impulses; before (n,): along the normal at the step's
-    start; coasting (n,): then, had nothing but forces on centres of mass acted, or NaN where that is not known;
+    start; coasting (n,): then, had nothing but forces on centres of mass acted, or NaN where that is not known; forced
+    (n,): what forces accelerate along the normal by where the flight ends, m/s^2, or NaN, and rising (n,): by how much
+    more than where it began; lasting (n,): 1 for what goes on from what pressed, as it turns, else 0;
     mobility (n, 21): what impulses of the block do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
     """
 
@@ -34,6 +36,9 @@ class ContactRows(NamedTuple):
     speed: Annotated[np.ndarray, float, 6]
     before: Floats
     coasting: Floats
+    forced: Floats
+    rising: Floats
+    lasting: Floats
     mobility: Annotated[np.ndarray, float, 21]
 
 
@@ -60,7 +65,8 @@ class Island(NamedTuple):
     """Rows that are solved together, and what is found.
 
     rows, lines: of the whole solve, of which this island has ``contacts`` and ``scalars``; targets (n,), frictions
-    (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened velocities, of which the island has ``slots``.
+    (n, 5): of the contacts. P (n, 6), Q (m,): impulses; y: whitened velocities, of which the island has ``slots``;
+    time: as in ``budget``.
     """
 
     rows: ContactRows
@@ -73,6 +79,7 @@ class Island(NamedTuple):
     P: Annotated[np.ndarray, float, 6]
     Q: Floats
     y: Floats
+    time: Integers
 
 
 @compiled
@@ -95,6 +102,19 @@ def along(rows: ContactRows, c: int, i: int, total: float, y: Floats) -> float:
         total += rows.values[at] * y[rows.slots[k]]
         at += height
     return total
+
+
+@compiled
+def along_three(rows: ContactRows, c: int, y: Floats) -> tuple[float, float, float]:
+    """What y makes along the first three rows of a contact's block."""
+    values, slots, height, at, v0, v1, v2 = rows.values, rows.slots, rows.height[c], rows.start[c], 0.0, 0.0, 0.0
+    for k in range(rows.first[c], rows.first[c + 1]):
+        rate = y[slots[k]]
+        v0 += values[at] * rate
+        v1 += values[at + 1] * rate
+        v2 += values[at + 2] * rate
+        at += height
+    return v0, v1, v2
 
 
 @compiled

@@ -7,12 +7,15 @@ be symmetric; as its symmetric part is positive for small angles of friction, ro
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.blocks import Island, component
+from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.sums import dot
+
+BODY = 6  # coordinates of a body, which are next to each other: what reaches one reaches all
 
 
 class Envelope(NamedTuple):
@@ -135,90 +138,65 @@ def _profile(it: Island, place: Integers, count: int) -> tuple[Integers, Integer
 
 
 @compiled
-def assemble(it: Island, these: Envelope, X: Annotated[np.ndarray, float, 36], x: Floats) -> None:
-    """K of what impulses do for velocities: X, 6 x 6 of each contact of the island, and x of each scalar row."""
-    rows, lines, K, place, at = it.rows, it.lines, these.numbers, these.place, these.at
-    K[:] = 0.0
-    for i in range(len(at)):
-        K[at[i] + i] = 1.0
-    most = 0
-    for c in it.contacts:
-        most = max(most, rows.first[c + 1] - rows.first[c])
-    T = np.empty((most, 6))
-    for e in range(len(it.contacts)):
-        c = it.contacts[e]
-        if X[e, 0] != 0.0:
-            if rows.height[c] == 3:
-                _add_three(it, these, c, X[e], T)
-            else:
-                _add_block(it, these, c, X[e], T)
-    for e in range(len(it.scalars)):
-        s = it.scalars[e]
-        if x[e] != 0.0:
-            for a in range(lines.first[s], lines.first[s + 1]):
-                row, weight = at[place[lines.slots[a]]], x[e] * lines.values[a]
-                for b in range(lines.first[s], lines.first[s + 1]):
-                    K[row + place[lines.slots[b]]] += weight * lines.values[b]
-
-
-@compiled
-def _add_three(it: Island, these: Envelope, c: int, X: Floats, T: Annotated[np.ndarray, float, 6]) -> None:
-    """Add a contact of three rows."""
-    rows, K, place = it.rows, these.numbers, these.place
-    begin, size, values = rows.first[c], rows.first[c + 1] - rows.first[c], rows.values
-    x0, x1, x2, x3, x4, x5, x6, x7, x8 = X[0], X[1], X[2], X[6], X[7], X[8], X[12], X[13], X[14]
-    for b in range(size):
-        v = rows.start[c] + 3 * b
-        v0, v1, v2 = values[v], values[v + 1], values[v + 2]
-        T[b, 0] = x0 * v0 + x1 * v1 + x2 * v2
-        T[b, 1] = x3 * v0 + x4 * v1 + x5 * v2
-        T[b, 2] = x6 * v0 + x7 * v1 + x8 * v2
-    for a in range(size):
-        v, row = rows.start[c] + 3 * a, these.at[place[rows.slots[begin + a]]]
-        v0, v1, v2 = values[v], values[v + 1], values[v + 2]
-        for b in range(size):
-            K[row + place[rows.slots[begin + b]]] += v0 * T[b, 0] + v1 * T[b, 1] + v2 * T[b, 2]
-
-
-@compiled
-def _add_block(it: Island, these: Envelope, c: int, X: Floats, T: Annotated[np.ndarray, float, 6]) -> None:
-    """Add a contact that spins or rolls."""
-    rows, K, place, kind, height = it.rows, these.numbers, these.place, it.rows.kind[c], it.rows.height[c]
-    begin, size, values = rows.first[c], rows.first[c + 1] - rows.first[c], rows.values
-    for b in range(size):
-        v = rows.start[c] + height * b
-        for i in range(height):
-            total = 0.0
-            for j in range(height):
-                total += X[6 * component(kind, i) + component(kind, j)] * values[v + j]
-            T[b, i] = total
-    for a in range(size):
-        v, row = rows.start[c] + height * a, these.at[place[rows.slots[begin + a]]]
-        for b in range(size):
-            total = 0.0
-            for i in range(height):
-                total += values[v + i] * T[b, i]
-            K[row + place[rows.slots[begin + b]]] += total
-
-
-@compiled
 def factor(these: Envelope) -> bool:
     """K <- its factors, L below a diagonal of ones and U; False where a pivot is no number but zero."""
-    K, at, first, last = these.numbers, these.at, these.first, these.last
-    for k in range(len(at)):
-        pivot, end = K[at[k] + k], last[k] + 1
-        if pivot == 0.0 or not np.isfinite(pivot):
-            return False
-        own = K[at[k] + k + 1 : at[k] + end]
-        for i in range(k + 1, end):
-            if first[i] <= k:
-                ratio = K[at[i] + k] / pivot
-                if ratio != 0.0:
-                    K[at[i] + k] = ratio
-                    below = K[at[i] + k + 1 : at[i] + end]
-                    for j in range(len(own)):
-                        below[j] -= ratio * own[j]
+    n, last, first, k = len(these.at), these.last, these.first, 0
+    while k < n:
+        size = BODY if k + BODY <= n and last[k + BODY - 1] == last[k] and first[k + BODY - 1] <= k else 1
+        for i in range(k, k + size):
+            pivot = these.numbers[these.at[i] + i]
+            if pivot == 0.0 or not np.isfinite(pivot):
+                return False
+            for below in range(i + 1, k + size):
+                _eliminate(these, i, below)
+        if size == BODY:
+            _eliminate_body(these, k)
+        else:
+            for below in range(k + 1, last[k] + 1):
+                if first[below] <= k:
+                    _eliminate(these, k, below)
+        k += size
     return True
+
+
+@compiled
+def _eliminate(these: Envelope, k: int, i: int) -> None:
+    """Take the k-th row from the i-th, so often that nothing is left of it in column k."""
+    K, at, end = these.numbers, these.at, these.last[k] + 1
+    ratio = K[at[i] + k] / K[at[k] + k]
+    if ratio != 0.0:
+        K[at[i] + k] = ratio
+        own, below = K[at[k] + k + 1 : at[k] + end], K[at[i] + k + 1 : at[i] + end]
+        for j in range(len(own)):
+            below[j] -= ratio * own[j]
+
+
+@compiled
+def _eliminate_body(these: Envelope, k: int) -> None:
+    """Take the BODY rows from the k-th on, all of which are known, from all below: one way through each, not six."""
+    K, at, first, end = these.numbers, these.at, these.first, these.last[k] + 1
+    a0, a1, a2, a3, a4, a5 = at[k] + k, at[k + 1] + k, at[k + 2] + k, at[k + 3] + k, at[k + 4] + k, at[k + 5] + k
+    d0, d1, d2, d3 = 1.0 / K[a0], 1.0 / K[a1 + 1], 1.0 / K[a2 + 2], 1.0 / K[a3 + 3]
+    d4, d5, rest = 1.0 / K[a4 + 4], 1.0 / K[a5 + 5], end - k
+    b0, b1, b2 = K[a0 + 6 : a0 + rest], K[a1 + 6 : a1 + rest], K[a2 + 6 : a2 + rest]
+    b3, b4, b5 = K[a3 + 6 : a3 + rest], K[a4 + 6 : a4 + rest], K[a5 + 6 : a5 + rest]
+    for i in range(k + BODY, end):
+        if first[i] <= k:
+            own = at[i] + k
+            r0 = K[own] * d0
+            r1 = (K[own + 1] - r0 * K[a0 + 1]) * d1
+            r2 = (K[own + 2] - r0 * K[a0 + 2] - r1 * K[a1 + 2]) * d2
+            r3 = (K[own + 3] - r0 * K[a0 + 3] - r1 * K[a1 + 3] - r2 * K[a2 + 3]) * d3
+            r4 = (K[own + 4] - r0 * K[a0 + 4] - r1 * K[a1 + 4] - r2 * K[a2 + 4] - r3 * K[a3 + 4]) * d4
+            r5 = K[own + 5] - r0 * K[a0 + 5] - r1 * K[a1 + 5] - r2 * K[a2 + 5] - r3 * K[a3 + 5]
+            r5 = (r5 - r4 * K[a4 + 5]) * d5
+            K[own], K[own + 1], K[own + 2], K[own + 3], K[own + 4], K[own + 5] = r0, r1, r2, r3, r4, r5
+            below = K[own + 6 : own + rest]
+            for j in range(len(below)):
+                below[j] -= r0 * b0[j] + r1 * b1[j] + r2 * b2[j] + (r3 * b3[j] + r4 * b4[j] + r5 * b5[j])
+        else:
+            for j in range(first[i], k + BODY):
+                _eliminate(these, j, i)
 
 
 @compiled
@@ -227,13 +205,8 @@ def solve(these: Envelope, y: Floats) -> None:
     K, at, first, last, n = these.numbers, these.at, these.first, these.last, len(these.at)
     b = np.empty(n)
     for i in range(n):
-        total = y[these.order[i]]
-        for k in range(first[i], i):
-            total -= K[at[i] + k] * b[k]
-        b[i] = total
+        b[i] = y[these.order[i]] - dot(K[at[i] + first[i] : at[i] + i], b[first[i] : i])
     for i in range(n - 1, -1, -1):
-        total = b[i]
-        for k in range(i + 1, last[i] + 1):
-            total -= K[at[i] + k] * b[k]
-        b[i] = total / K[at[i] + i]
+        rest = dot(K[at[i] + i + 1 : at[i] + last[i] + 1], b[i + 1 : last[i] + 1])
+        b[i] = (b[i] - rest) / K[at[i] + i]
         y[these.order[i]] = b[i]

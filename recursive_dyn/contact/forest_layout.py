@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recursive_dyn.contact.layout import Layout, body_links, of_one
-from recursive_dyn.model.forest import Kind, kinds_of
+from recursive_dyn.model.forest import Kind, kinds_of, once_alike
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.model.tree_tables import BODIES, COUNTED, LINKS, PLAIN, SLOTS, TreeRows, tree_tables
 from recursive_dyn.recursion import impulse
@@ -92,7 +92,7 @@ class TreeArrays(NamedTuple):
     base_slots: Array
 
 
-@once
+@once_alike
 def tree_arrays(model: Model) -> TreeArrays | None:
     """Those of a forest."""
     tables = tree_tables(model, _rows)

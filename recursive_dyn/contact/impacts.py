@@ -3,7 +3,7 @@
 Solved at once with the impact that causes it, the next contact would only be kept from closing: it would take energy
 where it approached before, and give some where it parted, P (u before + u after) / 2 of either sign. So what bounces is
 solved alone, then what its impulses let bounce, until nothing does; then all contacts as they then are. With e = 1 and
-without friction no stage changes the energy.
+without friction no stage changes the energy; none brings any in (``passivity``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
-from recursive_dyn.contact.methods import solved
+from recursive_dyn.contact.passivity import solved_without_gain
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.targets import target_after
 from recursive_dyn.contact.tuning import IMPACTS
@@ -22,39 +22,47 @@ from recursive_dyn.contact.tuning import IMPACTS
 
 @compiled
 def has_impacts(it: Island, wanted: Floats, depth: float) -> bool:
-    """Whether anything bounces that may cause impacts; wanted: gaps at the end, m, from a surface so deep on.
-
-    Generalized rows have bounds on all of a step's impulse: islands with some are solved at once.
-    """
+    """Whether anything bounces; wanted: gaps at the end, m, from a surface so deep on."""
     bouncing = 0
-    if len(it.scalars) == 0 and len(it.contacts) > 1:
-        for c in it.contacts:
-            bouncing += wanted[c] + depth > 0.0
+    for c in it.contacts:
+        bouncing += wanted[c] + depth > 0.0
     return bouncing > 0
 
 
 @compiled
 def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve an island in stages; (sweeps, residual) of the worst one. P and y are of all stages together."""
-    rows, P, count = it.rows, it.P, len(it.contacts)
+    """Solve an island in which something bounces, in stages; (sweeps, residual) of the worst one. P and y are of all
+    stages together.
+
+    Generalized rows have bounds on all of a step's impulse: islands with some are solved at once, as one contact is.
+    """
+    rows, P, count, lent = it.rows, it.P, len(it.contacts), np.zeros(len(it.targets))
     free, guess, total = np.empty((count, 6)), np.empty((count, 6)), np.zeros((count, 6))
     for j in range(count):
         free[j], guess[j] = rows.speed[it.contacts[j]], P[it.contacts[j]]
-    struck, sweeps, residual = np.empty(count, dtype=np.int64), 0, 0.0
-    for _ in range(IMPACTS):
-        active = _struck(it, problem, free, struck)
-        if active == 0:
-            break
-        stage = Island(rows, it.lines, it.targets, it.frictions, struck[0:active], it.scalars, it.slots, P, it.Q, it.y)
+    struck, sweeps, residual, stages = np.empty(count, dtype=np.int64), 0, 0.0, 0
+    if len(it.scalars) > 0 or count == 1:
+        for c in it.contacts:
+            _, _, lent[c] = target_after(problem, rows, c, 0.0)
+        return solved_without_gain(it, lent, iterations, tolerance)
+    active = _struck(it, problem, free, lent, struck)
+    while active > 0 and stages < IMPACTS:
+        stage = Island(
+            rows, it.lines, it.targets, it.frictions, struck[0:active], it.scalars, it.slots, P, it.Q, it.y, it.time
+        )
         for j in range(count):
             P[it.contacts[j]] = 0.0
         accumulate(it)
-        done, change = solved(stage, iterations, tolerance)
-        sweeps, residual = max(sweeps, done), max(residual, change)
+        done, change = solved_without_gain(stage, lent, iterations, tolerance)
+        sweeps, residual, stages = max(sweeps, done), max(residual, change), stages + 1
         _go_on(it, total)
+        active = _struck(it, problem, free, lent, struck)
     for j in range(count):
-        P[it.contacts[j]] = guess[j]
-    done, change = solved(it, iterations, tolerance)
+        c = it.contacts[j]
+        P[c] = guess[j]
+        if active > 0:
+            it.targets[c], lent[c] = min(it.targets[c], 0.0), 0.0
+    done, change = solved_without_gain(it, lent, iterations, tolerance)
     for j in range(count):
         P[it.contacts[j]] += total[j]
         rows.speed[it.contacts[j]] = free[j]
@@ -63,13 +71,15 @@ def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, toleranc
 
 
 @compiled
-def _struck(it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], struck: Integers) -> int:
-    """Targets of all contacts after the stages so far, and in ``struck`` those of the next one, their number: what
-    bounces, and what never gives anything back. None if nothing bounces."""
+def _struck(
+    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], lent: Floats, struck: Integers
+) -> int:
+    """Targets of all contacts after the stages so far, what forces lend them, and in ``struck`` those of the next one,
+    their number: what bounces, and what never gives anything back. None if nothing bounces."""
     bouncing, active = False, 0
     for j in range(len(it.contacts)):
         c = it.contacts[j]
-        it.targets[c], height = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0])
+        it.targets[c], height, lent[c] = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0])
         bounces = height > 0.0
         bouncing = bouncing or bounces
         if bounces or it.frictions[c, 4] == 0.0:

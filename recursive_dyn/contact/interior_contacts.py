@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island, along
+from recursive_dyn.contact.blocks import Island, along_three
 from recursive_dyn.contact.interior import Interior
 from recursive_dyn.contact.natural import Trial
 from recursive_dyn.contact.second_order_cone import Three, divided, farthest, scaled, scaling
@@ -29,9 +29,9 @@ def enter_cone(it: Island, these: Trial, at: Interior, e: int, margin: float) ->
 
 
 @compiled
-def answer(it: Island, these: Trial, at: Interior, e: int, soft: float) -> None:
+def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen: float) -> None:
     """The scaling, M = (W^2 + soft)^-1, what s misses, and X = S M (S + mu e_0 t^T), S = diag(1, mu, mu), t along the
-    slip: how the impulse answers the velocity."""
+    slip: how the impulse answers the velocity. foreseen: share of the change of the shift that counts in this."""
     u, M, X, mu = these.u[e], at.M[e], these.X[e], it.frictions[it.contacts[e], 1]
     eta, w0, w1, w2 = scaling(at.s[e], at.z[e])
     at.eta[e], at.w[e, 0], at.w[e, 1], at.w[e, 2] = eta, w0, w1, w2
@@ -46,7 +46,7 @@ def answer(it: Island, these: Trial, at: Interior, e: int, soft: float) -> None:
     M[3], M[4], M[5] = -b * t1, a * t1 * t1 + across * t2 * t2, (a - across) * t1 * t2
     M[6], M[7], M[8] = -b * t2, (a - across) * t1 * t2, a * t2 * t2 + across * t1 * t1
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
-    s1, s2 = (mu * u[1] / slip, mu * u[2] / slip) if slip > 0.0 else (0.0, 0.0)
+    s1, s2 = (foreseen * mu * u[1] / slip, foreseen * mu * u[2] / slip) if slip > 0.0 else (0.0, 0.0)
     for i in range(3):
         share = 1.0 if i == 0 else mu
         X[6 * i] = share * M[3 * i]
@@ -81,12 +81,12 @@ def times(M: Floats, x0: float, x1: float, x2: float) -> Three:
 
 
 @compiled
-def change_contact(it: Island, these: Trial, at: Interior, e: int, step: Floats) -> None:
-    """ds and dz for a change of whitened velocities."""
+def change_contact(it: Island, these: Trial, at: Interior, e: int, step: Floats, foreseen: float) -> None:
+    """ds and dz for a change of whitened velocities; foreseen as in ``answer``."""
     c, u, mu = it.contacts[e], these.u[e], it.frictions[it.contacts[e], 1]
-    d0, d1, d2 = along(it.rows, c, 0, 0.0, step), along(it.rows, c, 1, 0.0, step), along(it.rows, c, 2, 0.0, step)
+    d0, d1, d2 = along_three(it.rows, c, step)
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
-    shift = mu * (u[1] * d1 + u[2] * d2) / slip if slip > 0.0 else 0.0
+    shift = foreseen * mu * (u[1] * d1 + u[2] * d2) / slip if slip > 0.0 else 0.0
     at.ds[e, 0] = d0 + shift + at.miss[e, 0]
     at.ds[e, 1], at.ds[e, 2] = mu * d1 + at.miss[e, 1], mu * d2 + at.miss[e, 2]
     at.dz[e, 0], at.dz[e, 1], at.dz[e, 2] = times(
@@ -95,15 +95,32 @@ def change_contact(it: Island, these: Trial, at: Interior, e: int, step: Floats)
 
 
 @compiled
-def contact_room(at: Interior, e: int) -> float:
-    """The largest length <= 1 of the step along which s and z stay in the cone."""
-    return min(farthest(at.s[e], at.ds[e]), farthest(at.z[e], at.dz[e]))
+def _parting(at: Interior, e: int) -> tuple[float, float]:
+    """w = s_0 - |s_t|, which is to stay positive, and its change: both are linear in the velocity."""
+    s, ds = at.s[e], at.ds[e]
+    slip = np.sqrt(s[1] * s[1] + s[2] * s[2])
+    shift = (s[1] * ds[1] + s[2] * ds[2]) / slip if slip > 0.0 else 0.0
+    return s[0] - slip, ds[0] - shift
+
+
+@compiled
+def contact_room(at: Interior, e: int, most: float) -> float:
+    """The largest length <= most of the step along which s and z stay in the cone."""
+    w, change = _parting(at, e)
+    return farthest(at.z[e], at.dz[e], -w / change if most * change < -w else most)
+
+
+@compiled
+def gone(at: Interior, e: int, length: float) -> Three:
+    """s after a step of that length: where slip turns back, its size is not what it was going to be to first order."""
+    w, change = _parting(at, e)
+    s1, s2 = at.s[e, 1] + length * at.ds[e, 1], at.s[e, 2] + length * at.ds[e, 2]
+    return w + length * change + np.sqrt(s1 * s1 + s2 * s2), s1, s2
 
 
 @compiled
 def contact_gap(at: Interior, e: int, length: float) -> float:
     """s z after a step of that length."""
-    total = 0.0
-    for i in range(3):
-        total += (at.s[e, i] + length * at.ds[e, i]) * (at.z[e, i] + length * at.dz[e, i])
-    return total
+    s0, s1, s2 = gone(at, e, length)
+    z, dz = at.z[e], at.dz[e]
+    return s0 * (z[0] + length * dz[0]) + s1 * (z[1] + length * dz[1]) + s2 * (z[2] + length * dz[2])

@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.contact.assembly import assemble
 from recursive_dyn.contact.blocks import Island, accumulate, add_scalar, add_three
-from recursive_dyn.contact.envelope import Envelope, assemble, factor, solve
+from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.envelope import Envelope, factor, solve
 from recursive_dyn.contact.interior import Interior, interior
 from recursive_dyn.contact.interior_contacts import (
     aim_contact,
@@ -20,6 +22,7 @@ from recursive_dyn.contact.interior_contacts import (
     contact_gap,
     contact_room,
     enter_cone,
+    gone,
     times,
 )
 from recursive_dyn.contact.interior_rows import aim_row, answer_row, change_row, enter_bounds, row_gap, row_room
@@ -29,18 +32,25 @@ from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_M
 
 
 @compiled
-def interior_point(it: Island, these: Trial, system: Envelope, most: int, tolerance: float) -> tuple[int, float]:
-    """Improve an island's impulses by at most so many steps; (how many, by how much, m/s, the laws are missed)."""
+def interior_point(
+    it: Island, these: Trial, system: Envelope, most: int, tolerance: float, foreseen: float
+) -> tuple[int, float]:
+    """Improve an island's impulses by at most so many steps; (how many, by how much, m/s, the laws are missed).
+
+    foreseen: as in ``answer``.
+    """
     kept, at = np.empty(unknowns(it)), interior(len(it.contacts), len(it.scalars))
     accumulate(it)
     read_velocities(it, these, it.y)
     best = missed(it, these)
     read(it, kept)
     _begin(it, these, at, best)
+    for e in range(len(it.contacts)):
+        these.X[e] = 0.0
     stalled, done = 0, 0
-    while best > tolerance and done < most and stalled < STALLS:
+    while best > tolerance and done < most and stalled < STALLS and not late(it.time):
         done += 1
-        length = _step(it, these, at, system)
+        length = _step(it, these, at, system, foreseen)
         miss = missed(it, these)
         if length < 0.0 or not miss < np.inf:
             break
@@ -85,12 +95,11 @@ def _take(it: Island, these: Trial, at: Interior) -> None:
 
 
 @compiled
-def _step(it: Island, these: Trial, at: Interior, system: Envelope) -> float:
+def _step(it: Island, these: Trial, at: Interior, system: Envelope, foreseen: float) -> float:
     """One step of predictor and corrector; the share of it that was gone, -1 where its equations have no solution."""
     for e in range(len(it.contacts)):
-        these.X[e] = 0.0
         if these.scale[e, 0] > 0.0:
-            answer(it, these, at, e, GIVE * these.scale[e, 0])
+            answer(it, these, at, e, GIVE * these.scale[e, 0], foreseen)
     for e in range(len(it.scalars)):
         these.x[e] = 0.0
         if _inside(it, these, e):
@@ -99,15 +108,15 @@ def _step(it: Island, these: Trial, at: Interior, system: Envelope) -> float:
     if not factor(system):
         return -1.0
     nu = _gap(it, these, at, 0.0)
-    _direction(it, these, at, system, 0.0, 0.0)
-    ahead = _room(it, these, at)
-    left = _gap(it, these, at, ahead) / nu
+    _direction(it, these, at, system, 0.0, 0.0, foreseen)
+    way = _room(it, these, at)
+    left = _gap(it, these, at, way) / nu
     # the second order counts as far as that step could be gone
-    _direction(it, these, at, system, min(max(left * left * left, CENTRE), 1.0) * nu, ahead * ahead)
+    _direction(it, these, at, system, min(max(left * left * left, CENTRE), 1.0) * nu, way * way, foreseen)
     length = min(1.0, BOUNDARY * _room(it, these, at))
     for e in range(len(it.contacts)):
+        at.s[e, 0], at.s[e, 1], at.s[e, 2] = gone(at, e, length)
         for i in range(3):
-            at.s[e, i] += length * at.ds[e, i]
             at.z[e, i] += length * at.dz[e, i]
     for e in range(len(it.scalars)):
         it.Q[it.scalars[e]] += length * at.dQ[e]
@@ -118,7 +127,9 @@ def _step(it: Island, these: Trial, at: Interior, system: Envelope) -> float:
 
 
 @compiled
-def _direction(it: Island, these: Trial, at: Interior, system: Envelope, nu: float, second: float) -> None:
+def _direction(
+    it: Island, these: Trial, at: Interior, system: Envelope, nu: float, second: float, foreseen: float
+) -> None:
     """Changes of everything that lead to products nu; ``second`` as in ``aim_contact``."""
     step = np.zeros(len(it.y))
     for e in range(len(it.contacts)):
@@ -136,7 +147,7 @@ def _direction(it: Island, these: Trial, at: Interior, system: Envelope, nu: flo
     solve(system, step)
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
-            change_contact(it, these, at, e, step)
+            change_contact(it, these, at, e, step, foreseen)
     for e in range(len(it.scalars)):
         if these.x[e] > 0.0:
             change_row(it, these, at, e, step)
@@ -148,7 +159,7 @@ def _room(it: Island, these: Trial, at: Interior) -> float:
     length = 1.0
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
-            length = min(length, contact_room(at, e))
+            length = contact_room(at, e, length)
     for e in range(len(it.scalars)):
         if these.x[e] > 0.0:
             length = min(length, row_room(it, at, e))

@@ -6,6 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
+from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.mixing import mixing, read, unknowns, write
 from recursive_dyn.contact.newton import newton
 from recursive_dyn.contact.subspace import refine
@@ -16,9 +17,12 @@ from recursive_dyn.contact.tuning import (
     FAILED,
     FEW_UNKNOWNS,
     FIRST_SWEEPS,
+    FORESEEN,
     HOPELESS,
+    LAGGED,
     LEAST_STEPS,
     PATIENCE,
+    RESCUE,
     SWEEPS_BETWEEN,
     YIELDING,
     YIELDING_SWEEPS,
@@ -35,27 +39,38 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
     while done < min(FIRST_SWEEPS, iterations):
         change = sweep(it, 0.0)
         done += 1
-        if change <= tolerance:
+        if change <= tolerance or late(it.time):
             return done, change
     kept = np.empty(unknowns(it))
     read(it, kept)
-    many, time = len(kept) > FEW_UNKNOWNS, iterations - done >= LEAST_STEPS
-    if not (many and time):
+    few = len(kept) <= FEW_UNKNOWNS
+    if few or iterations - done < LEAST_STEPS:
         for attempt in range(len(DIRECT_SOFTNESS)):
             done, change = _direct(it, kept, attempt, done, change, iterations, tolerance)
             if change <= tolerance:
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
-    if iterations - done >= LEAST_STEPS:
-        done, change = newton(it, done, iterations, tolerance)
-        if change > FAILED and patient:
-            _, change = newton(it, 0, iterations, tolerance)
-        if change <= (FAILED if many else tolerance):
+    if iterations - done >= LEAST_STEPS and not late(it.time):
+        done, change = newton(it, done, iterations, tolerance, FORESEEN)
+        if change > (tolerance if few else FAILED) and patient and not late(it.time):
+            change = _rescued(it, kept, change, iterations, tolerance)
+        if change <= FAILED:
             return done, change
     done, change = mixing(it, done, change, iterations, tolerance)
-    if patient and (change > FAILED or _squeezed(it)):
+    if patient and not late(it.time) and (change > FAILED or _squeezed(it)):
         change = _yielding(it, kept, change, tolerance)
     return done, change
+
+
+@compiled
+def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
+    """Try another way, and for longer; what the last sweep of the better one changed. kept: room for impulses."""
+    read(it, kept)
+    _, found = newton(it, 0, RESCUE * iterations, tolerance, LAGGED)
+    if found < change:
+        return found
+    write(it, kept)
+    return change
 
 
 @compiled
@@ -67,7 +82,7 @@ def _direct(
     kept: the best impulses so far, whose last sweep made ``change``; they are those of the island afterwards.
     """
     best, patience = change, PATIENCE
-    while patience > 0 and done < iterations // 2:
+    while patience > 0 and done < iterations // 4 and not late(it.time):
         if not refine(it, DIRECT_SOFTNESS[attempt], attempt == len(DIRECT_SOFTNESS) - 1):
             break
         accumulate(it)

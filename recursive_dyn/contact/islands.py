@@ -7,11 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, accumulate, component, moving, velocity
+from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
+from recursive_dyn.contact.budget import allot, begun
 from recursive_dyn.contact.impacts import has_impacts, solve_impacts
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.methods import solved
+from recursive_dyn.contact.passivity import tame
 from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.tuning import PUSHING
 
 
 class Partition(NamedTuple):
@@ -138,16 +141,32 @@ def solve_islands(whole: Island, these: Partition, problem: ImpulseProblem, want
     """
     sweeps, residual, options = 0, 0.0, problem.options
     iterations, tolerance = options.iterations, options.tolerance
+    end = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds)
     for k in range(these.total[0]):
-        it = member(whole, these, k)
+        it = timed(whole, these, k, end)
         if has_impacts(it, wanted, 0.5 * options.slop):
             done, change = solve_impacts(it, problem, iterations, tolerance)
         else:
             done, change = solved(it, iterations, tolerance)
         if change > tolerance:
-            _tame(it)
+            tame(it, np.zeros(len(whole.targets)))
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual
+
+
+@compiled
+def timed(whole: Island, these: Partition, k: int, end: int) -> Island:
+    """The k-th island of the whole, whose time is its share, by rows, of what those from there on have up to an end."""
+    own, left = _rows(these, k, k + 1), _rows(these, k, these.total[0])
+    allot(whole.time, end, float(own) / float(left))
+    return member(whole, these, k)
+
+
+@compiled
+def _rows(these: Partition, first: int, end: int) -> int:
+    """How many contacts and scalar rows some islands have."""
+    contacts, scalars = these.contact_first, these.scalar_first
+    return contacts[end] - contacts[first] + scalars[end] - scalars[first]
 
 
 @compiled
@@ -158,33 +177,5 @@ def member(whole: Island, these: Partition, k: int) -> Island:
         these.contacts[these.contact_first[k] : these.contact_first[k + 1]],
         these.scalars[these.scalar_first[k] : these.scalar_first[k + 1]],
         these.slots[these.slot_first[k] : these.slot_first[k + 1]],
-        whole.P, whole.Q, whole.y,
+        whole.P, whole.Q, whole.y, whole.time,
     )  # fmt: skip
-
-
-@compiled
-def _tame(it: Island) -> None:
-    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in.
-
-    What motors bring in themselves does not count.
-    """
-    rows, lines, P, Q = it.rows, it.lines, it.P, it.Q
-    work, square = 0.0, 0.0
-    accumulate(it)
-    for c in it.contacts:
-        for i in range(rows.height[c]):
-            k = component(rows.kind[c], i)
-            work += P[c, k] * rows.speed[c, k]
-            square += P[c, k] * (velocity(rows, c, i, it.y) - rows.speed[c, k])
-    for s in it.scalars:
-        if lines.low[s] == 0.0 or lines.target[s] == 0.0:  # what is not a motor
-            work += Q[s] * lines.speed[s]
-            square += Q[s] * moving(lines, s, it.y)
-    if work + 0.5 * square > 0.0:
-        share = max(-work / square, 0.0) if square > 0.0 else 0.0
-        for c in it.contacts:
-            for i in range(6):
-                P[c, i] *= share
-        for s in it.scalars:
-            Q[s] *= share
-        accumulate(it)

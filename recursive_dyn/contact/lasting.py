@@ -13,7 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, ImpulseProblem
-from recursive_dyn.contact.tuning import TURNS, WANDERS
+from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly
 
@@ -69,7 +69,8 @@ def _arm(problem: ImpulseProblem, c: int, side: int) -> None:
 @compiled
 def _near(problem: ImpulseProblem, c: int, i: int) -> bool:
     """Whether a contact is where an earlier one of the same pair may have got to by turning and gliding, or as it did
-    in the step before: nothing but a jump tells the next spoke of a wheel from a round one."""
+    in the step before: nothing but a jump tells the next spoke of a wheel from a round one, or the next face of a
+    bowl of triangles from a round one."""
     new, old, far, way = problem.contacts.arms, problem.earlier.arms, 0.0, 0.0
     for side in range(2):
         k = tree_of(problem, c, side)
@@ -78,7 +79,16 @@ def _near(problem: ImpulseProblem, c: int, i: int) -> bool:
             way += length(V[k, 0], V[k, 1], V[k, 2]) * length(x, y, z) + length(V[k, 3], V[k, 4], V[k, 5])
             far = max(far, length(x - old[i, side, 0], y - old[i, side, 1], z - old[i, side, 2]))
     problem.contacts.ways[c] = far
-    return far <= max(WANDERS * problem.options.h * way, WANDERS * problem.earlier.ways[i])
+    edges = problem.earlier.levels[i] == LASTING and _turned(problem, c, i)
+    most = problem.options.h * way * (EDGES if edges else 1.0)
+    return far <= WANDERS * max(most, problem.earlier.ways[i])
+
+
+@compiled
+def _turned(problem: ImpulseProblem, c: int, i: int) -> bool:
+    """Whether the normal of a contact is not that of an earlier one."""
+    n, m = problem.contacts.normals, problem.earlier.normals
+    return length(n[c, 0] - m[i, 0], n[c, 1] - m[i, 1], n[c, 2] - m[i, 2]) > SAME_FACE
 
 
 @compiled

@@ -87,13 +87,14 @@ def _events(events: Sequence[Crossing | Elimination]) -> Iterator[tuple[Crossing
 
 
 def _most(model: Model) -> list[int]:
-    """How many coordinates an impulse on each link reaches at most: columns and open ports on its way to the world."""
+    """How many coordinates an impulse on each link, or on those eliminated there, reaches at most: these, and columns
+    and open ports on its way to the world."""
     events = model.elimination.events
     own = [sum(1 if isinstance(e, Crossing) else len(e.ports) for e in at) for at in events]
     found: list[int] = []
     for i, link in enumerate(model.links):
         found.append(own[i] + (own[-1] if link.parent == WORLD else found[link.parent]))
-    return found
+    return [most + sum(isinstance(e, Elimination) for e in at) for most, at in zip(found, events, strict=False)]
 
 
 def _nearest(model: Model) -> list[tuple[int, ...]]:

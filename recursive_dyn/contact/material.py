@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite, sqrt
 
 from recursive_dyn.errors import ModelError
@@ -48,6 +49,7 @@ class Material:
         return self.sticking, self.friction, self.rolling_friction, self.spinning_friction, self.restitution
 
 
+@lru_cache(maxsize=1024)
 def combined(a: Material, b: Material) -> Material:
     """The material of a pair: frictions by geometric mean, rolling, spinning friction and restitution by maximum."""
     return Material(

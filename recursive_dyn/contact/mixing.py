@@ -6,6 +6,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
+from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.sums import dot
 from recursive_dyn.contact.sweep import sweep
 from recursive_dyn.contact.tuning import DEPENDENT, MIXED, MIXING_TRUST, UNMIXED_END
 
@@ -58,7 +60,7 @@ def mixing(it: Island, done: int, change: float, iterations: int, tolerance: flo
         order[k] = MIXED - 1 - k
     _scales(it, scale)
     used, best, fresh = 0, np.inf, True
-    while done < iterations:
+    while done < iterations and not late(it.time):
         read(it, x)
         change = sweep(it, 0.0)
         done += 1
@@ -135,19 +137,19 @@ def least_squares(dR: Floats, order: Integers, used: int, r: Floats, gamma: Floa
     target, column = r.copy(), np.empty(n)
     for i in range(used):
         column[:] = dR[order[i] * n : (order[i] + 1) * n]
-        size = np.sqrt(_dot(column, column))
+        size = np.sqrt(dot(column, column))
         for j in range(i):
-            share = _dot(basis[j * n : (j + 1) * n], column)
+            share = dot(basis[j * n : (j + 1) * n], column)
             upper[j * MIXED + i] = share
             _less(column, basis[j * n : (j + 1) * n], share)
-        length = np.sqrt(_dot(column, column))
+        length = np.sqrt(dot(column, column))
         for k in range(n):
             basis[i * n + k] = 0.0
         if length > DEPENDENT * size:
             upper[i * MIXED + i] = length
             for k in range(n):
                 basis[i * n + k] = column[k] / length
-            coefficients[i] = _dot(basis[i * n : (i + 1) * n], target)
+            coefficients[i] = dot(basis[i * n : (i + 1) * n], target)
             _less(target, basis[i * n : (i + 1) * n], coefficients[i])
     for i in range(used - 1, -1, -1):
         gamma[i] = 0.0
@@ -156,20 +158,6 @@ def least_squares(dR: Floats, order: Integers, used: int, r: Floats, gamma: Floa
             for j in range(i + 1, used):
                 total -= upper[i * MIXED + j] * gamma[j]
             gamma[i] = total / upper[i * MIXED + i]
-
-
-@compiled
-def _dot(a: Floats, b: Floats) -> float:
-    n, t0, t1, t2, t3 = len(a), 0.0, 0.0, 0.0, 0.0  # four sums: none waits for another
-    for i in range(n // 4):
-        k = 4 * i
-        t0 += a[k] * b[k]
-        t1 += a[k + 1] * b[k + 1]
-        t2 += a[k + 2] * b[k + 2]
-        t3 += a[k + 3] * b[k + 3]
-    for k in range(n - n % 4, n):
-        t0 += a[k] * b[k]
-    return (t0 + t1) + (t2 + t3)
 
 
 @compiled

@@ -17,12 +17,17 @@ from recursive_dyn.contact.tuning import AUGMENTED_STEPS, INTERIOR_STEPS, LAST_S
 
 
 @compiled
-def newton(it: Island, done: int, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Improve an island's impulses after ``done`` iterations; (iterations, largest change in the last sweep, m/s)."""
+def newton(it: Island, done: int, iterations: int, tolerance: float, foreseen: float) -> tuple[int, float]:
+    """Improve an island's impulses after ``done`` iterations; (iterations, largest change in the last sweep, m/s).
+
+    foreseen: as in ``interior_contacts.answer``.
+    """
     these, system, aim, most = trial(it), envelope(it), NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
     for k in range(len(INTERIOR_STEPS)):
         if done + STEP_COST <= most:
-            steps, miss = interior_point(it, these, system, min(INTERIOR_STEPS[k], (most - done) // STEP_COST), aim)
+            steps, miss = interior_point(
+                it, these, system, min(INTERIOR_STEPS[k], (most - done) // STEP_COST), aim, foreseen
+            )
             done += STEP_COST * steps
             if miss <= aim:
                 break

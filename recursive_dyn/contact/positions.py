@@ -8,7 +8,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, along, moving
-from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
+from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, LEAST_SEPARATION, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
 
 
 class Gaps(NamedTuple):
@@ -16,9 +17,9 @@ class Gaps(NamedTuple):
 
     gaps, began, wanted (n + m,): where the flight ends, where the step began, and at its end; NaN: nothing wanted.
     bounded (n + m,): which cannot be negative; acted (n + m,): impulses times h; holds (m,): rows along which nothing
-    is pushed. z: whitened positions, which follow impulses for ``share`` of h. most (n + m,): what gaps may be pushed
-    to; push, active (n + m,): what moves them, and which were found to overlap. least: mobility up to which a gap
-    cannot be moved.
+    is pushed. z: whitened positions, which follow impulses for ``shares`` (n + m,) of h. most (n + m,): what gaps may
+    be pushed to; push, active (n + m,): what moves them, and which were found to overlap. least: mobility up to which
+    a gap cannot be moved.
     """
 
     gaps: Floats
@@ -28,7 +29,7 @@ class Gaps(NamedTuple):
     acted: Floats
     holds: Flags
     z: Floats
-    share: float
+    shares: Floats
     most: Floats
     push: Floats
     active: Flags
@@ -133,12 +134,12 @@ def _mobility(it: Island, c: int) -> float:
 
 @compiled
 def _push_apart(it: Island, these: Gaps, slop: float) -> None:
-    """Sweeps until no gap is moved any more."""
+    """Sweeps until no gap is moved any more, or the time is over."""
     n, pushed = len(it.rows.kind), False
     for k in range(len(it.contacts) + len(it.scalars)):
         c = _gap(it, k)
         these.push[c], these.active[c] = 0.0, False
-    for _ in range(SEPARATION_SWEEPS):
+    for k in range(SEPARATION_SWEEPS):
         change = 0.0
         for c in it.contacts:
             change = max(change, _push_one(it, these, c, slop))
@@ -148,7 +149,7 @@ def _push_apart(it: Island, these: Gaps, slop: float) -> None:
         pushed = pushed or change > 0.0
         if pushed:
             change = max(change, _hold(it, these.holds, these.z))
-        if change <= SETTLED * slop:
+        if change <= SETTLED * slop or (k + 1 >= LEAST_SEPARATION and late(it.time)):
             break
 
 
@@ -166,7 +167,7 @@ def _push_one(it: Island, these: Gaps, c: int, slop: float) -> float:
     low = 0.0
     if wanting:
         low = these.push[c] + (min(these.wanted[c], most) - gap) / mobility
-        low = min(max(low, -these.share * these.acted[c]), (1.0 - these.share) * these.acted[c])
+        low = min(max(low, -these.shares[c] * these.acted[c]), (1.0 - these.shares[c]) * these.acted[c])
     step = max(these.push[c] + (min(-0.5 * slop, most) - gap) / mobility, low) - these.push[c]
     if step != 0.0:
         these.push[c] += step

@@ -117,7 +117,8 @@ def earlier_of(table: ContactTable) -> EarlierContacts:
 
 class Options(NamedTuple):
     """h: the step, s; position_share: of it by which positions follow a change of velocity; rest_speed: of approach up
-    to which surfaces rest on each other, m/s; the others as in Settings."""
+    to which surfaces rest on each other, m/s; clock: address of what counts microseconds (``budget``), 0 for none; the
+    others as in Settings."""
 
     h: float
     position_share: float
@@ -127,17 +128,21 @@ class Options(NamedTuple):
     push_speed: float
     tolerance: float
     iterations: int
+    microseconds: float
+    clock: int
 
 
 class Changes(NamedTuple):
     """What impulses do, which a solve writes.
 
-    v, q (nv,): change of velocity, and way by which to move the configuration; free_twists, free_ways (m, 6): the same
-    of free bodies; row_impulses (m,): of the generalized rows.
+    v, q (nv,): change of velocity, and way by which to move the configuration; since (nv,): how long before the
+    moment that velocities are of what moves them bounced, s, 0 where nothing did; free_twists, free_ways (m, 6): change
+    and way of free bodies; row_impulses (m,): of the generalized rows.
     """
 
     v: Floats
     q: Floats
+    since: Floats
     free_twists: Annotated[np.ndarray, float, 6]
     free_ways: Annotated[np.ndarray, float, 6]
     row_impulses: Floats
@@ -145,7 +150,10 @@ class Changes(NamedTuple):
 
 class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
-    start_v (nv,) at the step's start, and all that may push. pushes (nv,): impulses on the coordinates that are given.
+    start_v (nv,) at the step's start, and all that may push. swing (2 nv,): what forces accelerate trees by in which
+    nothing turns freely, where the flight began and there, NaN for others; or none. pushes (nv,): impulses on the
+    coordinates that are given; shares (nv,): of the step by which positions follow changes of velocities, the same for
+    coordinates of one tree.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
     is given is changed, but ``changes``, which is written anew.
@@ -155,7 +163,9 @@ class ImpulseProblem(NamedTuple):
     factors: Floats
     v: Floats
     start_v: Floats
+    swing: Floats
     pushes: Floats
+    shares: Floats
     bodies: BodyFrames
     lone: LoneBodies
     contacts: ContactTable
@@ -164,6 +174,19 @@ class ImpulseProblem(NamedTuple):
     earlier: EarlierContacts
     options: Options
     changes: Changes
+
+
+@compiled
+def contact_share(problem: ImpulseProblem, c: int) -> float:
+    """The share of a contact: of that of its trees whose positions follow most."""
+    layout, links, found = problem.layout, problem.bodies.links, 0.0
+    for side in range(2):
+        body = problem.contacts.a[c] if side == 0 else problem.contacts.b[c]
+        if 0 <= body < len(links) and links[body] >= 0:
+            group = layout.link_groups[links[body]]
+            if group >= 0:
+                found = max(found, problem.shares[layout.group_slots[layout.group_first[group]]])
+    return found if found > 0.0 else problem.options.position_share
 
 
 class ImpulseFacts(NamedTuple):
@@ -185,4 +208,4 @@ def free_inertias(free: FreeBodies) -> FreeInertias:
 
 def changes(nv: int, free: int, rows: int) -> Changes:
     """Room for what a solve does to nv velocities and so many free bodies, by so many rows."""
-    return Changes(np.zeros(nv), np.zeros(nv), np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows))
+    return Changes(np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows))

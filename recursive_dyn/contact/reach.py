@@ -24,7 +24,7 @@ class Reach(NamedTuple):
 
 @compiled
 def reach_of(layout: Layout, links: Annotated[np.ndarray, int, 2], given: GeneralizedRows) -> Reach:
-    """What impulses between ``links`` (n, 2), negative for none, and along the single coordinates of rows reach."""
+    """What impulses between ``links`` (n, 2), negative for none, and along rows of one link's coordinates reach."""
     count, room = len(layout.parent), 0
     first, size = np.empty(count, dtype=np.int64), np.full(count, -1)
     for c in range(len(links)):
@@ -50,11 +50,16 @@ def _asked(layout: Layout, link: int, first: Integers, size: Integers, room: int
 
 @compiled
 def _found(layout: Layout, link: int, marks: Integers, slots: Integers) -> int:
-    """Coordinates that an impulse on a link reaches: of columns on its way, and what is open as they go; their number.
+    """Coordinates that an impulse on a link, or on a coordinate eliminated there, reaches: of columns on its way, and
+    what is open as they go; their number.
 
     marks (nv,): zeros, and so again.
     """
     count, i, world = 0, link, len(layout.parent)
+    for e in range(layout.first[link], layout.first[link + 1]):
+        if layout.kind[e] == ELIMINATION:  # of a coordinate that joints further out share
+            marks[layout.slot[e]], slots[count] = 1, layout.slot[e]
+            count += 1
     while i != world:
         count = _passed(layout, i, marks, slots, count)
         i = layout.parent[i] if layout.parent[i] >= 0 else world
@@ -89,6 +94,10 @@ def _passed(layout: Layout, i: int, marks: Integers, slots: Integers, count: int
 
 @compiled
 def home_of(layout: Layout, given: GeneralizedRows, s: int) -> int:
-    """The link at which the one coordinate of a row is eliminated; the world's number for rows of several."""
-    single = given.first[s + 1] == given.first[s] + 1
-    return layout.home[given.slots[given.first[s]]] if single else len(layout.parent)
+    """The link at which all coordinates of a row are eliminated; the world's number where there is no one such."""
+    begin, end, world = given.first[s], given.first[s + 1], len(layout.parent)
+    home = layout.home[given.slots[begin]] if begin < end else world
+    for k in range(begin + 1, end):
+        if layout.home[given.slots[k]] != home:
+            home = world
+    return home

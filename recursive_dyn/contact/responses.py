@@ -146,7 +146,8 @@ def _pass(layout: Layout, factors: Floats, i: int, F: Floats, c: Floats) -> None
 
 @compiled
 def reduce_one(layout: Layout, factors: Floats, slot: int, c: Floats) -> None:
-    """c (nv,) <- L^-T c where c is zero but at one slot; touched from where that is eliminated towards the world."""
+    """c (nv,) <- L^-T c where c is zero but at slots eliminated at the link where this one is; touched from there
+    towards the world."""
     F = np.zeros(6)
     i, world = layout.home[slot], len(layout.parent)
     while i != world:

@@ -88,6 +88,9 @@ def _room(layout: Layout, problem: ImpulseProblem, links: Annotated[np.ndarray, 
         np.empty((n, 6)),
         np.empty(n),
         np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
         np.empty((n, 21)),
     )
 

@@ -69,11 +69,11 @@ def whitened(
     begin, end, home = given.first[s], given.first[s + 1], home_of(layout, given, s)
     for k in range(begin, end):
         reduced[given.slots[k]] += given.values[k]
-    if end == begin + 1:
-        reduce_one(layout, factors, given.slots[begin], reduced)
-    else:
-        reduce(layout, factors, reduced)
     whole = home == len(layout.parent)
+    if whole and end != begin + 1:
+        reduce(layout, factors, reduced)
+    else:
+        reduce_one(layout, factors, given.slots[begin], reduced)
     count = layout.nv if whole else reach.size[home]
     for k in range(count):
         slot = k if whole else reach.slots[reach.first[home] + k]

@@ -45,12 +45,15 @@ def divided(l: Floats, x0: float, x1: float, x2: float) -> Three:
 
 
 @compiled
-def farthest(x: Floats, d: Floats) -> float:
-    """The largest length <= 1 of a step d along which x stays in the cone."""
+def farthest(x: Floats, d: Floats, most: float) -> float:
+    """The largest length <= most of a step d along which x, which is inside, stays in the cone."""
+    x0, x1, x2 = x[0] + most * d[0], x[1] + most * d[1], x[2] + most * d[2]
+    if x0 > 0.0 and x0 * x0 > x1 * x1 + x2 * x2:  # it is convex
+        return most
     a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
     b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
     c = max(depth(x), 0.0)
-    length = 1.0
+    length = most
     if d[0] < 0.0:
         length = min(length, -x[0] / d[0])
     root = b * b - a * c

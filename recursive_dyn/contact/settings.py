@@ -13,15 +13,19 @@ class Settings:
     """How contacts are solved; every attribute may be changed while a simulation runs.
 
     iterations: most sweeps of an island in a step, a step of Newton's method counting as three; a solve that they end
-    early takes energy away; tolerance: change of velocity in a sweep, m/s, at which it has converged;
+    early takes energy away; microseconds: most time of a step's sweeps, which islands share by their rows (each is
+    swept once at least), a quarter of it for pushing overlaps apart (ten sweeps at least; the rest overlaps still):
+    what it ends early takes energy away, too, but ends elsewhere in another run, while runs without such a limit are
+    the same to the last bit; tolerance: change of velocity in a sweep, m/s, at which it has converged;
     restitution_threshold: approach speed, m/s, below which nothing bounces; slop: overlap, m, that positions keep, so
     that resting contacts stay found; push_speed: speed, m/s, at which what overlaps is pushed apart at most, and what
     lies beyond a limit back; detect: "step" finds contacts anew in every timestep, "frame" once a call of ``step`` or
-    ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may be cut into
-    where something moves so fast that it would pass through another body (1: never).
+    ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may be cut
+    into where something moves so fast that it would pass through another body (1: never).
     """
 
     iterations: int = 200
+    microseconds: float = float("inf")
     tolerance: float = 1e-6
     restitution_threshold: float = 0.2
     slop: float = 2e-5
@@ -40,6 +44,10 @@ def _check(name: str, value: object) -> None:
     if name == "detect":
         if value not in ("step", "frame"):
             raise StateError(f"contact.detect is 'step' or 'frame', not {value!r}")
+        return
+    if name == "microseconds":
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise StateError(f"contact.microseconds must be > 0, float('inf') for no limit, not {value!r}")
         return
     whole = name in ("iterations", "substeps")
     if whole:

@@ -8,10 +8,12 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
-from recursive_dyn.contact.islands import Partition, member, partition, solve_islands
+from recursive_dyn.contact.budget import begun
+from recursive_dyn.contact.impacts import has_impacts
+from recursive_dyn.contact.islands import Partition, member, partition, solve_islands, timed
 from recursive_dyn.contact.lasting import placed
 from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
-from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
+from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem, contact_share
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.pushes import given_pushes, moved_by
 from recursive_dyn.contact.reach import reach_of
@@ -20,6 +22,7 @@ from recursive_dyn.contact.rows import contact_rows, links_of
 from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.spinning import give_back
 from recursive_dyn.contact.targets import contact_targets, limit_targets
+from recursive_dyn.contact.tuning import PUSHING
 from recursive_dyn.contact.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.warm_start import matched, started, to_world_axes
 
@@ -52,7 +55,8 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, free)
     frictions = problem.contacts.frictions[0:n]
-    whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y)
+    time = np.zeros(2, dtype=np.int64)
+    whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
     sweeps, residual = solve_islands(whole, these, problem, wanted)
     if pushed:
         for k in range(layout.nv):
@@ -62,7 +66,7 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
     _positions(problem, whole, these, states, root, V)
-    if give_back(problem, whole, these, wanted, ends, V):
+    if give_back(problem, whole, these, wanted, states.push, ends, V):
         expand(layout, factors, root, y, V, changes.v)
     to_world_axes(rows, P, problem.contacts)
     judged(problem, found, same, shares, wanted, states.push, ends)
@@ -84,13 +88,20 @@ def _positions(
     """The ways by which to move, and the gaps that are left."""
     options, changes, total, z = problem.options, problem.changes, these.total[0], states.z
     left, pushed, count, opened = states.gaps.copy(), np.empty(total, dtype=np.bool_), 0, False
+    changes.since[:] = 0.0
+    end = begun(whole.time, options.clock, 0.5 * PUSHING * options.microseconds)
     for k in range(total):
-        pushed[k] = separate(member(whole, these, k), states, left, options.slop)
+        it = timed(whole, these, k, end)
+        pushed[k] = separate(it, states, left, options.slop)
         count += pushed[k]
+        if pushed[k] and has_impacts(it, states.wanted, 0.5 * options.slop):
+            _date(problem, it, z)
     if count > 0:
         before = z.copy()
+        end = begun(whole.time, options.clock, 0.5 * PUSHING * options.microseconds)
         for k in range(total):
-            if pushed[k] and open_up(member(whole, these, k), states, options.push_speed * options.h, options.slop):
+            it = timed(whole, these, k, end)
+            if pushed[k] and open_up(it, states, options.push_speed * options.h, options.slop):
                 opened = True
         if opened:
             restrain(problem, these, root, before, z)
@@ -102,7 +113,7 @@ def _positions(
     else:
         share = options.position_share * options.h
         for k in range(len(changes.q)):
-            changes.q[k] = share * changes.v[k]
+            changes.q[k] = problem.shares[k] * options.h * changes.v[k]
         for k in range(len(changes.free_ways)):
             for i in range(6):
                 changes.free_ways[k, i] = share * changes.free_twists[k, i]
@@ -111,19 +122,39 @@ def _positions(
 
 
 @compiled
+def _date(problem: ImpulseProblem, it: Island, z: Floats) -> None:
+    """Write how long ago an island bounced: its impulses moved positions z for so long, by the least squares of M. Of
+    velocities that lie behind positions, less than that by as much."""
+    layout, options, moved, square = problem.layout, problem.options, 0.0, 0.0
+    for slot in it.slots:
+        moved += z[slot] * it.y[slot]
+        square += it.y[slot] * it.y[slot]
+    if square > 0.0:
+        before = min(max(moved / square, 0.0), options.h)
+        for slot in it.slots:
+            if slot < layout.nv:
+                group, behind = layout.group[slot], (2.0 * problem.shares[slot] - 1.0) * options.h
+                for j in range(layout.group_first[group], layout.group_first[group + 1]):
+                    problem.changes.since[layout.group_slots[j]] = before - behind
+
+
+@compiled
 def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats) -> Gaps:
     """The gaps of all rows where impulses alone lead."""
     n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
     gaps, acted, z = np.empty(n + m), np.empty(n + m), np.empty(len(whole.y))
-    bounded, share = np.empty(n + m, dtype=np.bool_), options.position_share
+    bounded, shares = np.empty(n + m, dtype=np.bool_), np.empty(n + m)
     for c in range(n):
         gaps[c], bounded[c], acted[c] = problem.contacts.gaps[c], True, options.h * whole.P[c, 0]
+        shares[c] = contact_share(problem, c)
     for s in range(m):
         gaps[n + s], bounded[n + s], acted[n + s] = given.gaps[s], given.stops[s], options.h * whole.Q[s]
+        shares[n + s] = problem.shares[given.slots[given.first[s]]]
     for k in range(len(z)):
+        share = problem.shares[k] if k < len(problem.shares) else options.position_share
         z[k] = share * options.h * whole.y[k]
     return Gaps(
-        gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.zeros(n + m),
+        gaps, began, wanted, bounded, acted, given.holds, z, shares, np.empty(n + m), np.zeros(n + m),
         np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
     )  # fmt: skip
 

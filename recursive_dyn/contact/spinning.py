@@ -2,7 +2,8 @@
 
 A solve lets an impulse act where a step ends, then moves positions by the time for which it acted. Between these the
 axes of inertia turn while the spin stays, and half of spin times angular velocity is another one. What an island that
-bounces won or lost by that is given back by its impulses, all of those that bounce longer or shorter by one share.
+bounces won or lost by that is given back by its impulses, all of those that bounce longer or shorter by one share. So
+is what lifts it where no impulse acts: a face beside the one that it bounced off, into which the bounce moved it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from recursive_dyn.contact.islands import Partition, member
 from recursive_dyn.contact.lasting import Three, closing, dot, row, tree_of
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
+from recursive_dyn.contact.turning import lifted
 
 
 @compiled
@@ -25,13 +27,14 @@ def give_back(
     whole: Island,
     these: Partition,
     wanted: Floats,
+    pushes: Floats,
     twists: Annotated[np.ndarray, float, 6],
     ways: Annotated[np.ndarray, float, 6],
 ) -> bool:
     """Change impulses P and whitened velocities y of islands that bounce; whether any were.
 
-    wanted (n or more,): gaps at the end to which contacts bounce; twists (k, 6) of lone bodies at the end; ways (nl, 6)
-    by which links are moved besides their flight.
+    wanted, pushes (n or more,): gaps at the end to which contacts bounce, and impulses times s that moved them there;
+    twists (k, 6) of lone bodies at the end; ways (nl, 6) by which links are moved besides their flight.
     """
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
@@ -47,6 +50,8 @@ def give_back(
         if power <= 0.0:
             continue
         for c in it.contacts:
+            if it.P[c, 0] == 0.0:
+                won -= lifted(problem, c, pushes[c])
             for side in range(2):
                 body = tree_of(problem, c, side)
                 alone = alone and body != ELSEWHERE

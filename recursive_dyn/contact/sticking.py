@@ -6,6 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, velocity
+from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.island import solve_island
 from recursive_dyn.contact.tuning import JUDGEMENTS, STICK_SPEED
 
@@ -20,7 +21,7 @@ def stick_first(it: Island, iterations: int, tolerance: float) -> tuple[int, flo
     for c in it.contacts:
         own[c] = it.frictions[c]
         own[c, 1] = it.frictions[c, 0]
-    sticky = Island(it.rows, it.lines, it.targets, own, it.contacts, it.scalars, it.slots, it.P, it.Q, it.y)
+    sticky = Island(it.rows, it.lines, it.targets, own, it.contacts, it.scalars, it.slots, it.P, it.Q, it.y, it.time)
     for _ in range(JUDGEMENTS):
         done, change = solve_island(sticky, iterations, tolerance)
         total += done
@@ -30,7 +31,7 @@ def stick_first(it: Island, iterations: int, tolerance: float) -> tuple[int, flo
             if slips and _slip(it, c) > STICK_SPEED + 10.0 * tolerance:
                 own[c, 0], own[c, 1] = sliding, sliding
                 slipped = True
-        if not slipped:
+        if not slipped or late(it.time):
             break
     return total, change
 

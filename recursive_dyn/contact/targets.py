@@ -9,45 +9,65 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
 from recursive_dyn.contact.lasting import bend, closing, dot, row, tree_of
-from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
+from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options, contact_share
+from recursive_dyn.contact.responses import twists
 from recursive_dyn.contact.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 
 @compiled
-def unilateral(gap: float, free: float, before: float, restitution: float, options: Options) -> tuple[float, float]:
-    """(target velocity, gap wanted at the end of the step) of a unilateral row; NaN for no particular gap.
+def unilateral(
+    gap: float, free: float, acceleration: float, rising: float, restitution: float, share: float, options: Options
+) -> tuple[float, float, float]:
+    """(target velocity, gap wanted at the end of the step, lent) of a unilateral row; NaN for no particular gap.
 
-    gap: at the end of the step without impulses, where the row's velocity is ``free``; ``before``: at the start. The
-    position share is 1 where an integrator moves positions with the end's velocity, 1/2 with the mean one. What rests
-    on each other keeps its gap as all impulses move positions for that share of the step; what meets within the step
-    ends where the true path ends: at the surface, or, after a bounce, as far from it, and as fast, as it then flew.
+    lent: what forces change the velocity by after a bounce, for which the height of that gap makes up.
+
+    gap: at the end of the step without impulses, where the row's velocity is ``free``, and its acceleration what it has
+    grown to from one that was less by ``rising``. The position share is 1 where an integrator moves positions with the
+    end's velocity, 1/2 with the mean one. What rests on each other keeps its gap as all impulses move positions for
+    that share of the step; what meets within the step ends where the true path ends: at the surface, or, after a
+    bounce, as far from it, and as fast, as it then flew.
     """
     h = options.h
     if gap > 0.0:
-        return free - gap / h, np.nan
-    acceleration = (free - before) / h
+        return min(free - gap / h, 0.0), np.nan, 0.0  # what parts may be stopped, and works on nothing
     # semi-implicit Euler's positions lie on the parabola whose velocity is ahead of its own by half a step
-    ahead = acceleration * h * (options.position_share - 0.5)
+    ahead = acceleration * h * (share - 0.5)
     end = free + ahead
     square = end * end - 2.0 * acceleration * gap
     since = h
     if end < 0.0 and square >= 0.0:
         since = min(2.0 * gap / (end - np.sqrt(square)), h)
+    acceleration -= 0.5 * rising * since / h
     hit = end - acceleration * since
     if hit - ahead >= -options.rest_speed:
-        return 0.0, np.nan
+        return 0.0, np.nan, 0.0
     rebound = -restitution * hit
     height = (rebound + 0.5 * acceleration * since) * since
     if rebound <= 0.0 or height <= 0.0:
-        return 0.0, 0.0
-    return rebound + acceleration * since - ahead, height
+        return 0.0, 0.0, 0.0
+    lent = acceleration * since - ahead
+    return rebound + lent, height, lent
 
 
 @compiled
-def beginning(gap: float, free: float, before: float, options: Options) -> float:
+def awaited(gap: float, free: float, before: float, share: float, options: Options) -> float:
+    """Target velocity of a unilateral row, as in ``unilateral``, that only forces close within the step; else NaN.
+
+    What others carry does not fall: so long as velocities of the start, ``before``, do not close a row that was open,
+    it may come as near as the surface, and carries nothing unless it would go further.
+    """
+    coasting = gap - share * options.h * (free - before)
+    if gap <= 0.0 and min(coasting, coasting - options.h * before) > options.slop:
+        return min(free - gap / (share * options.h), 0.0)
+    return np.nan
+
+
+@compiled
+def beginning(gap: float, free: float, before: float, share: float, options: Options) -> float:
     """The gap at the start of a step that flew as ``unilateral`` says, to first order."""
-    return gap - options.h * (before + options.position_share * (free - before))
+    return gap - options.h * (before + share * (free - before))
 
 
 @compiled
@@ -68,20 +88,23 @@ def contact_targets(
     same (n,): the earlier contacts that these go on.
     """
     contacts, options, half = problem.contacts, problem.options, 0.5 * problem.options.slop
+    _forces(problem, rows)
     for c in range(len(targets)):
         before, speed = _approach(problem, rows.axes, c), rows.speed[c, 0]
+        rows.lasting[c] = 0.0
         if same[c] >= 0:
             before = dot(
                 row(problem.earlier.normals[same[c]]),
                 closing(problem, problem.lone.start, c, problem.earlier.arms, same[c]),
             ) - dot(row(problem.contacts.normals[c]), bend(problem, c, same[c]))
+            rows.lasting[c] = dot(row(problem.earlier.impulses[same[c]]), row(problem.earlier.normals[same[c]])) > 0.0
         rows.before[c], rows.coasting[c] = before, np.nan
         if tree_of(problem, c, 0) != ELSEWHERE and tree_of(problem, c, 1) != ELSEWHERE:
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
-        targets[c], height = _target(problem, rows, c, 0.0)
+        targets[c], height, _ = _target(problem, rows, c, 0.0)
         wanted[c] = height - half
-        began[c] = beginning(contacts.gaps[c], speed, before, options)
+        began[c] = beginning(contacts.gaps[c], speed, before, contact_share(problem, c), options)
         # the first order errs by centimetres where limbs whip; slow ones, as what is put into others, it knows well
         fast = abs(before) > options.restitution_threshold
         if began[c] < 0.0 and fast and not _overlapped(problem.earlier, contacts.keys[c], options.slop):
@@ -89,22 +112,62 @@ def contact_targets(
 
 
 @compiled
-def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float]:
+def _forces(problem: ImpulseProblem, rows: ContactRows) -> None:
+    """What forces alone accelerate contacts by; NaN where that is not known. What inertia does to velocities of
+    coordinates keeps kinetic energy, before a bounce as after it."""
+    if len(problem.swing) == 0:
+        rows.forced[:] = np.nan
+        return
+    links, nv = len(problem.layout.parent), problem.layout.nv
+    A, B = np.empty((links, 6)), np.empty((links, 6))
+    twists(problem.layout, problem.factors, problem.swing[:nv], A)
+    twists(problem.layout, problem.factors, problem.swing[nv:], B)
+    for c in range(len(rows.forced)):
+        rows.forced[c] = _along(problem, rows, c, B)
+        rows.rising[c] = rows.forced[c] - _along(problem, rows, c, A)
+
+
+@compiled
+def _along(problem: ImpulseProblem, rows: ContactRows, c: int, A: Annotated[np.ndarray, float, 6]) -> float:
+    """What twists A (nl, 6) of links do along a contact's normal; NaN where something else takes part."""
+    total, points, factors = 0.0, problem.contacts.points, problem.factors
+    for side in range(2):
+        link = rows.links[c, side]
+        if link >= len(A):
+            total = np.nan
+        elif link >= 0:
+            at = problem.layout.refs + 3 * link
+            x, y = points[c, side, 0] - factors[at], points[c, side, 1] - factors[at + 1]
+            moves = _moves(A, link, x, y, points[c, side, 2] - factors[at + 2])
+            total += (1.0 - 2.0 * side) * dot(row(rows.axes[c, 0]), moves)
+    return total
+
+
+@compiled
+def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float]:
     """As ``unilateral`` of a contact whose rows move faster by ``change`` than without impulses, from the start on."""
     return _target(problem, rows, c, change)
 
 
 @compiled
-def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float]:
+def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float]:
     """The same. A contact comes to rest half the slop deep."""
     options, speed, before = problem.options, rows.speed[c, 0], rows.before[c] + change
-    gap = problem.contacts.gaps[c] + options.position_share * options.h * change + 0.5 * options.slop
+    share = contact_share(problem, c)
+    gap = problem.contacts.gaps[c] + share * options.h * change + 0.5 * options.slop
     bounces = min(before, speed) < -options.restitution_threshold
     restitution = problem.contacts.frictions[c, 4] if bounces else 0.0
-    target, height = unilateral(gap, speed, before, restitution, options)
+    if restitution == 0.0 and rows.lasting[c] == 0.0:
+        near = awaited(gap, speed, before, share, options)
+        if not np.isnan(near):
+            return near, np.nan, 0.0
+    target, height, lent = unilateral(gap, speed, (speed - before) / options.h, 0.0, restitution, share, options)
+    if height > 0.0 and not np.isnan(rows.forced[c]):
+        return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, share, options)
     if height > 0.0 and not np.isnan(rows.coasting[c]):  # what turning does to energy is ``give_back``'s
-        target, height = unilateral(gap, speed, rows.coasting[c] + change, restitution, options)
-    return target, height
+        mean = (speed - rows.coasting[c] - change) / options.h
+        target, height, lent = unilateral(gap, speed, mean, 0.0, restitution, share, options)
+    return target, height, lent
 
 
 @compiled
@@ -140,12 +203,21 @@ def _moves(V: Annotated[np.ndarray, float, 6], k: int, x: float, y: float, z: fl
 
 @compiled
 def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats, began: Floats) -> None:
-    """The same of the limits among scalar rows (m,): stops give nothing back."""
-    given, options = problem.rows, problem.options
+    """The same of the limits among scalar rows (m,): stops give nothing back.
+
+    Where loops are closed what moves on towards a stop is led beyond it as they are put right: all stops hold there.
+    """
+    given, options, loops = problem.rows, problem.options, False
+    for held in problem.rows.holds:
+        loops = loops or held
     for s in range(len(wanted)):
         if given.stops[s]:
             before = directed(given, s, problem.start_v)
-            lines.target[s], wanted[s] = unilateral(given.gaps[s], lines.speed[s], before, 0.0, options)
-            began[s] = beginning(given.gaps[s], lines.speed[s], before, options)
+            mean, share = (lines.speed[s] - before) / options.h, problem.shares[given.slots[given.first[s]]]
+            lines.target[s], wanted[s], _ = unilateral(given.gaps[s], lines.speed[s], mean, 0.0, 0.0, share, options)
+            began[s] = beginning(given.gaps[s], lines.speed[s], before, share, options)
+            near = awaited(given.gaps[s], lines.speed[s], before, share, options)
+            if not np.isnan(near) and not loops:
+                lines.target[s], wanted[s] = near, np.nan
         else:
             wanted[s], began[s] = np.nan, np.nan

@@ -8,6 +8,8 @@ LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move 
 # Contacts that last
 TURNS = 1e-3  # rad/s: what turns slower takes its contacts nowhere
 WANDERS = 2.0  # times what its bodies move and turn by, or its way in the step before: how far a contact may get
+EDGES = 0.1  # share of that beyond which a contact whose normal turned, and did not before, is on another face
+SAME_FACE = 1e-6  # by which normals may differ that are one
 SMOOTH = 0.35  # of the smaller one, by which impulses of steps that follow each other may differ
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
@@ -32,7 +34,7 @@ DIRECT_SOFTNESS = (
 )  # ridges of direct solves, see ``subspace.refine``: softer where they do not help
 HOPELESS = 100.0  # growth of the residual by a direct solve after which a softer one comes at once
 PATIENCE = 3  # direct solves that may pass without a better residual
-CANCELLED = 1e-6  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
+CANCELLED = 1e-9  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
 FAILED = 1e-3  # m/s: a residual that is no solution
 YIELDING_SWEEPS = 60  # from nothing with contacts that give way, where there is no solution: wedges that jam
 YIELDING = (1e-3, 1e-2, 1e-1)  # share of what its impulse does by which a contact then gives way, one after the other
@@ -56,6 +58,8 @@ DEPENDENT = 1e-8  # relative length below which an iterate adds nothing to those
 
 # Positions
 SEPARATION_SWEEPS = 200  # at most
+LEAST_SEPARATION = 10  # of these before time may end them: with one, six boxes sink into each other by 6 mm
+PUSHING = 0.25  # share of the time that is allowed, which goes into positions: half of it, then what is left of it
 SETTLED = 0.05  # share of the slop that the last sweep may still change
 BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk
@@ -64,24 +68,29 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 
 # Newton's method on an island
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
-FEW_UNKNOWNS = 48  # of an island, up to which direct solves come first
-INTERIOR_STEPS, AUGMENTED_STEPS = (30, 30), (60, 60)  # at most, in turn
+FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
+INTERIOR_STEPS, AUGMENTED_STEPS = (30, 30), (30, 40)  # at most, in turn
 STEP_COST = 3  # sweeps that take the time of a step
+RESCUE = 3  # times the iterations allowed, where the end of them is no solution
 NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
 LAST_SWEEPS = 2
 
 # Interior point
-GIVE = 1e-8  # share of its mobility by which a row gives way to a change: rows repeat each other
+FORESEEN, LAGGED = 1.0, 0.0  # share of the change of the shift that a step foresees; without it, others are found
+GIVE = 1e-15  # share of its mobility by which a row gives way to a change, less than heavy bodies leave light ones
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.3, 1e-6, 1.0  # into the cones: share of what laws are missed by; m/s
 INSIDE = 0.1  # of the width between bounds, at most, into which impulses begin
 BOUNDARY = 0.9  # of the way to the boundary of the cones
-JAMMED = 0.1  # of a step that is all that can be gone: it begins anew
+JAMMED = 0.2  # of a step that is all that can be gone: it begins anew
 CENTRE = 1e-6  # share of the products that is aimed at, at least
 STALLS = 30  # steps that may pass without better impulses
 
 # Augmented Lagrangian
 START_SHARE = 3e-2  # of its mobility by which a contact gives way to a change of what it carries
-SHARE_FACTOR = 0.3  # from one solution to the next
-LEAST_SHARE = 1e-8
+LEAST_SHARE, MOST_SHARE = 1e-8, 1.0
+AT_ONCE, SOON, LATE = 2, 5, 9  # Newton steps of a solution after which the share becomes the next one's,
+SHARE_FACTORS = (0.1, 0.3, 1.0, 4.0)  # times this
+NEVER, GIVEN_UP = 12, 10.0  # steps after which there is none, and the share grows by this
+WORSE = 1.5  # growth of what laws are missed by up to which such an end is still something to go on from
 INNER_SHARE = 0.1  # of what laws are missed by, to which each solution is found
 HALVINGS = 8  # of a step that does not help

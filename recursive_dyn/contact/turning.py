@@ -195,7 +195,7 @@ def judged(
             closing(problem, twists, c, contacts.arms, c),
         )
         start = turned(problem, c, i, closing(problem, problem.lone.start, c, problem.earlier.arms, i))
-        work = 0.5 * (dot(P, free) + dot(P, end)) - _lifted(problem, c, pushes[c])
+        work = 0.5 * (dot(P, free) + dot(P, end)) - lifted(problem, c, pushes[c])
         if shares[c] != 0.0:
             _wrench(problem, c, i, w)
             work += shares[c] * _power(problem, c, w, twists)
@@ -223,7 +223,7 @@ def _rubbed(problem: ImpulseProblem, c: int, P: Three, u: Three) -> float:
 
 
 @compiled
-def _lifted(problem: ImpulseProblem, c: int, pushed: float) -> float:
+def lifted(problem: ImpulseProblem, c: int, pushed: float) -> float:
     """Minus the energy by which a contact's push of positions lifted its bodies."""
     normals, gravity, total = problem.contacts.normals, problem.lone.gravity, 0.0
     for side in range(2):

@@ -13,6 +13,7 @@ from recursive_dyn.control.goal_spaces import Configurations
 from recursive_dyn.control.references import Goal
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.joint.charted_program import ONE_CHART
 from recursive_dyn.simulation.state import numbers
 
 Array = np.ndarray
@@ -24,9 +25,13 @@ class Controller(ABC):
     ``saturated``: names of the velocity coordinates whose forces the last call cut to the limits. ``a + b`` gives the
     forces of both. Give it ``simulation.dynamics`` if it is to know the simulation's parameters. Raises StateError
     for states of wrong size, or not finite.
+
+    ``held``: whether a simulation asks it once a step, as a machine's computer would be, and holds its forces
+    throughout; False: at the stages of the integrator, as a law of nature.
     """
 
     implicit = False
+    held = True
 
     def __init__(self, dynamics: Dynamics, actuated: Iterable[str] | None = None, limits: Any = None) -> None:
         if not isinstance(dynamics, Dynamics):
@@ -63,6 +68,8 @@ class ControllerSum(Controller):
     def __init__(self, first: Controller, second: Controller) -> None:
         super().__init__(first.dynamics)
         parts = [*_parts(first), *_parts(second)]
+        self.held = any(part.held for part in parts)
+        self.implicit = any(part.implicit for part in parts)
         self.parts: tuple[Controller, ...] = tuple(sorted(parts, key=lambda part: part.implicit))
         self.drives = first.drives.together(second.drives)
 
@@ -98,7 +105,7 @@ class ConfigurationController(Controller):
             if names:
                 raise StateError(
                     f"the joint of '{link.name}' changes its charts, so that coordinates of it are no target;"
-                    f" leave {', '.join(names)} out of 'actuated'"
+                    f" leave {', '.join(names)} out of 'actuated', or {ONE_CHART}"
                 )
 
     @property

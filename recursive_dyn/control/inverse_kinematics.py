@@ -17,8 +17,8 @@ from recursive_dyn.control.least_squares_search import MET, NEAREST, SearchArray
 from recursive_dyn.control.tasks.task import SPIN, Task
 from recursive_dyn.control.tasks.task_stack import TaskStack
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, program_call
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.simulation.program_calls import NO_PROGRAM, program_call
 from recursive_dyn.simulation.state import numbers, whole
 
 Array = np.ndarray
@@ -93,6 +93,7 @@ class Search:
         held = [i for i, row in enumerate(model.constraints) if row.holonomic]
         if held and coordinates is None:
             slots = np.arange(nv)
+        slots = np.array([slot for slot in slots.tolist() if slot not in model.prescribed], dtype=np.int64)
         known = {slot: place for place, slot in model.plain_slots}
         places = np.array([known.get(slot, -1) for slot in slots.tolist()])
         n, k = len(slots), self.stack.rows + len(held)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.control.bounded_step import BoundedStep, bounded_step, solve
 from recursive_dyn.control.tasks.task_rows import TaskArrays, task_rows
-from recursive_dyn.simulation.program_calls import ProgramCall, evaluated
+from recursive_dyn.dynamics.program_calls import ProgramCall, evaluated
 
 MET, NEAREST, SPENT = 0, 1, 2  # targets are met; no way leads nearer; iterations were used up
 _HELD = 1e4  # weight of the scene's constraints

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -21,7 +24,10 @@ _MET = 1e-8  # m or rad; a singular solution is approached linearly, so that les
 _REACH = 0.6  # largest change of a coordinate an iteration
 _GROWTH = 1.15  # of that from one iteration to the next: mechanisms may be a millimetre or a kilometre in size
 _SAME = 1e-7  # share of a row below which it depends on the others
+_SHARE = 3.0  # of other rows, in lengths of the row that is left out for them
+_BESIDE = 3  # states, and ways from each
 _ZERO = 1e-10
+_SOFT = 1e-12  # of the rows' squares, so that those that depend on others take part
 _FLAT = 1e-3  # share of a row's usual gradient that is none: Gauss-Newton stops some 1e-5 before a double zero
 
 
@@ -32,6 +38,8 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
     states = system.solutions(range(len(model.constraints)))
     if not states:
         raise ModelError(system.contradiction())
+    if droppable:  # these states may be singular ones, where more rows depend on each other
+        states += system.beside(states)
     flat = system.vanishing(states)
     if flat is not None:
         raise ModelError(
@@ -42,9 +50,11 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
     names = [c.name for c in model.constraints]
     for i in reversed(range(len(names))) if droppable else ():
         others = [k for k in kept if k != i]
-        if names[i] in droppable and system.dependence(i, others, states) is not None:
+        if names[i] in droppable and system.dependence(i, others, states, _SHARE) is not None:
             kept = others
     for i in kept:
+        if names[i] in droppable:  # what is left of them depends on others here and there, not on the same everywhere
+            continue
         earlier = [k for k in kept if k < i]
         found = system.dependence(i, earlier, states)
         if found is not None:
@@ -53,9 +63,17 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
                 f"constraint '{names[i]}' is redundant: {because} (and from the joints); remove it, or constrain with"
                 " redundant='drop'"
             )
-    rows = tuple(model.constraints[k] for k in kept)
+    rows = tuple(replace(model.constraints[k], usual=system.usual[k]) for k in kept)
     assembled = min(states, key=system.outside)  # the first, as the nearest to neutral, unless it breaks limits
     return replace(model, constraints=rows, assembled=tuple(assembled.tolist()))
+
+
+def _least(C: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """The least steps (n, nv) with C step = phi (n, m), as far as rows do not depend on each other."""
+    square = C @ np.swapaxes(C, -1, -2)
+    softness = _SOFT * np.einsum("nii->n", square) + _ZERO
+    multipliers = np.linalg.solve(square + softness[:, None, None] * np.eye(C.shape[1]), phi[..., None])
+    return (np.swapaxes(C, -1, -2) @ multipliers)[..., 0]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -75,6 +93,15 @@ class _System:
         self.parameters = np.array([value for _, value in model.parameters])
         self.holonomic = [c.holonomic for c in model.constraints]
         self.starts = self._starting_states()
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of rows that are finite nowhere
+            self.sizes = np.nanmedian(np.linalg.norm(self.jacobian(np.array(self.starts)), axis=2), axis=0)
+
+    @property
+    def usual(self) -> list[float]:
+        """Sizes of gradients where the search for solutions starts, to the next power of 16, so that bodies that come
+        and go elsewhere change none; 0 of what has none."""
+        return [16.0 ** round(math.log(x, 16.0)) if 0.0 < x < np.inf else 0.0 for x in self.sizes.tolist()]
 
     def _starting_states(self) -> list[np.ndarray]:
         rng = np.random.default_rng(3)
@@ -82,6 +109,8 @@ class _System:
         for k in range(1, _STARTS):
             q = neutral(self.model)
             for place, slot in self.model.plain_slots:
+                if slot in self.model.prescribed:
+                    continue
                 low, high = self.model.coordinates[slot].limits
                 q[place] = rng.uniform(low, high) if max(-low, high) < FAR else rng.normal() * (0.1 if k < 3 else 1.0)
             for _, factor, place, _ in self.model.owners:
@@ -104,45 +133,90 @@ class _System:
         return run(self._rows, {"q": q, "parameters": self.parameters})["phi"]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """C (..., m, nv)."""
+        """C (..., m, nv), of what is prescribed zeros: no force moves that."""
         flat = run(self._jacobian, {"q": q, "parameters": self.parameters})["C"]
-        return flat.reshape(*q.shape[:-1], len(self.holonomic), self.model.nv)
+        C = flat.reshape(*q.shape[:-1], len(self.holonomic), self.model.nv)
+        C[..., sorted(self.model.prescribed)] = 0.0
+        return C
 
     def offsets(self, q: np.ndarray) -> np.ndarray:
         """psi (m,) at rest: what rows that ask for a given velocity ask for."""
         return run(self._speeds, {"q": q, "v": np.zeros(self.model.nv), "parameters": self.parameters})["psi"]
 
-    def solutions(self, rows: Sequence[int]) -> list[np.ndarray]:
+    def beside(self, states: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Configurations some way along the motions that the constraints allow at some states, and back to where all
+        of them hold."""
+        rng, starts = np.random.default_rng(7), []
+        for q in states[:_BESIDE]:
+            C = np.nan_to_num(self.jacobian(q))
+            way = rng.normal(size=(_BESIDE, self.model.nv)) @ (np.eye(self.model.nv) - np.linalg.pinv(C, 1e-6) @ C)
+            way *= _REACH / np.maximum(np.abs(way).max(axis=1, keepdims=True, initial=0.0), _ZERO)
+            starts += list(self._moved(np.repeat(q[None], _BESIDE, axis=0), way))
+        return self.solutions(range(len(self.holonomic)), starts)
+
+    def solutions(self, rows: Sequence[int], starts: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
         """Configurations in which these rows hold, from several starts: Gauss-Newton, all starts at once."""
         rows = [i for i in rows if self.holonomic[i]]
-        q = np.array(self.starts)
+        q = np.array(self.starts if starts is None else starts)
+        left = np.arange(len(q))  # starts that have not arrived
+        there = np.zeros(len(q), dtype=bool)
         for k in range(_ITERATIONS):
-            phi, C = self.values(q)[:, rows], self.jacobian(q)[:, rows]
-            if np.nanmax(np.abs(phi), initial=0.0) < _ZERO:
+            phi = self.values(q[left])[:, rows]
+            far = ~there  # they take one more step than they need, which makes rounding of what is left
+            there = np.abs(phi).max(axis=1, initial=0.0) < _ZERO
+            left, phi, there = left[far], phi[far], there[far]
+            if not len(left):
                 break
+            C = self.jacobian(q[left])[:, rows]
             wild = ~(np.isfinite(phi).all(axis=1) & np.isfinite(C).all(axis=(1, 2)))
             phi[wild], C[wild] = 0.0, 0.0
-            step = -np.einsum("nij,nj->ni", np.linalg.pinv(C, rcond=1e-9), phi)
+            step = -_least(C, phi)
             step *= np.minimum(1.0, _REACH * _GROWTH**k / np.maximum(np.abs(step).max(axis=1, initial=0.0), _ZERO))[
                 :, None
             ]
-            dt = np.ones((len(q), 1))
-            q = run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
+            q[left] = self._moved(q[left], step)
         error = np.abs(self.values(q)[:, rows]).max(axis=1, initial=0.0)
         return [state for state, e in zip(q, error, strict=True) if e < _MET]
 
-    def vanishing(self, states: Sequence[np.ndarray]) -> int | None:
-        """The first row that changes on the way to where it holds, and there no longer."""
-        with np.errstate(invalid="ignore"):
-            before = np.nanmedian(np.linalg.norm(self.jacobian(np.array(self.starts)), axis=2), axis=0)
-            there = np.linalg.norm(self.jacobian(np.array(states)), axis=2).max(axis=0)
-        flat = np.flatnonzero(np.array(self.holonomic) & (there < _FLAT * before))
-        return int(flat[0]) if len(flat) else None
+    def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """q (n, nq) moved by steps (n, nv)."""
+        dt = np.ones((len(q), 1))
+        return run(self._integrate, {"q": q, "v": step, "dt": dt, "parameters": self.parameters})["q"]
 
-    def dependence(self, i: int, others: Sequence[int], states: Sequence[np.ndarray]) -> list[int] | None:
-        """The rows that row i is a combination of at every state; None where it says something new."""
+    def vanishing(self, states: Sequence[np.ndarray]) -> int | None:
+        """The first row that changes on the way to where it holds, and there no longer, even where it holds alone:
+        others hold it in positions that are singular."""
+        flat = np.flatnonzero(np.array(self.holonomic) & self._flat(states).all(axis=0))
+        if not len(flat):
+            return None
+        one = np.repeat(flat, _BESIDE)
+        each, q = np.arange(len(one)), np.array(self.starts[1 : 1 + _BESIDE] * len(flat))
+        for _ in range(_ITERATIONS):
+            phi, C = self.values(q)[each, one], self.jacobian(q)[each, one]
+            phi[~np.isfinite(phi)] = np.inf
+            if np.all((np.abs(phi) < _MET) | ~np.isfinite(C).all(axis=1)):
+                break
+            step = -np.nan_to_num(C * (phi / ((C * C).sum(axis=1) + _ZERO**2))[:, None], posinf=0.0, neginf=0.0)
+            q = self._moved(q, np.clip(step, -_REACH, _REACH))
+        regular = (np.abs(phi) < _MET) & ~self._flat(list(q))[each, one]
+        alone = regular.reshape(len(flat), -1).any(axis=1)
+        return None if alone.all() else int(flat[np.argmin(alone)])
+
+    def _flat(self, states: Sequence[np.ndarray]) -> np.ndarray:
+        """Where rows have next to none of their gradient (n, m)."""
+        with np.errstate(invalid="ignore"):
+            return np.linalg.norm(self.jacobian(np.array(states)), axis=2) < _FLAT * self.sizes
+
+    def dependence(
+        self, i: int, others: Sequence[int], states: Sequence[np.ndarray], most: float = np.inf
+    ) -> list[int] | None:
+        """The rows that row i is a combination of at every state; None where it says something new, or where it takes
+        more than ``most`` of one of them: then these may be singular where it is not."""
         part = np.zeros(len(others), dtype=bool)
-        for q in states:
+        telling = ~self._flat(states)[:, i]  # where it is flat it may say something new elsewhere
+        if not telling.any():
+            return None
+        for q in compress(states, telling):
             C = self.jacobian(q)
             if not np.isfinite(C).all():
                 return None
@@ -150,6 +224,9 @@ class _System:
             scale = max(np.linalg.norm(row), np.linalg.norm(rest, axis=1).max(initial=0.0), 1e-300)
             weights = np.linalg.lstsq(rest.T, row, rcond=1e-9)[0] if len(rest) else np.zeros(0)
             if np.linalg.norm(row - rest.T @ weights) > _SAME * scale:
+                return None
+            lengths = np.linalg.norm(rest, axis=1)
+            if np.any(np.abs(weights) * lengths > min(most, FAR) * np.linalg.norm(row) + _SAME * scale):
                 return None
             part |= np.abs(weights) > 1e-6
             offset = self.offsets(q)

@@ -40,18 +40,18 @@ def _tree_wrenches(c: Context) -> Outputs:
 
 
 def _tree_velocities(c: Context) -> Outputs:
-    return [("v", _fitted(c, c.input("velocities")))]
+    return [("v", _fitted(c, c.input("velocities"), c.tree.pace))]
 
 
-def _fitted(c: Context, twists: np.ndarray) -> list[Scalar]:
+def _fitted(c: Context, twists: np.ndarray, given: np.ndarray | None) -> list[Scalar]:
     weights = c.input("weights")
     momenta = body_velocities.momenta(c.tree, twists, weights)
-    return c.accelerations(body_velocities.weighed_tree(c.tree, weights), momenta)
+    return c.accelerations(body_velocities.weighed_tree(c.tree, weights, given), momenta)
 
 
 def _pose_step(c: Context) -> Outputs:
     twists = body_velocities.twists_to(c.tree, c.input("poses").reshape(-1, 4, 4))
-    v = _fitted(c, twists)
+    v = _fitted(c, twists, None)
     return [("q", integrate(c.tree, array(v), 1.0)), ("v", v), ("residual", list(twists.flat))]
 
 

@@ -73,6 +73,50 @@ class Conversions(ModelEvaluator):
         place = X[..., :3, 3] + np.einsum("...ij,...j->...i", X[..., :3, :3], point)
         return point_jacobian(self.model, index, S, place)
 
+    def jacobian_rate_velocity(self, q: Any, v: Any, body: Any, point: Any = (0.0, 0.0, 0.0)) -> Array:
+        """dJ/dt v (..., 6) of ``jacobian``: [alpha; a] of the point without accelerations of coordinates, world axes.
+
+        J a + dJ/dt v is what the point does at accelerations a; of what time moves, all it does of itself is in it.
+        """
+        index = self.model.body_index(body)
+        point = self._finite("point", point, 3)
+        V = self.velocities(q, v)[..., index, :]
+        A = self.accelerations(q, v, np.zeros(self.model.nv))[..., index, :]
+        r = np.einsum("...ij,...j->...i", self.poses(q)[..., index, :3, :3], point)
+        omega, alpha = V[..., :3], A[..., :3]
+        turning = np.cross(alpha, r) + np.cross(omega, np.cross(omega, r))
+        return np.concatenate([alpha, A[..., 3:] + turning], axis=-1)
+
+    def center_of_mass_jacobian(self, q: Any) -> Array:
+        """J (..., 3, nv): the centre of mass of all that moves has velocity J v, world axes, m/s."""
+        A, sums = self._momenta(q, np.zeros(self.model.nv))
+        return A[..., 3:, :] / sums[..., :1, None]
+
+    def centroidal_momentum_matrix(self, q: Any) -> Array:
+        """A (..., 6, nv): [angular momentum about the centre of mass; momentum] = A v, world axes, rotors not included
+        (Orin, Goswami & Lee 2013)."""
+        A, sums = self._momenta(q, np.zeros(self.model.nv))
+        center = sums[..., None, 1:4]
+        A[..., :3, :] -= np.swapaxes(np.cross(center, np.swapaxes(A[..., 3:, :], -1, -2)), -1, -2)
+        return A
+
+    def centroidal_momentum_rate(self, q: Any, v: Any, a: Any) -> Array:
+        """(..., 6) of [angular momentum about the centre of mass; momentum] at accelerations a (..., nv), world axes:
+        A a + dA/dt v, the moment and the force from outside, gravity included, that such a motion takes."""
+        _, sums = self._momenta(q, v)
+        rate = sums[..., 10:].copy()
+        rate[..., :3] -= np.cross(sums[..., 1:4], rate[..., 3:])
+        return rate + np.einsum(
+            "...ij,...j->...i", self.centroidal_momentum_matrix(q), self._finite("a", a, self.model.nv)
+        )
+
+    def _momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
+        """The momentum matrix about the world origin (..., 6, nv), a copy, and [mass; centre of mass (3,); momentum
+        (6,); its rate without accelerations (6,)]."""
+        found = self.call("centroidal", q, v)
+        count = 6 * self.model.nv
+        return found[..., :count].reshape(*found.shape[:-1], 6, self.model.nv).copy(), found[..., count:]
+
     def generalized_forces(self, q: Any, wrenches: Any) -> Array:
         """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""
         return self.call("generalized_forces", q, self._of_bodies("wrenches", wrenches, 6))

@@ -166,6 +166,11 @@ class Dynamics(Differentiable, Conversions):
         elements; simulations apply them."""
         return self.call("passive_forces", q, v)
 
+    def drive_forces(self, q: Any, v: Any, tau: Any = None) -> Array:
+        """Generalized forces (..., nv) that prescribed motion takes in the motion that a simulation would go on with,
+        passive forces included, 0 elsewhere; at "time" the power, W, of all that scene.time moves."""
+        return self.call("drive_forces", q, v, self._no_forces if tau is None else tau)
+
     @property
     def constraints(self) -> tuple[str, ...]:
         """Names of the rows of the scene's constraints."""

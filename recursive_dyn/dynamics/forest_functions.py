@@ -16,14 +16,15 @@ from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.codegen.forest_driver import ENTRY, SIZES
-from recursive_dyn.codegen.forest_kernel import ForestKernel, ForestPlan, Lanes, Whole, in_lanes
+from recursive_dyn.codegen.forest_kernel import CommonKernel, ForestKernel, ForestPlan, Lanes, Whole, in_lanes
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.integrators.driven import DRIVEN
 from recursive_dyn.integrators.integrator import Integrator
-from recursive_dyn.integrators.registry import BY_FUNCTION
-from recursive_dyn.model.forest import Kind, kinds_of, numbers_of
+from recursive_dyn.integrators.registry import stepping
+from recursive_dyn.model.forest import Kind, kinds_of, numbers_of, once_alike
 from recursive_dyn.model.forest_numbers import ForestNumbers, PlannedForest
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import tree_rows
@@ -52,7 +53,7 @@ class Forest:
     def pays(self) -> bool:
         """Whether lanes are faster, or compiled faster, than one program of the whole."""
         model = self.model
-        if model.constraints or model.forces or not model.nv or model.nb < _TREES:
+        if model.constraints or model.forces or model.prescribed or not model.nv or model.nb < _TREES:
             return False
         trees = sum(map(len, self.kinds))
         return trees >= max(_TREES, _EQUAL * len(self.kinds))
@@ -61,17 +62,19 @@ class Forest:
         """The kernel of a function of the whole; None where it is not of trees. report: told the share compiled."""
         if not self.pays or function.rows is None:
             return None
-        if function.rows in tree_rows.PLANNED and "/" not in name and numbers_of(self.model) is not None:
-            return self._planned(name, function, report)
-        model, kinds, (tables, places) = self.model, self.kinds, self._constants
+        derivative, numbers = "/" in name.removeprefix(DRIVEN), numbers_of(self.model)
+        if numbers is not None and function.rows in tree_rows.PLANNED and not derivative:
+            return self._planned(name, function, numbers, report)
+        model, kinds, (tables, (_, *places)) = self.model, self.kinds, self._constants
         outputs = function.rows(model, kinds)
         if outputs is None:
             return None
-        constants = [(table.shape[1], place) for table, place in zip(tables, places.tolist(), strict=True)]
+        constants = [(table.shape[1], place) for table, place in zip(tables, places, strict=True)]
         groups = self._groups(name, function, self.inputs(function), constants, outputs, report)
         whole = _whole(name, function, model, sum([rows.systems * rows.size for rows in outputs]))
-        whole = whole._replace(unit_count=len(self._units), unit_table=address(self._units))
-        return ForestKernel(whole, groups, tables, self._units)
+        units = _units(model)
+        whole = whole._replace(unit_count=len(units), unit_table=address(units))
+        return ForestKernel(whole, groups, tables, units)
 
     def tree(self, kind: Kind) -> Evaluator:
         """The functions of one tree of a kind."""
@@ -85,19 +88,28 @@ class Forest:
         """Where the trees' parts of an input segment, or of one of rates, are in it."""
         return _segment(self.kinds, segment.removeprefix(ALONG))
 
-    def _planned(self, name: str, function: Function, report: Report) -> ForestKernel:
+    def _planned(self, name: str, function: Function, numbers: ForestNumbers, report: Report) -> ForestKernel:
         """``kernel`` where all that is where follows from how many trees of each kind there are."""
+        key = name, len(self.model.parameters), *self._trees
+        common: CommonKernel | None = numbers.known.get(key)
+        if common is None:
+            common = numbers.known[key] = self._common(name, function, numbers, report)
+        return common.kernel(self._constants[1], self)
+
+    def _common(self, name: str, function: Function, numbers: ForestNumbers, report: Report) -> CommonKernel:
+        """What is the same of all forests with these trees."""
         key = name, *self._trees
         if key not in _PLANS:
             while len(_PLANS) >= _MOST_PLANS:
                 del _PLANS[next(iter(_PLANS))]
             _PLANS[key] = self._plan(name, function, report)
-        planned, sizes, (numbers, whole) = _PLANS[key], segment_sizes(self.model), self._numbers
-        size = prod(function.shape(self.model))
+        planned, sizes, model, units = _PLANS[key], segment_sizes(self.model), self.model, _units(self.model)
+        size = prod(function.shape(model))
         cleared = _cleared(int(numbers.counts @ planned.written), size, planned.made)
-        values, kept = numbers.values(size, cleared, whole, planned.stretched)
+        whole = size, cleared, model.nl, model.nb, model.nv, model.nq, len(units), address(units)
+        values, kept = numbers.values(whole, planned.stretched)
         inputs = [(segment, sizes[segment]) for segment in planned.segments]
-        return planned.plan.kernel(values, inputs, [(name, size)], kept, self)
+        return CommonKernel(planned.plan, values, inputs, [(name, size)], kept, units, numbers)
 
     def _plan(self, name: str, function: Function, report: Report) -> _Planned:
         forest: Any = PlannedForest([kind.model for kind in self.kinds], self.model.common_parameters)
@@ -111,7 +123,7 @@ class Forest:
             outputs=[(name, forest.size)], cleared=forest.cleared, unit_count=forest.unit_count,
             unit_table=forest.unit_table,
         )  # fmt: skip
-        plan, written = ForestPlan(whole, groups, forest.symbols), [rows.size for rows in outputs]
+        plan, written = ForestPlan(whole, groups, forest.symbols, forest.own_symbols), [rows.size for rows in outputs]
         segments = [segment for segment, _ in whole.inputs]
         return _Planned(plan, forest.stretched, segments, np.array(written, dtype=np.int64), whole.made)
 
@@ -124,7 +136,7 @@ class Forest:
         chosen = [k for k, rows in enumerate(outputs) if rows.runs or (function.sums and kinds[k].model.nv)]
         groups = []
         for done, k in enumerate(chosen):
-            kernel = self._trees[k].kernel(name, jit.vector_width())
+            kernel = self._trees[k].kernel(name, jit.vector_width(), soon=True)
             groups.append(Lanes(kernel, inputs[k], *constants[k], outputs[k]))
             if report is not None:
                 report((done + 1) / len(chosen))
@@ -137,28 +149,21 @@ class Forest:
 
     @cached_property
     def _constants(self) -> tuple[list[Array], Array]:
-        """The numbers of every kind's trees, and where they are."""
+        """The numbers of every kind's trees; values of a kernel's own symbols: its table, and where these are."""
         tables = [in_lanes(kind.constants) for kind in self.kinds]
-        return tables, np.array([address(table) for table in tables])
+        return tables, np.array([0, *map(address, tables)])
 
-    @cached_property
-    def _units(self) -> Array:
-        """First and number (k, 2) of what in q together has length 1."""
-        found = []
-        for kind in self.kinds:
-            for first, end in kind.model.units:
-                own = np.empty((len(kind), 2), dtype=np.int64)
-                own[:, 0], own[:, 1] = kind.places[:, first], end - first
-                found.append(own)
-        return np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
 
-    @cached_property
-    def _numbers(self) -> tuple[ForestNumbers, Array]:
-        """Where all trees begin, and what all kernels have of that."""
-        model, units, numbers = self.model, self._units, numbers_of(self.model)
-        assert numbers is not None
-        sizes = model.nl, model.nb, model.nv, model.nq, len(units), address(units)
-        return numbers, numbers.whole(sizes, self._constants[1])
+@once_alike
+def _units(model: Model) -> Array:
+    """First and number (k, 2) of what in q together has length 1."""
+    found = []
+    for kind in kinds_of(model):
+        for first, end in kind.model.units:
+            own = np.empty((len(kind), 2), dtype=np.int64)
+            own[:, 0], own[:, 1] = kind.places[:, first], end - first
+            found.append(own)
+    return np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
 
 
 class _Planned(NamedTuple):
@@ -197,7 +202,7 @@ def _segment(kinds: Sequence[Kind], segment: str) -> list[Runs]:
 
 def _whole(name: str, function: Function, model: Model, written: int) -> Whole:
     """What a function looks like from outside, of which trees write so many outputs; its units are left out."""
-    rule, sizes = BY_FUNCTION.get(name), segment_sizes(model)
+    rule, sizes = stepping(name), segment_sizes(model)
     segments = [(segment, sizes[segment.removeprefix(ALONG)]) for segment in (*function.inputs, "parameters")]
     loop = "" if rule is None else _loop(rule)
     whole = Whole(segments, (), model.nq, model.nv, 0, 0, 0, function.sums, _total(name, function), loop)

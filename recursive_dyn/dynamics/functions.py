@@ -11,9 +11,10 @@ from recursive_dyn.dynamics.control_functions import CONTROL
 from recursive_dyn.dynamics.conversion_functions import CONVERSIONS
 from recursive_dyn.integrators.registry import BY_FUNCTION
 from recursive_dyn.joint.joint_check import FAR
-from recursive_dyn.model.forest import blocks_of, numbers_of
+from recursive_dyn.model.ball_limits import ball_limits, brought_inside, somewhere_inside, turning_size
+from recursive_dyn.model.forest import kinds_of, once_alike
 from recursive_dyn.model.limits import limited
-from recursive_dyn.model.model import Model, once
+from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import (
     conditioning,
     configuration,
@@ -24,7 +25,9 @@ from recursive_dyn.recursion import (
     passive,
     tree_rows,
 )
+from recursive_dyn.recursion.chart_motion import chart_motion
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.drive_forces import drive_forces
 from recursive_dyn.recursion.inverse_dynamics import body_accelerations
 
 
@@ -49,6 +52,12 @@ def _forward_dynamics(c: Context) -> Outputs:
     return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
 
 
+def _drive_forces(c: Context) -> Outputs:
+    tau = list(c.input("tau"))
+    a, held = c.motion(c.tree, [t + p for t, p in zip(tau, passive.passive_forces(c.tree), strict=True)])
+    return [("tau", drive_forces(c.tree, a, [t + f for t, f in zip(tau, held, strict=True)]))]
+
+
 def _constraint_wrenches(c: Context) -> Outputs:
     total = np.zeros((len(c.model.bodies), 6), dtype=object)
     for multiplier, wrenches in zip(c.multipliers(), c.rows.wrenches, strict=True):
@@ -65,30 +74,27 @@ def neutral(model: Model) -> np.ndarray:
     """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
     if model.assembled is not None:
         return np.array(model.assembled)
-    stops, numbers = limited(model), numbers_of(model)
-    if numbers is not None:
-        rows = [_rotations_at_rest(kind.model) for kind in blocks_of(model)]
-        q = np.frombuffer(bytearray().join([rows[k] for k in numbers.kinds.tolist()]))
-    else:
-        q = np.zeros(model.nq)
-        for kind in blocks_of(model):
-            own = np.frombuffer(_rotations_at_rest(kind.model))
-            q[kind.places] = own
+    stops, q = limited(model), _rotations_at_rest(model).copy()
     q[stops.places] = np.minimum(np.maximum(0.0, stops.low), stops.high)
+    balls = ball_limits(model)
+    for k, place in balls.own_places:
+        q[place : place + 4] = brought_inside(balls, k, q[place : place + 4])
     return q
 
 
-@once
-def _rotations_at_rest(model: Model) -> bytes:
-    """Zeros and unit quaternions (nq,), as they lie in memory."""
+@once_alike
+def _rotations_at_rest(model: Model) -> np.ndarray:
+    """Zeros and unit quaternions (nq,)."""
     q = np.zeros(model.nq)
-    for _, factor, place, _ in model.owners:
+    for kind in kinds_of(model) if model.parts else ():
+        q[kind.places] = _rotations_at_rest(kind.model)
+    for _, factor, place, _ in () if model.parts else model.owners:
         q[place : place + factor.nq] = factor.space.neutral
-    return q.tobytes()
+    return q
 
 
 def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
-    """A configuration (nq,) within the limits where there are both, else in [-pi, pi]; any rotations."""
+    """A configuration (nq,) within the limits where there are both, else in [-pi, pi]; rotations as limits let."""
     q = rng.uniform(-np.pi, np.pi, model.nq)
     for first, end in model.units:
         q[first:end] = rng.normal(size=end - first)
@@ -97,6 +103,9 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
         low, high = model.coordinates[slot].limits
         if max(-low, high) < FAR:
             q[place] = rng.uniform(low, high)
+    balls = ball_limits(model)
+    for k, place in balls.own_places:
+        q[place : place + 4] = somewhere_inside(balls, k, rng)
     return q
 
 
@@ -127,6 +136,11 @@ FUNCTIONS: dict[str, Function] = {
     "passive_forces": Function(
         "Generalized forces of joint damping and springs, and of force elements.",
         ("q", "v"), _nv, lambda c: [("tau", passive.passive_forces(c.tree))],
+        rows=tree_rows.slots,
+    ),
+    "drive_forces": Function(
+        "Generalized forces that prescribed motion takes, 0 elsewhere; of time the power of what it drives.",
+        ("q", "v", "tau"), _nv, _drive_forces, solves=True,
         rows=tree_rows.slots,
     ),
     "poses": Function(
@@ -185,8 +199,13 @@ FUNCTIONS: dict[str, Function] = {
     "integrate": Function(
         "The configuration after moving with constant velocity v for dt.",
         ("q", "v", "dt"), lambda m: (m.nq,),
-        lambda c: [("q", configuration.integrate(c.tree, c.tree.v, c.input("dt")[0]))], exported=True,
+        lambda c: [("q", configuration.integrate(c.tree, c.input("v"), c.input("dt")[0]))], exported=True,
         rows=tree_rows.places, configuration=True,
+    ),
+    "in_time": Function(
+        "q and v with what is prescribed as it is at the time in q.",
+        ("q", "v"), lambda m: (m.nq + m.nv,), lambda c: [("q", list(c.tree.q)), ("v", list(c.tree.v))],
+        rows=tree_rows.state, configuration=True,
     ),
     "difference": Function(
         "The velocity that leads from q to q_end in a unit of time.",
@@ -229,9 +248,16 @@ FUNCTIONS: dict[str, Function] = {
         solves=True, exported=True, constrained=True, configuration=True,
     ),
     "chart_quality": Function(
-        "Volume and roundness of the motion subspace of every joint of several charts, in the chart in force.",
+        "Volume and roundness of the motion subspace of every joint of several charts, in the chart in force; of\n"
+        "surfaces that touch, the cosines of both latitudes.",
         ("q",), lambda m: (2 * len(m.charted),), lambda c: [("measures", conditioning.measures(c.tree))],
         rows=tree_rows.charted,
+    ),
+    "chart_motion": Function(
+        "Of every joint of several charts, in the chart in force, the quaternion of its transform and the angular\n"
+        "rows of S (3, d).",
+        ("q",), lambda m: (sum(map(turning_size, m.links)),), lambda c: [("motion", chart_motion(c.tree))],
+        rows=tree_rows.chart_motion,
     ),
     "impulse_factors": Function(
         "What impulses are answered with, of M with the damping and springs of a step of dt and ``diagonal`` (see\n"
@@ -247,5 +273,5 @@ FUNCTIONS: dict[str, Function] = {
     ),
     **CONTROL,
     **{name: rule.graph for name, rule in BY_FUNCTION.items()},
-    **{rule.watch: rule.energies for rule in BY_FUNCTION.values() if rule.energies is not None},
+    **{rule.beside_name: rule.beside[1] for rule in BY_FUNCTION.values() if rule.beside is not None},
 }  # fmt: skip

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recursive_dyn.codegen.evaluator import Driver, Evaluator, Signature
-from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.codegen.function_list import Signature
+from recursive_dyn.codegen.kernel import Driver, Kernel
 from recursive_dyn.codegen.progress import waiting
-from recursive_dyn.codegen.sizes import known_sizes
+from recursive_dyn.codegen.sizes import Stepping
 from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
 from recursive_dyn.dynamics.derivatives.forest_derivatives import ForestDerivatives
 from recursive_dyn.dynamics.derivatives.tangents import ArgumentDirections
@@ -24,7 +25,8 @@ from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
-from recursive_dyn.integrators.registry import BY_FUNCTION
+from recursive_dyn.integrators.driven import driven
+from recursive_dyn.integrators.registry import stepping
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import lagrangian
 from recursive_dyn.recursion.context import (
@@ -37,14 +39,16 @@ from recursive_dyn.recursion.context import (
     TRACE,
     Context,
     Function,
+    Outputs,
     segment_size,
 )
+from recursive_dyn.recursion.dense_operations import operations_around, solve_operations
 from recursive_dyn.recursion.kinematics import Tree
 
 METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO)
 # What Method II computes link by link; all else is as of "recursive"
 BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step", "rates", "midpoint", "stage")
-_DERIVED = {"along": along_arguments, "along parameters": along_parameters}
+_DERIVED = {"along": along_arguments, "along parameters": along_parameters, "driven": driven}
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
 _MOST_TREES = 256
 _OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v_before", "diagonal")
@@ -53,7 +57,8 @@ _OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v
 @dataclass(frozen=True, eq=False)
 class ModelFunctions:
     """``FUNCTIONS`` of a model, for an Evaluator; "function/parameter" is the derivative by a scene parameter, and
-    "along/function", "along parameters/function" are those of ``derivatives.derived_functions``.
+    "along/function", "along parameters/function" are those of ``derivatives.derived_functions``, "driven/function" is
+    one of ``integrators.driven``.
 
     method: "recursive", "lagrangian", "trace" (Guenter & Lee's own form, a reference), "method_two" (Si & Guenter's,
     link by link), or "auto", which keeps of the graphs of the first two the one with fewer operations. ModelError for
@@ -71,6 +76,8 @@ class ModelFunctions:
             raise ModelError(f"unknown method '{self.method}'; choose one of {', '.join(METHODS)}")
         if self.method == METHOD_TWO:
             refuse(self.model)
+        if self.method == TRACE and self.model.prescribed:
+            raise ModelError('trace takes no scene.time and no prescribed motion; compile with method="recursive"')
 
     def __reduce__(self) -> Any:
         return ModelFunctions, (self.model, self.method, self.whole)
@@ -86,7 +93,7 @@ class ModelFunctions:
 
     def function(self, name: str) -> Function:
         """The entry of the list, or a derivative of one."""
-        found = self._known.get(name)
+        found = FUNCTIONS.get(name) or self._known.get(name)
         if found is None:
             found = self._known[name] = self._found(name)
         return found
@@ -126,7 +133,7 @@ class ModelFunctions:
     @cached_property
     def trees(self) -> TreeDerivatives | ForestDerivatives | None:
         """Derivatives by analytic recursion, of what moves."""
-        if not self.model.nv:
+        if not self.model.nv or self.model.prescribed:
             return None
         return ForestDerivatives(self.forest) if self.forest.pays else TreeDerivatives(self.model)
 
@@ -151,30 +158,35 @@ class ModelFunctions:
     def build(self, function: str) -> Program:
         """The function's program; "auto" keeps the method with fewer operations."""
         if self.method != AUTO or not self.function(function).solves:
-            return self._by(self.method, function)
-        recursive = self._by(RECURSIVE, function)
-        if lagrangian.minimum_operations(self.model) > recursive.operation_count().total:
+            return self._by(self.method, function)[0]
+        recursive, is_shorter = self._by(RECURSIVE, function)
+        if is_shorter:
             return recursive
-        return min((recursive, self._by(LAGRANGIAN, function)), key=lambda p: p.operation_count().total)
+        return min((recursive, self._by(LAGRANGIAN, function)[0]), key=lambda p: p.operation_count().total)
 
-    def _by(self, method: str, name: str) -> Program:
+    def _by(self, method: str, name: str) -> tuple[Program, bool]:
+        """The function's program by a method, and whether that of "lagrangian" is known to be longer."""
         function, graph = self.function(name), Graph()
         context = Context(Tree(self.model, graph), self.model, graph, method)
         outputs = function.outputs(context) if self.whole else function.build(context)
         inputs = [(segment, segment_size(self.model, segment)) for segment in (*function.inputs, "parameters")]
-        return schedule(name, inputs, outputs)
+        program = schedule(name, inputs, outputs)
+        is_shorter = self.method == AUTO and method == RECURSIVE and self._is_shorter(program, context, outputs)
+        graph.forget()
+        return program, is_shorter
+
+    def _is_shorter(self, program: Program, c: Context, outputs: Outputs) -> bool:
+        """Whether a program by the recursion is shorter than any by M; it may be when this does not say so."""
+        most = program.operation_count().total
+        if lagrangian.minimum_operations(self.model) > most:
+            return True
+        most -= solve_operations(self.model)
+        return most < 0 or most < operations_around(c.tree, c.solves, [x for _, own in outputs for x in own])
 
     def driver(self, function: str) -> Driver | None:
         """The compiled loop of steps that belongs to a function, if it is an integrator's."""
-        rule, model = BY_FUNCTION.get(function), self.model
-        if rule is None:
-            return None
-
-        def loop(entry: str, program: Program) -> str:
-            sizes = known_sizes(program.input_size, program.output_size, model.nq, model.nv, model.units)
-            return rule.loop(entry, sizes)
-
-        return loop
+        rule, model = stepping(function), self.model
+        return None if rule is None else Stepping(rule.loop, model.nq, model.nv, model.units)
 
     def label(self, segment: str, index: int) -> str:
         """Name of one element of an input segment, for messages."""

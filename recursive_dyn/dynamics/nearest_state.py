@@ -117,10 +117,12 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
 
 def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array) -> Array:
     """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it."""
-    rows = np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])
-    L = np.linalg.cholesky(dynamics.call("mass_matrix", q))
-    whitened = np.linalg.solve(L, rows.T).T
-    return np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted)
+    free = [slot for slot in range(dynamics.model.nv) if slot not in dynamics.model.prescribed]
+    rows = np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])[:, free]
+    L = np.linalg.cholesky(dynamics.call("mass_matrix", q)[np.ix_(free, free)])
+    whitened, result = np.linalg.solve(L, rows.T).T, np.zeros(dynamics.model.nv)
+    result[free] = np.linalg.solve(L.T, np.linalg.pinv(whitened, rcond=_RANK) @ wanted)
+    return result
 
 
 def _rows(dynamics: Placeable, function: str, *arguments: Any) -> list[Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -32,8 +31,8 @@ class Parameters(Mapping[str, float]):
 
     def copy(self) -> Parameters:
         """The same names with values of their own."""
-        result = copy.copy(self)
-        result.values_array = self.values_array.copy()
+        result = object.__new__(type(self))
+        result.__dict__ |= self.__dict__ | {"values_array": self.values_array.copy()}
         return result
 
     def __getitem__(self, name: str) -> float:
@@ -50,6 +49,9 @@ class Parameters(Mapping[str, float]):
                 f"parameter '{name}' is the number of a chart, 0 to {self._charts[name] - 1}, not {value!r}"
             )
         self.values_array[index] = number
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._place
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._place)

@@ -14,7 +14,10 @@ Array = np.ndarray
 
 _POSITION = 1e-11  # m or rad of phi that counts as met
 _VELOCITY = 1e-10  # the same a second, and relative to the fastest coordinate
+_EXACT = 1e-15
 _NEAR, _NEAR_VELOCITY = 1e-9, 1e-5  # what a singular configuration is allowed: there a row is left out as dependent
+_NARROW = 3e-3  # sine of an angle between rows that is next to none: somewhat above that of ``multipliers.DEPENDENT``
+_LEFT = 1e-6  # m or rad that steps through a singular position may leave, where no force takes it back
 _STEPS = 25
 
 
@@ -57,13 +60,26 @@ def approach(dynamics: Projecting, q: Array, v: Array) -> Iterator[tuple[Array, 
         position, velocity = (float(x) for x in result[..., nq + nv :].reshape(-1, 2).max(axis=0))
         velocity /= 1.0 + np.abs(v).max(initial=0.0)
         if position <= _POSITION and velocity <= _VELOCITY:
+            if position > _EXACT or velocity > _EXACT:  # what has been found out already is not thrown away
+                yield result[..., :nq], result[..., nq : nq + nv]
             return
         if k < _STEPS:
             q, v = result[..., :nq], result[..., nq : nq + nv]
     # rounding of large coordinates, or a singular configuration: as near as it gets
     if position <= _NEAR and velocity <= _NEAR_VELOCITY:
         return
+    if position <= _LEFT and velocity <= _NEAR_VELOCITY and _singular(dynamics, q):
+        return
     raise StateError(_missed(dynamics, q, v, position > _NEAR))
+
+
+def _singular(dynamics: Projecting, q: Array) -> bool:
+    """Whether rows depend on each other at q, or nearly so, where ``multipliers`` leaves some of them out."""
+    constraints = dynamics.model.constraints
+    C = dynamics.call("constraint_jacobian", q).reshape(-1, len(constraints), dynamics.model.nv)
+    usual = np.array([constraint.usual for constraint in constraints])
+    sizes = np.maximum(np.linalg.norm(C, axis=-1), np.maximum(usual, 1e-200))
+    return bool((np.linalg.svd(C / sizes[..., None], compute_uv=False)[..., -1] < _NARROW).all())
 
 
 def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> str:

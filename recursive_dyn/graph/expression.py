@@ -76,6 +76,10 @@ class Graph:
     def __len__(self) -> int:
         return len(self._nodes)
 
+    def forget(self) -> None:
+        """Let go of all nodes, which hold the graph too, so that they need no collector of garbage."""
+        self._nodes, self._listed = {}, []
+
     def __reduce__(self) -> Any:
         return _restored, ([(n.op, *_places(n)) for n in self._nodes.values()],)
 
@@ -187,10 +191,9 @@ class Graph:
             return self._table(*args)
         if op == "floor" and args[0].op == "floor":
             return args[0]
-        if op in ODD and args[0].op == "neg":
-            return self.neg(self.apply(op, args[0].args[0]))
-        if op in EVEN and args[0].op == "neg":
-            return self.apply(op, args[0].args[0])
+        if (op in ODD or op in EVEN) and args[0].op == "neg":
+            value = self.apply(op, args[0].args[0])
+            return self.neg(value) if op in ODD else value
         return self._intern(op, *(a if type(a) is Expression else float(a) for a in args))
 
     def _table(self, index: Expression, values: tuple[float, ...]) -> Scalar:
@@ -214,20 +217,17 @@ def _restored(nodes: Sequence[tuple[Any, ...]]) -> Graph:
 def _function(op: str) -> Callable[..., Scalar]:
     def apply(*args: Scalar) -> Scalar:
         for a in args:
-            if type(a) is Expression:
-                return a.graph.apply(op, *args)
             if type(a) is np.ndarray:
                 return elementwise(op, apply, args)
-        return evaluate_number(op, *args)
+        return combine(op, args)
 
     apply.__name__ = op
     apply.__doc__ = f"``{op}`` of scalars, numbers or expressions, or of arrays of either, element by element."
     return apply
 
 
-sin, cos, sqrt, floor = _function("sin"), _function("cos"), _function("sqrt"), _function("floor")
-minimum, maximum, less, select = _function("min"), _function("max"), _function("less"), _function("select")
-atan2, exp, log = _function("atan2"), _function("exp"), _function("log")
+sin, cos, sqrt, floor, atan2, exp, log = map(_function, ("sin", "cos", "sqrt", "floor", "atan2", "exp", "log"))
+minimum, maximum, less, select = map(_function, ("min", "max", "less", "select"))
 
 
 def table(index: Scalar, values: Iterable[float]) -> Scalar:

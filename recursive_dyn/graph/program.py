@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from array import array as typed_array
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, count, zip_longest
 from typing import Any
+
+import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.definitions import FUNCTIONS
@@ -22,6 +23,7 @@ from recursive_dyn.graph.expression import Expression, Scalar, reachable
 OPCODES = {op: code for code, op in enumerate(FUNCTIONS)}
 _BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less", "table"))
 ARGUMENTS = {op: 3 if op == "select" else 2 if op in _BINARY else 1 for op in FUNCTIONS}
+_SIZES = np.array([*ARGUMENTS.values()])
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"))
 Statement = tuple[Any, ...]  # (op, value number, ...)
 
@@ -78,22 +80,29 @@ class Program:
         return self.input_size + len(self.constants)
 
     @cached_property
+    def columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the operations (n,), as OPCODES has them, and arguments (n, 3), -1 where there is none."""
+        arguments = np.full((len(self.statements), 3), -1, dtype=np.int64)
+        operations, *columns = zip_longest(*self.statements, fillvalue=-1) if self.statements else [()]
+        for k, column in enumerate(columns[:3]):
+            arguments[:, k] = column
+        return np.array([OPCODES.get(op, -1) for op in operations], dtype=np.int64), arguments
+
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the whole content; the name and what the graph holds besides do not enter."""
         digest = hashlib.sha256(repr((self.inputs, self.outputs, *map(len, self.tables))).encode())
         for numbers in (self.constants, *self.tables):
             digest.update(struct.pack(f"{len(numbers)}d", *numbers))
-        codes = typed_array("i")
-        for statement in self.statements:
-            codes.append(OPCODES[statement[0]])
-            codes.extend(statement[1:])
-        codes.extend(self.results)
-        digest.update(codes.tobytes())
+        codes, arguments = self.columns
+        for words in (codes, arguments, np.array(self.results, dtype=np.int64)):
+            digest.update(words.astype(np.int32).tobytes())
         return digest.hexdigest()
 
     def operation_count(self) -> OperationCount:
         """Number of operations the program executes."""
-        c = Counter(statement[0] for statement in self.statements)
+        found = np.bincount(self.columns[0], minlength=len(OPCODES)).tolist()
+        c = dict(zip(OPCODES, found, strict=True))
         trig = sum(c[op] for op in _TRIGONOMETRIC)
         listed = c["add"] + c["sub"] + c["mul"] + c["reciprocal"] + c["sqrt"] + c["neg"] + trig
         return OperationCount(
@@ -103,14 +112,15 @@ class Program:
     def verify(self) -> None:
         """Check operations, the number and order of their arguments, and results; ModelError names the statement."""
         first_table, first = self.first_table, self.first_statement
-        for number, statement in enumerate(self.statements, first):
-            if ARGUMENTS.get(statement[0]) != len(statement) - 1 or statement[0] == "table":
-                self._check(number, statement)
-                continue
-            for a in statement[1:]:
-                if not (0 <= a < first_table or first <= a < number):
-                    self._check(number, statement)
-        number, tables = first + len(self.statements), range(first_table, first)
+        (codes, arguments), count = self.columns, len(self.statements)
+        sizes = np.fromiter(map(len, self.statements), np.int64, count) - 1
+        numbers = first + np.arange(count)[:, None]
+        known = (arguments >= 0) & ((arguments < first_table) | ((arguments >= first) & (arguments < numbers)))
+        known |= np.arange(3) >= sizes[:, None]
+        plain = (codes >= 0) & (sizes == _SIZES[codes]) & (codes != OPCODES["table"])
+        for k in (~(plain & known.all(axis=1))).nonzero()[0].tolist():
+            self._check(first + k, self.statements[k])
+        number, tables = first + count, range(first_table, first)
         if len(self.results) != self.output_size or any(not 0 <= r < number or r in tables for r in self.results):
             raise ModelError(f"program '{self.name}': its results do not match its outputs")
 
@@ -140,53 +150,30 @@ def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tup
     The graph's inputs are named (segment name, position).
     """
     flat = [x for _, values in outputs for x in values]
-    place: dict[Any, int] = {}
-    for segment, size in inputs:
-        for i in range(size):
-            place[segment, i] = len(place)
+    places = {(segment, i): None for segment, size in inputs for i in range(size)}
+    place: dict[Any, int] = {name: k for k, name in enumerate(places)}
     nodes = reachable(flat)
-    constants: dict[float, int] = {}
-    tables: dict[tuple[float, ...], int] = {}
-    first_constant = len(place)
-
-    def constant(value: float) -> int:
-        return constants.setdefault(float(value), first_constant + len(constants))
-
-    for node in nodes:
-        if node.op != "input":
-            for a in node.args:
-                if type(a) is tuple:
-                    tables.setdefault(a, len(tables))
-                elif type(a) is not Expression:
-                    constant(a)
-    for x in flat:
-        if type(x) is not Expression:
-            constant(x)
-    number: dict[int, int] = {}
-    statements: list[Statement] = []
-    first_table = first_constant + len(constants)
-    following = first_table + len(tables)
-
-    def other(a: Any) -> int:
-        return first_table + tables[a] if type(a) is tuple else constants[a]
-
+    own = [node for node in nodes if node.op != "input"]
+    given = [a for node in own for a in node.args if type(a) is not Expression]
+    tables = dict.fromkeys(a for a in given if type(a) is tuple)
+    constants = dict.fromkeys(float(a) for a in given if type(a) is not tuple)
+    constants |= dict.fromkeys(float(x) for x in flat if type(x) is not Expression)
+    number: dict[Any, int] = {}  # of nodes, constants and tables
     for node in nodes:
         if node.op == "input":
             if node.args[0] not in place:
                 raise ModelError(f"program '{name}' depends on {node.args[0]}, which is not among its inputs")
-            number[node.index] = place[node.args[0]]
-            continue
-        statements.append((node.op, *[number[a.index] if type(a) is Expression else other(a) for a in node.args]))
-        number[node.index] = following
-        following += 1
-    results = tuple(number[x.index] if type(x) is Expression else constants[float(x)] for x in flat)
+            number[node] = place[node.args[0]]
+    number |= zip(chain(constants, tables, own), count(len(place)))
+    get = number.__getitem__
+    statements = [(node.op, *map(get, node.args)) for node in own]
     program = Program(
         name,
         tuple(inputs),
         tuple((n, len(v)) for n, v in outputs),
         tuple(constants),
         statements,
-        results,
+        tuple(map(get, flat)),
         tuple(tables),
     )
     program.verify()

@@ -13,9 +13,11 @@ from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
 
-# the loop's own memory, in doubles: the length of a step first, then what a watched loop has, then states
-WATCH, BALANCE, TRIED, TALLY, HEAD = 1, 4, 8, 12, 16
-TALLY_SIZE = 4  # steps that were halved, how often, J that nothing explains; one more for who steps
+# the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, what a watched loop
+# has, the address of who is asked for forces, what steps took, then states
+BESIDE, BALANCE, ASKED, TRIED, TALLY, HEAD = 1, 4, 6, 8, 13, 18
+# steps that were halved, how often, J that nothing explains, one more for who steps, and sweeps of implicit rules
+TALLY_SIZE, SWEPT = 5, 4
 _STATES = 9  # room for so many of them
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1
@@ -27,19 +29,18 @@ class CompiledLoop:
     address, memory: of the loop, and what it takes first (input, output, scratch, work), for other machine code.
 
     state: how many numbers are integrated; arguments: how many more than the count of steps ``run`` takes, integers or
-    addresses. watch: a kernel of the same inputs that gives energies, of a loop that watches them; tally (TALLY_SIZE,):
-    what it had to do.
+    addresses. beside: another kernel of the same inputs, of a loop that calls one; tally (TALLY_SIZE,): what it had to
+    do.
     """
 
-    def __init__(self, kernel: Kernel, state: int, arguments: int, watch: Kernel | None = None) -> None:
+    def __init__(self, kernel: Kernel, state: int, arguments: int, beside: Kernel | None = None) -> None:
         self._input, output, scratch = kernel.memory()
         self._work = kernel.buffer(HEAD + _STATES * state)
-        self.tally = np.zeros(TALLY_SIZE)
-        if watch is not None:
-            self.tally = self._work[TALLY : TALLY + TALLY_SIZE]
-            _, *self._watch = watch.memory()
-            places = [watch.native.address(watch.entry), *map(address, self._watch)]
-            self._work[WATCH : WATCH + 3].view(np.int64)[:] = places
+        self.tally = self._work[TALLY : TALLY + TALLY_SIZE]
+        if beside is not None:
+            _, *self._beside = beside.memory()
+            places = [beside.native.address(beside.entry), *map(address, self._beside)]
+            self._work[BESIDE : BESIDE + 3].view(np.int64)[:] = places
         self.inputs: dict[str, np.ndarray] = {}
         start = 0
         for name, size in kernel.inputs:
@@ -51,6 +52,10 @@ class CompiledLoop:
         self._addresses = [ctypes.c_void_p(address(buffer)) for buffer in self.memory]
         self._native = jit.function(kernel.native, f"{kernel.entry}_run", 5 + arguments, hold_gil=False)
         self._spell = 1  # steps that machine code may take at a time
+
+    def ask(self, address: int) -> None:
+        """Have a C function of a double asked before every evaluation, in loops that ask; 0: nobody."""
+        self._work[ASKED : ASKED + 1].view(np.int64)[0] = address
 
     def run(self, h: float, count: int, *arguments: Any) -> tuple[int, int]:
         """At most ``count`` steps of length h, some 20 ms of them, from the state in ``inputs``.

@@ -26,11 +26,22 @@ from recursive_dyn.integrators.integrator import (
     StatePair,
     accelerations,
     elements,
+    given_accelerations,
+    in_time,
     joint_forces,
     numbers,
     plain_positions,
 )
-from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, leaving, limit_check, opening, size_check
+from recursive_dyn.integrators.loop_text import (
+    LIMITED,
+    WITHIN,
+    counted_sweeps,
+    evaluation,
+    leaving,
+    limit_check,
+    opening,
+    size_check,
+)
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive, tree_rows
 from recursive_dyn.recursion.configuration import integrate
@@ -49,8 +60,8 @@ def _graph(c: Context) -> Outputs:
     """One sweep: a better v_middle, the step it implies, its squared change and size."""
     h = c.input("dt")[0]
     half, start = h * 0.5, c.tree
-    guess = c.input("v_middle")
-    middle = Tree(c.model, c.graph, q=array(_moved(start, guess, h, 0.5)), v=guess)
+    guess = start.paced(c.input("v_middle"))
+    middle = start.at(array(_moved(start, guess, h, 0.5)), guess)
     forces, diagonal = passive.implicit_terms(start, half)
     acting = element_forces(middle)
     tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, acting, strict=True)]
@@ -76,7 +87,7 @@ def relative(error: list[Scalar]) -> list[Scalar]:
 def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """(q, v, better v of the middle) for the middle's acceleration a at ``guess``."""
     half = h * 0.5
-    better = list(tree.v + a * half)
+    better = list(tree.paced(tree.v + a * half))
     after = list(array(better) * 2.0 - tree.v)
     for i, factor, _, v0 in tree.model.owners:
         if factor.space == MOVING:
@@ -90,7 +101,7 @@ def _step(tree: Tree, guess: np.ndarray, a: np.ndarray, h: Scalar) -> tuple[list
             better[v0 + 3 : v0 + 6] = list(middle - cross(array(better[v0 : v0 + 3]), center))
             end = back @ (middle * 2.0 - start)
             after[v0 + 3 : v0 + 6] = list(end - cross(array(after[v0 : v0 + 3]), center))
-    return _moved(tree, array(better), h, 1.0), after, better
+    return *tree.in_time(_moved(tree, array(better), h, 1.0), after), better
 
 
 def _moved(tree: Tree, middle: np.ndarray, h: Scalar, share: float) -> list[Scalar]:
@@ -121,10 +132,12 @@ step:
 {place("dt", "double", "%tau", sizes.nv)}
 {place("m", "double", "%dt", 1)}
 {copy("%m", "%v", sizes.nv)}
+{load("h", "double", "%dt", 0)}
+  %half = fmul double %h, 0.5
   br label %sweep
 sweep:
   %k = phi i64 [ 0, %step ], [ %k1, %again ]
-  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+{evaluation(entry, sizes.asked, "%half")}
   %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good, label %measure, label %lost
 measure:
@@ -148,6 +161,7 @@ accept:
   %next = add i64 %done, 1
   %so_far = add i64 %swept, %k
   %total = add i64 %so_far, 1
+{counted_sweeps("%k", 1)}
   %allowed = mul i64 %count, {_USUAL}
   %long = icmp sgt i64 %total, %allowed
   br i1 %long, label %pause, label %head
@@ -171,12 +185,13 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
         C = equations.call("constraint_jacobian", q_m)
         M = equations.call("mass_matrix", q_m) + softness
         acting = elements(equations, q_m, middle) - equations.call("bias", q_m, middle)
-        a = accelerations(M, force + acting, C, -C @ free * (2 / h))
+        given = given_accelerations(equations, q_m, middle)
+        a = accelerations(M, force + acting, C, -C @ free * (2 / h), given)
         better, after = _after(equations, v, middle, a, h)
         previous, change, middle = change, np.abs(better - middle).max(initial=0.0), better
         if not change < previous:
             break  # rounding
-    return _way(equations, q, middle, h, 1.0), after
+    return in_time(equations, _way(equations, q, middle, h, 1.0), after)
 
 
 def _after(

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from recursive_dyn.codegen.evaluator import Values
+from recursive_dyn.codegen.function_list import Values
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, evaluate
 from recursive_dyn.model.model import Model
@@ -40,7 +40,10 @@ class Integrator:
     its sizes, steps with. definition: one step written out in plain Python, (q, v) from (equations, q, v, tau, h).
     order: of a motion's error, with dampers too. share: of the step by which positions follow a change of the velocity
     at its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
-    energies: of a rule whose loop watches them, the function "FUNCTION_energies", of the same inputs as ``graph``.
+    pressed: name of the rule by which trees with springs, dampers or a law's forces fly while impulses change them, if
+        not by this one.
+    beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
+    that it watches, the "end" of a step that it found.
     constrained: whether it takes models with constraints.
     """
 
@@ -52,13 +55,14 @@ class Integrator:
     order: int
     share: float
     implicit: float
-    energies: Function | None = None
+    pressed: str = ""
+    beside: tuple[str, Function] | None = None
     constrained: bool = True
 
     @property
-    def watch(self) -> str:
-        """Name of the function ``energies``."""
-        return f"{self.function}_energies"
+    def beside_name(self) -> str:
+        """Name of the function ``beside``; "" if there is none."""
+        return "" if self.beside is None else f"{self.function}_{self.beside[0]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +95,35 @@ def plain_positions(model: Model, q: np.ndarray) -> np.ndarray:
     return result
 
 
-def accelerations(M: np.ndarray, force: np.ndarray, C: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """a (nv,) with M a = force + C^T lambda and C a = wanted (m,)."""
+Given = tuple[list[int], np.ndarray]  # slots of what is prescribed, and what is
+
+
+def given_accelerations(equations: ModelEquations, q: np.ndarray, v: np.ndarray) -> Given:
+    """Those of what is prescribed."""
+    slots = sorted(equations.model.prescribed)
+    return slots, equations.call("forward_dynamics", q, v, np.zeros(len(v)))[slots] if slots else np.zeros(0)
+
+
+def in_time(equations: ModelEquations, q: np.ndarray, v: np.ndarray) -> StatePair:
+    """A state with what is prescribed as it is at the time in q."""
+    if not equations.model.prescribed:
+        return q, v
+    q_then, v_then = np.split(equations.call("in_time", q, v), [len(q)])
+    return q_then, v_then
+
+
+def accelerations(
+    M: np.ndarray, force: np.ndarray, C: np.ndarray, wanted: np.ndarray, given: Given | None = None
+) -> np.ndarray:
+    """a (nv,) with M a = force + C^T lambda and C a = wanted (m,), but in the rows of what is given of a."""
     m = len(C)
+    if given is not None and given[0]:
+        slots, values = given
+        a, free = np.zeros(len(force)), np.setdiff1d(np.arange(len(force)), slots)
+        a[slots] = values
+        force, wanted = force - M @ a, wanted - C @ a
+        a[free] = accelerations(M[np.ix_(free, free)], force[free], C[:, free], wanted)
+        return a
     if not m:
         return np.linalg.solve(M, force)
     system = np.block([[M, -C.T], [C, np.zeros((m, m))]])

@@ -27,19 +27,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.integrators.integrator import (
     Integrator,
     ModelEquations,
     StatePair,
     accelerations,
     elements,
+    given_accelerations,
     joint_forces,
     plain_positions,
 )
 from recursive_dyn.integrators.watched_loop import DEPTH, ENERGY, GAMMA, HALVINGS, REACH, ROUNDING, WEIGHTS, G, loop
 from recursive_dyn.recursion import energy, kinematics, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.drive_forces import drive_forces
 from recursive_dyn.recursion.element_forces import element_forces, element_power
 from recursive_dyn.spatial.algebra import dot
 
@@ -63,6 +65,9 @@ def _graph(c: Context) -> Outputs:
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
     k = c.accelerations(tree, forces, diagonal)
     u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau")) + element_power(tree)
+    if c.model.prescribed:
+        acting = [t + f for t, f in zip(c.input("tau"), c.motion(tree, forces, diagonal)[1], strict=True)]
+        power = power + dot(tree.v, array(drive_forces(tree, k, acting)))
     for place, s in c.model.plain_slots:
         if c.model.coordinates[s].stiffness:
             u[s] = u[s] + before[s] + h * k[s]
@@ -121,10 +126,12 @@ def _stages(
         wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
         acting = elements(equations, Q, V)
         force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched
-        k[i] = accelerations(M, force, C, wanted)
+        k[i] = accelerations(M, force, C, wanted, given_accelerations(equations, Q, V))
         u[i] = np.where(K != 0.0, late + gh * k[i], V)
         rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
         work += h / 6 * weight * (V @ tau + equations.call("element_power", Q, V)[()])
+        if model.prescribed:
+            work += h / 6 * weight * V @ equations.call("drive_forces", Q, V, tau)
     q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])
@@ -148,12 +155,16 @@ INTEGRATOR = Integrator(
     order=3,
     share=0.5,
     implicit=1.0,
-    energies=Function(
-        "Kinetic energy, that of gravity and springs, and how many coordinates have a damper or spring.",
-        _INPUTS,
-        lambda m: (3,),
-        _energies,
-        rows=tree_rows.nothing,
-        sums=3,
+    pressed="semi_implicit_euler",
+    beside=(
+        "energies",
+        Function(
+            "Kinetic energy, that of gravity and springs, and how many coordinates have a damper or spring.",
+            _INPUTS,
+            lambda m: (3,),
+            _energies,
+            rows=tree_rows.nothing,
+            sums=3,
+        ),
     ),
 )

@@ -16,6 +16,7 @@ from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_
 from recursive_dyn.codegen.ir_text import copy, counted, load, place
 from recursive_dyn.codegen.llvm import attributes, scalar_literal
 from recursive_dyn.codegen.sizes import Operand
+from recursive_dyn.integrators.compiled_loop import ASKED, HEAD, SWEPT, TALLY
 
 LIMITED = ", ptr %limits, i64 %limited, i64 %large"  # more arguments, of loops that end before such steps
 
@@ -86,14 +87,43 @@ weigh:
 {leaving("doubt", LARGE)}"""
 
 
-def classical_stages(entry: str, state: Operand) -> str:
+def counted_sweeps(taken: str, more: int = 0) -> str:
+    """Add ``taken`` + ``more`` sweeps to what steps took."""
+    return f"""{load("all", "double", "%work", TALLY + SWEPT)}
+  %sweeps = add i64 {taken}, {more}
+  %own = uitofp i64 %sweeps to double
+  %sum = fadd double %all, %own
+  store double %sum, ptr %all.p"""
+
+
+ASK = f"""define internal void @rd.ask(ptr %work, double %when) {{
+entry:
+{load("who", "ptr", "%work", ASKED)}
+  %nobody = icmp eq ptr %who, null
+  br i1 %nobody, label %return, label %call
+call:
+  call void %who(double %when)
+  br label %return
+return:
+  ret void
+}}
+"""  # who is asked writes forces into the kernel's input; when: time since the step's start
+
+
+def evaluation(entry: str, asked: bool, when: str) -> str:
+    """The kernel called at a stage of a step, after whoever is to be asked for forces there."""
+    ask = f"  call void @rd.ask(ptr %work, double {when})\n" if asked else ""
+    return f"{ask}  call void @{entry}(ptr %in, ptr %out, ptr %scratch)"
+
+
+def classical_stages(entry: str, state: Operand, asked: bool = False) -> str:
     """One step of the first ``state`` inputs along the kernel's rates by the classical Runge-Kutta method.
 
-    work = [h, x0, sum of slopes]; the block ``back`` restores x0 and fails.
+    work = [h, ..., x0, sum of slopes]; the block ``back`` restores x0 and fails.
     """
     stages = []
     for stage, (weight, reach) in enumerate(((1.0, 0.5), (2.0, 0.5), (2.0, 1.0), (1.0, 0.0))):
-        stages.append(f"""  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+        stages.append(f"""{evaluation(entry, asked, f"%reach{stage - 1}" if stage else "0.0")}
   %good{stage} = call i1 @rd.finite(ptr %out, i64 {state})
   br i1 %good{stage}, label %stage{stage}, label %back
 stage{stage}:
@@ -107,7 +137,7 @@ stage{stage}:
   br label %fail
 step:
 {load("h", "double", "%work", 0)}
-{place("x0", "double", "%work", 8)}
+{place("x0", "double", "%work", HEAD)}
 {place("sum", "double", "%x0", state)}
 {copy("%x0", "%in", state)}
 {chr(10).join(stages)}

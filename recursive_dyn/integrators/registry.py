@@ -12,6 +12,7 @@ from recursive_dyn.integrators import (
     semi_implicit_euler,
     variational_midpoint,
 )
+from recursive_dyn.integrators.driven import driven_rule
 from recursive_dyn.integrators.integrator import Integrator
 
 INTEGRATORS: dict[str, Integrator] = {
@@ -25,6 +26,15 @@ INTEGRATORS: dict[str, Integrator] = {
     )
 }
 BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATORS.values()}
+
+DRIVEN_INTEGRATORS = {name: driven_rule(rule) for name, rule in INTEGRATORS.items()}
+_STEPPING = {rule.function: rule for rules in (INTEGRATORS, DRIVEN_INTEGRATORS) for rule in rules.values()}
+DEFAULT = linearly_implicit_rk4.INTEGRATOR.name  # what a simulation steps by unless it is told
+
+
+def stepping(function: str) -> Integrator | None:
+    """The integrator, driven or not, whose loop belongs to a function, if there is one."""
+    return _STEPPING.get(function)
 
 
 def find(name: Any) -> Integrator:

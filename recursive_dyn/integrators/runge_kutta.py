@@ -59,7 +59,7 @@ def _loop(entry: str, sizes: Sizes) -> str:
     """The kernel gives the rates of the state."""
     return f"""{stage_helpers()}{WITHIN}{UNITS}{sizes.text}
 {opening(entry, sizes.inputs, LIMITED, first=sizes.first)}
-{classical_stages(entry, sizes.state)}
+{classical_stages(entry, sizes.state, sizes.asked)}
   call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})
   %end = call i1 @rd.finite(ptr %in, i64 {sizes.inputs})
   br i1 %end, label %size, label %back

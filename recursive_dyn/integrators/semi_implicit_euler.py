@@ -29,6 +29,8 @@ from recursive_dyn.integrators.integrator import (
     StatePair,
     accelerations,
     elements,
+    given_accelerations,
+    in_time,
     joint_forces,
     numbers,
     plain_positions,
@@ -91,7 +93,7 @@ def _moved(tree: Tree, a: np.ndarray, h: Scalar) -> tuple[list[Scalar], list[Sca
         else:
             moved = list(factor.space.exp(q, array(v_next[v0 : v0 + factor.nv]) * h))
         q_next[q0 : q0 + factor.nq] = moved
-    return q_next, v_next
+    return tree.in_time(q_next, v_next)
 
 
 def _turned(
@@ -138,7 +140,7 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
     force = force - own.damping * v - own.stiffness * stretched
     C = equations.call("constraint_jacobian", q)
     rate = -C @ equations.call("forward_dynamics", q, v, np.zeros(model.nv))  # C-dot v
-    a = accelerations(M, force, C, -rate / 2)
+    a = accelerations(M, force, C, -rate / 2, given_accelerations(equations, q, v))
     v_next = v + h * a
     way = v_next.copy()  # the constant velocity that moves q
     shifts = []
@@ -161,7 +163,7 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
         R, omega = quaternion_to_matrix(q_next[q0 + 3 : q0 + 7]), v_next[sliding.start - 3 : sliding.start]
         q_next[q0 : q0 + 3] = place - R @ center
         v_next[sliding] = R.T @ velocity - np.cross(omega, center)
-    return q_next, v_next
+    return in_time(equations, q_next, v_next)
 
 
 def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -> StatePair:

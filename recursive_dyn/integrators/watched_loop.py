@@ -11,8 +11,16 @@ import numpy as np
 from recursive_dyn.codegen.ir_text import copy, load, place
 from recursive_dyn.codegen.llvm import scalar_literal
 from recursive_dyn.codegen.sizes import Operand, Sizes
-from recursive_dyn.integrators.compiled_loop import BALANCE, HEAD, TALLY, TALLY_SIZE, TRIED, WATCH
-from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, limit_check, opening, size_check, stage_helpers
+from recursive_dyn.integrators.compiled_loop import BALANCE, BESIDE, HEAD, TALLY, TALLY_SIZE, TRIED
+from recursive_dyn.integrators.loop_text import (
+    LIMITED,
+    WITHIN,
+    evaluation,
+    limit_check,
+    opening,
+    size_check,
+    stage_helpers,
+)
 from recursive_dyn.integrators.runge_kutta import UNITS
 
 REACH = (0.5, 0.5, 1.0)  # of the step, from its start to the second, third and fourth stage
@@ -78,7 +86,7 @@ def _memory(sizes: Sizes) -> str:
         ("k0", "%sum", sizes.state), ("k1", "%k0", sizes.nv), ("k2", "%k1", sizes.nv),
         ("u0", "%k2", sizes.nv), ("u1", "%u0", sizes.nv), ("u2", "%u1", sizes.nv),
     ]  # fmt: skip
-    watch = [load(name, "ptr", "%work", WATCH + i) for i, name in enumerate(("watch", "energies", "room"))]
+    watch = [load(name, "ptr", "%work", BESIDE + i) for i, name in enumerate(("watch", "energies", "room"))]
     return "\n".join(
         [
             *(place(name, "double", base, index) for name, base, index in places),
@@ -96,6 +104,9 @@ def _part(entry: str, sizes: Sizes) -> str:
   %parts = uitofp i64 %size to double
   %share = fmul double %parts, {scalar_literal(1.0 / _FINEST)}
   %h = fmul double %whole, %share
+  %behind = uitofp i64 %at to double
+  %done_share = fmul double %behind, {scalar_literal(1.0 / _FINEST)}
+  %since = fmul double %whole, %done_share
   store double %h, ptr %dt
 {copy("%x0", "%in", sizes.state)}
 {chr(10).join(_stage(entry, sizes, stage) for stage in range(4))}
@@ -116,7 +127,8 @@ def _stage(entry: str, sizes: Sizes, stage: int) -> str:
             lines.append(f"""  {weight} = fmul double %h, {scalar_literal(float(G[stage, j]))}
   call void @accumulate(ptr %{target}, ptr %{source}{j}, double {weight}, i64 {min(j, 1)}, i64 {sizes.nv})""")
     weight = scalar_literal(WEIGHTS[stage])
-    lines.append(f"""  call void @{entry}(ptr %in, ptr %out, ptr %scratch)
+    lines.append(f"""  %when{stage} = fadd double %since, {f"%reach{stage - 1}" if stage else "0.0"}
+{evaluation(entry, sizes.asked, f"%when{stage}")}
   %good{stage} = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good{stage}, label %stage{stage}, label %shorter
 stage{stage}:

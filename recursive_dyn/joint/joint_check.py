@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,9 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.expression import Expression
 from recursive_dyn.joint.chart import charts_problem
-from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.chart_cover import hole
+from recursive_dyn.joint.charted_program import TurnedProgram
+from recursive_dyn.joint.coordinate import TIME, Coordinate
 from recursive_dyn.joint.joint_program import Carried, JointProgram
 
 _RIGID_TOLERANCE = 1e-9
@@ -39,14 +42,17 @@ def check_joint(
 
     The transform is sampled within the coordinates' limits, else in [-2, 2], at the parameters' values. Raises
     ModelError naming the body and the coordinate. The moving core of equal joints is checked once. Of several charts
-    each is checked by itself, and all for describing the same motion.
+    each is checked by itself, and all for describing the same motion; a hole between them is told by a warning.
     """
-    for chart in joint.charts:
+    for chart in joint.charts[:1] if isinstance(joint, TurnedProgram) else joint.charts:
         check_joint(chart, body, coordinates, parameters)
+    if isinstance(joint, TurnedProgram):
+        return  # one formula
     if joint.charts:
         problem = charts_problem(joint, parameters)
         if problem:
             raise ModelError(f"joint of '{body}': {problem}")
+        _tell_of_holes(joint, body, coordinates, parameters)
         return
     checked = joint.key, tuple(c.limits for c in coordinates), tuple((p, parameters.get(p)) for p in joint.parameters)
     if checked in _SOUND:
@@ -117,7 +123,8 @@ def dependence(
 
     The rank is -1 where S is not finite at any sampled point.
     """
-    return _dependence(joint.key, *_setting(joint, coordinates, parameters), Carried(joint))
+    own = tuple(i for i in range(joint.nv) if coordinates[i] is not TIME)  # which goes on whatever they do
+    return _dependence(joint.key, *_setting(joint, coordinates, parameters), own, Carried(joint))
 
 
 def samples(
@@ -148,16 +155,16 @@ def _core_problem(key: str, parameters: tuple[tuple[str, float], ...], domain: b
 
 @lru_cache(maxsize=4096)
 def _dependence(
-    key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, carrier: Carried
+    key: str, parameters: tuple[tuple[str, float], ...], domain: bytes, own: tuple[int, ...], carrier: Carried
 ) -> tuple[int, tuple[int, ...]]:
     S = _table(carrier.joint.kinematics().subspace, _inputs(carrier.joint, parameters, domain))
-    S = S[np.all(np.isfinite(S), axis=(1, 2))]
-    if not len(S):
-        return -1, ()
+    S = S[np.all(np.isfinite(S), axis=(1, 2))][:, :, own]
+    if not S.size:
+        return (0 if len(S) else -1), ()
     ranks = np.array([np.linalg.matrix_rank(s, tol=1e-9 * max(1.0, np.abs(s).max())) for s in S])
     rank = int(ranks.max())
     idle = np.abs(np.linalg.svd(S[ranks == rank])[2][:, rank:]).max(axis=(0, 1), initial=0.0)
-    return rank, tuple(int(i) for i in np.flatnonzero(idle > 1e-6))
+    return rank, tuple(own[i] for i in np.flatnonzero(idle > 1e-6))
 
 
 def _rigidity_problem(G: np.ndarray) -> str | None:
@@ -181,13 +188,14 @@ def _rank_problem(
     joint: JointProgram, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
 ) -> str | None:
     rank, idle = dependence(joint, coordinates, parameters)
-    if rank == joint.nv:
+    ways = sum(c is not TIME for c in coordinates)
+    if rank == ways:
         return None
     if rank < 0:
         return "its motion subspace is not finite at any sampled point"
     names = " and ".join(f"'{coordinates[i].name}'" for i in idle)
     return (
-        f"its {joint.nv} coordinates move it in {rank} independent ways only, everywhere: {names} can change together"
+        f"its {ways} coordinates move it in {rank} independent ways only, everywhere: {names} can change together"
         " without moving it; drop one of them"
     )
 
@@ -206,3 +214,16 @@ def _table(matrix: np.ndarray, inputs: Mapping[Any, np.ndarray]) -> np.ndarray:
     """Values (points, rows, columns) of a matrix of scalars at the sampled points."""
     values = ex.evaluate(list(matrix.flat), inputs)
     return np.stack([np.broadcast_to(v, (_POINTS,)) for v in values], axis=-1).reshape(_POINTS, *matrix.shape)
+
+
+def _tell_of_holes(
+    joint: JointProgram, body: str, coordinates: Sequence[Coordinate], parameters: Mapping[str, float]
+) -> None:
+    found = hole(joint, parameters)
+    if found is not None:
+        place = ", ".join(f"{c.name} = {x:.3g}" for c, x in zip(coordinates, found[1], strict=True))
+        warnings.warn(
+            f"joint of '{body}': its charts leave a hole, in which all are singular, near {place} of chart {found[0]};"
+            " a simulation that comes there stops; add a chart that serves there",
+            stacklevel=2,
+        )

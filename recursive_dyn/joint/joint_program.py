@@ -2,13 +2,13 @@
 
 Si & Guenter (2011), eq. 9 and 12. A joint is a product of factors G = G_1 G_2 ..., each a rigid motion that depends on
 a point of a space: on nothing, on n numbers (q-dot = v), on a rotation, on whatever has a ``Space``. A joint of several
-charts (section 6 there) is one factor that selects the transform of the chart in force.
+charts (section 6 there) is one factor that selects the transform of the chart in force (``charted_program``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,13 +17,12 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Graph, Scalar, array, less, select
+from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.graph.simplify import merge_identical
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Flat, Space
 
-CHART = ("chart", 0)  # the input whose value, 0, 1 ..., is the chart in force
 _SKEW = ((2, 1), (0, 2), (1, 0))  # rows and columns of R^T dR that hold omega
 
 
@@ -52,7 +51,7 @@ class Factor:
 class JointProgram:
     """A joint's factors over the inputs ("q", i), ("v", i) and ("parameter", name) of its own graph.
 
-    ``charts``: the joints of which the one factor selects one by the input CHART; empty for any other joint.
+    ``charts``: the joints of which the one factor selects one (``charted_program``); empty for any other joint.
     """
 
     graph: Graph
@@ -85,6 +84,10 @@ class JointProgram:
         """Derived expressions of this joint, shared with every joint of the same content."""
         return _derive(self.key, Carried(self))
 
+    def derived(self) -> JointKinematics:
+        """The same, derived anew."""
+        return _derived(self)
+
     @cached_property
     def split(self) -> tuple[list[np.ndarray], JointProgram, list[np.ndarray]]:
         """(leading constant poses, the moving core, trailing constant poses)."""
@@ -94,7 +97,7 @@ class JointProgram:
         first, last = moving[0], moving[-1] + 1
         return (
             [f.transform for f in self.factors[:first]],
-            JointProgram(self.graph, self.factors[first:last], self.charts),
+            replace(self, factors=self.factors[first:last]),
             [f.transform for f in self.factors[last:]],
         )
 
@@ -140,10 +143,11 @@ class JointKinematics:
 
 @lru_cache(maxsize=4096)
 def _derive(key: str, carrier: Carried) -> JointKinematics:
-    joint = carrier.joint
+    return carrier.joint.derived()
+
+
+def _derived(joint: JointProgram) -> JointKinematics:
     graph = joint.graph
-    if joint.charts:
-        return _of_chart_in_force(joint)
     v = graph.inputs("v", joint.nv)
     columns: list[np.ndarray] = []
     rate: list[Scalar] = []
@@ -161,36 +165,6 @@ def _derive(key: str, carrier: Carried) -> JointKinematics:
     along = {graph.input(("q", i)): r for i, r in enumerate(rate)}
     bias = merge_identical(directional_derivative(twist, along))
     return JointKinematics(transforms, subspace, array(bias), array(rate))
-
-
-def _of_chart_in_force(joint: JointProgram) -> JointKinematics:
-    """Each chart's kinematics are simplified by themselves, as piecewise ones could not be, and selected from then.
-
-    A chart that is not in force may be singular: nothing of it is ever multiplied, not even by 0.
-    """
-    graph = joint.graph
-    own = {("q", i): graph.input(("q", i)) for i in range(joint.nq)}
-    own |= {("v", i): graph.input(("v", i)) for i in range(joint.nv)}
-    charts = []
-    for chart in joint.charts:
-        inputs = own | {("parameter", p): graph.input(("parameter", p)) for p in chart.parameters}
-        charts.append(chart.kinematics().instantiate(inputs))
-    pose, S, bias = (
-        in_force(graph.input(CHART), arrays)
-        for arrays in ([c.pose for c in charts], [c.subspace for c in charts], [c.bias for c in charts])
-    )
-    return JointKinematics((pose,), S, bias, graph.inputs("v", joint.nv))
-
-
-def in_force(chart: Scalar, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Of equally shaped scalar arrays, one a chart, the one whose number is nearest to the scalar ``chart``."""
-    result = arrays[-1]
-    for k in reversed(range(len(arrays) - 1)):
-        pairs = zip(arrays[k].flat, result.flat, strict=True)
-        entries = [a if a is b or (ex.is_constant(a) and a == b) else select(less(chart, k + 0.5), a, b)
-                   for a, b in pairs]  # fmt: skip
-        result = array(entries).reshape(result.shape)
-    return result
 
 
 def _carry(column: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -264,19 +238,6 @@ def product(transforms: Sequence[np.ndarray]) -> np.ndarray:
     for transform in transforms:
         total = total @ transform
     return total
-
-
-def charted(charts: Sequence[JointProgram]) -> JointProgram:
-    """The joint that is one of ``charts``, of equally many plain coordinates, as the input CHART says."""
-    graph = Graph()
-    poses = []
-    for joint in charts:
-        total = product([f.transform for f in joint.factors])
-        names = [n.args[0] for n in ex.reachable(total.flat) if n.op == "input"]
-        flat = ex.substitute(list(total.flat), {name: graph.input(name) for name in names})
-        poses.append(array(flat).reshape(4, 4))
-    n = charts[0].nv
-    return JointProgram(graph, (Factor(Flat(n), in_force(graph.input(CHART), poses), 0, 0),), tuple(charts))
 
 
 def borrow(joint: JointProgram, names: Sequence[str]) -> JointProgram:

@@ -8,6 +8,8 @@ mostly 0, infinite of rows that do nothing.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
@@ -28,6 +30,18 @@ from recursive_dyn.maximal.tree_ldlt import (
 )
 
 Array = np.ndarray
+
+
+class SparseEquations(NamedTuple):
+    """The equations of links and joints in memory that stays: order, rows, mass matrices that are used up, factors."""
+
+    tree: LeafOrder
+    loops: LoopOrder
+    rows: BlockRows
+    D: Blocks
+    trees: TreeFactors
+    rest: LoopFactors
+    redundant: RowFlags
 
 
 class JointEquations:
@@ -67,13 +81,17 @@ class JointEquations:
         tree, loops = self.order.tree, self.order.loops
         self._refuse(_factor(tree, loops, self._rows, self._D, self._tree, self._loops, self.redundant))
 
+    def arrays(self, Ja: Array, Jb: Array, e: Array) -> SparseEquations:
+        """For machine code: with rows and compliances that are in this memory."""
+        own = self.order.tree, self.order.loops, BlockRows(self.rows, Ja, Jb, e), self._D
+        return SparseEquations(*own, self._tree, self._loops, self.redundant)
+
     def solve_once(self, M: Array, Ja: Array, Jb: Array, compliance: Array | float, c: Array) -> Array:
         """The velocities (nl, 6) that rows with c (nj, 6) make alone, f being 0; both steps in one."""
         e = np.array(np.broadcast_to(compliance, (self.joints, 6)), dtype=float)
-        rows, v, u = BlockRows(self.rows, Ja, Jb, e), np.zeros((self.links, 6)), np.array(c, dtype=float)
-        self._rows, self._D[:] = rows, M
-        tree, loops = self.order.tree, self.order.loops
-        self._refuse(_solve_once(tree, loops, rows, self._D, self._tree, self._loops, self.redundant, v, u))
+        it, v, u = self.arrays(Ja, Jb, e), np.zeros((self.links, 6)), np.array(c, dtype=float)
+        self._rows = it.rows
+        self._refuse(solve_once(it, M, v, u))
         return self._finite(v)
 
     def solve(self, f: Array, c: Array) -> tuple[Array, Array]:
@@ -129,17 +147,20 @@ def _solve(
 
 
 @compiled
-def _solve_once(
-    tree: LeafOrder, loops: LoopOrder, rows: BlockRows, D: Blocks, trees: TreeFactors, rest: LoopFactors,
-    dependent: RowFlags, f: Sixes, c: Sixes,
-) -> int:  # fmt: skip
+def solve_once(it: SparseEquations, M: Blocks, v: Sixes, c: Sixes) -> int:
+    """v (nl, 6) <- the velocities that rows with c (nj, 6) make alone, v being 0 before; factors and a solve in one.
+
+    A link whose mass matrix is not positive, or -1; c is used up.
+    """
+    tree, loops, rows, D = it.tree, it.loops, it.rows, it.D
+    D[:] = M
     for k in range(len(tree.link)):
-        if not factor_step(tree, rows, k, D, trees, dependent):
+        if not factor_step(tree, rows, k, D, it.trees, it.redundant):
             return tree.link[k]
-        step_inward(tree, rows, trees, k, f, c)
-    at = factor_loops(loops, rows, D, rest, dependent)
+        step_inward(tree, rows, it.trees, k, v, c)
+    at = factor_loops(loops, rows, D, it.rest, it.redundant)
     if at < 0:
-        loops_inward(loops, rows, rest, f, c)
-        loops_outward(loops, rows, rest, f, c)
-        outward(tree, rows, trees, f, c)
+        loops_inward(loops, rows, it.rest, v, c)
+        loops_outward(loops, rows, it.rest, v, c)
+        outward(tree, rows, it.trees, v, c)
     return at

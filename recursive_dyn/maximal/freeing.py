@@ -11,8 +11,10 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array
 from recursive_dyn.joint import joint_program
 from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.assemble import build_model
+from recursive_dyn.model.constraint import rate_name
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
@@ -34,6 +36,9 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
     Link i is link i of ``reduced``, in the frame of the body that its joint moves; places 7 i to 7 i + 6 of q are its
     position and quaternion, slots 6 i to 6 i + 5 of v its twist. What is fixed to another body stays so.
     """
+    if reduced.prescribed:
+        raise ModelError('maximal coordinates take no scene.time; compile with method="recursive"')
+    _check_elements(reduced, forces)
     freed: dict[BodySpec | None, BodySpec | None] = {None: None}
     for spec, body in zip(specs, reduced.bodies, strict=True):
         free = (free_joint(), _COORDINATES) if body.jointed else (spec.joint, spec.coordinates)
@@ -52,3 +57,16 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
         return build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), forces)
     except ModelError as error:
         raise ModelError(f"maximal coordinates: {error}") from None
+
+
+def _check_elements(reduced: Model, forces: Sequence[ElementSpec]) -> None:
+    """ModelError for a force element of joint coordinates, of which free bodies have none."""
+    known = {name for c in reduced.coordinates for name in (c.name, rate_name(c.name))}
+    for element in forces:
+        for name in names_in(element.scalars):
+            if name in known:
+                raise ModelError(
+                    f"maximal coordinates: force element '{element.name}' is of '{name}', and bodies by themselves have"
+                    " no joint coordinates; write it by their positions and velocities, give the joint stiffness and"
+                    " damping, or compile with method='recursive'"
+                )

@@ -18,7 +18,7 @@ from recursive_dyn.model.model import WORLD
 Array = np.ndarray
 
 ENTRIES = 12  # coefficients of a row at most: twists of two bodies
-_REACH = 0.02  # rad or m: what impulses may move a coordinate by in a step
+REACH = 0.02  # rad or m: what impulses may move a coordinate by in a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +46,24 @@ class HeldJoints:
         return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
 
 
+@dataclass(frozen=True, eq=False)
+class CoordinateDrives:
+    """Of m coordinates, (m,) each: slots, places in q, -1 for none; positions and velocity to come to; of impulses of a
+    step: stiffness by rad or m, damping by the rate, hardness by the rate at its end, and the most of them."""
+
+    slots: Array
+    places: Array
+    positions: Array
+    velocity: Array
+    stiffness: Array
+    damping: Array
+    hardness: Array
+    most: Array
+
+
 def joined(joints: Joints, system: RowSystem, twists: Array, touched: Array) -> HeldJoints:
     """The rows of joints of what hangs together with a link that is ``touched`` (nl,), where the flight led."""
-    roots = roots_of(joints)
-    moved = np.isin(roots, roots[touched])[joints.children]
+    moved = np.isin(joints.roots, joints.roots[touched])[joints.children]
     i, r = np.nonzero(np.isfinite(system.softness) & moved[:, None])
     rates = system.rows.rates(joints, twists)[i, r]
     hard, free = joints.structural[i, r], np.full(len(i), np.inf)
@@ -67,7 +81,7 @@ def bounded(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
     for side, bound in enumerate((own.low, own.high)):
         sign = 1.0 - 2.0 * side
         gap = sign * (rows.q[own.places] - bound)
-        near = np.flatnonzero(gap <= _REACH + h * np.abs(rows.v[own.slots]))
+        near = np.flatnonzero(gap <= REACH + h * np.abs(rows.v[own.slots]))
         i, r, zeros = joint[own.slots[near]], row[own.slots[near]], np.zeros(len(near))
         parts.append(_rows(joints, system, i, r, first + side * count + near, zeros, sign, gap[near], low=zeros,
                            high=zeros + np.inf))  # fmt: skip
@@ -75,6 +89,24 @@ def bounded(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
     numbers = first + 2 * count + np.arange(len(rubs.slots))
     parts.append(_rows(joints, system, i, r, numbers, 0.0 * most, low=-most, high=most))
     return HeldJoints.together(parts)
+
+
+def driven(joints: Joints, system: RowSystem, drives: CoordinateDrives) -> HeldJoints:
+    """Springs and dampers to where coordinates should be, each at most as hard as it may, from where the flight led."""
+    joint, row = joints.row_of_slot
+    lags = drives.damping * (drives.velocity - system.rows.v[drives.slots])
+    places = np.maximum(drives.places, 0)
+    ways = np.where(drives.places >= 0, drives.positions - system.rows.q[places], 0.0)
+    own = np.flatnonzero(drives.hardness > 0.0)
+    i, r = joint[drives.slots[own]], row[drives.slots[own]]
+    pushes = (drives.stiffness * ways + lags)[own] / drives.hardness[own]
+    model = joints.reduced.model
+    first = 6 * len(joints) + 2 * len(limits.limited(model).slots) + len(limits.rubbing(model).slots)
+    rates, most = system.rows.v[drives.slots[own]], drives.most[own]
+    return _rows(
+        joints, system, i, r, first + drives.slots[own], -rates - pushes, low=-most, high=most,
+        compliance=1.0 / drives.hardness[own],
+    )  # fmt: skip
 
 
 def _rows(
@@ -94,12 +126,3 @@ def _rows(
         numbers, slots, values, offsets, nothing if gaps is None else gaps, none if gaps is None else ~none,
         none if holds is None else holds, low, high, nothing if compliance is None else compliance,
     )  # fmt: skip
-
-
-def roots_of(joints: Joints) -> Array:
-    """The first link (nl,) of what hangs together, by joints or loops, with each link."""
-    roots = np.arange(joints.links)
-    for parent, child in zip(joints.parents.tolist(), joints.children.tolist(), strict=True):
-        if parent != WORLD and roots[child] != roots[parent]:
-            roots[roots == max(roots[child], roots[parent])] = min(roots[child], roots[parent])
-    return roots

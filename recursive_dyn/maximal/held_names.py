@@ -15,5 +15,5 @@ def held_names(model: Model) -> tuple[str, ...]:
         *(f"joint of {link.name}, row {k}" for link in model.links for k in range(6)),
         *(f"constraint {c.name}, row {k}" for c in model.constraints for k in range(6)),
         *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
-        *(f"friction of {name}" for name in rough),
+        *(f"friction of {name}" for name in rough), *(f"motor of {name}" for name in names),
     )  # fmt: skip

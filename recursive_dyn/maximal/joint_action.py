@@ -5,42 +5,61 @@ began these are
 
     x = v + h (a + [0; omega x v]) + M^-1 A^T Lambda,   Lambda = h lambda
 
-with a what the bodies would do without joints. Rows ask of it, stiffness K, damper D, stabilization beta,
+with a what the bodies would do without joints. Rows ask of it, stiffness K, damper D,
 
-    velocity constraints:   A x = -beta C / h
+    velocity constraints:   C-dot = half of what it would be if the bodies coasted from v
     implicit penalty:       A x + (h^2 K + h D)^-1 Lambda = -(h^2 K + h D)^-1 h K C
     explicit penalty:       lambda = -K C - D A v
     a coordinate's rotor, damper and spring, m, d, k:   q-dot + Lambda / w = (m q-dot_0 - h k (q - rest)) / w
 
 of which q-dot is that at the step's end, S^+ of x less h times its bias, and w = m + h d + h^2 k: an implicit spring is
 a constraint with a compliance, and one solve serves them all.
+
+Velocity constraints are then brought to C = (1 - stabilization) C by the least displacement of the bodies, by their
+masses (``joint_landing``). Half, so that velocities have nothing across the joints in the middle of a step, as bodies
+move with them from its start to its end: none at its end would have what whirls gain energy, h^2 omega^2 of it a step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from recursive_dyn.maximal.held_joints import HeldJoints, bounded, joined
+from recursive_dyn.maximal.coasting import coasting
+from recursive_dyn.maximal.held_joints import CoordinateDrives, HeldJoints, bounded, driven, joined
+from recursive_dyn.maximal.holding import PENALTY
+from recursive_dyn.maximal.joint_landing import displaced
 from recursive_dyn.maximal.joint_rows import JointRows
 from recursive_dyn.maximal.joint_solve import solved
-from recursive_dyn.maximal.maximal_dynamics import PENALTY, MaximalDynamics
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import applied
 from recursive_dyn.maximal.row_system import RowSystem
+from recursive_dyn.maximal.step_system import AHEAD
 
 Array = np.ndarray
 
 EXPLICIT, IMPLICIT = "semi_implicit_euler", "implicit_euler"
 
+MET, SMALL = 1e-6, 1e-3  # m or rad: joints that are met; displacements that need no second one
+DISPLACEMENTS = 4  # after a step at most
+
 
 @dataclass
 class JointAction:
-    """Of one simulation's joints; ``coordinates`` (reduced.nq,): where the last step found them, None if none did."""
+    """Of one simulation's joints; ``coordinates`` (reduced.nq,): where they were found last, not finite if nowhere."""
 
     dynamics: MaximalDynamics
     implicit: bool
-    coordinates: Array | None = None
+    coordinates: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.coordinates = np.full(self.dynamics.reduced.nq, np.nan)
+
+    @property
+    def near(self) -> Array | None:
+        """Where to look for joints first, None for anywhere."""
+        return self.coordinates if np.isfinite(self.coordinates).all() else None
 
     @property
     def bounded(self) -> bool:
@@ -50,8 +69,8 @@ class JointAction:
     def over_step(self, q: Array, v: Array, tau: Array, h: float) -> Array:
         """Generalized forces (6 n,) of the joints on the bodies over a step of h from q, v under forces tau."""
         d = self.dynamics
-        rows = d.joint_rows(q, v, self.coordinates)
-        self.coordinates = rows.q
+        rows = d.joint_rows(q, v, self.near)
+        self.coordinates[:] = rows.q
         twists, inertias = v.reshape(-1, 6), d.inertias
         explicit = np.zeros_like(twists)
         if d.method == PENALTY and not self.implicit:
@@ -59,37 +78,72 @@ class JointAction:
         a = d.free_accelerations(q, v, tau + explicit.reshape(-1)).reshape(-1, 6)
         turned = np.zeros_like(twists)  # what twists in the axes of the step's start have more than their components
         turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
-        system = self._system(rows, h * (rows.bias + rows.rates(d.joints, turned)), h)
+        passing = h * (rows.bias + rows.rates(d.joints, turned))
+        straight = np.empty_like(twists)
+        coasting(inertias, np.linalg.inv(inertias), twists, straight)
+        opening = h * rows.rates(d.joints, straight) - passing
+        system = self._system(rows, passing, h, passing + AHEAD * opening)
         if np.isinf(system.softness).all():
             return explicit.reshape(-1)
         free = twists + h * (a + turned)
         x, _ = solved(d.joints, system.rows, inertias, free, system.softness, system.wanted)
         return (explicit + applied(inertias, x - free) / h).reshape(-1)
 
-    def held(self, q: Array, v: Array, h: float, links: Array) -> HeldJoints:
-        """Rows of joints and their limits for the solve of the impulses of a step that flew to q, v; links: that
-        contacts touch."""
+    @property
+    def lands(self) -> bool:
+        """Whether bodies are brought onto joints after a step."""
+        return self.dynamics.method != PENALTY and self.dynamics.stabilization > 0.0
+
+    def landed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """State (7 n,), (6 n,) of the bodies brought onto their joints, of one that a step led to."""
+        d, share = self.dynamics, self.dynamics.stabilization
+        for _ in range(DISPLACEMENTS):
+            rows = d.joint_rows(q, v, self.near)
+            self.coordinates[:] = rows.q
+            if not (np.abs(rows.errors) > MET).any():
+                break
+            softness = np.where(d.structural, 0.0, np.inf)
+            x, _ = solved(d.joints, rows, d.inertias, np.zeros((d.joints.links, 6)), softness, -share * rows.errors)
+            q, v = q.copy(), v.copy()
+            displaced(d.inertias, d.joints.assemblies, q, v, x)
+            if share < 1.0 or np.abs(x).max() < SMALL:
+                break
+        return q, v
+
+    def held(self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None) -> HeldJoints:
+        """Rows of joints, their limits and ``drives`` for the solve of the impulses of a step that flew to q, v; links:
+        that contacts touch."""
         d = self.dynamics
-        rows = d.joint_rows(q, v, self.coordinates)
-        self.coordinates = rows.q
-        system = self._system(rows, np.zeros_like(rows.errors), h)
+        rows = d.joint_rows(q, v, self.near)
+        self.coordinates[:] = rows.q
+        return self.held_of(self._system(rows, np.zeros_like(rows.errors), h), v, h, links, drives)
+
+    def held_of(
+        self, system: RowSystem, v: Array, h: float, links: Array, drives: CoordinateDrives | None
+    ) -> HeldJoints:
+        """The same of rows that are known."""
+        d = self.dynamics
         stops = bounded(d.joints, system, h)
+        if drives is not None:
+            stops = HeldJoints.together([stops, driven(d.joints, system, drives)])
         touched = np.zeros(d.joints.links, dtype=bool)
         touched[links] = touched[stops.slots[:, 0] // 6] = True
         if not touched.any():
             return stops
         return HeldJoints.together([joined(d.joints, system, v.reshape(-1, 6), touched), stops])
 
-    def _system(self, rows: JointRows, passing: Array, h: float) -> RowSystem:
+    def _system(self, rows: JointRows, passing: Array, h: float, kept: Array | None = None) -> RowSystem:
         """The rows that are solved for; passing (n, 6): what their rates at the step's end lack to be those of the
-        coordinates, whose rotors resist accelerations and not rates."""
+        coordinates, whose rotors resist accelerations and not rates; kept (n, 6): the rates that others are to have."""
         d = self.dynamics
         softness, wanted = d.coordinate_rows(rows, h, everything=d.method != PENALTY or self.implicit)
         wanted = wanted + passing
         if d.method != PENALTY:
             hard = d.structural
             return RowSystem(
-                rows, np.where(hard, 0.0, softness), np.where(hard, -d.stabilization / h * rows.errors, wanted)
+                rows,
+                np.where(hard, 0.0, softness),
+                np.where(hard, (0.0 if kept is None else kept) - rows.offsets, wanted),
             )
         if not self.implicit:
             return RowSystem(rows, softness, wanted)

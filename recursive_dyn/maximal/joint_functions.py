@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.evaluator import Signature
+from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import Program, schedule

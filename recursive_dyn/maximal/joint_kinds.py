@@ -20,7 +20,7 @@ Array = np.ndarray
 _STEPS = 30
 _STILL = 1e-13  # of the last step, relative to the coordinates: then rounding lets nothing more be found
 _NEAR = 1e-8  # of |log|, rad and m: a joint that is met so well is not searched for elsewhere
-_FAR = 0.3  # of |log|: beyond it what was followed from the last state may be another sheet of the joint
+FAR = 0.3  # of |log|: beyond it what was followed from the last state may be another sheet of the joint
 _LONGEST = 0.7  # of a step, rad or m: longer ones follow a tangent too far
 _PLACES, _TRIES = 96, 6  # where a search looks, and from how many of these it starts
 
@@ -84,7 +84,7 @@ class JointKind:
             found, left = np.zeros((len(X), nq)), np.full(len(X), np.inf)
         else:
             found, left = self._followed(X, q.reshape(-1, nq), _STEPS)
-        lost = np.flatnonzero(~(left < (_NEAR if q is None else _FAR)))
+        lost = np.flatnonzero(~(left < (_NEAR if q is None else FAR)))
         if len(lost):
             found[lost] = self._searched(X[lost], found[lost], left[lost])
         return found.reshape(*lead, nq)

@@ -28,6 +28,8 @@ from recursive_dyn.model.model import WORLD, Model
 
 Array = np.ndarray
 
+GROUNDED = -1
+
 
 @dataclass(frozen=True, eq=False)
 class JointRows:
@@ -102,6 +104,30 @@ class Joints:
         result.reduced, result.free, result._at = reduced, free, None
         result.kinds = [kind.view() for kind in self.kinds]
         result.equations = self._equations()
+        return result
+
+    @cached_property
+    def roots(self) -> Array:
+        """The first link (n,) of what hangs together, by joints or loops, with each link."""
+        roots = list(range(self.links))
+
+        def root(i: int) -> int:
+            while roots[i] != i:
+                roots[i] = i = roots[roots[i]]
+            return i
+
+        for parent, child in zip(self.parents.tolist(), self.children.tolist(), strict=True):
+            if parent != WORLD:
+                a, b = sorted((root(parent), root(child)))
+                roots[b] = a
+        return np.array([root(i) for i in range(self.links)], dtype=np.int64)
+
+    @cached_property
+    def assemblies(self) -> Array:
+        """The number (n,) of what floats together with each link, GROUNDED of those that joints hold to the world."""
+        held = self.roots[self.children[(self.parents == WORLD) & (self.counts > 0)]]
+        result = np.unique(self.roots, return_inverse=True)[1]
+        result[np.isin(self.roots, held)] = GROUNDED
         return result
 
     @cached_property
@@ -183,24 +209,24 @@ class Joints:
         """The rows with those of constraints after them."""
         lead, m = np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), len(loops)
         state = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, rows.q, rows.v)]
-        blocks = [_room(x, lead, m, 2) for x in (rows.parent, rows.child, rows.basis)]
-        parent, child, basis = blocks
+        told = loops.values(self.free, *state)
+        parent, child, basis = (_room(x, lead, m, 2) for x in (rows.parent, rows.child, rows.basis))
         errors, bias, offsets = (_room(x, lead, m, 1) for x in (rows.errors, rows.bias, rows.offsets))
         (joint, row), at = self.row_of_slot, self.links + np.arange(m)
         basis[..., at, :, :] = np.eye(6)
-        for one in np.ndindex(*lead):
-            told = loops.values(self.free, *(x[one] for x in state))
-            own = told.links
-            for k, slot in zip(*np.nonzero(told.shares), strict=True):
-                share, i, r = told.shares[k, slot], joint[slot], row[slot]
-                own[k, i] += share * child[one][i, r]
-                if self.parents[i] != WORLD:
-                    own[k, self.parents[i]] += share * parent[one][i, r]
-                told.bias[k] -= share * bias[one][i, r]
-            child[one][at, 0] = own[np.arange(m), loops.second]
-            parent[one][at, 0] = np.where((loops.first != WORLD)[:, None], own[np.arange(m), loops.first], 0.0)
-            errors[one][at, 0], bias[one][at, 0] = told.phi, -told.bias
-            offsets[one][at, 0] = told.psi - np.einsum("mli,li->m", own, state[1][one].reshape(-1, 6))
+        parent[..., at, 0, :], child[..., at, 0, :] = told.first, told.second
+        errors[..., at, 0], bias[..., at, 0] = told.phi, -told.bias
+        for s, (k, slot) in enumerate(zip(loops.share_rows, loops.share_slots, strict=True)):
+            i, r, loop, share = joint[slot], row[slot], self.links + k, told.shares[..., s]
+            for J, link in ((child, self.children[i]), (parent, self.parents[i])):
+                if link != WORLD:
+                    side = child if link == self.children[loop] else parent
+                    side[..., loop, 0, :] += share[..., None] * J[..., i, r, :]
+            bias[..., loop, 0] += share * bias[..., i, r]
+        twists = state[1].reshape(*lead, -1, 6)
+        moved = (child[..., at, 0, :] * twists[..., loops.second, :]).sum(axis=-1)
+        moved += (parent[..., at, 0, :] * self.of_parents(twists)[..., at, :]).sum(axis=-1)
+        offsets[..., at, 0] = told.psi - moved
         return replace(rows, parent=parent, child=child, basis=basis, errors=errors, bias=bias, offsets=offsets)
 
 

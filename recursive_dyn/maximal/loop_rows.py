@@ -9,10 +9,9 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
+from recursive_dyn.integrators.integrator import numbers
 from recursive_dyn.maximal.joint_kinds import JointEvaluator
-from recursive_dyn.maximal.loop_functions import ROWS, LoopFunctions, moves
-from recursive_dyn.maximal.poses import poses_of
-from recursive_dyn.model.constraint import RATE, VELOCITY
+from recursive_dyn.maximal.loop_functions import ROWS, TOLD, LoopFunctions
 from recursive_dyn.model.model import WORLD, Model
 
 Array = np.ndarray
@@ -20,10 +19,11 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class LoopValues:
-    """Of m rows: coefficients (m, nl, 6) of twists in own axes, of which two links have any; phi, psi (m,), and the
-    rate (m,) of psi at no acceleration of the bodies; coordinates' share (m, reduced.nv) of the coefficients."""
+    """Of m rows: their derivatives (..., m, 6) by the twists of ``first`` and ``second`` in own axes, without those by
+    shares; phi, psi, and the rate of psi at no acceleration of the bodies, (..., m); shares (..., s) of coordinates."""
 
-    links: Array
+    first: Array
+    second: Array
     phi: Array
     psi: Array
     bias: Array
@@ -32,62 +32,60 @@ class LoopValues:
 
 class LoopRows:
     """The constraints of a reduced model; ``first``, ``second`` (m,): the links that a row is on, ``first`` WORLD where
-    it is on one. ModelError for a row on more than two."""
+    it is on one; share_rows, share_slots (s,): rows that have shares of coordinates' rates, and the slots of these.
+    ModelError for a row on more than two."""
 
     def __init__(self, model: Model) -> None:
-        self.functions = LoopFunctions(model.constraints, [name for name, _ in model.parameters])
-        self.evaluator = JointEvaluator(self.functions, Parameters(model.parameters))
-        self.model = model
+        names, bodies = [name for name, _ in model.parameters], [body.link for body in model.bodies]
+        self.functions = f = LoopFunctions(model.constraints, names, bodies)
+        self.evaluator = JointEvaluator(f, Parameters(model.parameters))
         joint = {slot: i for i, link in enumerate(model.links) for slot in link.slots}
-        pairs = [_pair(model, k, joint, self.functions) for k in range(len(model.constraints))]
+        pairs = [_pair(model, k, joint, f) for k in range(len(model.constraints))]
         self.first, self.second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        self.share_rows, self.share_slots = np.array(f.shares, dtype=np.int64).reshape(-1, 2).T
+        where = [[start, *self._sides(k, start)] for k, start in enumerate(f.starts[:-1])]
+        self.places: Array = np.array(where, dtype=np.int64).reshape(-1, 3)
+        """(m, 3): where a row's numbers begin, and its coefficients of ``first`` and ``second``, -1 for none."""
 
     def __len__(self) -> int:
         return len(self.first)
 
+    def _sides(self, k: int, start: int) -> list[int]:
+        own = self.functions.links[k]
+        ends = (int(self.first[k]), int(self.second[k]))
+        return [start + TOLD + 6 * own.index(i) if i in own else -1 for i in ends]
+
+    def body_frames(self, free: Dynamics) -> Array:
+        """First three rows of the frames (b, 12) of the bodies that rows are on, in their links."""
+        poses = [free.model.bodies[k].pose for k in self.functions.bodies]
+        found = numbers(free, np.array(poses, dtype=object).reshape(-1, 4, 4))
+        return np.ascontiguousarray(found[:, :3].reshape(len(poses), 12))
+
     def values(self, free: Dynamics, q: Array, v: Array, places: Array, rates: Array) -> LoopValues:
-        """At one state q, v of the bodies, with their joints' coordinates and rates."""
-        f, model, n = self.functions, self.model, self.model.nl
-        X, V, A = free.poses(q), free.velocities(q, v), free.accelerations(q, v, np.zeros(free.nv))
-        bodies = [np.concatenate([X[k, :3, 3], X[k, :3, :3].reshape(-1), V[k, 3:], V[k, :3], A[k, 3:], A[k, :3]])
-                  for k in f.bodies]  # fmt: skip
-        moving = [[0.0 if place is None else places[place], rates[slot]] for place, slot in f.coordinates]
+        """At states q (..., 7 n), v (..., 6 n) of the bodies, with their joints' coordinates and rates (...,)."""
+        f, lead = self.functions, q.shape[:-1]
+        links = np.array([f.link_of[k] for k in f.bodies], dtype=np.int64)
+        poses, twists = (x.reshape(*lead, -1, n)[..., links, :] for x, n in ((q, 7), (v, 6)))
+        poses[..., links == WORLD, :], twists[..., links == WORLD, :] = [0, 0, 0, 0, 0, 0, 1], 0.0
+        frames = np.broadcast_to(self.body_frames(free).reshape(-1), (*lead, 12 * len(links)))
+        moving = [x for place, slot in f.coordinates
+                  for x in (np.zeros(lead) if place is None else places[..., place], rates[..., slot])]  # fmt: skip
+        coordinates = np.stack(moving, axis=-1) if moving else np.zeros((*lead, 0))
         self.evaluator.parameters.values_array[:] = free.parameters.values_array
-        flat = self.evaluator.call(ROWS, np.array(bodies).reshape(-1), np.array(moving).reshape(-1))
-        m, at = len(self), 0
-        links, shares, told = np.zeros((m, n, 6)), np.zeros((m, len(rates))), np.zeros((m, 3))
-        frames = poses_of(q.reshape(-1, 7))
-        turns, origins = frames[:, :3, :3], frames[:, :3, 3]
-        for k, keys in enumerate(f.gradients):
-            told[k] = flat[at : at + 3]
-            for key, slope in zip(keys, flat[at + 3 : at + 3 + len(keys)], strict=True):
-                kind, owner, component = moves(key)
-                if kind == RATE:
-                    shares[k, owner] += slope
-                    continue
-                link = model.bodies[owner].link
-                if link == WORLD:
-                    continue
-                push = turns[link].T[:, component] * slope
-                if kind == VELOCITY:
-                    arm = turns[link].T @ (X[owner, :3, 3] - origins[link])
-                    links[k, link, 3:] += push
-                    links[k, link, :3] += np.cross(arm, push)
-                else:
-                    links[k, link, :3] += push
-            at += 3 + len(keys)
-        return LoopValues(links, told[:, 0], told[:, 1], told[:, 2], shares)
+        flat = self.evaluator.call(ROWS, poses.reshape(*lead, -1), twists.reshape(*lead, -1), frames, coordinates)
+        begin, first, second = self.places.T
+        sides = [np.where((at >= 0)[:, None], flat[..., np.maximum(at, 0)[:, None] + np.arange(6)], 0.0)
+                 for at in (first, second)]  # fmt: skip
+        told = [flat[..., begin + k] for k in range(TOLD)]
+        return LoopValues(sides[0], sides[1], told[0], told[1], told[2], flat[..., f.starts[-1] :])
 
 
 def _pair(model: Model, k: int, joint: dict[int, int], functions: LoopFunctions) -> tuple[int, int]:
     """The links that row k is on."""
-    found: set[int] = set()
-    for key in functions.gradients[k]:
-        kind, owner, _ = moves(key)
-        if kind == RATE:
-            found |= {joint[owner], model.links[joint[owner]].parent}
-        else:
-            found.add(model.bodies[owner].link)
+    found = set(functions.links[k])
+    for row, slot in functions.shares:
+        if row == k:
+            found |= {joint[slot], model.links[joint[slot]].parent}
     links = sorted(found - {WORLD})
     if len(links) > 2 or not links:
         names = ", ".join(f"'{model.links[i].name}'" for i in links)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.integrators.integrator import joint_forces, plain_positions
 from recursive_dyn.maximal.expressible import check_joints, check_masses
 from recursive_dyn.maximal.held_names import held_names
+from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
 from recursive_dyn.maximal.joint_rows import JointRows, Joints
 from recursive_dyn.maximal.joint_solve import solved
 from recursive_dyn.maximal.link_inertias import link_inertias
 from recursive_dyn.maximal.outward import carried_outward
 from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse
+from recursive_dyn.maximal.row_memory import RowMemory, RowsFound
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion.context import AUTO
-
-PENALTY, VELOCITY_CONSTRAINTS = "penalty", "velocity_constraints"
-MAXIMAL = PENALTY, VELOCITY_CONSTRAINTS
 
 # (omega h)^2 of the springs that joints are where nobody said how stiff, at their own bodies: explicit ones gain energy
 # beyond 4 where all bodies hang together, implicit ones never
@@ -54,10 +51,15 @@ class MaximalDynamics(Dynamics):
         self._method = method
         self.reduced = Dynamics(reduced, AUTO)
         self.reduced._values = self._values
-        self.stiffness, self.damping, self.stabilization = _settings(method, settings)
+        self.stiffness, self.damping, self.stabilization = holding(method, settings)
         self.joints = Joints(self.reduced, self)
         self._inertias_at: bytes | None = None
+        self._rows: RowMemory | None = None
         check_masses(self, self.inertias)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without memory at addresses of this process."""
+        return vars(self) | {"_rows": None}
 
     @property
     def method(self) -> str:
@@ -74,6 +76,7 @@ class MaximalDynamics(Dynamics):
         result = super().view()
         result.reduced = self.reduced.view()
         result.reduced._values = result._values
+        result._rows = None
         result.joints, result._inertias_at = self.joints.of(result.reduced, result), None
         return result
 
@@ -112,7 +115,8 @@ class MaximalDynamics(Dynamics):
         near (..., reduced.nq): joint coordinates to search from, as a joint may have several for one pose: turns, or
         angles of another order.
         """
-        rows = self.joint_rows(q, v, self._near(near))
+        found = self._found(q, v, near)
+        rows = found or self.joint_rows(q, v, self._near(near))
         return rows.q, rows.v
 
     def forces_from_reduced(self, q: Any, tau: Any, near: Any = None) -> Array:
@@ -121,13 +125,15 @@ class MaximalDynamics(Dynamics):
         rows = self.joint_rows(q, None, self._near(near))
         return self._of_coordinates(rows, self.reduced._finite("tau", tau, self.reduced.nv))
 
-    def joint_errors(self, q: Any, v: Any = None) -> tuple[Array, Array]:
+    def joint_errors(self, q: Any, v: Any = None, near: Any = None) -> tuple[Array, Array]:
         """(C, C-dot), each (..., n, 6): by how much joints are not met, m and rad, body by body in the order of
-        ``joints``; zeros fill the rows of what a joint allows."""
-        rows = self.joint_rows(q, v)
+        ``joints``; zeros fill the rows of what a joint allows. near: as in ``to_reduced``, which is found sooner."""
+        found, n = self._found(q, v, near), self.joints.links
+        if found:
+            return found.errors[:n], np.where(self.structural, found.rates, 0.0)[:n]
+        rows = self.joint_rows(q, v, self._near(near))
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
         rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6))
-        n = self.joints.links
         return rows.errors[..., :n, :], np.where(self.structural, rates, 0.0)[..., :n, :]
 
     @property
@@ -135,12 +141,25 @@ class MaximalDynamics(Dynamics):
         """Names of the rows of the scene's constraints."""
         return self.reduced.constraints
 
-    def constraint_errors(self, q: Any, v: Any = None) -> tuple[Array, Array]:
-        """(phi, psi), each (..., m), of the rows of the scene's constraints: what should be zero."""
-        rows, n = self.joint_rows(q, v), self.joints.links
+    def constraint_errors(self, q: Any, v: Any = None, near: Any = None) -> tuple[Array, Array]:
+        """(phi, psi), each (..., m), of the rows of the scene's constraints: what should be zero; near: as in
+        ``to_reduced``."""
+        found, n = self._found(q, v, near), self.joints.links
+        if found:
+            return found.errors[n:, 0], found.rates[n:, 0]
+        rows = self.joint_rows(q, v, self._near(near))
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
         rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6)) + rows.offsets
         return rows.errors[..., n:, 0], rates[..., n:, 0]
+
+    def _found(self, q: Any, v: Any, near: Any) -> RowsFound | None:
+        """Rows at one state near joint coordinates, in machine code; None where this does not find them."""
+        if near is None or np.ndim(q) > 1 or np.ndim(v) > 1 or np.ndim(near) > 1:
+            return None
+        if self._rows is None:
+            self._rows = RowMemory(self.joints)
+        q, v = self._finite("q", q, self.nq), np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
+        return self._rows.found(q, v, self.reduced._finite("near", near, self.reduced.nq))
 
     def joint_rows(self, q: Any, v: Any = None, start: Array | None = None) -> JointRows:
         """The joints' rows at a state; start (..., reduced.nq): joint coordinates to search from."""
@@ -178,19 +197,23 @@ class MaximalDynamics(Dynamics):
         raise ModelError("there is no linear model in maximal coordinates; linearize dynamics.reduced")
 
     def free_accelerations(self, q: Array, v: Array, tau: Array) -> Array:
-        """Accelerations (..., 6 n) of the bodies as if there were no joints."""
-        return self.call("forward_dynamics", q, v, tau)
+        """Accelerations (..., 6 n) of the bodies as if there were no joints, force elements included."""
+        return self.call("forward_dynamics", q, v, tau + self.passive_forces(q, v) if self.model.forces else tau)
 
-    def springs(self, rows: JointRows, h: float, implicit: bool) -> tuple[Array, Array]:
-        """(K, D), each (..., n, 6, 6), of "penalty" on the joints' rows in a timestep of h, 0 on coordinates."""
+    def hardness(self, h: float, implicit: bool) -> tuple[Array, Array]:
+        """(stiffness, damping), each (n, 6), of "penalty" against displacements in child frames, in a timestep of h."""
         masses = self._masses_at_joints
-        hardness = _IMPLICIT if implicit else _EXPLICIT
-        k = np.repeat(hardness / (h * h) * masses, 3, axis=-1)
+        k = np.repeat((_IMPLICIT if implicit else _EXPLICIT) / (h * h) * masses, 3, axis=-1)
         if self.stiffness is not None:
             k = np.broadcast_to(np.repeat(self.stiffness, 3), k.shape)
         d = h * k if implicit else _DAMPED * np.sqrt(k * np.repeat(masses, 3, axis=-1))
         if self.damping is not None:
             d = np.broadcast_to(np.repeat(self.damping, 3), d.shape)
+        return k, d
+
+    def springs(self, rows: JointRows, h: float, implicit: bool) -> tuple[Array, Array]:
+        """(K, D), each (..., n, 6, 6), of "penalty" on the joints' rows in a timestep of h, 0 on coordinates."""
+        k, d = self.hardness(h, implicit)
         N = rows.basis * self.structural[:, :, None]
         return (N * k[:, None, :]) @ np.swapaxes(N, -1, -2), (N * d[:, None, :]) @ np.swapaxes(N, -1, -2)
 
@@ -201,16 +224,18 @@ class MaximalDynamics(Dynamics):
 
     def passive_rows(self, rows: JointRows) -> Array:
         """Forces (n, 6) of the joints' own dampers and springs along their rows."""
-        return self._in_rows(self.reduced.passive_forces(rows.q, rows.v))
+        own = joint_forces(self.reduced.model)
+        stretch = plain_positions(self.reduced.model, rows.q) - own.rest
+        return -self.in_rows(own.damping * rows.v + own.stiffness * stretch)
 
     def coordinate_rows(self, rows: JointRows, h: float, everything: bool = True) -> tuple[Array, Array]:
         """(compliance, wanted rate), each (n, 6), with which rotors, dampers and springs of joint coordinates are rows
         of a step of h; infinite compliance where there are none. Not everything: rotors alone."""
         own = joint_forces(self.reduced.model)
         share = h if everything else 0.0
-        w = self._rotors + self._in_rows(share * own.damping + share * share * own.stiffness)
+        w = self._rotors + self.in_rows(share * own.damping + share * share * own.stiffness)
         stretch = plain_positions(self.reduced.model, rows.q) - own.rest
-        push = self._rotors * self._in_rows(rows.v) - self._in_rows(share * own.stiffness * stretch)
+        push = self._rotors * self.in_rows(rows.v) - self.in_rows(share * own.stiffness * stretch)
         soft = w > 0.0
         return (
             np.divide(1.0, w, out=np.full_like(w, np.inf), where=soft),
@@ -247,47 +272,20 @@ class MaximalDynamics(Dynamics):
         slots[self.joints.row_of_slot] = np.arange(self.reduced.nv)
         return slots
 
-    def _in_rows(self, values: Array) -> Array:
+    def in_rows(self, values: Array) -> Array:
         """Values (..., reduced.nv) of coordinates in the joints' rows, (..., n, 6), 0 in others."""
         at = self._coordinates
         return np.where(at < 0, 0.0, values[..., at]) if values.shape[-1] else np.zeros((*values.shape[:-1], *at.shape))
 
     @cached_property
     def _rotors(self) -> Array:
-        return self._in_rows(np.array([c.armature for c in self.reduced.model.coordinates], dtype=float))
+        return self.in_rows(np.array([c.armature for c in self.reduced.model.coordinates], dtype=float))
 
     def _of_coordinates(self, rows: JointRows, tau: Array) -> Array:
-        forces = rows.forces(self.joints, self._in_rows(tau))
+        forces = rows.forces(self.joints, self.in_rows(tau))
         return forces.reshape(*forces.shape[:-2], -1)
 
 
 def _halves(W: Array) -> Array:
     """The blocks (..., 2, 3, 3) of rotations and of translations of (..., 6, 6)."""
     return np.stack([W[..., :3, :3], W[..., 3:, 3:]], axis=-3)
-
-
-def _settings(method: str, given: Mapping[str, Any]) -> tuple[Array | None, Array | None, float]:
-    """Stiffness, damping and stabilization; ModelError for what the method does not have, or cannot be."""
-    own = {PENALTY: ("stiffness", "damping"), VELOCITY_CONSTRAINTS: ("stabilization",)}[method]
-    unknown = [name for name in given if name not in own]
-    if unknown:
-        raise ModelError(f"method '{method}' has no setting '{unknown[0]}'; it has {' and '.join(own)}")
-    share = _numbers(given.get("stabilization", 0.2), "stabilization", 1)
-    if share is None or not 0.0 <= share[0] <= 1.0:
-        raise ModelError("stabilization is the share of a joint's error that a step takes back, from 0 to 1")
-    return (
-        _numbers(given.get("stiffness"), "stiffness", 2),
-        _numbers(given.get("damping"), "damping", 2),
-        float(share[0]),
-    )
-
-
-def _numbers(value: Any, name: str, count: int) -> Array | None:
-    """So many numbers (count,) of one, or of as many, not negative; None for None."""
-    if value is None:
-        return None
-    array = real_array(value)
-    if array is None or array.shape not in ((), (count,)) or not (np.isfinite(array).all() and (array >= 0.0).all()):
-        some = "a number that is not negative" + (", or two, for rotations and translations," if count == 2 else "")
-        raise ModelError(f"{name} is {some} not {value!r}")
-    return np.broadcast_to(array, (count,)).copy()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.evaluator import Signature
+from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, less, reciprocal, select, sqrt
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.joint.joint_program import JointKinematics, JointProgram
@@ -20,9 +20,9 @@ from recursive_dyn.spatial.algebra import cross, inverse_pose
 from recursive_dyn.spatial.rotations import rotation_log, screw_log
 from recursive_dyn.spatial.spaces import RigidMotion
 
-ROWS, DRIFTING = "rows", "rows and drift"
+ROWS = "rows"
 
-# Gauss-Newton steps from where velocities led, and rad or m that one more may still be. Where S is the same everywhere
+# Gauss-Newton steps from where a joint was, and rad or m that one more may still be. Where S is the same everywhere
 # so are the rows, and C is wrong by the share of itself that q is; elsewhere rows turn with q.
 _SAME, _TURNING = (1, 1e-7), (2, 1e-10)
 
@@ -30,12 +30,10 @@ _SAME, _TURNING = (1, 1e-7), (2, 1e-10)
 class RowFunctions:
     """Functions of a joint G(q) for an Evaluator; ``parameters``: names of all of the scene's.
 
-    Of q (nq,) and by how much it has moved since (nv,), where to follow it from; of the bodies' positions and
-    quaternions (7,), twists (6,) and other twists (6,); and of the frames X_AP, X_CB (12,), their first three rows.
-
-    "rows": coefficients of parent and child (36,) and C (6,) as in JointRows, both twists' rates (6,), q (nq,) and left
-    (nv,), by which another Gauss-Newton step would change it. "rows and drift" has a segment more: what the rates of
-    coordinates (6,) grow by in a unit of time while the components of the bodies' twists stay.
+    "rows" of q (nq,), where to follow it from; of the bodies' positions and quaternions (7,), twists (6,); and of the
+    frames X_AP, X_CB (12,), their first three rows: coefficients of parent and child (36,) and C (6,) as in JointRows,
+    the rows' rates (6,), what these grow by in a unit of time while the components of the bodies' twists stay (6,), q
+    (nq,) and left (nv,), by which another Gauss-Newton step would change it.
     """
 
     owner = "this joint needs"
@@ -58,13 +56,13 @@ class RowFunctions:
     @property
     def inputs(self) -> list[tuple[str, int]]:
         """Names and sizes of what it is a function of, without parameters."""
-        bodies = {"pose": 7, "twist": 6, "other twist": 6, "frame": 12}
+        bodies = {"pose": 7, "twist": 6, "frame": 12}
         given = [(f"{whose} {what}", n) for what, n in bodies.items() for whose in ("parent", "child")]
-        return [("q", self.joint.nq), ("moved", self.joint.nv), *given]
+        return [("q", self.joint.nq), *given]
 
     def signature(self, function: str) -> Signature:
         """Of all outputs together."""
-        return Signature(tuple(self.inputs), (90 + self.joint.nq + self.joint.nv + 6 * (function == DRIFTING),))
+        return Signature(tuple(self.inputs), (90 + self.joint.nq + self.joint.nv,))
 
     def key(self, function: str) -> str:
         """The joint's content hash, and where its parameters are found."""
@@ -74,30 +72,24 @@ class RowFunctions:
     def build(self, function: str) -> Program:
         """The function's program."""
         graph = Graph()
-        q, moved, parent, child, before, after, others, own, first, second = (
-            graph.inputs(name, n) for name, n in self.inputs
-        )
+        q, parent, child, before, after, first, second = (graph.inputs(name, n) for name, n in self.inputs)
         space, in_parent, in_child = RigidMotion(), _pose(first), _pose(second)
         X = inverse_pose(space.pose(parent) @ in_parent) @ space.pose(child) @ inverse_pose(in_child)
-        q = self._moved(q, moved)
         for _ in range(self._steps[0] if self.joint.nv else 0):
             q = self._moved(q, self._still(graph, q, X)[1])
         basis, left, error = self._still(graph, q, X)
         count = 6 - self.joint.nv
         A, B = _carried_back(in_parent @ X), _carried_back(inverse_pose(in_child))
         on_parent, on_child = -(basis @ A), basis @ B
-        rates, other_rates = (on_child @ y + on_parent @ x for x, y in ((before, after), (others, own)))
+        carried = A @ before
+        relative = B @ after - carried
+        rates = basis @ relative
+        c = self._kinematics(graph, q, rates[count:]).bias - _bracket(relative, carried)
         outputs = {
             "parent": on_parent.flat, "child": on_child.flat,
-            "errors": [*(basis @ error)[:count], *[0.0] * (6 - count)], "rates": rates, "other rates": other_rates,
-            "q": q, "left": left,
+            "errors": [*(basis @ error)[:count], *[0.0] * (6 - count)], "rates": rates,
+            "drift": on_child @ _turned(after) + on_parent @ _turned(before) + basis @ c, "q": q, "left": left,
         }  # fmt: skip
-        if function == DRIFTING:
-            carried = A @ before
-            relative = B @ after - carried
-            c = self._kinematics(graph, q, rates[count:]).bias - _bracket(relative, carried)
-            turned = on_child @ _turned(after) + on_parent @ _turned(before) + basis @ c
-            outputs["drift"] = [*[0.0] * count, *turned[count:]]
         given = [*self.inputs, ("parameters", len(self.parameters))]
         return schedule(function, given, [(name, list(x)) for name, x in outputs.items()])
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, reachable, substitute
-from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.charted_program import chart_name
+from recursive_dyn.joint.coordinate import TIME, Coordinate
 from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_check import check_joint, check_placement
 from recursive_dyn.joint.joint_program import JointProgram
@@ -59,7 +60,11 @@ def _composed(
         trees, order = _trees(specs)
         parts = [_known_part(root, tree) for root, tree in trees.items()]
     else:
-        parts = [_lone_part(spec) for spec in specs]
+        known = [spec.part for spec in specs]
+        parts = [
+            part if part is not None and len(part.specs) == 1 else _known_part(spec, [spec])
+            for spec, part in zip(specs, known, strict=True)
+        ]
     models = [part.model for part in parts if part.model is not None]
     if len(models) < len(parts):
         return None
@@ -74,12 +79,6 @@ def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], t
     number = {root: k for k, root in enumerate(trees)}
     own = {spec: k for tree in trees.values() for k, spec in enumerate(tree)}
     return trees, (np.array([number[spec.root] for spec in specs]), np.array([own[spec] for spec in specs]))
-
-
-def _lone_part(spec: BodySpec) -> PartOfWorld:
-    """A body of the world on which nothing hangs."""
-    part = spec.part
-    return part if part is not None and len(part.specs) == 1 else _known_part(spec, [spec])
 
 
 def _known_part(root: BodySpec, tree: list[BodySpec]) -> PartOfWorld:
@@ -125,18 +124,19 @@ def _built(
     for spec in specs:
         assembly.add(spec)
     numbering.refuse_unused()
-    for name, e in constraints:
-        numbering.refuse_charted(f"constraint '{name}'", names_in([e]))
-    for given in forces:
-        numbering.refuse_charted(f"force element '{given.name}'", names_in(given.scalars))
+    named = [(f"constraint '{name}'", names_in([e])) for name, e in constraints]
+    named += [(f"force element '{given.name}'", names_in(given.scalars)) for given in forces]
+    for what, names in named:
+        numbering.refuse_charted(what, names)
+    links, clock = numbering.finish(assembly.links, {name for _, names in named for name in names})
     places = {spec.name: k for k, spec in enumerate(specs)}
-    known, inputs = frozenset(numbering.parameters), numbering.inputs
-    links = [_lump(link, parts) for link, parts in zip(assembly.links, assembly.parts, strict=True)]
-    _check_masses(links)
+    charts = [(link.chart, 0.0) for link in links if link.chart is not None]
+    known, inputs = frozenset([*numbering.parameters, *(name for name, _ in charts)]), numbering.inputs
+    links = [_lump(link, parts) for link, parts in zip(links, assembly.parts, strict=True)]
+    _check_masses(links, numbering.coordinates)
     _check_ranks(links, numbering.coordinates)
     links, bodies = canonical_frames(links, assembly.bodies)
     links = [replace(link, moments=moments) for link, moments in zip(links, mass_moments(links), strict=True)]
-    charts = [(link.chart, 0.0) for link in links if link.chart is not None]
     return Model(
         graph=graph,
         links=tuple(links),
@@ -151,6 +151,7 @@ def _built(
         units=tuple(numbering.units),
         constraints=tuple(bound(name, e, places, inputs, known) for name, e in constraints),
         forces=elements(forces, places, inputs, known),
+        clock=clock,
     )
 
 
@@ -207,7 +208,7 @@ class _Assembly:
             center=nothing[0],
             inertia=nothing,
             drive=drive[0] if drive else None,
-            chart=f"{spec.name}.chart" if core.charts else None,  # a dot: no scene.parameter has this name
+            chart=chart_name(spec.name) if core.charts else None,
         )
 
     def _product(self, poses: Sequence[np.ndarray]) -> np.ndarray:
@@ -248,8 +249,12 @@ def _is_zero(value: Scalar) -> bool:
     return is_constant(value) and bool(value == 0.0)
 
 
-def _check_masses(links: Sequence[Link]) -> None:
-    heavy = [not all(map(_is_zero, (link.mass, *link.inertia.flat))) for link in links]
+def _check_masses(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> None:
+    """What time alone moves needs no mass."""
+    heavy = [
+        not all(map(_is_zero, (link.mass, *link.inertia.flat))) or all(coordinates[s] is TIME for s in link.slots)
+        for link in links
+    ]
     for i in reversed(range(len(links))):
         if heavy[i] and links[i].parent != WORLD:
             heavy[links[i].parent] = True
@@ -264,7 +269,8 @@ def _check_masses(links: Sequence[Link]) -> None:
 def _check_ranks(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> None:
     """Of what moves a link and all that hangs on it and nothing else, M has at most the rank of their inertias."""
     used = Counter(slot for link in links for slot in link.slots)
-    moves = [sum(used[s] == 1 and _is_zero(coordinates[s].armature) for s in link.slots) for link in links]
+    free = [used[s] == 1 and _is_zero(c.armature) and c is not TIME for s, c in enumerate(coordinates)]
+    moves = [sum(free[s] for s in link.slots) for link in links]
     ranks = [_rank(link) for link in links]
     for i in reversed(range(len(links))):
         if ranks[i] < moves[i]:

@@ -44,17 +44,22 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A row named ``name`` over inputs (quantity, owner, component ...) of ``graph``."""
+    """A row named ``name`` over inputs (quantity, owner, component ...) of ``graph``.
+
+    usual: the size that its gradient by velocities usually has, a power of 16, against which it is small where a
+    mechanism is singular; 0 where that is not known.
+    """
 
     name: str
     graph: Graph
     expression: Scalar
     holonomic: bool
+    usual: float = 0.0
 
     @cached_property
     def key(self) -> str:
         """Content hash."""
-        return content_hash(f"{self.name} {self.holonomic}", [self.expression])
+        return content_hash(f"{self.name} {self.holonomic} {self.usual}", [self.expression])
 
     @property
     def inputs(self) -> list[Expression]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers
 from recursive_dyn.model.tree_content import TreeContent, trees_of
 
 Array = np.ndarray
+Found = TypeVar("Found")
 
 
 class Kind:
@@ -139,9 +140,37 @@ def numbers_of(model: Model) -> ForestNumbers | None:
     parts = model.parts
     if not parts.alone or model.charted:
         return None
-    known = dict[str, int]()
-    kinds = [known.setdefault(tree.structure, len(known)) for (tree,) in parts.trees]
-    return ForestNumbers(np.array(kinds), parts.firsts)
+    structures = [tree.structure for (tree,) in parts.trees]
+    number = {structure: k for k, structure in enumerate(dict.fromkeys(structures))}
+    kinds = np.fromiter(map(number.__getitem__, structures), np.int64, len(structures))
+    key = (*number, kinds.tobytes())
+    found = _NUMBERS.pop(key, None) or ForestNumbers(kinds, parts.firsts)
+    _NUMBERS[key] = found  # the last one to be forgotten
+    while sum([len(known.kinds) for known in _NUMBERS.values()]) > max(_MOST_NUMBERS, len(kinds)):
+        del _NUMBERS[next(iter(_NUMBERS))]
+    return found
+
+
+_NUMBERS: dict[Hashable, ForestNumbers] = {}  # bodies come and go: after some edits there are as many as before
+_MOST_NUMBERS = 20000  # trees of all of them
+
+
+def once_alike(function: Callable[[Model], Found]) -> Callable[[Model], Found]:
+    """``once``, for what is the same of all forests whose trees are of the same kinds in the same order: where each
+    tree is a part of its own it is asked once of all of them."""
+    name, alone = f"{function.__module__}.{function.__qualname__}", once(function)
+
+    @wraps(function)
+    def known(model: Model) -> Found:
+        numbers = numbers_of(model)
+        if numbers is None:
+            return alone(model)
+        if name not in numbers.known:
+            numbers.known[name] = function(model)
+        found: Found = numbers.known[name]
+        return found
+
+    return known
 
 
 @once

@@ -21,16 +21,17 @@ from recursive_dyn.codegen.runs import Run, Runs
 
 Array = np.ndarray
 LINKS, BODIES, SLOTS, PLACES = range(4)  # what has numbers
-_OWN = (TABLE, "size", "cleared")  # symbols of a kernel
+_OWN = ("size", "cleared")  # symbols of a kernel, whatever the numbers of its trees
 _WHOLE = ("nl", "nb", "nv", "nq", "unit_count", "unit_table", "zeros")  # of a forest
-_OF_KINDS = ("systems", "links", "bodies", "slots", "places", "constants")  # and of each of its kinds
+_OF_KINDS = ("systems", "links", "bodies", "slots", "places")  # and of each of its kinds
 
 
 class ForestNumbers:
     """Of P trees, part after part, those of K kinds in lanes, kind after kind, each kind filled up to whole registers.
 
     kinds (P,): the kind of each tree; firsts (4, P + 1): where each begins, and the end; counts (K,): trees of a kind;
-    lanes (n,): the tree in each; begins (K,): first lane of each kind.
+    lanes (n,): the tree in each; begins (K,): first lane of each kind. known: what was found of forests with these
+    trees in this order, whatever else differs (``forest.once_alike``).
     """
 
     def __init__(self, kinds: Array, firsts: Array) -> None:
@@ -44,6 +45,7 @@ class ForestNumbers:
         self._starts = firsts.take(self.lanes, axis=1)
         self.at = address(self._starts) + 8 * (self.begins + len(number) * np.arange(4)[:, None])  # (4, K)
         self._zeros = np.zeros_like(number)
+        self.known: dict[Hashable, Any] = {}
 
     def trees(self, kind: int) -> Array:
         """The trees of a kind (T,)."""
@@ -63,17 +65,10 @@ class ForestNumbers:
         run = Run(self._starts[of, first:end], int(self.at[of, kind]), length)
         return Runs(count, (run,) if length else ())
 
-    def whole(self, sizes: Sequence[int], constants: Array) -> Array:
-        """Values of the symbols that all kernels of a forest have; sizes: those of _WHOLE but the last; constants
-        (K,): addresses of each kind's."""
-        return np.concatenate([[*sizes, address(self._zeros)], self.counts, self.at.reshape(-1), constants])
-
-    def values(
-        self, size: int, cleared: int, whole: Array, stretches: Sequence[Sequence[int]]
-    ) -> tuple[Array, list[Array]]:
-        """Values of the symbols of a kernel, and what holds what lies at addresses; stretches: as a ``PlannedForest``
-        was asked for."""
-        found, kept = [np.array([0, size, cleared]), whole], list[Array]()
+    def values(self, sizes: Sequence[int], stretches: Sequence[Sequence[int]]) -> tuple[Array, list[Array]]:
+        """Values of the symbols of a kernel, and what holds what lies at addresses; sizes: those of _OWN, and of _WHOLE
+        but the last; stretches: as a ``PlannedForest`` was asked for."""
+        found, kept = [np.array([*sizes, address(self._zeros)]), self.counts, self.at.reshape(-1)], list[Array]()
         for counts in stretches:
             each = np.array(counts)[self.kinds]
             ends = each.cumsum()
@@ -93,7 +88,7 @@ class PlannedForest:
 
     def __init__(self, models: Sequence[Any], parameters: Sequence[tuple[str, float]]) -> None:
         self.nl, self.nb, self.nv, self.nq, self.unit_count, self.unit_table = map(symbol, _WHOLE[:-1])
-        self.size, self.cleared = map(symbol, _OWN[1:])
+        self.size, self.cleared = map(symbol, _OWN)
         self.parameters = tuple(parameters)
         self.kinds = [PlannedKind(model, k, len(self.parameters)) for k, model in enumerate(models)]
         self.stretched: list[Sequence[int]] = []
@@ -108,8 +103,13 @@ class PlannedForest:
         return found, symbol(("end", number))
 
     @property
+    def own_symbols(self) -> list[Hashable]:
+        """Those that say where the numbers of one forest's own lie: a kernel's table, constants of each kind."""
+        return [TABLE, *(("constants", k) for k in range(len(self.kinds)))]
+
+    @property
     def symbols(self) -> list[Hashable]:
-        """All that there are, as ``ForestNumbers.values`` has their values."""
+        """All others, as ``ForestNumbers.values`` has their values."""
         kinds = range(len(self.kinds))
         names: list[Hashable] = [*_OWN, *_WHOLE, *((name, k) for name in _OF_KINDS for k in kinds)]
         for number in range(len(self.stretched)):

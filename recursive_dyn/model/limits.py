@@ -46,7 +46,7 @@ def _known(model: Model) -> tuple[Limited, Rubbing]:
 
 def _of_one(model: Model) -> tuple[Limited, Rubbing]:
     places = {slot: place for place, slot in model.plain_slots}
-    numbered = list(enumerate(model.coordinates))
+    numbered = [(s, c) for s, c in enumerate(model.coordinates) if s not in model.prescribed]
     limits = [(s, places[s], *c.limits) for s, c in numbered if c.limits != UNLIMITED and s in places]
     friction = [(s, c.friction) for s, c in numbered if c.friction > 0.0]
     slots, own, low, high = _columns(limits, 4)

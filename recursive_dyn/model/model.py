@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate
+from recursive_dyn.graph.expression import Graph, Scalar, array, evaluate, is_constant
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.drive import Drive
 from recursive_dyn.joint.joint_program import Factor, JointProgram
+from recursive_dyn.model.clock import PrescribedMotion
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.elimination_order import EliminationOrder, elimination_order
 from recursive_dyn.model.force_element import ForceElement
@@ -95,7 +96,8 @@ class Model:
     """Links parents first, bodies in order of attachment, coordinates in order of attachment.
 
     ``parts``: what it was put together from, if they know nothing of each other; ``held``: names of the rows that
-    whoever steps it may hold its bodies together by.
+    whoever steps it may hold its bodies together by. ``clock``: place in q and slot in v of time, where anything
+    depends on it; ``motions``: of the coordinates that are prescribed.
     """
 
     graph: Graph
@@ -114,6 +116,14 @@ class Model:
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
     parts: ModelParts[Model] = NO_PARTS
     held: tuple[str, ...] = ()
+    clock: tuple[int, int] | None = None
+    motions: tuple[PrescribedMotion, ...] = ()
+
+    @cached_property
+    def prescribed(self) -> frozenset[int]:
+        """Slots of what moves as it does whatever acts on it: time, and coordinates with a motion."""
+        own = () if self.clock is None else (self.clock[1],)
+        return frozenset((*own, *(motion.slot for motion in self.motions)))
 
     @cached_property
     def nb(self) -> int:
@@ -128,7 +138,12 @@ class Model:
     @cached_property
     def bounded(self) -> bool:
         """Whether any coordinate has limits or dry friction."""
-        return any(c.limits != UNLIMITED or c.friction > 0.0 for c in self.coordinates)
+        return any(c.limits != UNLIMITED or c.friction > 0.0 or c.turn is not None for c in self.coordinates)
+
+    @cached_property
+    def elastic(self) -> bool:
+        """Whether forces of its own are more than springs and dampers of single coordinates."""
+        return bool(self.forces) or any(c.torsion for c in self.coordinates)
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
@@ -174,7 +189,7 @@ class Model:
     def key(self) -> str:
         """Content hash of everything that enters generated code: no limits, no initial values of parameters."""
         shape: list[Any] = [[name for name, _ in self.parameters], self.nq, self.nv]
-        shape += [(c.damping, c.stiffness, c.rest, c.armature) for c in self.coordinates]
+        shape += [(c.damping, c.stiffness, c.rest, c.armature, c.torsion) for c in self.coordinates]
         scalars: list[Scalar] = [*self.gravity]
         for link in self.links:
             shape.append((link.parent, link.joint.key, link.places, link.slots))
@@ -189,10 +204,14 @@ class Model:
                 scalars += [body.mass, *body.inertia.flat]
         shape += [constraint.key for constraint in self.constraints]
         shape += [element.key for element in self.forces]
+        if self.prescribed:
+            shape += [self.clock, *(motion.key for motion in self.motions)]
         return content_hash(repr(shape), scalars)
 
     def gravity_at(self, values: np.ndarray) -> np.ndarray:
         """Acceleration of gravity (3,) at ``values`` of the parameters, in their order."""
+        if all(map(is_constant, self.gravity)):
+            return np.array(self.gravity, dtype=float)
         inputs = {("parameter", name): x for (name, _), x in zip(self.parameters, values.tolist(), strict=True)}
         return np.array(evaluate(self.gravity, inputs), dtype=float)
 

@@ -45,8 +45,7 @@ def altered(frozen: Part, **changes: Any) -> Part:
     What was found of the one and kept in it is that of the other too, unless it is among the changes.
     """
     result = object.__new__(type(frozen))
-    result.__dict__.update(frozen.__dict__)
-    result.__dict__.update(changes)
+    object.__setattr__(result, "__dict__", frozen.__dict__ | changes)
     return result
 
 

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph
-from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.charted_program import chart_name
+from recursive_dyn.joint.coordinate import CLOCK, TIME, Coordinate
 from recursive_dyn.joint.drive import Drive, names_in
 from recursive_dyn.joint.drive import drive as make_drive
 from recursive_dyn.joint.joint_check import coordinate_labels
 from recursive_dyn.joint.joint_program import JointProgram, borrow
 from recursive_dyn.model.constraint import COORDINATE, RATE, rate_name
+from recursive_dyn.model.model import Link
 from recursive_dyn.model.specification import BodySpec, Coupling
+
+UNKNOWN = (-1, -1)  # place and slot of time until all other coordinates have theirs
 
 
 class Numbering:
     """``names`` (nq,), ``coordinates`` (nv,); ``units``: (first, end) of what has length 1; ``plain``: place and slot
-    by name; ``charted``: names of coordinates, and of their rates, whose meaning changes with their joint's chart."""
+    by name; ``charted``: charts' names by those of coordinates, and of rates, whose meaning changes with them."""
 
     def __init__(self, parameters: dict[str, float], shared: dict[str, Coordinate]) -> None:
-        self.parameters, self.shared = parameters, shared
+        self.parameters, self.shared = parameters, {**shared, CLOCK: TIME}
         self.coordinates: list[Coordinate] = []
         self.names: list[str] = []
         self.units: list[tuple[int, int]] = []
         self.plain: dict[str, tuple[int, int]] = {}
-        self.charted: set[str] = set()
+        self.charted: dict[str, str] = {}
+        self.timed = False  # whether anything depends on time
         self.owned: dict[str, range] = {}  # slots of a body's own coordinates
 
     def is_coordinate(self, name: str) -> bool:
@@ -65,11 +70,15 @@ class Numbering:
                     if f.first_v + j < own:
                         name = self.names[place + f.first_q + j]
                         self.plain[name] = (place + f.first_q + j, slot + f.first_v + j)
-                        self.charted |= {name, rate_name(name)} if core.charts else set()
+                        if core.charts:
+                            self.charted |= dict.fromkeys((name, rate_name(name)), chart_name(spec.name))
         return [*range(place, len(self.names))], [*range(slot, len(self.coordinates))]
 
     def slot(self, name: str) -> tuple[int, int]:
-        """Place and slot of a coordinate; a shared one is numbered at its first use."""
+        """Place and slot of a coordinate; a shared one is numbered at its first use, time at the end: UNKNOWN."""
+        if name == CLOCK:
+            self.timed = True
+            return UNKNOWN
         if name not in self.plain:
             self.plain[name] = (len(self.names), len(self.coordinates))
             self.names.append(name)
@@ -110,6 +119,23 @@ class Numbering:
             raise ModelError(f"joint of '{body}' follows '{coupling.leader}': both need exactly one own coordinate")
         return own[0]
 
+    def finish(self, links: Sequence[Link], names: Collection[str]) -> tuple[list[Link], tuple[int, int] | None]:
+        """Give time, if anything depends on it or it is among ``names``, the last place and slot, in links too."""
+        if not self.timed and CLOCK not in names:
+            return list(links), None
+        self.plain[CLOCK] = place, slot = len(self.names), len(self.coordinates)
+        self.names.append(CLOCK)
+        self.coordinates.append(TIME)
+        found = [
+            replace(
+                link,
+                places=tuple(place if p == UNKNOWN[0] else p for p in link.places),
+                slots=tuple(slot if s == UNKNOWN[1] else s for s in link.slots),
+            )
+            for link in links
+        ]
+        return found, (place, slot)
+
     @property
     def inputs(self) -> dict[str, tuple[Any, ...]]:
         """What the names of coordinates and of their rates stand for in constraints."""
@@ -120,8 +146,12 @@ class Numbering:
         return result
 
     def refuse_charted(self, what: str, names: Iterable[str]) -> None:
-        """ModelError if one of ``names`` is a coordinate, or its rate, of a joint of several charts."""
-        found = sorted(self.charted.intersection(names))
+        """ModelError if one of ``names`` is a coordinate, or its rate, of a joint of several charts.
+
+        Unless that joint's chart is among them: what holds it is written in all charts.
+        """
+        names = set(names)
+        found = sorted(name for name in names & self.charted.keys() if self.charted[name] not in names)
         if found:
             raise ModelError(
                 f"{what} uses '{found[0]}', a coordinate whose meaning changes with the chart of its joint; use"
@@ -130,7 +160,7 @@ class Numbering:
 
     def refuse_unused(self) -> None:
         """ModelError for a shared coordinate that moves nothing."""
-        unused = [name for name in self.shared if name not in self.plain]
+        unused = [name for name in self.shared if name not in self.plain and name != CLOCK]
         if unused:
             raise ModelError(f"coordinate '{unused[0]}' moves no body; use it in a joint, or do not declare it")
 

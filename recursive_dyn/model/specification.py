@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, is_constant
+from recursive_dyn.graph.expression import Expression, Scalar
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.model import Model
@@ -66,4 +66,4 @@ class BodySpec:
         """Whether it stands for itself: no parameter and no coordinate of elsewhere, but for one that it follows."""
         scalars = (*self.placement.flat, self.mass, *self.center, *self.inertia.flat)
         own = self.drive is None or isinstance(self.drive, Coupling)
-        return own and not self.joint.parameters and all(map(is_constant, scalars))
+        return own and not self.joint.parameters and Expression not in map(type, scalars)

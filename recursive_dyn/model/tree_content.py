@@ -90,7 +90,7 @@ class TreeContent:
             exchanged_body(body, read)
             bodies.append((at.body.get(body.parent, WORLD), at.link[body.link], body.jointed))
         coordinates = [model.coordinates[s] for s in tree.slots]
-        forces = tuple(tuple(map(float, (c.damping, c.stiffness, c.rest, c.armature))) for c in coordinates)
+        forces = tuple(tuple(map(float, (c.damping, c.stiffness, c.rest, c.armature, c.torsion))) for c in coordinates)
         own_slots, units = self.plain_slots(tree), self.units_of(tree)
         return (tuple(links), tuple(bodies), forces, own_slots, units, tuple(read.structure)), read.numbers
 

@@ -68,11 +68,11 @@ class _Handle:
         self.add(slot, slot, own)
         self.Z[slot] = self.Z[slot] + u if slot in self.Z else u
 
-    def eliminate(self, event: Elimination, diagonal: Scalar) -> Pivot:
-        """Solve the coordinate's row for its acceleration."""
+    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool) -> Pivot:
+        """Solve the coordinate's row for its acceleration, which is none where it is ``prescribed``."""
         slot = event.slot
         Z = self.Z.pop(slot)
-        inverse = reciprocal(self.between(slot, slot) + diagonal)
+        inverse = 0.0 if prescribed else reciprocal(self.between(slot, slot) + diagonal)
         w = Z * inverse
         rows = {other: self.between(slot, other) for other in event.ports}
         for key in [key for key in self.D if slot in key]:
@@ -182,7 +182,7 @@ class ArticulatedInertias:
             reduction.world(self.root)
 
     def _eliminate(self, handle: _Handle, event: Elimination) -> Pivot:
-        pivot = handle.eliminate(event, self.diagonal[event.slot])
+        pivot = handle.eliminate(event, self.diagonal[event.slot], event.slot in self.tree.model.prescribed)
         self.inverse[event.slot] = pivot.inverse
         return pivot
 

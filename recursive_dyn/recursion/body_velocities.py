@@ -29,7 +29,7 @@ def joint_velocities(tree: Tree, twists: np.ndarray, weights: np.ndarray) -> lis
     """v (nv,) with which each joint for itself moves its body against the parent, as twists (nb, 6) do; joints that
     share coordinates together. weights (nb, 2): of angular and linear velocity."""
     joints = joints_at_points(tree, weights, None)
-    v: list[Scalar] = [0.0] * tree.model.nv
+    v: list[Scalar] = [0.0] * tree.model.nv if tree.pace is None else list(tree.pace)
     for group in tree.model.sharing:
         own = [joints[i] for i in group]
         right: dict[int, Scalar] = {}
@@ -50,8 +50,12 @@ def _relative_twist(tree: Tree, joint: JointAtPoint, twists: np.ndarray) -> np.n
         carried = twists[body.parent]
         arm = tree.body_pose(body)[1] - tree.body_pose(bodies[body.parent])[1]
         twist = twist - np.concatenate([carried[:3], carried[3:] + cross(carried[:3], arm)])
-    RT = tree.rotations[joint.link].T
-    return np.concatenate([RT @ twist[:3], RT @ twist[3:]])
+    RT, k = tree.rotations[joint.link].T, tree.links[joint.link]
+    relative = np.concatenate([RT @ twist[:3], RT @ twist[3:]])
+    if (pace := tree.pace) is not None:
+        for slot, s in k.columns:
+            relative = relative - np.concatenate([s[:3], s[3:] + cross(s[:3], joint.point)]) * pace[slot]
+    return relative
 
 
 def twists_to(tree: Tree, poses: np.ndarray) -> np.ndarray:
@@ -63,12 +67,14 @@ def twists_to(tree: Tree, poses: np.ndarray) -> np.ndarray:
     return array(result).reshape(len(result), 6)
 
 
-def weighed_tree(tree: Tree, weights: np.ndarray) -> Tree:
-    """The tree at rest, its bodies of mass and moment of inertia as weights (nb, 2) say, without anything else."""
+def weighed_tree(tree: Tree, weights: np.ndarray, given: np.ndarray | None = None) -> Tree:
+    """The tree at rest, its bodies of mass and moment of inertia as weights (nb, 2) say, without anything else; given:
+    accelerations (nv,) of what is prescribed, None for none."""
     model = tree.model
     plain = tuple(replace(c, armature=0.0) for c in model.coordinates)
     other = model.changed(coordinates=plain, gravity=(0.0, 0.0, 0.0), constraints=())
     result = Tree(other, tree.graph, q=tree.q, v=array(np.zeros(model.nv)))
+    result.given = given
     carried = [MassMoments(0.0, array(np.zeros(3)), array(np.zeros((3, 3)))) for _ in model.links]
     for body, (angular, linear) in zip(model.bodies, weights, strict=True):
         if body.link != WORLD:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def forces_from_wrenches(tree: Tree, wrenches: np.ndarray, at_center: bool) -> l
 @dataclass(frozen=True, eq=False)
 class JointAtPoint:
     """A link's joint at a point of the body that moves by it: the body's number, the point in link axes, S (6, d) there
-    in link axes and its slots, the weights of moment and force."""
+    in link axes and its slots, less what is prescribed, the weights of moment and force."""
 
     body: int
     link: int
@@ -67,9 +68,12 @@ def joints_at_points(tree: Tree, weights: np.ndarray | None, points: np.ndarray 
             continue
         k, pose = tree.links[body.link], tree.scalars(body.pose)
         point = pose[:3, 3] if points is None else pose[:3, 3] + pose[:3, :3] @ points[index]
-        S = np.concatenate([k.S[:3], array([k.S[3:, j] + cross(k.S[:3, j], point) for j in range(k.S.shape[1])]).T])
+        columns = [(slot, s) for slot, s in k.columns if slot not in tree.model.prescribed]
+        S = array([[*s[:3], *(s[3:] + cross(s[:3], point))] for _, s in columns]).reshape(-1, 6).T
         moment, force = (1.0, float(not turns_freely(k.link))) if weights is None else weights[index]
-        result[body.link] = JointAtPoint(index, body.link, point, S, k.link.slots, moment, force)
+        result[body.link] = JointAtPoint(
+            index, body.link, point, S, tuple([slot for slot, _ in columns]), moment, force
+        )
     return [result[i] for i in range(len(tree.links))]
 
 
@@ -130,7 +134,7 @@ def solved(joints: Sequence[JointAtPoint], right: Wanted, partial: bool = False)
             size[place[slot]] = size[place[slot]] + (joint.moment + joint.force) * dot(own, own)
             for i, other in enumerate(joint.slots):
                 A[place[slot], place[other]] = A[place[slot], place[other]] + dot(own, weighed[:, i])
-    options = {"dependent": SINGULAR} if partial else {"singular": SINGULAR}
+    options: dict[str, Any] = {"dependent": SINGULAR} if partial else {"singular": SINGULAR}
     factors = FactoredMatrix(A, **options, size=size)
     x = factors.expand(factors.reduce([right[slot] for slot in sorted(right)]))
     return dict(zip(sorted(right), x, strict=True))

@@ -6,7 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, maximum, reciprocal, sqrt
+from recursive_dyn.graph.expression import Scalar, maximum, reciprocal, sqrt, substitute
+from recursive_dyn.joint.charted_program import TurnedProgram
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import dot
 
@@ -14,11 +15,15 @@ from recursive_dyn.spatial.algebra import dot
 def measures(tree: Tree) -> list[Scalar]:
     """Volume sqrt(det S^T S) and roundness, volume / (trace S^T S / d)^(d / 2), of each joint of several charts.
 
-    The volume vanishes where a coordinate moves nothing, the roundness also where one outgrows the others.
+    The volume vanishes where a coordinate moves nothing, the roundness also where one outgrows the others. Of surfaces
+    that touch it is how far each is from a pole: all else, such as how they bend, is the same in every chart.
     """
     flat: list[Scalar] = []
     for k in tree.links:
-        if k.link.chart is not None:
+        if isinstance(k.link.joint, TurnedProgram):
+            q = {("q", i): tree.q[place] for i, place in enumerate(k.link.places)}
+            flat += substitute(list(k.link.joint.quality), q)
+        elif k.link.chart is not None:
             d = k.S.shape[1]
             gram = np.array([[dot(k.S[:, i], k.S[:, j]) for j in range(d)] for i in range(d)], dtype=object)
             square = maximum(determinant(gram), 0.0)

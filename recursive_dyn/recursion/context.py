@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,22 @@ from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion import forward_dynamics, lagrangian, trace_form
 from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion.dense_operations import Solve
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
+from recursive_dyn.recursion.pushed_bodies import PUSH
 from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
-OF_BODIES = {"wrenches": 6, "velocities": 6, "poses": 16, "points": 3, "weights": 2}  # numbers a body of a segment
+OF_BODIES = {
+    "wrenches": 6,
+    "velocities": 6,
+    "poses": 16,
+    "points": 3,
+    "weights": 2,
+    "pushes": PUSH,
+}  # numbers a body of a segment
 RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO, AUTO = "recursive", "lagrangian", "trace", "method_two", "auto"
 ALONG = "along "  # before the name of a segment: rates of its numbers
 
@@ -59,12 +68,16 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What a builder works with: the tree over q (and v), the graph's other inputs, the chosen method."""
+    """What a builder works with: the tree over q (and v), the graph's other inputs, the chosen method.
+
+    solves: for accelerations, as far as they were asked for.
+    """
 
     tree: Tree
     model: Model
     graph: Graph
     method: str
+    solves: list[Solve] = field(default_factory=list)
 
     def input(self, name: str) -> np.ndarray:
         """The input segment of that name, (nb, n) where it has n numbers a body."""
@@ -83,12 +96,35 @@ class Context:
         bias: constraints.Bias | None = None,
     ) -> list[Scalar]:
         """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
+        return self._solved(tree, tau, diagonal, bias)[0]
+
+    def motion(
+        self, tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Forward dynamics, and the generalized forces (nv,) of the constraints."""
+        a, multipliers = self._solved(tree, tau, diagonal)
+        if not multipliers:
+            return a, [0.0] * self.model.nv
+        return a, constraints.constraint_forces(tree, multipliers)
+
+    def _solved(
+        self,
+        tree: Tree,
+        tau: Sequence[Scalar],
+        diagonal: list[Scalar] | None = None,
+        bias: constraints.Bias | None = None,
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations (nv,) and multipliers (m,)."""
         # a tree of other masses, of weights, is no motion's: no trace form is asked of it
         solver = lagrangian if self.method == TRACE and tree.model is not self.model else self._solver
+        first = len(self.graph)
         factors, c = solver.free_motion(tree, tau, diagonal)
         if tree.model.constraints:
-            return constraints.forward_dynamics(tree, factors, c, bias)[0]
-        return factors.expand(c)
+            a, multipliers = constraints.forward_dynamics(tree, factors, c, bias)
+        else:
+            a, multipliers = tree.accelerated(factors.expand(c)), []
+        self.solves.append(Solve(tree, first, len(self.graph)))
+        return a, multipliers
 
     def inverse_dynamics(self, tree: Tree, acceleration: np.ndarray | None) -> list[Scalar]:
         """Generalized forces for accelerations, None for zero, by the chosen method."""

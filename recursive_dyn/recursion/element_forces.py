@@ -1,19 +1,24 @@
-"""What the force elements of a scene do: generalized forces, energy, the power of what has no energy."""
+"""What the force elements of a scene do, and who pushes it: generalized forces, energy, the power of what has none."""
 
 from __future__ import annotations
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, substitute
+from recursive_dyn.graph.expression import Scalar, array, substitute
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceTerm
+from recursive_dyn.recursion.joint_torsion import torsion_energy, torsion_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.multipliers import BodyQuantities, Gradient, along_velocities
+from recursive_dyn.recursion.pushed_bodies import pushed_forces
+from recursive_dyn.spatial.algebra import dot
 
 
 def element_forces(tree: Tree) -> list[Scalar]:
-    """tau (nv,) of all elements, summed as wrenches on the bodies first: one inward pass whatever their number."""
+    """tau (nv,) of all elements, summed as wrenches on the bodies first: one inward pass whatever their number; and of
+    what pushes the tree, and of the springs of ball and free joints."""
+    others = [x + y for x, y in zip(pushed_forces(tree), torsion_forces(tree), strict=True)]
     if not tree.model.forces:
-        return [0.0] * tree.model.nv
+        return others
     quantities, total = BodyQuantities(tree), Gradient(tree)
     for element in tree.model.forces:
         for term in element.terms:
@@ -23,12 +28,12 @@ def element_forces(tree: Tree) -> list[Scalar]:
             row = element.energy.rows
             slopes = _values(quantities, element.name, list(row.gradient.values()))
             total.add(row.gradient, [-slope for slope in slopes])
-    return along_velocities(tree, total)
+    return [x + y for x, y in zip(along_velocities(tree, total), others, strict=True)]
 
 
 def element_energy(tree: Tree) -> Scalar:
-    """Sum of the elements' energies."""
-    quantities, total = BodyQuantities(tree), 0.0
+    """Sum of the elements' energies, and of the springs of ball and free joints."""
+    quantities, total = BodyQuantities(tree), torsion_energy(tree)
     for element in tree.model.forces:
         if element.energy is not None:
             total = total + _values(quantities, element.name, [_phi(element.energy)])[0]
@@ -36,8 +41,8 @@ def element_energy(tree: Tree) -> Scalar:
 
 
 def element_power(tree: Tree) -> Scalar:
-    """Power of the terms, which have no energy."""
-    quantities, total = BodyQuantities(tree), 0.0
+    """Power of the terms, which have no energy, and of what pushes the tree."""
+    quantities, total = BodyQuantities(tree), dot(tree.v, array(pushed_forces(tree)))
     for element in tree.model.forces:
         for term in element.terms:
             strength, speed, _ = _along(quantities, element.name, term)

@@ -21,7 +21,7 @@ def free_motion(
 ) -> tuple[ArticulatedInertias, list[Scalar]]:
     """(factors of M, L^-T (tau - bias)), which ``expand`` makes accelerations; tau (nv,); ``diagonal`` is added to the
     rotor inertias."""
-    wrenches = [wrench_of(own, m) for own, m in zip(balanced_moments(tree), motions(tree, None), strict=True)]
+    wrenches = [wrench_of(own, m) for own, m in zip(balanced_moments(tree), motions(tree, tree.given), strict=True)]
     reduction = Reduction(tree, tau, [np.concatenate(w) for w in wrenches])
     return ArticulatedInertias(tree, diagonal, reduction), reduction.c
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.model.elimination_order import Crossing, Elimination
-from recursive_dyn.model.forest import kinds_of, numbers_of
+from recursive_dyn.model.forest import kinds_of, numbers_of, once_alike
 from recursive_dyn.model.forest_numbers import LINKS
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.recursion.articulated import ArticulatedInertias, Column, Pivot
@@ -66,7 +66,7 @@ def _solved(pivot: Pivot) -> list[Scalar]:
     return [pivot.inverse, *pivot.ports.values()]
 
 
-@once
+@once_alike
 def factors_size(model: Model) -> int:
     """How many numbers ``factors`` puts out."""
     if model.parts:
@@ -85,7 +85,7 @@ def event_sizes(model: Model) -> list[int]:
     return [sum(map(event_size, events)) for events in model.elimination.events]
 
 
-@once
+@once_alike
 def floating(model: Model) -> np.ndarray:
     """The first links (k,) of the trees that nothing ties to the world: a plain free joint, and no constraint anywhere.
     They rise."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, substitute
-from recursive_dyn.joint.joint_program import CHART
+from recursive_dyn.joint.charted_program import CHART
+from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, MassMoments, Model
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.displacement import Displacement
@@ -40,18 +42,71 @@ class LinkKinematics:
 class Tree:
     """A model over the inputs ("q", i), ("v", i) and ("parameters", k) of one graph, parents before children.
 
-    ``q`` and ``v`` may be given as other scalars (zeros for a velocity-free quantity, numbers for a check).
+    ``q`` and ``v`` may be given as other scalars (zeros for a velocity-free quantity, numbers for a check). pushes
+    (nb, PUSH): what pushes its bodies from outside (see ``recursion.pushed_bodies``), None for nothing.
     """
 
     def __init__(self, model: Model, graph: Graph, q: np.ndarray | None = None, v: np.ndarray | None = None) -> None:
         self.model = model
         self.graph = graph
+        self.pushes: np.ndarray | None = None
         self.q = graph.inputs("q", model.nq) if q is None else q
         self.v = graph.inputs("v", model.nv) if v is None else v
         self.parameters = {
             ("parameter", name): graph.input(("parameters", k)) for k, (name, _) in enumerate(model.parameters)
         }
+        # rates and accelerations (nv,) of what is prescribed, zeros elsewhere
+        self.pace: np.ndarray | None = None
+        self.given: np.ndarray | None = None
+        if model.prescribed:
+            own = self.v
+            self.q, self.v, self.pace, self.given = self._prescribed(self.q, self.v)
+            still = [slot for slot in model.prescribed if is_constant(own[slot])]
+            self.v[still] = own[still]  # as all of a tree at rest
         self.links = [self._link(link) for link in model.links]
+
+    def _prescribed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """q and v with what is prescribed as it is at the time in q; its rates and accelerations."""
+        model = self.model
+        assert model.clock is not None
+        q, v, pace, given = q.copy(), v.copy(), zeros(model.nv), zeros(model.nv)
+        place, slot = model.clock
+        inputs = {**self.parameters, ("parameter", CLOCK): q[place]}
+        pace[slot] = v[slot] = 1.0
+        for motion in model.motions:
+            q[motion.place], pace[motion.slot], given[motion.slot] = motion.at(inputs)
+            v[motion.slot] = pace[motion.slot]
+        return q, v, pace, given if model.motions else None
+
+    def under(self, pushes: np.ndarray | None) -> Tree:
+        """The same tree, pushed like this."""
+        result = copy.copy(self)
+        result.pushes = pushes
+        return result
+
+    def at(self, q: np.ndarray, v: np.ndarray) -> Tree:
+        """The same tree at another state."""
+        return Tree(self.model, self.graph, q=q, v=v).under(self.pushes)
+
+    def in_time(self, q: list[Scalar], v: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """A state with what is prescribed as it is at the time in q."""
+        if not self.model.prescribed:
+            return q, v
+        q_then, v_then, _, _ = self._prescribed(array(q), array(v))
+        return list(q_then), list(v_then)
+
+    def paced(self, v: np.ndarray) -> np.ndarray:
+        """Velocities (nv,) with the rates of what is prescribed."""
+        if self.pace is None:
+            return v
+        slots = sorted(self.model.prescribed)
+        v = v.copy()
+        v[slots] = self.pace[slots]
+        return v
+
+    def accelerated(self, a: list[Scalar]) -> list[Scalar]:
+        """Accelerations (nv,) with those that are prescribed."""
+        return a if self.given is None else [x + y for x, y in zip(a, self.given, strict=True)]
 
     def scalars(self, values: np.ndarray) -> np.ndarray:
         """Model scalars (over parameter inputs) in this graph, same shape."""

@@ -7,7 +7,7 @@ Algorithms, section 6.5); c is the inverse dynamics with zero acceleration.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -23,19 +23,25 @@ def free_motion(
 ) -> tuple[FactoredMatrix, list[Scalar]]:
     """(factors of M, L^-T (tau - bias)), which ``expand`` makes accelerations; tau (nv,); ``diagonal`` is added to the
     rotor inertias."""
-    bias = inverse_dynamics(tree, None)
-    factors = FactoredMatrix(mass_matrix(tree, diagonal))
+    bias = inverse_dynamics(tree, tree.given)
+    factors = FactoredMatrix(mass_matrix(tree, diagonal), prescribed=tree.model.prescribed)
     return factors, factors.reduce([t - b for t, b in zip(tau, bias, strict=True)])
 
 
 def factors(tree: Tree) -> FactoredMatrix:
     """The factors of M."""
-    return FactoredMatrix(mass_matrix(tree))
+    return FactoredMatrix(mass_matrix(tree), prescribed=tree.model.prescribed)
 
 
-def solve(M: np.ndarray, b: Sequence[Scalar], singular: float = 0.0, dependent: float = 0.0) -> list[Scalar]:
+def solve(
+    M: np.ndarray,
+    b: Sequence[Scalar],
+    singular: float = 0.0,
+    dependent: float = 0.0,
+    size: Sequence[Scalar] | None = None,
+) -> list[Scalar]:
     """M^-1 b of a symmetric positive definite scalar matrix; the options are FactoredMatrix's."""
-    factors = FactoredMatrix(M, singular, dependent)
+    factors = FactoredMatrix(M, singular, dependent, size)
     return factors.expand(factors.reduce(b))
 
 
@@ -43,11 +49,17 @@ class FactoredMatrix:
     """M = L^T D L of a symmetric scalar matrix (n, n), eliminated from the last row up; exact zeros are skipped.
 
     A pivot below ``singular`` times its diagonal entry, or its ``size``, counts as zero, so that the result is not
-    finite; one below ``dependent`` times it leaves its row out, so that the row's unknown is zero.
+    finite; one below ``dependent`` times it leaves its row out, so that the row's unknown is zero. So are those of
+    ``prescribed`` rows.
     """
 
     def __init__(
-        self, M: np.ndarray, singular: float = 0.0, dependent: float = 0.0, size: Sequence[Scalar] | None = None
+        self,
+        M: np.ndarray,
+        singular: float = 0.0,
+        dependent: float = 0.0,
+        size: Sequence[Scalar] | None = None,
+        prescribed: Collection[int] = (),
     ) -> None:
         n = len(M)
         L = M.copy()
@@ -55,6 +67,8 @@ class FactoredMatrix:
         self.inverse: list[Scalar] = [0.0] * n
         self.below: list[list[int]] = [[] for _ in range(n)]
         for k in reversed(range(n)):
+            if k in prescribed:
+                continue
             pivot = L[k, k]
             if singular:
                 pivot = select(combine("less", [pivot, singular * size[k]]), 0.0, pivot)

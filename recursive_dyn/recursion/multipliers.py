@@ -2,7 +2,8 @@
 
 With M = L^T D L every row C_i is reduced once, c_i = L^-T C_i; then C M^-1 C^T and C a_free are sums over coordinates
 of c_i c_j / D and c_i c / D, and the accelerations are one outward pass over c + sum of lambda_i c_i. A row that
-depends on rows after it in this configuration is left out of the solution (its multiplier is zero).
+depends on rows after it in this configuration, or whose gradient is nothing there, is left out of the solution (its
+multiplier is zero): near a singular position what it asks for is rounding, divided by how far that is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from recursive_dyn.graph.expression import (
     reciprocal,
     substitute,
 )
-from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY
+from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY, Constraint
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.cartesian_forces import forces_from_wrenches
 from recursive_dyn.recursion.configuration import integrate
@@ -34,7 +35,8 @@ from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross, dot
 
-DEPENDENT = 1e-12  # share of a row's own response below which it depends on the rows before it
+DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say
+NOTHING = 1e-200  # of a square, so that there is a reciprocal of none
 PLAIN = ("parameter", COORDINATE, RATE)  # inputs of rows that are none of bodies
 
 
@@ -182,10 +184,11 @@ class ConstrainedSystem:
     factors: Factors
     reduced: list[list[Scalar]]
     response: np.ndarray
+    usual: list[Scalar] | None = None
 
     def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
         """lambda (m,) with C M^-1 C^T lambda = wanted."""
-        return solve(self.response, wanted, dependent=DEPENDENT)
+        return solve(self.response, wanted, dependent=DEPENDENT, size=self.usual)
 
     def along(self, c: Sequence[Scalar]) -> list[Scalar]:
         """C of the accelerations that the reduced forces c (nv,) cause."""
@@ -199,15 +202,28 @@ class ConstrainedSystem:
         return self.factors.expand(total)
 
 
-def constrained(factors: Factors, rows: Sequence[Sequence[Scalar]]) -> ConstrainedSystem:
-    """The responses of rows (m, nv)."""
+def constrained(
+    factors: Factors, rows: Sequence[Sequence[Scalar]], constraints: Sequence[Constraint] = ()
+) -> ConstrainedSystem:
+    """The responses of rows (m, nv), of these constraints."""
     reduced = [factors.reduce(row) for row in rows]
     m = len(reduced)
     response = np.empty((m, m), dtype=object)
     for i in range(m):
         for j in range(i, m):
             response[i, j] = response[j, i] = _weighted(reduced[i], reduced[j], factors.inverse)
-    return ConstrainedSystem(factors, reduced, response)
+    if not constraints:
+        return ConstrainedSystem(factors, reduced, response)
+    own = zip(response.diagonal(), rows, constraints, strict=True)
+    return ConstrainedSystem(factors, reduced, response, [_usual_response(x, row, c.usual) for x, row, c in own])
+
+
+def _usual_response(response: Scalar, row: Sequence[Scalar], usual: float) -> Scalar:
+    """The response that a row (nv,) would have if it were as long as it usually is, or its own where it is longer."""
+    if not usual:
+        return response
+    square = dot(array(row), array(row))
+    return response * maximum(1.0, reciprocal(square + NOTHING) * usual**2)
 
 
 def _weighted(a: Sequence[Scalar], b: Sequence[Scalar], weight: Sequence[Scalar]) -> Scalar:
@@ -225,10 +241,19 @@ def forward_dynamics(
     A step may ask for another ``bias`` than C-dot v.
     """
     rows = constraint_rows(tree)
-    system = constrained(factors, rows.C)
-    wanted = [-(x + b) for x, b in zip(system.along(c), bias(rows) if bias else rows.bias, strict=True)]
+    system = constrained(factors, rows.C, tree.model.constraints)
+    free = system.along(c)
+    if tree.given is not None:
+        free = [x + dot(array(row), tree.given) for x, row in zip(free, rows.C, strict=True)]
+    wanted = [-(x + b) for x, b in zip(free, bias(rows) if bias else rows.bias, strict=True)]
     multipliers = system.multipliers(wanted)
-    return system.moved(multipliers, c), multipliers
+    return tree.accelerated(system.moved(multipliers, c)), multipliers
+
+
+def constraint_forces(tree: Tree, multipliers: Sequence[Scalar]) -> list[Scalar]:
+    """C^T lambda (nv,)."""
+    C = array(constraint_rows(tree).C)
+    return [dot(column, array(multipliers)) for column in C.T]
 
 
 def half_bias(rows: ConstraintRows) -> list[Scalar]:
@@ -257,7 +282,7 @@ def middle_bias(tree: Tree, free: np.ndarray, h: Scalar) -> Bias:
 def projected(tree: Tree, factors: Factors) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
     """(q, v, [largest |phi|, largest |psi|] before): one Newton step onto the constraints, least in the metric of M."""
     rows = constraint_rows(tree)
-    system = constrained(factors, rows.C)
+    system = constrained(factors, rows.C, tree.model.constraints)
     step = system.moved(system.multipliers([-x for x in rows.phi]))
     change = system.moved(system.multipliers([-x for x in rows.psi]))
     q = integrate(tree, array(step), 1.0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.model.ball_limits import turning_size
 from recursive_dyn.model.forest import Kind
 from recursive_dyn.model.forest_numbers import PlannedForest
 from recursive_dyn.model.model import WORLD, BodyFrame, Model
@@ -110,6 +111,11 @@ def columns(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 def charted(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """2 numbers a link whose joint has several charts."""
     return _stretches(model, kinds, [[2 * (link.chart is not None) for link in kind.model.links] for kind in kinds])[0]
+
+
+def chart_motion(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """A quaternion and 3 numbers a coordinate of every link whose joint has several charts."""
+    return _stretches(model, kinds, [[turning_size(link) for link in kind.model.links] for kind in kinds])[0]
 
 
 def impulse_factors(model: Model, kinds: Sequence[Kind]) -> list[Runs]:

@@ -34,7 +34,7 @@ class MotorArrays(NamedTuple):
     velocity to come to; kp, kd, and inertia that is added where a velocity is just kept (rigid); forces that bound.
     points: first coordinate here, places in q of the position and of the quaternion in whose axes it moves; aims: where
     to. turns: first coordinate here, place in q of the quaternion; quaternions: where to.
-    drives (nv,): 1 for the slots of all of these.
+    drives (nv,): 1 for the slots of all of these, and where balls have stops.
     """
 
     size: Integers
@@ -86,8 +86,9 @@ def actuation(motors: MotorArrays) -> Actuation:
 
 
 @compiled
-def aim(it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, share: float) -> int:
-    """Motors at the flight's end q, v: how many. earlier: impulses of the last step's rows, motors from ``base`` on."""
+def aim(it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, shares: Floats) -> int:
+    """Motors at the flight's end q, v: how many. earlier: impulses of the last step's rows, motors from ``base`` on;
+    shares (nv,): of the step by which positions follow changes of velocities."""
     m = it.motors
     n = m.size[0]
     for k in range(n):
@@ -99,7 +100,7 @@ def aim(it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: floa
     for k in range(n):
         slot = m.slots[k]
         lag, damping = m.velocity[k] - v[slot], h * m.kd[k] + m.rigid[k]
-        way = it.impulse[k] + (1.0 - share) * h * lag
+        way = it.impulse[k] + (1.0 - shares[slot]) * h * lag
         it.stiffness[k] = damping + h * h * m.kp[k]
         it.impulse[k] = h * m.kp[k] * way + damping * lag
         it.bound[k] = h * m.forces[k]

@@ -1,4 +1,4 @@
-"""What drives a simulation: a function that is asked for generalized forces before every timestep."""
+"""What drives a simulation: a function that is asked for generalized forces, at the stages of steps or before each."""
 
 from __future__ import annotations
 
@@ -14,18 +14,48 @@ from recursive_dyn.simulation.state import State, numbers
 Control = Callable[[np.ndarray, np.ndarray, float], Any]  # (q, v, time) -> tau
 
 
+def held(control: Control) -> bool:
+    """Whether a control is asked once a step, for forces that are held throughout: as it says by ``held``, or by having
+    a method ``held_for``."""
+    return bool(getattr(control, "held", hasattr(control, "held_for")))
+
+
 def commanded(dynamics: Evaluator, control: Control, state: State, timestep: float) -> np.ndarray:
     """tau (nv,) for a state, of which ``control`` gets copies; StateError for anything but nv finite numbers.
 
-    A control that has a method ``held_for`` is told first for how long, s, its forces will stay what they are.
+    A held control that has a method ``held_for`` is told first for how long, s, its forces will stay what they are.
     """
     if not callable(control):
         raise StateError(f"a simulation's control is a function of q, v and time that returns tau, not {control!r}")
     told = getattr(control, "held_for", None)
-    if told is not None:
+    if told is not None and held(control):
         told(timestep)
-    tau = control(state.q.copy(), state.v.copy(), state.time)
+    return _asked(dynamics, control, state.q.copy(), state.v.copy(), state.time)
+
+
+def _asked(dynamics: Evaluator, control: Control, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
+    tau = control(q, v, time)
     try:
-        return numbers(dynamics, "tau", tau, state.v.size)
+        return numbers(dynamics, "tau", tau, v.size)
     except StateError as error:
-        raise StateError(f"simulation at t = {state.time:.6g} s: what its control returned: {error}") from None
+        raise StateError(f"simulation at t = {time:.6g} s: what its control returned: {error}") from None
+
+
+class StageControl:
+    """A control as a flight asks it, at stages of a step that starts at the state, where it gave ``tau`` (nv,).
+
+    beside (nv,), or a number: what else acts on coordinates.
+    """
+
+    def __init__(self, dynamics: Evaluator, control: Control, state: State, tau: np.ndarray) -> None:
+        self._dynamics, self._control, self._state = dynamics, control, state
+        self._start = state.time, state.q.copy(), state.v.copy(), tau
+        self.beside: np.ndarray | float = 0.0
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, since: float) -> np.ndarray:
+        """tau (nv,) at q, v, so long after the step's start, or that of a part of it; the start is not asked again."""
+        time, q_start, v_start, tau = self._start
+        now = self._state.time + since
+        if now != time or not (np.array_equal(q, q_start) and np.array_equal(v, v_start)):
+            tau = _asked(self._dynamics, self._control, q, v, now)
+        return tau + self.beside

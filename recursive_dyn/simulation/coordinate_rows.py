@@ -1,4 +1,4 @@
-"""Rows on coordinates: limits within reach, motors, dry friction, and the scene's constraints."""
+"""Rows on coordinates: limits within reach, those of balls too, motors, dry friction, and the scene's constraints."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
-from recursive_dyn.contact.tuning import LIMIT_REACH
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 from recursive_dyn.maximal.held_joints import ENTRIES
 from recursive_dyn.model import limits
+from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.simulation.actuation import Actuation, MotorArrays, actuation, motor_row
+from recursive_dyn.simulation.ball_rows import BallSources, ball_rows, ball_sources, balls_passed
 from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
 from recursive_dyn.simulation.held_rows import HeldRows, append_held, room_to_hold
-from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.simulation.row_writing import plain_row, within_reach
+from recursive_dyn.simulation.turn_rows import KINDS, ROWS
 
 
 class RowSources(NamedTuple):
     """What may ask for rows.
 
     slots, places, low, high (l,): of the limited coordinates in v and in q, and their limits; rubbing, friction (r,):
-    slots and dry frictions; asked (2 l,): 1 for low and high limits that are rows wherever the coordinate is; motors;
-    jacobian, rates: programs of C and C v of the constraints, of which there are ``constraints``; held: others' rows.
+    slots and dry frictions; asked (2 l,): 1 for low and high limits that are rows wherever the coordinate is; balls:
+    with limits of their own; motors; jacobian, rates: programs of C and C v of the constraints, of which there are
+    ``constraints``; held: others' rows.
     """
 
     slots: Integers
@@ -34,6 +38,7 @@ class RowSources(NamedTuple):
     rubbing: Integers
     friction: Floats
     asked: Integers
+    balls: BallSources
     motors: Actuation
     jacobian: ProgramCall
     rates: ProgramCall
@@ -48,32 +53,32 @@ def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
-        actuation(motors), jacobian, rates, len(model.constraints),
+        ball_sources(dynamics), actuation(motors), jacobian, rates, len(model.constraints),
         room_to_hold(len(model.held)),
     )  # fmt: skip
 
 
 def row_count(model: Model) -> int:
     """How many rows there can be."""
-    return (
-        2 * len(limits.limited(model).slots)
-        + len(limits.rubbing(model).slots)
-        + model.nv
-        + len(model.constraints)
-        + len(model.held)
-    )
+    return _stop_count(model) + len(limits.rubbing(model).slots) + model.nv + len(model.constraints) + len(model.held)
+
+
+def _stop_count(model: Model) -> int:
+    return 2 * len(limits.limited(model).slots) + ROWS * len(ball_limits(model).slots)
 
 
 @once
 def row_names(model: Model) -> list[str]:
-    """What rows are called, by number: low limits, high limits, dry frictions, motors by slot, constraints, held."""
+    """What rows are called, by number: low limits, high limits, dry frictions, limits of balls, motors by slot,
+    constraints, held."""
     names = model.velocity_names
     stops = [names[s] for s in limits.limited(model).slots.tolist()]
     rough = [names[s] for s in limits.rubbing(model).slots.tolist()]
     return [
         *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
-        *(f"friction of {name}" for name in rough), *(f"motor of {name}" for name in names),
-        *(f"constraint {c.name}" for c in model.constraints), *model.held,
+        *(f"friction of {name}" for name in rough),
+        *(what + names[s] for what in KINDS for s in ball_limits(model).slots.tolist()),
+        *(f"motor of {name}" for name in names), *(f"constraint {c.name}" for c in model.constraints), *model.held,
     ]  # fmt: skip
 
 
@@ -94,14 +99,15 @@ def renumbered_rows(edit: Edit) -> np.ndarray:
 
 
 def _slots(model: Model) -> tuple[np.ndarray, ...]:
-    """Of low and high limits and of dry frictions, the slots of the coordinates, rising."""
-    stops = limits.limited(model).slots
-    return stops, stops, limits.rubbing(model).slots
+    """Of low and high limits, of dry frictions and of balls' three limits, the slots of the coordinates, rising."""
+    stops, balls = limits.limited(model).slots, ball_limits(model).slots
+    return stops, stops, limits.rubbing(model).slots, *[balls] * ROWS
 
 
 def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     """Arrays for m rows, as many as there can be at once."""
-    values = m + len(model.constraints) * model.nv + ENTRIES * len(model.held)
+    balls = ROWS * int(ball_limits(model).counts.sum())
+    values = m + balls + len(model.constraints) * model.nv + ENTRIES * len(model.held)
     offsets, gaps, targets, low, high, compliance, impulses = np.zeros((7, m))
     first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
     stops, holds = np.zeros((2, m), dtype=bool)
@@ -139,7 +145,7 @@ def active_rows(
         for k in range(limited):
             slot, x = sources.slots[k], q[sources.places[k]]
             gap = x - sources.low[k] if side == 0 else sources.high[k] - x
-            if _within_reach(gap, v[slot], h) or sources.asked[side * limited + k] != 0:
+            if within_reach(gap, v[slot], h) or sources.asked[side * limited + k] != 0:
                 _row(rows, numbers, earlier, count, side * limited + k, slot, 1.0 - 2.0 * side)
                 rows.gaps[count], rows.stops[count] = gap, True
                 rows.low[count], rows.high[count] = 0.0, np.inf
@@ -149,6 +155,9 @@ def active_rows(
         rows.high[count] = h * sources.friction[k]
         rows.low[count] = -rows.high[count]
         count += 1
+    if len(sources.balls.asked) > 0:
+        first = 2 * limited + len(sources.rubbing)
+        count = ball_rows(sources.balls, rows, numbers, earlier, count, first, q, v, h, parameters)
     driving, base = sources.motors.motors, first_motor(sources)
     for k in range(driving.size[0]):
         if sources.motors.apart[k] != 0:
@@ -165,13 +174,7 @@ def active_rows(
 @compiled
 def first_motor(sources: RowSources) -> int:
     """The number of the row of a motor on slot 0."""
-    return 2 * len(sources.slots) + len(sources.rubbing)
-
-
-@compiled
-def _within_reach(gap: float, rate: float, h: float) -> bool:
-    """Whether a limit may be reached in a step by what is not in the flight."""
-    return gap <= LIMIT_REACH + h * abs(rate)
+    return 2 * len(sources.slots) + len(sources.rubbing) + len(sources.balls.asked)
 
 
 @compiled
@@ -182,10 +185,10 @@ def passed(sources: RowSources, q: Floats, v: Floats, h: float, way: Floats, slo
         for k in range(limited):
             slot, x, at = sources.slots[k], q[sources.places[k]], side * limited + k
             gap, by = (x - sources.low[k], way[slot]) if side == 0 else (sources.high[k] - x, -way[slot])
-            if gap + by < -slop and sources.asked[at] == 0 and not _within_reach(gap, v[slot], h):
+            if gap + by < -slop and sources.asked[at] == 0 and not within_reach(gap, v[slot], h):
                 sources.asked[at] = 1
                 found = True
-    return found
+    return balls_passed(sources.balls, q, v, h, way, slop) or found
 
 
 @compiled
@@ -193,16 +196,10 @@ def _row(
     rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int, number: int, slot: int, sign: float
 ) -> None:
     """Row i acts on one coordinate; its bounds, and what differs from 0 otherwise, are still to be set."""
-    _plain(rows, numbers, earlier, i, number)
-    rows.first[i + 1] = i + 1
-    rows.slots[i], rows.values[i] = slot, sign
-
-
-@compiled
-def _plain(rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int, number: int) -> None:
-    numbers[i], rows.impulses[i] = number, earlier[number]
-    rows.offsets[i], rows.gaps[i], rows.targets[i], rows.compliance[i] = 0.0, 0.0, 0.0, 0.0
-    rows.stops[i], rows.holds[i] = False, False
+    plain_row(rows, numbers, earlier, i, number)
+    at = rows.first[i]
+    rows.first[i + 1] = at + 1
+    rows.slots[at], rows.values[at] = slot, sign
 
 
 @compiled
@@ -218,12 +215,12 @@ def _constraint_rows(
     parameters: Floats,
 ) -> None:
     """The constraints, numbered from ``number`` on, as rows from ``start`` on."""
-    nv, at = len(v), start
+    nv, at = len(v), rows.first[start]
     evaluated(sources.jacobian, q, q[:0], q[:0], parameters)
     evaluated(sources.rates, q, v, q[:0], parameters)
     for k in range(sources.constraints):
         i = start + k
-        _plain(rows, numbers, earlier, i, number + k)
+        plain_row(rows, numbers, earlier, i, number + k)
         offset = sources.rates.outputs[k]
         for j in range(nv):
             coefficient = sources.jacobian.outputs[k * nv + j]

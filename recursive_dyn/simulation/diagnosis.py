@@ -1,12 +1,14 @@
-"""Why a step has no value: the joint whose own frame or motion subspace ends near the state."""
+"""Why a step has no value: the joint whose own frame or motion subspace ends near the state, or the constraint."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.codegen.reference import run
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph import expression as ex
+from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.drive import Drive
-from recursive_dyn.joint.joint_program import CHART
 from recursive_dyn.model.model import Model
 
 
@@ -32,6 +34,19 @@ def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np
             values |= {CHART: values["parameter", link.chart]} if link.chart is not None else {}
             if not all(np.isfinite(x) for x in ex.evaluate(flat, values)):
                 return model.coordinates[link.slots[0]].name
+    return None
+
+
+def row_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> str | None:
+    """The first row of constraints that is not finite where v (nv,) leads from q (nq,) in h, or half of it."""
+    if not dynamics.constraints:
+        return None
+    program, parameters = dynamics.program("constraint_positions"), dynamics.parameters.values_array
+    for share in (0.5, 1.0):
+        ahead = dynamics.integrate(q, v, share * h)
+        bad = np.flatnonzero(~np.isfinite(run(program, {"q": ahead, "parameters": parameters})["phi"]))
+        if len(bad):
+            return dynamics.constraints[int(bad[0])]
     return None
 
 

@@ -112,6 +112,11 @@ class Edit:
         moved(kept.spin, self.trees, target.spin)
 
 
+def warm_up() -> None:
+    """Compile, or load, what an edit takes besides its new dynamics."""
+    _follow.warm()
+
+
 def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
     """The number now of each name, GONE for none."""
     if before == after:
@@ -140,11 +145,13 @@ def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarr
     number = dict(zip(after.models, count()))
     now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
     stay = (now >= 0).nonzero()[0]
-    return np.stack([stay, now[stay]], axis=1)
+    return np.array([stay, now[stay]]).T
 
 
 def _tree_by_tree(before: ModelParts[Model], after: ModelParts[Model], kept: np.ndarray) -> list[np.ndarray]:
     """The numbers now of links, bodies, slots and places, where parts come one after the other; no new names matter."""
+    if len(kept) == len(before.models) and (kept[:, 0] == kept[:, 1]).all():  # others came behind them
+        return [np.arange(end) for end in before.firsts[:, -1].tolist()]
     now = np.full(len(before.models), GONE)
     now[kept[:, 0]] = kept[:, 1]
     ends = before.firsts[:, -1].cumsum().tolist()

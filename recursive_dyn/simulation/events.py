@@ -132,7 +132,8 @@ class Events:
     def renumber(self, edit: Edit) -> None:
         """Bodies have other numbers; those that went keep their names until their contacts have ended."""
         t, n, names = self.touches, int(self.touches.size[0]), self._names
-        now = np.append(edit.bodies, np.full(len(names) - len(edit.bodies), GONE))
+        now = np.full(len(names), GONE)
+        now[: len(edit.bodies)] = edit.bodies
         ends = np.concatenate([t.a[:n], t.b[:n]])
         bodies = ends >= 0
         met = np.zeros(len(names), dtype=bool)

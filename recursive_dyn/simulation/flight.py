@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,30 +16,17 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.integrators.compiled_loop import CODE, CompiledLoop
+from recursive_dyn.integrators.compiled_loop import CODE
+from recursive_dyn.integrators.driven import DRIVEN
 from recursive_dyn.model.limits import limited
-from recursive_dyn.simulation.diagnosis import culprit
+from recursive_dyn.recursion.pushed_bodies import PUSH
+from recursive_dyn.simulation.diagnosis import culprit, row_without_value
+from recursive_dyn.simulation.engine import DrivenEngine, Engine, FlightArrays, Law
+from recursive_dyn.simulation.plausible import absurd, liveliest
 
 DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
+_ABSURD = -2  # more energy than could be
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
-
-
-class FlightArrays(NamedTuple):
-    """An integrator's compiled loop: its address and memory, of which q to parameters are parts of inputs, empty where
-    it has no such one; limits: of q, unused."""
-
-    address: int
-    inputs: Floats
-    output: Floats
-    scratch: Floats
-    work: Floats
-    limits: Floats
-    q: Floats
-    v: Floats
-    tau: Floats
-    dt: Floats
-    middle: Floats
-    parameters: Floats
 
 
 @compiled
@@ -63,23 +50,26 @@ def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Float
 class Flight:
     """One integrator over one dynamics, at the dynamics' present parameters.
 
-    tally (4,): what steps took, as ``report`` tells it; given: of a flight before this one.
+    tally (5,): what steps took, as ``report`` tells it; given: of a flight before this one. driven: whether anything
+    pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
+    whether a law ever was; asked (nv,): 1 for slots that it drives in the present step.
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
         rule = registry.find(integrator)
         if dynamics.model.constraints and not rule.constrained:
             raise StateError(f"'{rule.name}' takes no scene with constraints; choose 'implicit_midpoint' for this one")
-        kernel = dynamics.kernel(rule.function)
-        self._dynamics, self._integrator = dynamics, integrator
-        watch = None if rule.energies is None else dynamics.kernel(rule.watch)
-        self._loop = CompiledLoop(kernel, dynamics.nq + dynamics.nv, 3, watch)
-        self.tally, own = self._loop.tally, self._loop.inputs
+        self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
+        self._plain = Engine.of(dynamics, rule)
+        self._take(self._plain)
+        self._driving: DrivenEngine | None = None
+        self._pressed: Flight | None = None
+        self.implicit = False
+        self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
+        self.lawful = False
         if tally is not None:
             self.tally[:] = tally
-        self._q, self._v, self._tau, self._parameters = own["q"], own["v"], own["tau"], own["parameters"]
-        self._dt, self._middle = own.get("dt"), own.get("v_middle")
-        self._limits = kernel.buffer(2 * drivers.padded(dynamics.nq))
+        self._limits = dynamics.kernel(rule.function).buffer(2 * drivers.padded(dynamics.nq))
         self._limits_address = ctypes.c_void_p(address(self._limits))
         given, most = limited(dynamics.model), len(self._limits) // 2
         lows, highs = self._limits[:most], self._limits[most:]
@@ -92,12 +82,79 @@ class Flight:
 
     @property
     def arrays(self) -> FlightArrays:
-        """Its loop, for compiled loops."""
-        loop, none = self._loop, np.zeros(0)
-        dt, middle = none if self._dt is None else self._dt, none if self._middle is None else self._middle
-        return FlightArrays(
-            loop.address, *loop.memory, self._limits, self._q, self._v, self._tau, dt, middle, self._parameters
-        )
+        """The loop under tau alone, for compiled loops."""
+        return self._plain.arrays(self._limits, self._acting)
+
+    @property
+    def present_arrays(self) -> FlightArrays:
+        """The loop that drives, where anything acts but tau."""
+        return self.driving().engine.arrays(self._limits, self._acting) if self.driven else self.arrays
+
+    @property
+    def pressed(self) -> Flight:
+        """The flight of trees that are pressed: by the rule that this one's names, under the same pushes and under what
+        a law gave at the step's start."""
+        if self._pressed is None:
+            self._pressed = Flight(self._dynamics, self._rule.pressed)
+            if self.driven and (pushes := self.driving().engine.pushes) is not None:
+                self._pressed.drive(pushes, self._acting)
+        return self._pressed
+
+    @property
+    def staged(self) -> bool:
+        """Whether the rule evaluates forces elsewhere than at a step's start."""
+        return self._rule.order > 1
+
+    def driving(self) -> DrivenEngine:
+        """The loop that drives."""
+        if self._driving is None:
+            self._driving = DrivenEngine(self._dynamics, self._rule, DRIVEN, self._acting)
+        return self._driving
+
+    def prepare_driving(self) -> None:
+        """Have the loops that drive, that of what is pressed too."""
+        self.driving()
+        if self._rule.pressed:
+            self.pressed.driving()
+
+    def drive(
+        self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None
+    ) -> None:
+        """Let pushes (nb, PUSH) act in steps that follow, and what a law gives at their stages beside.
+
+        acting (nv,): 1 for the slots that feel any of the pushes; tau (nv,): what the law gives at their start.
+        """
+        driving = self.driving()
+        driving.drive(pushes, law)
+        self._acting[:] = acting
+        self.asked[:] = 0 if law is None or tau is None else tau != 0.0
+        self.lawful = self.lawful or law is not None
+        self._go_on_by(driving.engine)
+        if self._pressed is not None:
+            self._pressed.drive(pushes, acting)
+
+    def foresee(self, implicit: bool) -> None:
+        """implicit: whether forces of the steps that follow are such as lead to the end of a step of backward Euler,
+        which are taken by the rule for what is pressed, all of them."""
+        self.implicit = implicit and bool(self._rule.pressed)
+
+    def drive_nothing(self) -> None:
+        """Let nothing act but tau."""
+        if self._driving is not None:
+            self._driving.error = None
+        self._acting[:] = 0
+        self.asked[:] = 0
+        self._go_on_by(self._plain)
+        if self._pressed is not None:
+            self._pressed.drive_nothing()
+
+    def _go_on_by(self, engine: Engine) -> None:
+        engine.loop.tally[:] = self.tally
+        self._take(engine)
+
+    def _take(self, engine: Engine) -> None:
+        self._loop, self._q, self._v, self._tau, self._parameters, self._dt, self._middle, _ = engine
+        self.tally, self.driven = self._loop.tally, engine is not self._plain
 
     def advance(
         self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float, limits: bool
@@ -109,7 +166,11 @@ class Flight:
         limit, and only with ``limits`` is that looked at. StateError says why the first step failed; time: only told
         in that message. Whatever is raised, interrupts included, q and v are then as they were.
         """
+        if self.implicit:
+            return self.pressed.advance(q, v, tau, h, count, time, limits)
         done, code = self._flown(q, v, tau, h, count, self._limited if limits else 0)
+        if self._driving is not None and self._driving.error is not None:
+            raise self._driving.error
         if not done and code != drivers.OK and code != drivers.AT_LIMIT:
             raise StateError(f"simulation at t = {time:.6g} s: {self._diagnose(code, q, v, tau, h)}")
         # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
@@ -125,7 +186,11 @@ class Flight:
         self._parameters[:] = self._dynamics.parameters.values_array
         done, code = self._steps(h, count, limited, 0)
         if code == drivers.LARGE and not done and self._singular(q) is None:
-            done, code = self._steps(h, count, limited, 1)
+            if self._driving is not None:
+                self._driving.most[:] = 0.0
+            done, code = self._steps(h, 1, limited, 1)
+            if done and self._absurd(q, v, tau, h):
+                done, code = 0, _ABSURD
         return done, code
 
     def _steps(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
@@ -133,7 +198,7 @@ class Flight:
         done, code = self._run(h, count, limited, large)
         if code == drivers.NOT_CONVERGED:
             start, counted = (self._q.copy(), self._v.copy()), self.tally.copy()
-            code = self._split(h, limited, large, _SPLITS)
+            code = self._split(h, limited, large, _SPLITS, 0.0)
             if code == drivers.OK:
                 done += 1
                 self.tally[0] += 1
@@ -141,23 +206,37 @@ class Flight:
                 (self._q[:], self._v[:]), self.tally[:] = start, counted
         return done, code
 
-    def _run(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
+    def _run(self, h: float, count: int, limited: int, large: int, since: float = 0.0) -> tuple[int, int]:
+        if self._driving is not None:
+            self._driving.since = since
         if self._dt is not None:
             self._dt[0] = h
         if self._middle is not None:
             self._middle[:] = self._v
         return self._loop.run(h, count, self._limits_address, limited, large)
 
-    def _split(self, h: float, limited: int, large: int, splits: int) -> int:
-        """One step of length h as two halves, or, where a half does not converge either, as four quarters, ..."""
+    def _split(self, h: float, limited: int, large: int, splits: int, since: float) -> int:
+        """One step of length h as two halves, or, where a half does not converge either, as four quarters, ...
+
+        since: the start of the whole, s.
+        """
         self.tally[1] += 1
-        for _ in range(2):
-            _, code = self._run(h / 2, 1, limited, large)
+        for start in (since, since + h / 2):
+            _, code = self._run(h / 2, 1, limited, large, start)
             if code == drivers.NOT_CONVERGED and splits > 1:
-                code = self._split(h / 2, limited, large, splits - 1)
+                code = self._split(h / 2, limited, large, splits - 1, start)
             if code != drivers.OK:
                 return code
         return drivers.OK
+
+    def _absurd(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str | None:
+        """What moves absurdly after a step from q, v under tau, the law, and pushes."""
+        pushes = None
+        if self.driven:
+            driving = self.driving()
+            tau, pushes = np.maximum(np.abs(tau), driving.most), driving.engine.pushes
+            pushes = None if pushes is None else pushes.reshape(-1, PUSH)
+        return absurd(self._dynamics, (q, v), (self._q, self._v), tau, h, pushes)
 
     def _singular(self, q: np.ndarray) -> str | None:
         """What is singular at q (nq,) and what to do."""
@@ -166,6 +245,13 @@ class Flight:
 
     def _diagnose(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
         dynamics, output = self._dynamics, self._loop.output
+        if code == _ABSURD:
+            moves = self._absurd(q, v, tau, h)
+            return (
+                "a step would end with more than a thousand times the energy that there was or that forces gave, most"
+                f" of it in the motion of {moves}; use a smaller timestep than {h:.3g} s, or the integrator"
+                f" '{registry.DEFAULT}'. The last good state is kept"
+            )
         if code == drivers.BAD_INPUT:
             for name, values in (("q", q), ("v", v), ("tau", tau)):
                 bad = np.flatnonzero(~np.isfinite(values))
@@ -180,15 +266,22 @@ class Flight:
         if reason is not None:
             return f"{reason}. The last good state is kept"
         if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
+            fastest = liveliest(dynamics, q, v)
             return (
-                f"the {self._integrator} step did not converge; use a smaller timestep than {h:.3g} s. The last good"
-                " state is kept"
+                f"the {self._integrator} step did not converge, where {dynamics.label('v', fastest)} moves at"
+                f" {v[fastest]:.4g}; use a smaller timestep than {h:.3g} s. The last good state is kept"
             )
         joint = joint or culprit(dynamics.model, q, v, h, dynamics.parameters.values_array)
         if joint is not None:
             return (
                 f"the joint of coordinate '{joint}' has no finite frame where it goes; keep it away with limits, use a"
                 " smaller timestep, or write the joint so that it exists there. The last good state is kept"
+            )
+        row = row_without_value(dynamics, q, v, h)
+        if row is not None:
+            return (
+                f"the constraint '{row}' has no value where it goes; keep it away from there, or remove the constraint"
+                " before (scene.constraints.remove). The last good state is kept"
             )
         nq, nv = dynamics.nq, dynamics.nv
         bad_v = np.flatnonzero(~np.isfinite(output[nq : nq + nv]))

@@ -6,28 +6,34 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.forest_layout import tree_arrays
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.forest_layout import layout, tree_arrays
+from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import Changes, changes
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import Model
-from recursive_dyn.simulation.program_calls import ProgramCall, evaluated, program_call
 
 
 class ImpulseArrays(NamedTuple):
     """What impulses are solved for and move a state with.
 
-    factors, integrate, accelerations: programs; turning (k, 2): first slot and number of slots of what turns freely;
-    changes: what a solve finds, of as many rows as there can be, and no free bodies; varied, rest (nv,), whole (1,):
-    room, zeros and 1.
+    factors, integrate, accelerations: programs; passive: that of springs, where something guided has some; turning
+    (k, 2): first slot and number of slots of what turns freely; guided (nv,): slots of trees in which nothing does;
+    swing (2 nv,): as a solve is given it; changes: what a solve finds, of as many rows as there can be, and no free
+    bodies; varied, rest (nv,), whole (1,): room, zeros and 1.
     """
 
     factors: ProgramCall
     integrate: ProgramCall
     accelerations: ProgramCall
+    passive: ProgramCall
     turning: Annotated[np.ndarray, int, 2]
+    guided: Flags
+    swing: Floats
     changes: Changes
     varied: Floats
     rest: Floats
@@ -39,9 +45,15 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     factors, integrate, accelerations = (
         program_call(dynamics, name) for name in ("impulse_factors", "integrate", "forward_dynamics")
     )
+    model, turning = dynamics.model, _turning(dynamics.model)
+    group, guided = (known := layout(model)).group, np.ones(known.groups, dtype=bool)
+    guided[group[turning[:, 0]]] = False
+    guided = guided[group]
+    springs = guided.any() and (model.forces or any(c.stiffness for c in model.coordinates))
+    passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
     return ImpulseArrays(
-        factors, integrate, accelerations, _turning(dynamics.model), changes(dynamics.nv, 0, rows),
-        np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.ones(1),
+        factors, integrate, accelerations, passive, turning, guided, np.full(2 * model.nv, np.nan),
+        changes(model.nv, 0, rows), np.zeros(model.nv), np.zeros(model.nv), np.ones(1),
     )  # fmt: skip
 
 
@@ -58,17 +70,67 @@ def _turning(model: Model) -> np.ndarray:
 
 
 @compiled
-def moved(it: ImpulseArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
-    """Change velocities and positions, in place, by what a solve found; whether the way led to finite numbers."""
-    way, fast, far = it.changes.q, 0.0, 0.0
+def swinging(
+    it: ImpulseArrays, layout: Layout, links: Integers, contacts: ContactTable, start: Floats, q: Floats, tau: Floats,
+    parameters: Floats,
+) -> int:  # fmt: skip
+    """Write what forces accelerate by where a flight from start to q began and ended, if what may bounce hangs
+    on hinges and slides; how many numbers a solve needs of them: all or none."""
+    some, count = False, len(tau)
+    for c in range(contacts.size[0]):
+        if contacts.frictions[c, 4] > 0.0 and not some:
+            some = _is_guided(it, layout, links, contacts.a[c]) or _is_guided(it, layout, links, contacts.b[c])
+    return (
+        2 * count if some and _pulled(it, start, tau, parameters, 0) and _pulled(it, q, tau, parameters, count) else 0
+    )
+
+
+@compiled
+def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
+    """Write what forces accelerate by at q, at rest, from a place in ``swing`` on; whether there are numbers."""
+    force, finite = it.varied, True
+    force[:] = tau
+    if it.passive.address:
+        finite = evaluated(it.passive, q, it.rest, it.rest[:0], parameters)
+        for k in range(len(tau)):
+            force[k] += it.passive.outputs[k]
+    finite = evaluated(it.accelerations, q, it.rest, force, parameters) and finite
+    for k in range(len(tau)):
+        if it.guided[k]:
+            it.swing[at + k] = it.accelerations.outputs[k]
+    return finite
+
+
+@compiled
+def _is_guided(it: ImpulseArrays, layout: Layout, links: Integers, body: int) -> bool:
+    """Whether a body moves, on a tree in which nothing turns freely."""
+    if body < 0 or body >= len(links) or links[body] < 0 or layout.link_groups[links[body]] < 0:
+        return False
+    return bool(it.guided[layout.group_slots[layout.group_first[layout.link_groups[links[body]]]]])
+
+
+@compiled
+def moved(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats) -> bool:
+    """Change velocities and positions, in place, by what a solve found; whether the way led to finite numbers.
+
+    What bounced flies on along another way, on which forces grow to other ones: by half of the time since then they
+    change its velocity. Where something turns freely its axes turn too: this is done on hinges and slides.
+    """
+    way, fast, far, since, late = it.changes.q, 0.0, 0.0, it.changes.since, False
     for k in range(len(v)):
         v[k] += it.changes.v[k]
         fast, far = max(fast, abs(v[k])), max(far, abs(way[k]))
+        late = late or (since[k] != 0.0 and it.guided[k])
     if far == 0.0:
         return True
     finite = _carry(it, q, v, parameters) if far * fast > STILL else True
     finite = evaluated(it.integrate, q, way, it.whole, parameters) and finite
     q[:] = it.integrate.outputs
+    if late:
+        finite = _pulled(it, q, tau, parameters, 0) and finite
+        for k in range(len(v)):
+            if it.guided[k]:
+                v[k] += 0.5 * since[k] * (it.swing[k] - it.swing[len(v) + k])
     return finite
 
 

@@ -17,9 +17,10 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     """Those of a model, of which nothing else is known yet."""
     links, count = links_of_bodies(model), len(trees.bases)
     own = links[trees.bases]
-    sizes = np.diff(layout.group_first)[layout.link_groups[own]] if count else np.zeros(0, dtype=np.int64)
+    groups, alone = layout.link_groups[own], np.zeros(count + 1, dtype=bool)  # the last one of no tree
+    alone[:count] = layout.group_first[groups + 1] - layout.group_first[groups] == 6
     of = np.where(links == WORLD, NOWHERE, ELSEWHERE)
-    lone = np.append(sizes == 6, False)[trees.bodies]
+    lone = alone[trees.bodies]
     of[lone] = trees.bodies[lone]
     start, flown, coasting, inertias, kicks = np.zeros((5, count, 6))
     return LoneBodies(of, own, np.zeros((count, 3)), start, flown, coasting, inertias, kicks, trees.gravity)

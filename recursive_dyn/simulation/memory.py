@@ -14,6 +14,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.coordinate_rows import renumbered_rows, row_count
 from recursive_dyn.simulation.edits import GONE, Edit, moved
@@ -28,7 +29,9 @@ class KeptArrays(NamedTuple):
     (5,): as in ImpulseFacts; tolerance (1,): of the solve, m/s; momentum: that is carried. times (4,), s: when its
     flight, its detection and its solve began, and when that ended. parts (1,): how many the step was cut into, of which
     all this is the last; totals: impulses by number over all parts, told (1,): of how many rows, numbers: of those, in
-    order. steps (1,): counts up.
+    order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
+    the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
+    pressed, by coordinate.
     """
 
     rows: Floats
@@ -42,6 +45,8 @@ class KeptArrays(NamedTuple):
     times: Floats
     parts: Integers
     steps: Integers
+    joints: Floats
+    pressed: Floats
 
 
 @dataclass
@@ -67,6 +72,8 @@ class Memory:
             np.zeros(count), np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
+            np.full(dynamics.reduced.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
+            np.zeros(dynamics.nv),
         )  # fmt: skip
         self.acted: Acted | None = None
         self._empty = 0  # how many steps there were when all was forgotten
@@ -107,7 +114,7 @@ class Memory:
         """
         table, n = self.contacts.table, self.contacts.count
         a, b = edit.owners(np.concatenate([table.a[:n], table.b[:n]])).reshape(2, n)
-        stay = np.flatnonzero((a != GONE) & (b != GONE))
+        stay = ((a != GONE) & (b != GONE)).nonzero()[0]
         table.a[:n], table.b[:n] = a, b
         for numbers in table[1:] if len(stay) < n else ():
             numbers[: len(stay)] = numbers[stay]
@@ -117,6 +124,7 @@ class Memory:
         own.counts[0], own.facts[:] = len(stay), other.arrays.facts
         own.tolerance[:], own.times[:], own.parts[:] = other.arrays.tolerance, other.arrays.times, other.arrays.parts
         own.steps[0] = 1
+        moved(other.arrays.pressed, edit.slots, own.pressed)
         edit.momentum(other.arrays.momentum, q, v, measured, own.momentum)
 
     def forget(self) -> None:
@@ -125,6 +133,7 @@ class Memory:
             self.contacts.clear()
             a = self.arrays
             a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:] = 0.0, 0, 0, 0, 1
+            a.pressed[:] = 0
             a.steps[0] += 1
             self._empty = self._steps
 

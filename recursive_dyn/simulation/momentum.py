@@ -14,11 +14,11 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.forest_layout import tree_arrays
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.present import FrameArrays
-from recursive_dyn.simulation.program_calls import equal
 
 CENTER, LINEAR, SPIN, INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
 NUMBERS = impulse.FLOATING
@@ -74,7 +74,7 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
 def no_momentum(dynamics: Dynamics) -> Momentum:
     """Room for the momenta of a model's floating trees, of which nothing is known yet."""
     count = len(impulse.floating(dynamics.model))
-    linear, spin, centers = (np.zeros((count, 3)) for _ in range(3))
+    linear, spin, centers = np.zeros((3, count, 3))
     return Momentum(np.zeros(1, dtype=np.int64), np.zeros(dynamics.nq), np.zeros(dynamics.nv), linear, spin, centers)
 
 
@@ -114,6 +114,7 @@ def settled(
     v: Floats,
     tau: Floats,
     drives: Integers,
+    acting: Integers,
     h: float,
     contacts: ContactTable,
     count: int,
@@ -121,8 +122,8 @@ def settled(
 ) -> None:
     """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
 
-    drives (nv,): 1 for slots with motors. contacts: the first ``count``, whose points are where ``located`` was asked;
-    present: not known after this.
+    drives (nv,): 1 for slots with motors; acting (nv,): as of a flight. contacts: the first ``count``, whose points are
+    where ``located`` was asked; present: not known after this.
     """
     measured = present.momenta
     for k in range(len(trees.bases)):
@@ -133,7 +134,7 @@ def settled(
         at, pushed = NUMBERS * k, False
         for i in range(6):
             slot = trees.slots[k, i]
-            pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0
+            pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
         if pushed:  # a force of the user's or a motor on the base: what the step made of it stands
             owed.linear[k] = measured[at + LINEAR : at + SPIN]
             owed.spin[k] = measured[at + SPIN : at + INERTIA]

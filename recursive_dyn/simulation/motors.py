@@ -13,7 +13,9 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.natural_gains import DAMPING_RATIO, FREQUENCY, carried_inertia
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.model import Model
+from recursive_dyn.model.with_motions import refuse_motor
 from recursive_dyn.simulation.actuation import MotorArrays, motor_arrays
 from recursive_dyn.spatial.spaces import RigidMotion, Rotation
 
@@ -141,8 +143,7 @@ class Motors(MutableMapping[str, Motor]):
         self._dynamics = dynamics
         self._inertia: dict[int, float] = {}  # by slot, of those that gains were asked for
         self._motors: dict[str, Motor] = {}
-        self.written = False
-        self._arrays = motor_arrays(dynamics.nv)
+        self.written, self._arrays = False, motor_arrays(dynamics.nv)
 
     @cached_property
     def _known(self) -> dict[str, _Coordinates]:
@@ -156,6 +157,7 @@ class Motors(MutableMapping[str, Motor]):
             raise StateError(f"motors['{name}'] takes a Motor, not {motor!r}")
         driven = _driven(name, motor, self._coordinates(name))
         own = set(self._coordinates(name).slots)
+        refuse_motor(self._dynamics.model, name, own)
         for other in self._motors:
             if other != name and own & set(self._known[other].slots):
                 raise StateError(f"motors['{other}'] drives what motors['{name}'] would; delete one of them")
@@ -207,8 +209,8 @@ class Motors(MutableMapping[str, Motor]):
     def write(self) -> None:
         """Write what was changed since into the arrays."""
         a = self._arrays
-        a.size[:] = 0
-        a.drives[:] = 0
+        a.size[:], a.drives[:] = 0, 0
+        a.drives[ball_limits(self._dynamics.model).slots] = 1  # stops of balls push as motors do
         for name, motor in self._motors.items():
             self._write(motor, _driven(name, motor, self._known[name]))
         self.written = True

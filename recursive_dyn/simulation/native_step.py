@@ -20,15 +20,17 @@ from recursive_dyn.contact.problem import (
     earlier_of,
 )
 from recursive_dyn.contact.solve import solve
+from recursive_dyn.dynamics.program_calls import all_finite, evaluated
 from recursive_dyn.simulation.actuation import aim, exceeded, told
 from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_motor, first_rows, passed
-from recursive_dyn.simulation.flight import DONE, LOST, FlightArrays, flown
-from recursive_dyn.simulation.impulses import ImpulseArrays, moved
+from recursive_dyn.simulation.engine import FlightArrays
+from recursive_dyn.simulation.flight import DONE, LOST, flown
+from recursive_dyn.simulation.impulses import ImpulseArrays, moved, swinging
 from recursive_dyn.simulation.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.memory import KeptArrays
 from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
 from recursive_dyn.simulation.present import FrameArrays, seen
-from recursive_dyn.simulation.program_calls import all_finite, evaluated
+from recursive_dyn.simulation.pressed import PressedTrees, note_pressed, only_pressed, pressed_before, put_in, share_out
 from recursive_dyn.simulation.touches import Touches, note
 
 
@@ -36,11 +38,12 @@ class StepArrays(NamedTuple):
     """All that a step reads and writes but contacts, in memory that stays where it is.
 
     q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
-    there on until all of it is done. settings (9,): as in Options, then the time for which damping and springs enter
-    the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources, impulses: see
-    there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which one of how
-    many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them. numbers,
-    counts, facts: as in KeptArrays, of this step; kept: those of the last one.
+    there on until all of it is done. settings (11,): as in Options, but before the last two the time for which damping
+    and springs enter the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources,
+    impulses: see there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which
+    one of how many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them.
+    numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
+    are pressed.
     """
 
     q: Floats
@@ -68,6 +71,8 @@ class StepArrays(NamedTuple):
     counts: Integers
     facts: Floats
     kept: KeptArrays
+    other: FlightArrays
+    pressed: PressedTrees
 
 
 class FreeRoom(NamedTuple):
@@ -99,9 +104,32 @@ def fly(s: StepArrays) -> int:
             return LOST
         s.present.start_twists[:] = s.present.twists
         started(s.trees, s.kept.momentum, s.owed, s.present)
-    code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    code = _flown(s)
     if code == DONE and s.placed[0] and not seen(s.present, s.q, s.v, s.parameters):
         return LOST
+    return code
+
+
+@compiled
+def _flown(s: StepArrays) -> int:
+    """The flight of all trees, each by its rule."""
+    it, before = s.pressed, s.kept.pressed
+    count = pressed_before(it, before)
+    share_out(it, before, True)
+    if only_pressed(it, count):
+        code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    elif count > 0:
+        it.q[:] = s.q
+        it.v[:] = s.v
+        code = flown(s.other, it.q, it.v, s.tau, s.parameters, s.settings[0])
+        if code == DONE:
+            code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+        if code == DONE:
+            put_in(it, before, s.q, s.v)
+    else:
+        code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    if code != DONE:  # with more care all trees fly by one rule
+        share_out(it, before, False)
     return code
 
 
@@ -120,14 +148,15 @@ def solve_and_settle(
         return LOST
     if s.counts[2] > 0 or n > 0:
         straight(s.trees, s.lone, s.present, s.impulses.changes.q)
-        if not moved(s.impulses, s.q, s.v, s.parameters):
+        if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
             return LOST
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
         if len(s.trees.bases) > 0:
             kicked(s.owed, s.lone)
-            settled(s.trees, s.owed, s.v, s.tau, it.motors.drives, s.settings[0], contacts, n, s.present)
+            drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
+            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, s.present)
             if not seen(s.present, s.q, s.v, s.parameters):
                 return LOST
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
@@ -138,10 +167,13 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
-    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1])
+    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.pressed.shares)
+    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, False)
     gaps, again = np.empty(n), True
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
+    s.sources.balls.asked[:] = 0
+    known = swinging(s.impulses, layout, s.frames.links, contacts, s.start_q, s.q, s.tau, s.parameters)
     while again:
         rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters)
         if n + motors == 0 and rows == s.sources.constraints:
@@ -152,30 +184,32 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         if not evaluated(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
             return False
         contacts.gaps[:n] = gaps
-        facts = solve(_problem(s, layout, contacts, earlier, free))
+        facts = solve(_problem(s, layout, contacts, earlier, free, s.impulses.swing[:known]))
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4]) or more
+    note_pressed(s.pressed, s.kept.pressed, changed.v, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
 
 
 @compiled
 def _problem(
-    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, swing: Floats
 ) -> ImpulseProblem:
     """What is to be solved."""
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
-        layout, it.factors.outputs, s.v, s.start_v, s.sources.motors.push, s.frames, s.lone, contacts,
+        layout, it.factors.outputs, s.v, s.start_v, swing, s.sources.motors.push,
+        s.pressed.shares, s.frames, s.lone, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),
-        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7])),
-        Changes(changed.v, changed.q, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
+        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[9], int(x[10])),
+        Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
     )  # fmt: skip
 
 
@@ -207,8 +241,10 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
             s.kept.totals[number] += impulse
     if len(s.trees.bases) > 0:
         remembered(s.kept.momentum, s.owed)
+    s.kept.pressed[:] = s.pressed.left
     s.kept.tolerance[0] = s.settings[6]
-    s.kept.times[:] = s.times[1:5]
+    s.kept.times[:2] = s.times[:2]
+    s.kept.times[2:] = s.times[3:5]
     s.kept.steps[0] += 1
     s.kept.parts[0] = s.part[1]
     note(contacts, touches, bodies)

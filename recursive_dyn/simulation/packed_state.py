@@ -22,10 +22,11 @@ from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.state_transfer import TURNING, PackedNumbers
 
-MAGIC, VERSION = b"RDYN", 2
+MAGIC, VERSION = b"RDYN", 4
 _HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
-_FORCED, _CARRIED, _TURNED = 1, 2, 4  # tau is not zero; momenta are carried; contacts have moments
+# tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed
+_FORCED, _CARRIED, _TURNED, _FOUND, _PRESSED = 1, 2, 4, 8, 16
 _BODY, _KEY = "<i4", "<i8"
 Data = bytes | bytearray | memoryview
 
@@ -73,6 +74,12 @@ def packed(
     parts = [_CLOCKS.pack(state.time, remainder), state.q.tobytes(), state.v.tobytes(), parameters.tobytes()]
     if forced:
         parts.append(tau.tobytes())
+    found = bool(kept.joints.size and np.isfinite(kept.joints).all())
+    if found:
+        parts.append(kept.joints.tobytes())
+    pressed = bool(kept.pressed.any())
+    if pressed:
+        parts.append(kept.pressed.tobytes())
     if carried:
         parts += [momentum.linear.tobytes(), momentum.spin.tobytes()]
     parts += [kept.rows[rows].tobytes(), table.points[:n, 1].tobytes(), table.gaps[:n].tobytes()]
@@ -87,7 +94,7 @@ def packed(
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
     parts += [pairs.astype(_BODY).tobytes(), called]
     body = b"".join(parts)
-    flags = _FORCED * forced | _CARRIED * carried | _TURNED * turned
+    flags = _FORCED * forced | _CARRIED * carried | _TURNED * turned | _FOUND * found | _PRESSED * pressed
     trees = len(momentum.linear) if carried else 0
     counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
     return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
@@ -118,7 +125,7 @@ def unpacked(
     if known != mark:
         raise StateError("the snapshot is of another scene: other bodies, joints, masses, or another timestep")
     try:
-        if flags & ~(_FORCED | _CARRIED | _TURNED):
+        if flags & ~(_FORCED | _CARRIED | _TURNED | _FOUND | _PRESSED):
             raise ValueError
         found = _read(body, flags, counts, state, parameters, memory)
     except ValueError:
@@ -133,21 +140,36 @@ def _read(
     """The parts of a body, one after the other: floats, integers, pairs, names."""
     f, t, r, n, l, p, e = counts
     nq, nv = len(state.q), len(state.v)
-    forced, carried, turned = (int(bool(flags & flag)) for flag in (_FORCED, _CARRIED, _TURNED))
+    known_flags = _FORCED, _CARRIED, _TURNED, _FOUND, _PRESSED
+    forced, carried, turned, known, pressed = (int(bool(flags & flag)) for flag in known_flags)
     trees = t if carried else 0
-    own = 2 + nq + nv + len(parameters) + nv * forced + 6 * trees + r + 7 * n + 3 * n * turned + TURNING * l
+    own = (
+        2
+        + nq
+        + nv
+        + len(parameters)
+        + nv * (forced + pressed)
+        + known * len(memory.arrays.joints)
+        + 6 * trees
+        + r
+        + 7 * n
+        + 3 * n * turned
+        + TURNING * l
+    )
     floats = np.frombuffer(body, "<f8", own + 9 * f)
     whole = np.frombuffer(body, _KEY, r + n + f, 8 * len(floats))
     at = 8 * (len(floats) + len(whole))
     pairs = np.frombuffer(body, _BODY, 2 * p, at).reshape(-1, 2)
     if at + 8 * p + e != len(body) or (carried and t != len(memory.arrays.momentum.linear)):
         raise ValueError
+    if known and not len(memory.arrays.joints):
+        raise ValueError
     names = bytes(body[at + 8 * p :]).decode().split("\n") if e else []
     forces = list[AppliedForce]()
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = np.array((forced, carried, turned, r, n, p, l), dtype=np.int64)
+    sizes = np.array((forced, carried, turned, r, n, p, l, known, pressed), dtype=np.int64)
     return Unpacked(PackedNumbers(floats, whole, pairs, sizes), float(floats[1]), forces, names)
 
 

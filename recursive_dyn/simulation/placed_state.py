@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recursive_dyn.dynamics.nearest_state import placed, wanted_pose, wanted_velocity
+from recursive_dyn.simulation.joint_edits import put
 from recursive_dyn.simulation.snapshots import Snapshots
 
 
@@ -18,7 +18,4 @@ class PlacedState(Snapshots):
         the body's origin, world axes; NaN where any number will do. ModelError for an unknown body; StateError naming
         it where its joints or the constraints do not let it be there, or move so; then nothing has changed.
         """
-        d, index = self._dynamics, self._dynamics.model.body_index(body)
-        wanted = None if pose is None else wanted_pose(d, self.q, index, pose)
-        speed = None if velocity is None else wanted_velocity(velocity)
-        self._state.q[:], self._state.v[:] = placed(d, self.q.copy(), self.v.copy(), index, wanted, speed)
+        put(self._dynamics, self._state, self._timesteps.memory.arrays.joints, body, pose, velocity)

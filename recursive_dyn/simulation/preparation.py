@@ -1,14 +1,13 @@
-"""Other dynamics made ready while a simulation runs on, in a thread that gives way to it 5000 times a second.
+"""Other dynamics made ready while a simulation runs on, in a thread that gives way to it (``codegen.turns``).
 
 Graphs and programs are Python's work, machine code is LLVM's, which needs no interpreter: a step waits for the thread
-no longer than the interval at which Python has threads take turns, which is made short meanwhile.
+no longer than the interval at which Python has threads take turns.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
@@ -16,15 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen import optimizing
 from recursive_dyn.codegen.building import building
+from recursive_dyn.codegen.turns import giving_way
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.edits import warm_up
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.surroundings import PlainDetector
 from recursive_dyn.simulation.timesteps import Timesteps
 
-_TURNS = 2e-4  # s after which a thread that computes in Python lets another one do so
 _MOST_KNOWN = 64
 _Functions = Iterable[tuple[str, int]]
 
@@ -53,24 +54,25 @@ class Preparation:
         assert self._made is not None
         return self._made
 
-    def run(self) -> Dynamics | None:
-        """Make it, in whatever thread this is."""
+    def run(self, keep: Callable[[Dynamics], None]) -> None:
+        """Make it, in whatever thread this is; it is kept before anyone hears that it is done, and may look for it."""
         try:
+            warm_up()
             dynamics = self._make()
             steps = Timesteps(dynamics, self._integrator, State(dynamics.neutral(), np.zeros(dynamics.nv)))
             steps.surroundings = PlainDetector(lambda simulation: Contacts.none())
             steps.warm_up()
             for function, width in self._functions:
                 with contextlib.suppress(Exception):  # of constraints that are no more, for instance
-                    dynamics.kernel(function, width)
+                    dynamics.kernel(function, width, soon=True)
             if dynamics.model.charted:
                 dynamics.kernel("chart_quality")
+            keep(dynamics)
             self._made = dynamics
         except BaseException as error:
             self._error = error
         finally:
             self._ready.set()
-        return self._made
 
 
 class Preparing:
@@ -88,6 +90,7 @@ class Preparing:
 
     def add(self, make: Callable[[], Dynamics], functions: _Functions, urgent: bool = True) -> Preparation:
         """Prepare what a function makes, with these functions (name, width); urgent: before all that waits."""
+        optimizing.hurry()
         preparation = Preparation(make, functions, self._integrator)
         with self._lock:
             self._waiting.appendleft(preparation) if urgent else self._waiting.append(preparation)
@@ -114,22 +117,19 @@ class Preparing:
                 dynamics.share(known)
 
     def _run(self) -> None:
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(min(before, _TURNS))
-        try:
+        with giving_way():
             while True:
                 with self._lock:
                     if not self._waiting:
                         self._thread = None
                         return
                     preparation = self._waiting.popleft()
-                made = preparation.run()
-                if made is not None:
-                    self._known[_name(made)] = made
-                    while len(self._known) > _MOST_KNOWN:
-                        self._known.popitem(last=False)
-        finally:
-            sys.setswitchinterval(before)
+                preparation.run(self._keep)
+
+    def _keep(self, made: Dynamics) -> None:
+        self._known[_name(made)] = made
+        while len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
 
 
 def _name(dynamics: Dynamics) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
 from recursive_dyn.recursion.impulse import FLOATING
-from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
 
 
 class FrameArrays(NamedTuple):

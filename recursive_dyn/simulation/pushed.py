@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.simulation.applied_forces import AppliedForce, applied
+from recursive_dyn.simulation.applied_forces import AppliedForce, acting, applied, generalized
+from recursive_dyn.simulation.chart_switching import Charts
+from recursive_dyn.simulation.commands import Control, StageControl, commanded, held
 from recursive_dyn.simulation.grab import DAMPING, FREQUENCY, MAX_SPEED, Grab, Hands
 from recursive_dyn.simulation.placed_state import PlacedState
 from recursive_dyn.simulation.preparation import Preparing
@@ -15,7 +17,9 @@ from recursive_dyn.simulation.preparation import Preparing
 class Pushed(PlacedState):
     """A simulation whose bodies are pushed around."""
 
+    control: Control | None
     _hands: Hands
+    _charts: Charts | None
     preparing: Preparing
 
     def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
@@ -41,6 +45,34 @@ class Pushed(PlacedState):
         )  # fmt: skip
         self._hands.append(grab)
         return grab
+
+    def _applied(self) -> tuple[np.ndarray, np.ndarray]:
+        """tau (nv,) of the next timestep, in charts that serve, as ``control`` has it, with forces of this call where
+        they do not act at the stages; and with all of them as they are at its start."""
+        state, tau, d = self._state, self._tau, self._dynamics
+        if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
+            self._charts.improve(state, tau)
+        law = None
+        if self.control is not None:
+            tau[:] = commanded(d, self.control, state, self._timestep)
+            law = None if held(self.control) else StageControl(d, self.control, state, tau.copy())
+        self._timesteps.flight.foresee(getattr(self.control, "implicit", False))
+        given = acting(d, self._timesteps.flight, state.q, tau, self._forces, law)
+        beside = self._forces and given is tau and (self._hands or self._timesteps.loads)
+        pushed = generalized(d, state.q, self._forces) if beside else 0.0
+        total = self._pulled(given + pushed)
+        if law is not None and self._hands:
+            law.beside = total - pushed - tau
+        return total - pushed, total
+
+    def _pulled(self, tau: np.ndarray) -> np.ndarray:
+        """tau with what hands do beside it."""
+        return self._hands.pull(self._dynamics, self._state, tau, self._timestep) if self._hands else tau
+
+    def _let_go(self) -> None:
+        """The forces of this call have acted, and ``control`` was asked for the last time in it."""
+        self._timesteps.flight.drive_nothing()
+        self._forces.clear()
 
     def _acting(self) -> list[AppliedForce]:
         """All that acts on bodies from outside in this timestep, hands included."""

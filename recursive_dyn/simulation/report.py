@@ -16,16 +16,18 @@ class Report:
     steps_halved: flights of a step, or of a part of one, that were taken in halves, as their energy was not explained
     (``linearly_implicit_rk4``) or they did not converge (both midpoint rules); halvings: how often, halves of halves
     with them; unexplained_energy: J that came or went in parts as short as they get, with nothing to account for it;
-    steps_cut: timesteps cut into parts because something moved so fast that it would have passed through a body.
+    steps_cut: timesteps cut into parts because something moved so fast that it would have passed through a body;
+    sweeps: of both midpoint rules, in all steps that converged (those of ``variational_midpoint`` are Newton steps).
     """
 
     steps_halved: int = 0
     halvings: int = 0
     unexplained_energy: float = 0.0
     steps_cut: int = 0
+    sweeps: int = 0
 
 
 def told(tally: np.ndarray) -> Report:
-    """The tally (4,) of a flight."""
-    halved, halvings, energy, cut = tally.tolist()
-    return Report(int(halved), int(halvings), energy, int(cut))
+    """The tally (5,) of a flight."""
+    halved, halvings, energy, cut, sweeps = tally.tolist()
+    return Report(int(halved), int(halvings), energy, int(cut), int(sweeps))

@@ -10,7 +10,12 @@ import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.applied_forces import world_wrenches
+from recursive_dyn.simulation.acting_forces import (
+    acting_forces,
+    contact_wrenches,
+    forces_on_coordinates,
+    wrenches_on_bodies,
+)
 from recursive_dyn.simulation.step_results import StepResults
 
 _IMU, _FORCE, _TOUCH = "imu", "force", "touch"
@@ -19,7 +24,6 @@ _NEEDED = {
     _FORCE: ("forward_dynamics", "external_forces", "passive_forces", "joint_wrenches", "poses"),
     _TOUCH: ("poses",),
 }  # of the functions of the dynamics
-_PUSHES = {"motor of ": 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs
 _ROUNDING = 1e-9
 
 
@@ -73,9 +77,11 @@ class Sensors(Mapping[str, np.ndarray]):
             a = a + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) - down
             return np.concatenate([omega @ axes, a @ axes])
         if sensor.kind == _TOUCH:
-            wrench = self._contacts()[index]
+            wrench = contact_wrenches(simulation)[index]
         else:
-            wrench = dynamics.joint_wrenches(q, v, self._accelerations(), self._pushes() + self._constraints())[index]
+            wrench = dynamics.joint_wrenches(
+                q, v, self._accelerations(), wrenches_on_bodies(simulation) + self._constraints()
+            )[index]
         return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
 
     def __delitem__(self, name: str) -> None:
@@ -110,20 +116,11 @@ class Sensors(Mapping[str, np.ndarray]):
             dynamics.kernel(function)
         self._sensors[name] = _Sensor(kind, dynamics.bodies[index], place.copy())
 
-    def _contacts(self) -> np.ndarray:
-        """Wrenches (nb, 6) of contacts, world axes at the bodies' origins."""
-        simulation = self._simulation
-        return simulation.contact_wrenches(simulation.dynamics.poses(simulation.q)[:, :3, 3])
-
-    def _pushes(self) -> np.ndarray:
-        """The same of all that pushes bodies from outside."""
-        simulation = self._simulation
-        return self._contacts() + world_wrenches(simulation.dynamics, simulation.q, simulation.acted.forces)
-
     def _accelerations(self) -> np.ndarray:
         """(nv,) under the forces of the last step."""
         simulation = self._simulation
-        return simulation.dynamics.forward_dynamics(simulation.q, simulation.v, self._forces(), self._pushes())
+        pushes = wrenches_on_bodies(simulation)
+        return simulation.dynamics.forward_dynamics(simulation.q, simulation.v, self._forces(), pushes)
 
     def _constraints(self) -> np.ndarray:
         """Wrenches (nb, 6) of the scene's constraints under these forces, world axes at the bodies' origins."""
@@ -131,17 +128,9 @@ class Sensors(Mapping[str, np.ndarray]):
         dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
         if not dynamics.model.constraints:
             return np.zeros((dynamics.model.nb, 6))
-        pushed = dynamics.call("external_forces", q, self._pushes().reshape(-1))
-        return dynamics.constraint_wrenches(q, v, self._forces() + pushed)
+        return dynamics.constraint_wrenches(q, v, acting_forces(simulation) + dynamics.passive_forces(q, v))
 
     def _forces(self) -> np.ndarray:
         """tau (nv,) of the last step: the user's, of springs and dampers, motors, dry friction and limits."""
         simulation = self._simulation
-        dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
-        tau = simulation.acted.tau + dynamics.passive_forces(q, v)
-        slots = {name: slot for slot, name in enumerate(dynamics.velocity_coordinates)}
-        for row, impulse in simulation.coordinate_impulses.items():
-            for prefix, sign in _PUSHES.items():
-                if row.startswith(prefix) and row[len(prefix) :] in slots:
-                    tau[slots[row[len(prefix) :]]] += sign * impulse / simulation.timestep
-        return tau
+        return forces_on_coordinates(simulation) + simulation.dynamics.passive_forces(simulation.q, simulation.v)

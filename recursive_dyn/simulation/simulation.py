@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,34 +11,34 @@ import numpy as np
 from recursive_dyn.codegen import optimizing
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.notebook import counted
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, generalized
+from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, acting, warm_up_forces
 from recursive_dyn.simulation.breaking import Breaking
-from recursive_dyn.simulation.carried_motion import carry_motion, hung_anew
 from recursive_dyn.simulation.chart_switching import Charts
-from recursive_dyn.simulation.commands import Control, commanded
 from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.grab import Hands
 from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.joint_edits import go_on
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.observer import Observer
 from recursive_dyn.simulation.preparation import Preparation, Preparing
-from recursive_dyn.simulation.pushed import Pushed
+from recursive_dyn.simulation.prescribed_motions import PrescribedMotions, Written, sample, sampled
+from recursive_dyn.simulation.prescribing import Prescribing
 from recursive_dyn.simulation.sensors import Sensors
-from recursive_dyn.simulation.state import State, numbers, whole
+from recursive_dyn.simulation.state import State, whole
 from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
+from recursive_dyn.simulation.step_forces import rule_of
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
 from recursive_dyn.simulation.timesteps import Timesteps
 
 
-class Simulation(Pushed):
+class Simulation(Prescribing):
     """Motion of compiled dynamics from a state.
 
     q (nq,), v (nv,), tau (nv,): state and applied generalized forces, plain arrays that may be written to; time and
-    timestep in s; integrator "semi_implicit_euler", "linearly_implicit_rk4", which watches its energy, "rk4",
-    "implicit_midpoint" or "variational_midpoint". ``parameters`` start as the dynamics have them and are the
+    timestep in s; integrator "linearly_implicit_rk4", the default, which watches its energy, "semi_implicit_euler",
+    "rk4", "implicit_midpoint" or "variational_midpoint". ``parameters`` start as the dynamics have them and are the
     simulation's own: ``dynamics`` is a view with their values. A step whose result is not finite raises StateError
     naming the coordinate and leaves the last good state; so does a Ctrl-C. ``report`` counts what was halved, cut or
     left unexplained.
@@ -46,6 +46,9 @@ class Simulation(Pushed):
     Coordinates stay within their limits, whose stops give nothing back. With a ``detect``, which a mirror sets, bodies
     feel what they touch. ``contact`` are the settings of both, and of ``motors`` and dry friction; ``solution`` tells
     what it took.
+
+    ``control``, a function of q, v and time, gives tau at the stages of the integrator, or once a step what it holds if
+    it is ``held``; tau is then what it gave at the last step's start.
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
     which are in force. They are parameters too.
@@ -55,14 +58,14 @@ class Simulation(Pushed):
     ``observers``, who are told of every timestep, as a Recorder is, stay behind too.
     """
 
-    control: Control | None
     observers: list[Observer]
 
-    def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str = "semi_implicit_euler") -> None:
+    def __init__(self, dynamics: Dynamics, timestep: float = 1 / 240, integrator: str | None = None) -> None:
         if not isinstance(dynamics, Dynamics):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
-        dynamics = dynamics.view()
-        super().__init__(dynamics, State(dynamics.neutral(), np.zeros(dynamics.nv)), timestep)
+        dynamics, integrator = dynamics.view(), rule_of(dynamics, integrator)
+        at = dynamics.model.clock
+        super().__init__(dynamics, State(dynamics.neutral(), np.zeros(dynamics.nv), 0.0, at), timestep)
         self._integrator = integrator
         self._tau = np.zeros(dynamics.nv)
         self.control = None
@@ -70,24 +73,10 @@ class Simulation(Pushed):
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None
         self._sensors: Sensors | None = None
+        self._motions = PrescribedMotions(dynamics)
         self.observers = []
         self.breaking, self._hands = Breaking(), Hands()
         self.preparing = Preparing(integrator)
-
-    def __repr__(self) -> str:
-        bodies, nv = counted(self._dynamics.model.nb, "body", "bodies"), self._dynamics.nv
-        rate = 1.0 / self._timestep
-        steps = f"1/{round(rate)}" if abs(rate - round(rate)) < 1e-9 * rate else f"{self._timestep:.6g}"
-        steps = f"steps of {steps} s by {self._integrator}"
-        return f"<Simulation: {bodies}, nv {nv}, time {self.time:.6g} s, {self._energy()}, {steps}>"
-
-    def _energy(self) -> str:
-        dynamics, q, v = self._dynamics, self._state.q, self._state.v
-        try:
-            energy = dynamics.kinetic_energy(q, v) + dynamics.potential_energy(q) + dynamics.elastic_energy(q)
-        except StateError as error:
-            return f"no energy ({error})"
-        return f"energy {float(energy):.6g} J"
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"observers": []}
@@ -114,7 +103,7 @@ class Simulation(Pushed):
 
     @tau.setter
     def tau(self, value: Any) -> None:
-        self._tau[:] = numbers(self._dynamics, "tau", value, self._dynamics.nv)
+        self._write("tau", value, self._tau)
 
     @property
     def parameters(self) -> Parameters:
@@ -182,14 +171,17 @@ class Simulation(Pushed):
         charts = self._charts or Charts(self._dynamics)
         charts.switch(body, chart, self._state.q, self._state.v, self._tau)
 
-    def warm_up(self, optimized: bool = False) -> None:
+    def warm_up(self, optimized: bool = False, driven: bool = False) -> None:
         """Compile, or load, all that steps may need, so that none of them waits for it in mid-motion.
 
         Contacts, limits, motors, dry friction and constraints among the present surroundings, and charts. Otherwise
         each is compiled when it is first needed. It changes nothing; a mirror does it when it is made. ``optimized``:
-        wait for the faster code too, which otherwise takes over within seconds of a first use on a machine.
+        wait for the faster code too, which otherwise takes over within seconds of a first use on a machine. ``driven``:
+        steps while forces are applied to bodies, or ``control`` is asked at stages, too: programs of their own.
         """
         self._timesteps.warm_up()
+        if driven:
+            warm_up_forces(self._dynamics, self._timesteps.flight)
         if self._charts:
             self._dynamics.kernel("chart_quality")
         if optimized:
@@ -211,17 +203,28 @@ class Simulation(Pushed):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
         if not isinstance(self.surroundings, PlainDetector | None):
             raise StateError("this simulation feels what a mirror has: call the mirror's update() after an edit")
+        motions = self._motions.still_there(dynamics)
+        self._go_on(dynamics, self._motions.on(dynamics, motions), motions, keys)
+
+    def _go_on(
+        self,
+        free: Dynamics,
+        dynamics: Dynamics,
+        motions: Mapping[str, Written],
+        keys: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> None:
+        """``update`` with dynamics that are ``free`` with these motions."""
+        optimizing.hurry()
         dynamics = dynamics.view()
         self.preparing.fit(dynamics)
         edit = Edit.between(self._dynamics, dynamics)
         edit.parameters()
-        state = State(edit.configuration(self.q), edit.velocity(self.v), self.time)
-        anew = hung_anew(edit)
-        if anew:
-            carry_motion(edit, anew, self.frames(), state.q, state.v)
+        sample(motions, dynamics.parameters, self.time, self._timestep)
+        state = State(edit.configuration(self.q), edit.velocity(self.v), self.time, dynamics.model.clock)
+        joints = go_on(edit, self._timesteps.memory.arrays.joints, self._state, self.frames, state)
         tau, now = edit.velocity(self._tau), edit.bodies.tolist()
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
-        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps)
+        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, sampled(motions))
         charts = Charts(dynamics) if dynamics.model.charted else None
         momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():
@@ -229,6 +232,7 @@ class Simulation(Pushed):
             timesteps.surroundings = before.surroundings
             timesteps.motors.adopt(before.motors)
             timesteps.memory.adopt(before.memory, edit, state.q, state.v, momenta)
+            timesteps.memory.arrays.joints[:] = joints
             if keys is not None:
                 timesteps.memory.contacts.rename(keys)
             timesteps.step_size = before.step_size
@@ -236,6 +240,7 @@ class Simulation(Pushed):
             timesteps.buffer.clear()
             self._dynamics, self._state, self._tau, self._forces = dynamics, state, tau, forces
             self._timesteps, self._charts = timesteps, charts
+            self._motions.keep(free, motions)
             self.breaking.going.clear()
             if self._sensors:
                 self._sensors.keep_known()
@@ -254,22 +259,27 @@ class Simulation(Pushed):
         self.breaking.told = ()
         try:
             watched = self.control is not None or self.observers or self._timesteps.loads
-            if watched or self._forces or self._charts or self._hands:
+            forces = self._forces
+            if watched or self._charts or self._hands or (forces and not self._timesteps.flight.staged):
                 for _ in range(count):
-                    tau, loads = self._applied(), self._timesteps.loads
+                    (tau, total), loads = self._applied(), self._timesteps.loads
                     if loads:
-                        self.breaking.begin(loads, self._dynamics, self.q, self.v, tau, self._acting())
+                        self.breaking.begin(loads, self._dynamics, self.q, self.v, total, self._acting())
                     self._timesteps.run(self, tau, self._timestep, 1)
                     if loads:
                         self.breaking.end(self, loads, self._timesteps.memory)
                     for observer in self.observers:
                         observer.note()
             else:
+                if forces:
+                    acting(self._dynamics, self._timesteps.flight, self.q, self._tau, forces)
                 self._timesteps.run(self, self._tau, self._timestep, count)
         finally:
             if count:
-                self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if self._sensors else None
-                self._forces.clear()
+                asked = self._sensors or self._dynamics.model.prescribed
+                self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if asked else None
+                if self._forces or self.control is not None:
+                    self._let_go()
 
     def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:
         """(A (2 nv, 2 nv), B (2 nv, k)) of the next timestep as it is taken, in contact too: x' = A x + B u.
@@ -287,13 +297,3 @@ class Simulation(Pushed):
             self._forces, self._sensors,
         )  # fmt: skip
         return steps.model(epsilon, inputs, sensors)
-
-    def _applied(self) -> np.ndarray:
-        """tau (nv,) of the next timestep: in charts that serve, as ``control`` has it, with the forces of this call."""
-        state, tau = self._state, self._tau
-        if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
-            self._charts.improve(state, tau)
-        if self.control is not None:
-            tau[:] = commanded(self._dynamics, self.control, state, self._timestep)
-        tau = tau + generalized(self._dynamics, state.q, self._forces) if self._forces else tau
-        return self._hands.pull(self._dynamics, state, tau, self._timestep) if self._hands else tau

@@ -17,10 +17,20 @@ _MOST_STEPS = 2**63 - 1
 
 
 class State:
-    """q (nq,), v (nv,), clock (1,): arrays that steps write to; the clock is the time, s."""
+    """q (nq,), v (nv,), clock (1,): arrays that steps write to; the clock is the time, s.
 
-    def __init__(self, q: np.ndarray, v: np.ndarray, time: float = 0.0) -> None:
-        self.q, self.v, self.clock = q, v, np.array([time], dtype=float)
+    at: place in q and slot in v of time, where it is a coordinate, too.
+    """
+
+    def __init__(self, q: np.ndarray, v: np.ndarray, time: float = 0.0, at: tuple[int, int] | None = None) -> None:
+        self.q, self.v, self.clock, self.at = q, v, np.array([time], dtype=float), at
+        self.keep_time()
+
+    def keep_time(self) -> None:
+        """Let the coordinate that time is say what the clock says."""
+        if self.at is not None:
+            place, slot = self.at
+            self.q[place], self.v[slot] = self.clock[0], 1.0
 
     @property
     def time(self) -> float:
@@ -30,6 +40,7 @@ class State:
     @time.setter
     def time(self, value: float) -> None:
         self.clock[0] = value
+        self.keep_time()
 
 
 @dataclass(frozen=True, eq=False)

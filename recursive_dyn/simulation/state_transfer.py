@@ -19,10 +19,12 @@ TURNING = 13  # numbers
 
 
 class PackedNumbers(NamedTuple):
-    """floats: clocks, q, v, parameters, tau, momenta, impulses of rows, points, gaps, impulses and moments of contacts,
-    then TURNING numbers of each that turns: which, level, debt, way, normal, arms; whole: rows, keys of contacts; pairs
-    (n, 2): who is in touch. sizes (7,): whether there are tau, momenta, moments; how many rows, contacts, pairs, and
-    contacts that turn."""
+    """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are
+    pressed, momenta, impulses of rows, points, gaps, impulses and moments of
+    contacts, then TURNING numbers of each that turns: which, level, debt, way, normal, arms; whole: rows, keys of
+    contacts; pairs (n, 2): who is in touch. sizes (9,): whether there are tau, momenta, moments; how many rows,
+    contacts, pairs, and contacts that turn; whether there are joints, and pressed
+    coordinates."""
 
     floats: Floats
     whole: Integers
@@ -78,7 +80,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(7, dtype=np.int64)
+    sizes = np.zeros(9, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -99,6 +101,14 @@ def taken(found: PackedNumbers, own: Restored) -> None:
         at += len(own.v)
     else:
         own.tau[:] = 0.0
+    kept.joints[:] = np.nan
+    if sizes[7] > 0:
+        kept.joints[:] = floats[at : at + len(kept.joints)]
+        at += len(kept.joints)
+    kept.pressed[:] = 0.0
+    if sizes[8] > 0:
+        kept.pressed[:] = floats[at : at + len(own.v)]
+        at += len(own.v)
     m.known[0] = sizes[1]
     if sizes[1] > 0:
         m.q[:] = own.q
@@ -129,12 +139,19 @@ def taken(found: PackedNumbers, own: Restored) -> None:
             table.points[k, 1, c], table.impulses[k, c] = floats[at + 3 * k + c], floats[at + 4 * n + 3 * k + c]
             table.moments[k, c] = floats[at + 7 * n + 3 * k + c] if sizes[2] > 0 else 0.0
     at += 10 * n if sizes[2] > 0 else 7 * n
-    for _ in range(sizes[6]):
+    _turning(floats[at:], sizes[6], table)
+    recalled(own.touches, found.pairs[: sizes[5]])
+    own.touches.fresh[0] = 1
+
+
+@compiled
+def _turning(floats: Floats, count: int, table: ContactTable) -> None:
+    """What is known of contacts that turn with their bodies."""
+    at = 0
+    for _ in range(count):
         c = int(floats[at])
         table.levels[c], table.debts[c], table.ways[c] = int(floats[at + 1]), floats[at + 2], floats[at + 3]
         for i in range(3):
             table.normals[c, i] = floats[at + 4 + i]
             table.arms[c, 0, i], table.arms[c, 1, i] = floats[at + 7 + i], floats[at + 10 + i]
         at += TURNING
-    recalled(own.touches, found.pairs[: sizes[5]])
-    own.touches.fresh[0] = 1

@@ -20,7 +20,7 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.actuation import MotorArrays
-from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, generalized
+from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, acting
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.sensors import Sensors
 from recursive_dyn.simulation.state import State, real
@@ -128,9 +128,8 @@ class StepDifferences:
         if move:
             self._move(*move)
         timesteps.forget(simulation)
-        tau, readings = self._acting.copy(), np.zeros(0)
-        if self._forces:
-            tau += generalized(dynamics, self._state.q, self._forces)
+        readings = np.zeros(0)
+        tau = acting(dynamics, timesteps.flight, self._state.q, self._acting.copy(), self._forces)
         try:
             with timesteps.together():
                 timesteps.begin()
@@ -168,6 +167,7 @@ class StepDifferences:
         finally:
             with Held():
                 self._back()
+                timesteps.flight.drive_nothing()
                 timesteps.settings, timesteps.events.touches, timesteps.step_size = settings, touches, size
                 timesteps.flight.tally[:] = counted
                 timesteps.forget(self._simulation)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from recursive_dyn.codegen.call_sequence import CallSequence
-from recursive_dyn.codegen.loops.calling import Arena, Packed
+from recursive_dyn.codegen.loops.calling import Arena, Bound, Packed
+from recursive_dyn.codegen.nanoseconds import clock
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.forest_layout import layout, links_of_bodies
@@ -16,6 +19,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.held_joints import HeldJoints
+from recursive_dyn.simulation import step_start
 from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, Flight
@@ -27,6 +31,7 @@ from recursive_dyn.simulation.momentum import floating_trees, no_momentum
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, idle, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
+from recursive_dyn.simulation.pressed import pressed_trees, sprung
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
@@ -37,11 +42,12 @@ class StepMachine:
     """Steps of one state. ``buffer``: where contacts of the step are written and solved; the stages of a step return
     DONE, LOST or a code as ``native_step`` says. h (1,): its length, times (6,): when its stages began, s.
 
+    lawful: whether trees that a law drives fly by another rule while they are pressed, as those with springs do.
     present: frames to keep up to date, or None where no surroundings need them. arena: memory that a machine had which
     is not used any more, and which grew to what steps need.
     """
 
-    HASTE, FLIGHT, LOOK, SOLVE, KEEPING, ALL = range(6)  # stages of a step, and their number
+    FLIGHT, HASTE, LOOK, SOLVE, KEEPING, ALL = range(6)  # stages of a step, and their number
 
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
@@ -49,7 +55,7 @@ class StepMachine:
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
-        self._share, self._implicit = rule.share, rule.implicit
+        self._share, self._implicit, self._pressed = rule.share, rule.implicit, rule.pressed
         self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
         trees, self._layout = floating_trees(dynamics), layout(model)
@@ -59,14 +65,20 @@ class StepMachine:
         if present is not None:
             at, poses, start = present.arrays, present.poses, present.start_twists
         sources, kept = row_sources(dynamics, motors.arrays), memory.arrays
+        self.lawful, groups = flight.lawful, np.zeros(0, dtype=np.int64)
+        if rule.pressed:
+            groups = np.arange(self._layout.groups) if self.lawful else sprung(model, self._layout)
+        self._apart = len(groups) > 0
+        other = registry.find(rule.pressed) if self._apart else rule
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
-            np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(9),
+            np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(11),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
             lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
-            np.zeros(3, dtype=np.int64), np.zeros(5), kept,
+            np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
+            pressed_trees(model, self._layout, groups, flight.asked, rule.share, other.share),
         )  # fmt: skip
         self.h, self.times = self.arrays.settings[:1], self.arrays.times
         self.buffer = buffer
@@ -78,10 +90,12 @@ class StepMachine:
         self._touches: Touches | None = None
         self._start: StepStart | None = None
         self._lookout: Lookout | None = None
-        self._sequence: CallSequence | None = None  # of all stages, with what is bound and this lookout
+        self.said = DONE  # by the last stage that ``advance`` took
+        # of all stages, with what is bound and this lookout; of a part, driven, implicit
+        self._sequences: dict[tuple[bool, bool, bool], CallSequence] = {}
         self._packed = Packed(self.arrays)
-        self._fly = fly.bind(self._packed, arena=arena)
-        self.arena = self._fly.arena
+        self._flight, plain = flight, fly.bind(self._packed, arena=arena)
+        self.arena, self._flies = plain.arena, {(False, False): plain}
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
         """Before a step, or part of one, of length h: what may have changed since the last one."""
@@ -91,25 +105,30 @@ class StepMachine:
         if self._lively:
             self._pull()
         s = settings
-        options = h, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations
+        share = registry.find(self._pressed).share if self._flight.implicit else self._share
+        options = (
+            h, share, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations,
+            s.microseconds,
+        )  # fmt: skip
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
-            self.arrays.settings[:] = h, self._share, rest, *options[2:], self._implicit * h
+            time = s.microseconds, clock() if s.microseconds < np.inf else 0
+            self.arrays.settings[:] = h, share, rest, *options[3:8], self._implicit * h, *time
             self._options = options
 
     def _pull(self) -> None:
         """Gravity as parameters have it now."""
         gravity = self._dynamics.model.gravity_at(self._dynamics.parameters.values_array)
         self.arrays.trees.gravity[:] = gravity
-        self._gravity = float(np.linalg.norm(gravity))
+        self._gravity = math.sqrt(gravity @ gravity)
 
     def advance(
-        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, first: int = HASTE
+        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, part: bool = False
     ) -> int:
         """Take all stages of a step in one go, up to one that has more to say than DONE: that one, or ALL.
 
         Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. No
-        free bodies take part, nor did in the step before. first: the stage to begin with.
+        free bodies take part, nor did in the step before. part: of a step, of which haste has been asked.
         """
         buffer, kept = self.buffer, self._memory.contacts
         self.begin(tau, h, settings)
@@ -121,17 +140,33 @@ class StepMachine:
             self._bind()
         if self._touches is not events.touches:
             self._bind_keep(events)
-        sequence = self._sequence
-        if sequence is None or lookout is not self._lookout:
-            haste, look = (call or idle.bind(self.arrays.counts) for call in lookout)
-            sequence = CallSequence((haste, self._fly, look, self._solve, self._keep), self.times)
-            self._sequence, self._lookout = sequence, lookout
-        return sequence(first)
+        if lookout is not self._lookout:
+            self._sequences, self._lookout = {}, lookout
+        key = part, self._flight.driven, self._flight.implicit
+        if key not in self._sequences:
+            haste = None if part else lookout.haste
+            haste, look = (call or idle.bind(self.arrays.counts) for call in (haste, lookout.look))
+            calls = self._fly, haste, look, self._solve, self._keep
+            self._sequences[key] = CallSequence(calls, self.times)
+        sequence = self._sequences[key]
+        stage = sequence()
+        self.said = sequence.said
+        return stage
 
     @property
-    def said(self) -> int:
-        """What the last stage said that ``advance`` took."""
-        return DONE if self._sequence is None else self._sequence.said
+    def _fly(self) -> Bound:
+        """What flies by the flight's present loop."""
+        flight = self._flight
+        key = flight.driven, flight.implicit
+        if key not in self._flies:
+            arrays = self.arrays._replace(flight=flight.present_arrays)
+            if self._apart or flight.implicit:
+                arrays = arrays._replace(other=flight.pressed.present_arrays)
+            if flight.implicit:  # all trees fly as those that are pressed
+                own = registry.find(self._pressed).share
+                arrays = arrays._replace(flight=arrays.other, pressed=arrays.pressed._replace(own=own, other=own))
+            self._flies[key] = fly.bind(arrays, arena=self.arena)
+        return self._flies[key]
 
     def fly(self) -> int:
         """Fly on from the state."""
@@ -183,6 +218,8 @@ class StepMachine:
         self._bind()
         self._bind_keep(events)
         events.warm_up()
+        step_start.warm_up()
+        idle.warm()
 
     def explain(self) -> None:
         """Raise StateError for numbers that are not finite: for the first function of the state that has none."""
@@ -198,7 +235,7 @@ class StepMachine:
         kept.grow(len(table.gaps))
         given = self._packed, self._layout, self.buffer.packed, kept.packed, self._free
         self._solve = solve_and_settle.bind(*given, arena=self.arena)
-        self._touches = self._sequence = None
+        self._touches, self._sequences = None, {}
         self._versions = self.buffer.version, kept.version
 
     def _bind_keep(self, events: Events) -> None:
@@ -206,7 +243,7 @@ class StepMachine:
         self._touches = events.touches
         tables = self.buffer.packed, self._memory.contacts.packed, events.packed
         given = self._packed, *tables, self._dynamics.model.nb
-        self._keep, self._sequence = keep.bind(*given, arena=self.arena), None
+        self._keep, self._sequences = keep.bind(*given, arena=self.arena), {}
 
     def _take(self, free: FreeBodies) -> None:
         """Free bodies as a solve reads them."""

@@ -9,6 +9,8 @@ import numpy as np
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.notebook import counted
+from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.breaking import Breaking, BrokenJoint
 from recursive_dyn.simulation.events import ContactEvent
@@ -25,7 +27,23 @@ class StepResults(Stepped[Dynamics]):
 
     _timesteps: Timesteps
     _tau: np.ndarray
+    _integrator: str
     breaking: Breaking
+
+    def __repr__(self) -> str:
+        bodies, nv = counted(self._dynamics.model.nb, "body", "bodies"), self._dynamics.nv
+        rate = 1.0 / self._timestep
+        steps = f"1/{round(rate)}" if abs(rate - round(rate)) < 1e-9 * rate else f"{self._timestep:.6g}"
+        steps = f"steps of {steps} s by {self._integrator}"
+        return f"<Simulation: {bodies}, nv {nv}, time {self.time:.6g} s, {self._energy()}, {steps}>"
+
+    def _energy(self) -> str:
+        dynamics, q, v = self._dynamics, self._state.q, self._state.v
+        try:
+            energy = dynamics.kinetic_energy(q, v) + dynamics.potential_energy(q) + dynamics.elastic_energy(q)
+        except StateError as error:
+            return f"no energy ({error})"
+        return f"energy {float(energy):.6g} J"
 
     @property
     def solution(self) -> Solution:
@@ -71,6 +89,12 @@ class StepResults(Stepped[Dynamics]):
     def motor_forces(self) -> dict[str, MotorForce]:
         """What motors did in the last step, by velocity coordinate: ``motor_forces["arm.q"].force``, ``.saturated``."""
         return self._timesteps.motors.forces(self.coordinate_impulses, self._timestep)
+
+    @property
+    def joint_coordinates(self) -> np.ndarray:
+        """In maximal coordinates those of the joints (reduced.nq,), turns included, where the last step found them: for
+        ``near`` of ``dynamics.to_reduced``. Not finite before a first step; none in joint coordinates."""
+        return self._timesteps.memory.arrays.joints.copy()
 
     @property
     def multipliers(self) -> np.ndarray:

@@ -11,6 +11,11 @@ from recursive_dyn.simulation.momentum import remembered
 from recursive_dyn.simulation.state import State
 
 
+def warm_up() -> None:
+    """Compile or load what the first step in parts takes."""
+    _copied.warm()
+
+
 class StepStart:
     """State, memory and who touches whom, as they were when they were noted."""
 
@@ -51,6 +56,8 @@ def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room
     target.facts[:] = source.facts
     target.tolerance[:] = source.tolerance
     remembered(target.momentum, source.momentum)
+    target.pressed[:] = source.pressed
     target.times[:] = source.times
     target.parts[:] = source.parts
     target.steps[:] = source.steps
+    target.joints[:] = source.joints

@@ -78,7 +78,7 @@ class Stepped(ABC, Generic[Equations]):
 
     @q.setter
     def q(self, value: Any) -> None:
-        self._state.q[:] = numbers(self._dynamics, "q", value, self._state.q.size)
+        self._write("q", value, self._state.q)
 
     @property
     def v(self) -> np.ndarray:
@@ -87,7 +87,15 @@ class Stepped(ABC, Generic[Equations]):
 
     @v.setter
     def v(self, value: Any) -> None:
-        self._state.v[:] = numbers(self._dynamics, "v", value, self._state.v.size)
+        self._write("v", value, self._state.v)
+
+    def _write(self, name: str, value: Any, target: np.ndarray) -> None:
+        """Write what was given into an array of numbers of all coordinates; time, the last one, need not be given."""
+        count = len(target)
+        several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+        if several and self._state.at is not None and len(value) == count - 1:
+            count -= 1
+        target[:count] = numbers(self._dynamics, name, value, count)
 
     @abstractmethod
     def step(self, count: int = 1) -> None:

@@ -1,9 +1,9 @@
 """One timestep: fly, look, solve, settle, tell.
 
 The integrator flies as if nothing touched and no coordinate had limits. Contacts are looked for where that leads, so
-that nothing is met too late; the impulses that forbid it are solved for, and change the velocity there, and move
-positions by the time for which each would have acted. The state settles on its constraints and on the momentum that it
-is owed. What surrounds the simulation is told.
+that nothing is met too late; where that is too far into something, it is flown anew in parts. The impulses that forbid
+it are solved for, and change the velocity there, and move positions by the time for which each would have acted. The
+state settles on its constraints and on the momentum that it is owed. What surrounds the simulation is told.
 
 Where nothing can be touched, and until a step would end beyond a limit, many steps are flown at once, in machine code.
 """
@@ -21,7 +21,6 @@ from recursive_dyn.codegen.progress import waiting
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.model.limits import rubbing
@@ -32,9 +31,9 @@ from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.joint_loads import JointLoads
 from recursive_dyn.simulation.memory import Memory
-from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
+from recursive_dyn.simulation.sampled_motion import Motions
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded, Surroundings
@@ -50,8 +49,10 @@ class Timesteps:
     last step left; buffer: what this one meets; step_size: of the step, or part, being taken, s; loads: of its joints.
     """
 
-    def __init__(self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None) -> None:
-        self._forces = StepForces(dynamics, integrator)
+    def __init__(
+        self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None, motions: Motions = ()
+    ) -> None:
+        self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = Flight(dynamics, integrator, None if before is None else before.flight.tally)
         self.position_share = registry.find(integrator).share
@@ -62,9 +63,10 @@ class Timesteps:
         self.buffer: ContactBuffer = ContactBuffer() if before is None else before.buffer
         self._within = self._native = False  # in a step, whose frames are its machine's; after one taken in one go
         self.settings: Settings = Settings() if before is None else before.settings
-        self.motors = Motors(dynamics)
+        self.motors = self._forces.motors
         self.events: Events = Events(dynamics.bodies) if before is None else before.events
         self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
+        self._forces.remember(self.memory.arrays.joints)
         self._detection, self.step_size = Detection(), 0.0
         self.loads: JointLoads | None = JointLoads(dynamics) if dynamics.hanging.strengths else None
 
@@ -137,13 +139,12 @@ class Timesteps:
     def ready(self) -> StepMachine:
         """The machine code of a timestep among these surroundings."""
         machine, alone = self._machine, self._detection.surroundings is None and self.loads is None
-        if machine is None or (machine.present is None) is not alone:
+        if machine is None or (machine.present is None) is not alone or machine.lawful is not self.flight.lawful:
             from recursive_dyn.simulation.step_machine import StepMachine  # brings the solver of impulses
 
-            present = None if alone else self.at_present()
             machine = self._machine = StepMachine(
-                self._dynamics, self._integrator, self.flight, self._state, self.motors, self.memory, present,
-                self.buffer, self._arena,
+                self._dynamics, self._integrator, self.flight, self._state, self._forces.own_motors, self.memory,
+                None if alone else self.at_present(), self.buffer, self._arena,
             )  # fmt: skip
         return machine
 
@@ -156,35 +157,40 @@ class Timesteps:
 
     def _fly_on(self, tau: np.ndarray, h: float, count: int) -> int:
         """Up to ``count`` timesteps that touch nothing and end within the limits; their number."""
-        state, start, done, stopped, constrained = self._state, self._state.time, 0, False, self._forces.constrained
+        state, start, done, stopped, lands = self._state, self._state.time, 0, False, self._forces.lands
         while done < count and not stopped:
-            q, v = (state.q.copy(), state.v.copy()) if constrained else (state.q, state.v)
-            now, most = self._forces.forces(state, tau, h), 1 if self._forces.singly else count - done
+            if self._forces.timed:
+                self._forces.begin(state, h)
+            q, v = (state.q.copy(), state.v.copy()) if lands else (state.q, state.v)
+            now, most = self._forces.forces(state, tau, h), 1 if self._forces.one_by_one else count - done
             flown, stopped = self.flight.advance(q, v, now, h, most, state.time, limits=True)
-            if constrained and flown:
-                q, v = self._landed(q, v)
-                state.q[:], state.v[:] = q, v
+            if lands and flown:
+                state.q[:], state.v[:] = self._forces.landed(q, v, state.time)
             # state and time are written with no call in between: Python serves interrupts at calls, and finds both
             done += flown
             state.clock[0] = start + done * h
+            if self._forces.timed:
+                self._forces.end(state)
         if done:
             self.memory.forget()
         return done
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""
-        self._native, stage, lookout = False, machine.HASTE, self._lookout(machine)
+        if self._forces.timed:
+            self._forces.begin(self._state, h)
+        self._native = False
         try:
-            if lookout is not None:
-                stage = machine.advance(lookout, self.events, tau, h, self.settings)
+            stage = self._advance(machine, tau, h, False)
             self._native = stage == machine.ALL
             if not self._native:
                 with Held():
-                    said = machine.said if lookout is not None else NOT_KNOWN
-                    self._by_hand(machine, simulation, tau, h, stage, said)
+                    self._by_hand(machine, simulation, tau, h, stage)
         except BaseException:
             machine.undo()
             raise
+        if self._forces.timed:
+            self._forces.end(self._state)
         self.step_size = h
 
     def _lookout(self, machine: StepMachine) -> Lookout | None:
@@ -193,20 +199,30 @@ class Timesteps:
             return None
         return self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
 
-    def _by_hand(
-        self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int, said: int
-    ) -> None:
-        """A timestep, whole or not at all, from a stage on that said why it is not enough."""
-        state, time, kept = self._state, self._state.time, self._detection.kept
+    def _advance(self, machine: StepMachine, tau: np.ndarray, h: float, part: bool) -> int:
+        """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE."""
+        lookout = self._lookout(machine)
+        if lookout is not None:
+            return machine.advance(lookout, self.events, tau, h, self.settings, part)
+        machine.begin(self._forces.forces(self._state, tau, h), h, self.settings)
+        machine.times[machine.FLIGHT] = perf_counter()
+        machine.said = machine.fly()
+        return machine.FLIGHT
+
+    def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> None:
+        """A timestep, whole or not at all, from a stage on that said why that is not enough; or in parts."""
+        state, time, kept, parts = self._state, self._state.time, self._detection.kept, 1
         try:
-            if stage == machine.HASTE:
-                parts = self._detection.parts(simulation, self.settings, h, said)
-                if parts == 1:
-                    self._part(machine, simulation, tau, h)
-                else:
-                    self._in_parts(machine, simulation, tau, h, parts)
+            self.step_size, self._within = h, True
+            if stage <= machine.HASTE:
+                self._flown(machine, h, stage)
+                more = machine.said if stage == machine.HASTE else NOT_KNOWN
+                parts = self._detection.parts(simulation, self.settings, h, more)
+            if parts == 1:
+                self._go_on(machine, simulation, h, stage)
             else:
-                self._go_on(machine, simulation, tau, h, stage, said)
+                machine.undo()
+                self._in_parts(machine, simulation, tau, h, parts)
             state.time = time + h
         except BaseException:
             machine.undo()
@@ -217,12 +233,12 @@ class Timesteps:
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
-        part, start = machine.arrays.part, machine.start(self.events)
+        part, start, time = machine.arrays.part, machine.start(self.events), self._state.time
         start.note()
         try:
             with self._detection.together():
                 for k in range(parts):
-                    part[:] = k, parts
+                    part[:], self._state.clock[0] = (k, parts), time + k * h / parts
                     self._part(machine, simulation, tau, h / parts)
                     if self.loads:
                         self.loads.note(self.at_present(), self.memory, h / parts)
@@ -237,26 +253,14 @@ class Timesteps:
     def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """The step, or a part of it: fly, look, solve and settle, tell."""
         self.step_size, self._within = h, False
-        lookout = self._lookout(machine)
-        if lookout is None:
-            machine.begin(self._forces.forces(self._state, tau, h), h, self.settings)
-            machine.times[machine.FLIGHT] = perf_counter()
-            self._go_on(machine, simulation, tau, h, machine.FLIGHT, machine.fly())
-        else:
-            stage = machine.advance(lookout, self.events, tau, h, self.settings, machine.FLIGHT)
-            if stage != machine.ALL:
-                self._go_on(machine, simulation, tau, h, stage, machine.said)
+        stage = self._advance(machine, tau, h, True)
+        if stage != machine.ALL:
+            self._flown(machine, h, stage)
+            self._go_on(machine, simulation, h, stage)
 
-    def _go_on(
-        self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int, said: int
-    ) -> None:
-        """The step, or a part of it, from a stage on that said this."""
-        times, looked = machine.times, None
-        if stage == machine.FLIGHT:
-            self._flown(machine, machine.tau, h, said)
-            times[machine.LOOK] = perf_counter()
-        elif stage == machine.LOOK:
-            looked = said
+    def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> None:
+        """The step, or a part of it, that has flown, from a stage on that said more than DONE."""
+        times, said, looked = machine.times, machine.said, machine.said if stage == machine.LOOK else None
         if stage < machine.SOLVE:
             self._within = True
             self._detection.look(simulation, machine.buffer, self.settings, looked)
@@ -268,13 +272,15 @@ class Timesteps:
             times[machine.KEEPING] = perf_counter()
         machine.keep(self.events)
 
-    def _flown(self, machine: StepMachine, tau: np.ndarray, h: float, code: int) -> None:
-        """What flew as if nothing touched and no coordinate had limits said this."""
-        if code != DONE:
+    def _flown(self, machine: StepMachine, h: float, stage: int) -> None:
+        """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage."""
+        if stage == machine.FLIGHT:
+            machine.times[machine.HASTE] = perf_counter()
+        if stage == machine.FLIGHT and (code := machine.said) != DONE:
             state = self._state
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
                 machine.explain()
-            self.flight.advance(state.q, state.v, tau, h, 1, state.time, limits=False)  # says why, or takes more care
+            self.flight.advance(state.q, state.v, machine.tau, h, 1, state.time, limits=False)  # tells, or is careful
             if machine.present is not None:
                 machine.present.update(state.q, state.v)
 
@@ -288,13 +294,6 @@ class Timesteps:
                 " timestep. The last good state is kept"
             )
         self._within = False
-        if self._forces.constrained:
+        if self._forces.lands:
             state = self._state
-            state.q[:], state.v[:] = self._landed(state.q, state.v)
-
-    def _landed(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The state brought onto the constraints."""
-        try:
-            return settled(self._dynamics, q, v)
-        except StateError as error:
-            raise StateError(f"simulation at t = {self._state.time:.6g} s: {error}") from None
+            state.q[:], state.v[:] = self._forces.landed(state.q, state.v, state.time)

@@ -96,6 +96,7 @@ ARGUMENTS: dict[str, dict[str, Argument]] = {
     "universal": {"first": _AXIS, "second": _AXIS},
     "planar": {"normal": _AXIS},
     "euler": {"order": _WORD},
+    "exponential_map": {},
     "ball": {},
     "free": {},
     "wheel": {"radius": _SIZE, "track": _SIZE, "inside": _FLAG},
@@ -109,7 +110,7 @@ ARGUMENTS: dict[str, dict[str, Argument]] = {
     "bspline_surface": {"points": _GRID, "degree": _pair_of(whole), "closed": _pair_of(flag), **_SURROUNDINGS},
     "surface": {"on": _surface("u", "v"), "frame": _WORD},
     "surface_on_surface": {"first": _surface("u1", "v1"), "second": _surface("u2", "v2"), "flip": _FLAG,
-                           "turn": _NUMBER, "spin": _FLAG},
+                           "turn": _NUMBER, "spin": _FLAG, "charts": _FLAG},
 }  # fmt: skip
 
 # Those that a person calls with SymPy, as they are called with scalars.
@@ -117,8 +118,8 @@ _FROM_SCALARS: dict[str, Callable[..., Joint]] = {
     "curve": lambda f, name, **options: along(f, name, options, {}),
     "rolling": lambda **given: rolling_along(**given, settings={}),
     "surface": lambda on, frame: gliding(on, frame, {}),
-    "surface_on_surface": lambda first, second, flip, turn, spin: touching(
-        SurfaceContact(first, second, flip, turn, spin), {}
+    "surface_on_surface": lambda first, second, flip, turn, spin, charts: touching(
+        SurfaceContact(first, second, flip, turn, spin, charts), {}
     ),
 }
 
@@ -160,10 +161,11 @@ SIZES: dict[str, tuple[str, ...]] = {
     "sphere": ("radius",),
     "ellipsoid": ("a", "b", "c"),
     "torus": ("radius", "tube"),
+    "rim": ("radius",),
     "cylinder": ("radius",),
     "paraboloid": ("a", "b"),
 }
-_WITH_POLES = ("sphere", "ellipsoid", "torus", "cylinder")
+_WITH_POLES = ("sphere", "ellipsoid", "torus", "rim", "cylinder")
 _OWN = "surface"  # the kind, and the usual name, of one that is given by its expressions
 
 

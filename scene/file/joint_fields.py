@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,9 @@ from scene.file import constructors, formula_reader, formula_writer
 from scene.file.document import brief, fields, items, number, table, text, unusual
 from scene.file.formula_reader import FormulaReader
 from scene.file.names import Names
+from scene.file.turn_fields import read_turn, write_turn
 from scene.joints.charts import charts
-from scene.joints.coordinate_settings import MAX_COORDINATES
+from scene.joints.coordinate_settings import DEFAULTS, MAX_COORDINATES
 from scene.joints.parametric_joint import Joint, Origin, composed
 
 _ATTRIBUTES = ("program", "coordinates", "origin")
@@ -104,6 +104,7 @@ def _read_made(name: str, value: Any, names: Names, depth: int) -> Joint:
             raise ModelError(f"part {i + 1} of {name}: {error}") from None
     if name == "charts":
         return charts(*parts)
+    parts = [part.of_one_chart for part in parts]
     if any(part.coupling or part.drive or part.charts for part in parts) or not parts:
         raise ModelError("compose is of joints with one chart each that neither follow nor are driven; correct it")
     return composed(*parts)
@@ -212,13 +213,15 @@ def _check_manifold(number: int, factor: Factor, parameters: frozenset[str]) -> 
             )
 
 
-SETTINGS = {f.name: f.default for f in dataclass_fields(Coordinate) if f.name not in ("name", "limits")}
+SETTINGS = {name: value for name, value in DEFAULTS.items() if name != "limits"}
 
 
 def write_coordinate(c: Coordinate) -> dict[str, Any]:
     """The fields of a coordinate; what is as a coordinate has it anyway is left out."""
     result: dict[str, Any] = {"name": c.name}
-    if any(map(math.isfinite, c.limits)):
+    if c.turn is not None:
+        result["limits"] = write_turn(c.turn)
+    elif any(map(math.isfinite, c.limits)):
         result["limits"] = [x if math.isfinite(x) else None for x in c.limits]
     given = unusual({name: getattr(c, name) for name in SETTINGS}, SETTINGS)
     return result | {name: number(f"{name} of coordinate '{c.name}'", x) for name, x in given.items()}
@@ -229,16 +232,19 @@ def read_coordinate(value: Any) -> Coordinate:
     given = fields("a coordinate", value, ("name",), ("limits", *SETTINGS))
     name = text("name of a coordinate", given["name"])
     what = f"limits of coordinate '{name}'"
-    low, high = table(what, given.get("limits", [None, None]), (2,), _limit)
+    own, turn = given.get("limits", [None, None]), None
+    if isinstance(own, dict):
+        turn, own = read_turn(what, own), [None, None]
+    low, high = table(what, own, (2,), _limit)
     settings = {s: number(f"{s} of coordinate '{name}'", given[s]) for s in SETTINGS if s in given}
     limits = (-math.inf if low is None else low, math.inf if high is None else high)
-    return Coordinate(name, limits, **settings)
+    return Coordinate(name, limits, turn=turn, **settings)
 
 
 def as_settings(coordinates: list[Coordinate]) -> dict[str, Any]:
     """What a joint takes to give its coordinates these properties."""
     settings: dict[str, Any] = {name: [getattr(c, name) for c in coordinates] for name in SETTINGS}
-    settings["limits"] = [c.limits for c in coordinates] or None
+    settings["limits"] = [c.turn or c.limits for c in coordinates] or None
     return settings
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.joint.charted_program import chart_name
+from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.model.constraint import quantity, rate_name
 from scene.body import Body
 
@@ -14,8 +16,9 @@ class Names:
 
     def __init__(self, parameters: Iterable[str], shared: Iterable[str]) -> None:
         self.parameters = frozenset(parameters)
-        self._coordinates = set(shared)  # and the plain coordinates of bodies so far
+        self._coordinates = {*shared, CLOCK}  # and the plain coordinates of bodies so far
         self._rates = {rate_name(name) for name in self._coordinates}
+        self._charts: set[str] = set()  # what says which chart of a body's joint is in force
         self._bodies: dict[str, int] = {}
 
     @property
@@ -31,12 +34,16 @@ class Names:
             return  # its coordinates are functions of others, and have no place of their own
         labels = [f"{body.name}.{c.name}" for c in joint.coordinates]
         self._rates.update(map(rate_name, labels))
+        if joint.charts:
+            self._charts.add(chart_name(body.name))
         for factor in joint.program.factors:
             if factor.space.flat:
                 self._coordinates.update(labels[factor.first_v : factor.first_v + factor.nv])
 
     def check_in_body(self, name: str) -> None:
         """ModelError for a name that a mass, an inertia or a placement cannot use."""
+        if name == CLOCK:
+            raise ModelError("'time' may stand in joints, constraints and forces only")
         if name not in self.parameters:
             raise ModelError(f"unknown parameter '{name}'; declare it among the scene's parameters")
 
@@ -50,7 +57,7 @@ class Names:
 
     def check_in_constraint(self, name: str) -> None:
         """ModelError for a name that a constraint cannot use."""
-        known = name in self.parameters or name in self._coordinates or name in self._rates
+        known = any(name in names for names in (self.parameters, self._coordinates, self._rates, self._charts))
         if not known and quantity(name, self._bodies) is None:
             raise ModelError(
                 f"unknown name '{name}'; use a parameter, a coordinate, rate(coordinate), or a body's position.x,"

@@ -22,6 +22,7 @@ from typing import Any
 
 from recursive_dyn.codegen import whole_file
 from recursive_dyn.errors import ModelError, SceneFileError
+from recursive_dyn.joint.coordinate import CLOCK
 from scene.body import Body, Node
 from scene.constraint_group import DROP, REFUSE, ConstraintGroup
 from scene.content import SceneContent
@@ -183,6 +184,8 @@ def _fill_world(scene: SceneContent, content: dict[str, Any], folder: Path) -> N
 def _check_identifier(what: str, name: str) -> None:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ModelError(f"{what} name '{name}' is not an identifier; rename it")
+    if name == CLOCK:
+        raise ModelError(f"{what} '{CLOCK}': that is scene.time, which every scene has; rename it")
 
 
 def _checked(content: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Parametric joints: each is one transform G(q); derivatives, motion subspace and bias follow from it."""
 
+from recursive_dyn.joint.turn_limits import TurnLimits
 from scene.joints import surfaces
 from scene.joints.charts import charts
 from scene.joints.curves.curve import bezier, bspline, curve
@@ -16,6 +17,7 @@ from scene.joints.elementary import (
     screw,
     universal,
 )
+from scene.joints.exponential import exponential_map
 from scene.joints.parametric_joint import Joint
 from scene.joints.rolling import gear, rack, rolling, wheel
 from scene.joints.surfaces.gliding import surface, surface_on_surface
@@ -26,6 +28,7 @@ __all__ = [
     "CurvePath",
     "Joint",
     "PatchShape",
+    "TurnLimits",
     "ball",
     "bezier",
     "bezier_surface",
@@ -35,6 +38,7 @@ __all__ = [
     "curve",
     "cylindrical",
     "euler",
+    "exponential_map",
     "fixed",
     "free",
     "gear",

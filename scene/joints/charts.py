@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.joint import joint_program as core
+from recursive_dyn.joint.charted_program import charted
+from recursive_dyn.joint.turn_limits import TurnLimits
+from scene.joints.coordinate_settings import refuse_in_charts
 from scene.joints.parametric_joint import Joint, Origin
+
+_INSTEAD = {
+    "limits": "use charts(..., limits=joints.TurnLimits(...)) for how it turns, ",
+    "stiffness": "use scene.bushing or scene.spring, ", "damping": "use scene.bushing or scene.spring, ",
+}  # fmt: skip
 
 
 class SeveralCharts(Origin):
@@ -21,21 +28,27 @@ class SeveralCharts(Origin):
         return charts(*(a @ b for a in first.charts or (first,) for b in second.charts or (second,)))
 
 
-def charts(*parameterisations: Joint) -> Joint:
+def charts(*parameterisations: Joint, limits: TurnLimits | None = None) -> Joint:
     """One joint written in several coordinates; simulations switch between them where one becomes singular.
 
     Two or more joints of plain coordinates, equally many, that describe the same motion:
     ``charts(joints.euler("xyz"), joints.euler("zxz"))``, or a bead on spheres with their poles on different axes. They
-    need not each reach every pose, as long as they overlap. The coordinates' names are the first one's.
+    need not each reach every pose, as long as they overlap; a hole between them, in which all are singular, is told by
+    a warning when the scene is compiled. The coordinates' names are the first one's.
 
     Which chart is in force is the parameter "<body>.chart" of the compiled dynamics, 0 at first: q, v, a and tau are
     read in it. A simulation has its own, and carries q, v and tau over between steps (``Simulation.charts``,
     ``rechart``).
-    Limits, springs, damping, rotors and friction have no meaning that all charts share and are refused, as are
-    constraints and other joints that use the coordinates. Composed with another joint, charts are composed one by one.
+    ``limits`` are of how the body turns against the joint's place, as of a ball, whatever chart is in force: a bead
+    whose frame goes along with a sphere's normal stays within a cap. Springs and dampers that all charts share are
+    ``scene.bushing`` and ``scene.spring``. Coordinates' own limits, springs, damping, rotors and friction have no
+    meaning in the other charts and are refused, as are constraints, motors and other joints that use them;
+    ``scene.roll`` writes its rows in every chart. Composed with another joint, charts are composed one by one.
+    ``driven`` and ``follow`` drive the first chart's coordinates: the joint then has none of its own, and needs no
+    other chart.
     Si & Guenter (2011), section 6. Raises ModelError; that charts differ in their motion, when the scene is compiled.
     """
-    given = [chart for joint in parameterisations for chart in (getattr(joint, "charts", ()) or (joint,))]
+    given = [chart for joint in parameterisations for chart in _of(joint)]
     for k, chart in enumerate(given):
         _check(f"chart {k + 1}", chart)
     if len(given) < 2:
@@ -46,8 +59,16 @@ def charts(*parameterisations: Joint) -> Joint:
     names = [c.name for c in given[0].coordinates]
     if "chart" in names:
         raise ModelError("a joint of several charts has a parameter 'chart'; give the coordinate 'chart' another name")
-    program = core.charted([chart.program for chart in given])
-    return Joint.made(SeveralCharts("charts", {"charts": tuple(given)}), program, names, {})
+    program = charted([chart.program for chart in given])
+    joint = Joint.made(SeveralCharts("charts", {"charts": tuple(given)}), program, names, {"limits": limits})
+    refuse_in_charts(joint.coordinates)
+    return joint
+
+
+def _of(joint: Joint) -> tuple[Joint, ...]:
+    """The charts that a person gave a joint, else the joint in one."""
+    one = joint.of_one_chart if isinstance(joint, Joint) else joint
+    return getattr(one, "charts", ()) or (one,)
 
 
 def _check(what: str, chart: Joint) -> None:
@@ -70,6 +91,6 @@ def _check(what: str, chart: Joint) -> None:
         used = [name for name, x in settings.items() if x]
         if used:
             raise ModelError(
-                f"{what}: {used[0]} of coordinate '{c.name}' has no meaning in the other charts; leave it out, or use"
-                " one chart"
+                f"{what}: {used[0]} of coordinate '{c.name}' has no meaning in the other charts;"
+                f" {_INSTEAD.get(used[0], '')}leave it out, or use one chart"
             )

@@ -13,6 +13,8 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.joint.turn_limits import TurnLimits
+from recursive_dyn.spatial.spaces import RigidMotion, Rotation
 from scene.number_checks import as_floats
 
 MAX_COORDINATES = 6  # of a joint
@@ -21,6 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "limits": None, "damping": 0.0, "stiffness": 0.0, "rest": 0.0, "armature": 0.0, "friction": 0.0,
     "effort": np.inf, "velocity": np.inf,
 }  # fmt: skip
+_INSTEAD = {True: "use limits=joints.TurnLimits(...),", False: "use"}
 _MOSTS = ("effort", "velocity")  # which may be infinite
 WRITTEN = ", ".join(DEFAULTS).replace(", velocity", " and velocity")
 
@@ -55,17 +58,22 @@ def _coordinates(names: Sequence[str], settings: Mapping[str, Any]) -> tuple[Coo
     if unknown:
         raise ModelError(f"a joint takes {WRITTEN}, not '{unknown[0]}'")
     chosen = {**DEFAULTS, **settings}
-    limits = _limits(names, chosen.pop("limits"))
+    given = chosen.pop("limits")
+    turns, limits = _turns(names, given), _limits(names, _without_turns(given))
     columns = {key: _per_coordinate(names, key, value) for key, value in chosen.items()}
     return tuple(
-        Coordinate(name, limits[i], **{key: column[i] for key, column in columns.items()})
+        Coordinate(name, limits[i], turn=turns.get(i), **{key: column[i] for key, column in columns.items()})
         for i, name in enumerate(names)
     )
 
 
 def settings_of(coordinates: Sequence[Coordinate]) -> dict[str, Any]:
     """What a joint takes to give its coordinates these properties."""
-    return {key: [getattr(c, key) for c in coordinates] for key in DEFAULTS} if coordinates else {}
+    if not coordinates:
+        return {}
+    return {key: [getattr(c, key) for c in coordinates] for key in DEFAULTS} | {
+        "limits": [c.turn or c.limits for c in coordinates]
+    }
 
 
 def told_apart(joints: Iterable[Sequence[Coordinate]]) -> tuple[Coordinate, ...]:
@@ -98,6 +106,24 @@ def _per_coordinate(names: Sequence[str], key: str, value: Any) -> list[float]:
     return [float(x) for x in values]
 
 
+def _turns(names: Sequence[str], limits: Any) -> dict[int, TurnLimits]:
+    """The limits of balls among those given, by the number of the coordinate that has them: of one, the first."""
+    listed = [limits] if isinstance(limits, TurnLimits) else limits if isinstance(limits, (list, tuple)) else []
+    found = {i: x for i, x in enumerate(listed) if isinstance(x, TurnLimits)}
+    if found and max(found) >= len(names):
+        raise ModelError(f"TurnLimits are of a ball or a free joint, not of one of ({', '.join(names)})")
+    return found
+
+
+def _without_turns(limits: Any) -> Any:
+    """The same limits, of which those of balls leave the coordinates free."""
+    if isinstance(limits, TurnLimits):
+        return None
+    if isinstance(limits, (list, tuple)) and any(isinstance(x, TurnLimits) for x in limits):
+        return [UNLIMITED if x is None or isinstance(x, TurnLimits) else x for x in limits]
+    return limits
+
+
 def _limits(names: Sequence[str], limits: Any) -> list[tuple[float, float]]:
     if limits is None:
         return [UNLIMITED] * len(names)
@@ -120,14 +146,50 @@ def refuse_settings_of_driven(coordinates: Sequence[Coordinate]) -> None:
             raise ModelError(f"coordinate '{c.name}' is driven by others: give {WRITTEN} to those")
 
 
-def refuse_springs_on_manifolds(program: JointProgram, coordinates: Sequence[Coordinate]) -> None:
-    """ModelError for stiffness and limits where the position is a quaternion."""
+def refuse_on_manifolds(program: JointProgram, coordinates: Sequence[Coordinate]) -> None:
+    """ModelError for limits where the position is no number, or is one, and is to be a rotation; and for springs of
+    which there is no rotation vector."""
+    turning = {f.first_v for f in program.factors if isinstance(f.space, Rotation | RigidMotion)}
+    turning |= {0} if program.charts else set()
+    for i, c in enumerate(coordinates):
+        if c.turn is not None and i not in turning:
+            raise ModelError(
+                f"TurnLimits of coordinate '{c.name}': they are of a ball or a free joint, and of the first of its"
+                " coordinates where limits are listed one by one"
+            )
     for f in program.factors:
         if not f.space.flat:
+            turns = isinstance(f.space, Rotation | RigidMotion)
             for c in coordinates[f.first_v : f.first_v + f.nv]:
-                if c.stiffness or c.limits != UNLIMITED:
+                if c.limits != UNLIMITED or (c.stiffness and not turns):
                     raise ModelError(
                         f"coordinate '{c.name}' is a velocity on the space '{f.space.name}', whose points are"
-                        f" {f.space.written}: stiffness and limits have no meaning there; use joints.euler or"
-                        " joints.universal"
+                        f" {f.space.written}: {'limits' if turns else 'stiffness and limits'} have no meaning there;"
+                        f" {_INSTEAD[turns]} joints.euler or joints.universal"
                     )
+
+
+def only_turns(coordinates: Sequence[Coordinate]) -> bool:
+    """Whether nothing is said of coordinates but how far their joint turns, which has a meaning in every chart."""
+    return all(replace(c, turn=None) == Coordinate(c.name) for c in coordinates)
+
+
+def refuse_in_charts(coordinates: Sequence[Coordinate]) -> None:
+    """ModelError for what the coordinates of a joint of several charts cannot have."""
+    if not only_turns(coordinates):
+        raise ModelError(
+            f"a joint of several charts takes no {WRITTEN}: they have no meaning in all of them; it takes"
+            " limits=joints.TurnLimits(...)"
+        )
+
+
+def with_torsion(program: JointProgram, coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+    """What dynamics know the coordinates as: springs of a ball or a free joint act on its point as a whole."""
+    if not any(c.stiffness for c in coordinates) or all(f.space.flat for f in program.factors):
+        return coordinates
+    result = list(coordinates)
+    for f in program.factors:
+        if not f.space.flat:
+            for i in range(f.first_v, f.first_v + f.nv):
+                result[i] = replace(result[i], stiffness=0.0, torsion=result[i].stiffness)
+    return tuple(result)

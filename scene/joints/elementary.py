@@ -135,12 +135,20 @@ def _product(name: str, arguments: dict[str, Any], joints: list[Joint], settings
 
 
 def ball(**settings: Any) -> Joint:
-    """Any rotation, as a quaternion x, y, z, w; velocity: omega in child axes, rad/s."""
+    """Any rotation, as a quaternion x, y, z, w; velocity: omega in child axes, rad/s.
+
+    stiffness, N m/rad: of a spring with the energy k |phi|^2 / 2, phi the rotation vector from where it rests; rest:
+    that place as a rotation vector. limits: :class:`TurnLimits`, a cone and a twist.
+    """
     return _on("ball", Rotation(), ["wx", "wy", "wz"], settings)
 
 
 def free(**settings: Any) -> Joint:
-    """Any motion, as position and quaternion x, y, z, w; velocity: [omega; v] in child axes."""
+    """Any motion, as position and quaternion x, y, z, w; velocity: [omega; v] in child axes.
+
+    stiffness, rest and limits: as of :func:`ball`; springs, then, N/m and m, of the position along the axes of the
+    joint's place too.
+    """
     return _on("free", RigidMotion(), ["wx", "wy", "wz", "vx", "vy", "vz"], settings)
 
 

@@ -15,14 +15,16 @@ from recursive_dyn.joint.coordinate import Coordinate, CoordinateLimits
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.specification import Coupling
 from recursive_dyn.spatial.spaces import Flat
+from scene.joints import driving
 from scene.joints.coordinate_settings import (
     UNLIMITED,
-    WRITTEN,
     check_names,
     coordinates_of,
+    only_turns,
+    refuse_in_charts,
     refuse_many,
+    refuse_on_manifolds,
     refuse_settings_of_driven,
-    refuse_springs_on_manifolds,
     settings_of,
     told_apart,
 )
@@ -30,7 +32,6 @@ from scene.joints.curves.curve_path import CurvePath
 from scene.joints.joint_text import JointText
 from scene.joints.surfaces.patch_shape import PatchShape
 from scene.joints.surfaces.surface_contact import SurfaceContact
-from scene.number_checks import as_floats
 from scene.scalars import graph_of, lowered
 
 
@@ -67,6 +68,11 @@ class Origin:
         return ()
 
     @property
+    def one_chart(self) -> Joint | None:
+        """The joint in one chart, where its charts are no wish of a person's."""
+        return None
+
+    @property
     def coupling(self) -> Coupling | None:
         """What the joint's one coordinate follows."""
         return None
@@ -80,9 +86,9 @@ class Origin:
         """The joint's coordinates as the constructor gives them by itself."""
         return coordinates_of(names, self.usual)
 
-    def product(self, first: Joint, second: Joint) -> Joint:
-        """The product of two joints, of which one is of this origin."""
-        return composed(first, second)
+    def product(self, first: Joint, second: Joint) -> Joint | None:
+        """The product of two joints, of which one is of this origin; None for that of their transforms."""
+        return None
 
 
 class Joint(JointText):
@@ -137,12 +143,12 @@ class Joint(JointText):
         given = {key: value for key, value in settings.items() if key not in usual or value is not None}
         self.program, self.origin = program, origin
         self.coordinates = coordinates_of(names, {**usual, **given})
-        refuse_springs_on_manifolds(program, self.coordinates)
+        refuse_on_manifolds(program, self.coordinates)
 
     @property
     def limits(self) -> dict[str, CoordinateLimits]:
         """Of position, velocity and effort, by coordinate: ``body.joint.limits["angle"].effort``."""
-        return {c.name: CoordinateLimits(c.limits, c.velocity, c.effort) for c in self.coordinates}
+        return {c.name: CoordinateLimits(c.limits, c.velocity, c.effort, c.turn) for c in self.coordinates}
 
     @property
     def path(self) -> CurvePath | None:
@@ -165,6 +171,11 @@ class Joint(JointText):
         return self.origin.charts if self.origin else ()
 
     @property
+    def of_one_chart(self) -> Joint:
+        """The joint without the charts that it has by itself, if it has any."""
+        return (self.origin and self.origin.one_chart) or self
+
+    @property
     def coupling(self) -> Coupling | None:
         """What a following joint follows; None for any other."""
         return self.origin.coupling if self.origin else None
@@ -184,41 +195,33 @@ class Joint(JointText):
                     " its own"
                 )
         rule = self.origin if self.charts else other.origin
-        return rule.product(self, other) if rule else composed(self, other)
+        return (rule and rule.product(self, other)) or composed(self, other)
 
     def adjusted(self, **settings: Any) -> Joint:
         """This joint with other limits, damping or whatever else a joint takes; what is not given stays."""
-        self._refuse_charts(WRITTEN)
-        joint = self.with_coordinates(
-            coordinates_of([c.name for c in self.coordinates], {**settings_of(self.coordinates), **settings})
-        )
+        wanted = coordinates_of([c.name for c in self.coordinates], {**settings_of(self.coordinates), **settings})
+        if self.charts and (wanted == self.coordinates or only_turns(wanted)):
+            return self if wanted == self.coordinates else self.with_coordinates(wanted)
+        joint = self.of_one_chart.with_coordinates(wanted)
         if joint.drive:
             refuse_settings_of_driven(joint.coordinates)
+        if joint.charts:
+            refuse_in_charts(joint.coordinates)
         return joint
 
     def with_coordinates(self, coordinates: tuple[Coordinate, ...]) -> Joint:
         """This joint with its coordinates described anew."""
         joint = Joint.__new__(Joint)
         joint.program, joint.coordinates, joint.origin = self.program, coordinates, self.origin
-        refuse_springs_on_manifolds(joint.program, coordinates)
+        refuse_on_manifolds(joint.program, coordinates)
         return joint
 
     def follow(self, leader: str, multiplier: float = 1.0, offset: float = 0.0) -> Joint:
         """This one-coordinate joint driven by the coordinate of the body ``leader``: q = multiplier q_l + offset."""
-        self._refuse_charts("a coordinate to follow")
-        if len(self.coordinates) != 1:
-            raise ModelError(
-                f"only a joint of one coordinate can follow '{leader}', this one has {len(self.coordinates)}"
-            )
-        numbers = as_floats([multiplier, offset])
-        if numbers.shape != (2,) or not np.isfinite(numbers).all() or numbers[0] == 0.0:
-            raise ModelError(
-                f"a joint that follows '{leader}' needs a finite multiplier other than 0 and a finite offset, both"
-                " numbers; scene parameters go into driven(...)"
-            )
-        coupling = Coupling(leader, *numbers.tolist())
-        joint = self.with_coordinates(self.coordinates)
-        arguments = {"joint": self, "leader": leader, "multiplier": coupling.multiplier, "offset": coupling.offset}
+        one = self._first_chart
+        coupling = driving.coupling(leader, multiplier, offset, len(self.coordinates))
+        joint = one.with_coordinates(self.coordinates)
+        arguments = {"joint": one, "leader": leader, "multiplier": coupling.multiplier, "offset": coupling.offset}
         joint.origin = Following("follow", arguments, leads=coupling)
         return joint
 
@@ -229,26 +232,18 @@ class Joint(JointText):
         before, and scene parameters. Damping, springs, limits, rotors and friction belong to those coordinates; where
         an open curve or patch ends, it then goes straight on.
         """
-        self._refuse_charts("expressions that drive it")
+        one = self._first_chart
         names = [c.name for c in self.coordinates]
-        if len(expressions) == 1 and isinstance(expressions[0], (tuple, list)):  # body.q is a tuple
-            expressions = tuple(expressions[0])
-        if len(expressions) != len(names):
-            raise ModelError(
-                f"a driven joint needs one expression for each of its coordinates ({', '.join(names)}), not"
-                f" {len(expressions)}"
-            )
-        if any(not f.space.flat for f in self.program.factors):
-            raise ModelError("a ball or free joint has no coordinates that can be driven; use joints.euler or a Joint")
+        drive = driving.functions(expressions, names, self.program)
         ends = (self.path.domain,) if self.path else self.patch.domain if self.patch else ()
         own = [replace(c, limits=UNLIMITED) if c.limits in ends else c for c in self.coordinates]  # nobody asked
         refuse_settings_of_driven(own)
-        drive = tuple(lowered(expressions, f"driven joint of ({', '.join(names)})"))
-        return Joint.made(Driven("drive", {"joint": self, "by": drive}), self.program, names, {})
+        return Joint.made(Driven("drive", {"joint": one, "by": drive}), one.program, names, {})
 
-    def _refuse_charts(self, what: str) -> None:
-        if self.charts:
-            raise ModelError(f"a joint of several charts takes no {what}: they have no meaning in all of them")
+    @property
+    def _first_chart(self) -> Joint:
+        one = self.of_one_chart
+        return one.charts[0] if one.charts else one
 
 
 @dataclass(frozen=True, eq=False)

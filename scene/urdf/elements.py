@@ -67,7 +67,7 @@ class UrdfMimic:
 class UrdfJoint:
     """A <joint>: names of its links, pose (4, 4) in its parent, axis (3,); what the file leaves out is None.
 
-    mosts: effort and velocity where they are above 0; 0 stands for none.
+    mosts: effort and velocity where they are above 0; 0 stands for none. twist: PyBullet's of a spherical joint, rad.
     """
 
     name: str
@@ -80,6 +80,7 @@ class UrdfJoint:
     mosts: Mapping[str, float]
     dynamics: Mapping[str, float]
     mimic: UrdfMimic | None
+    twist: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +161,7 @@ def _joint(element: ET.Element) -> UrdfJoint:
         else UrdfMimic(
             mimic.get("joint", ""), _numbers(mimic, "multiplier", (1.0,))[0], _numbers(mimic, "offset", (0.0,))[0]
         ),
+        0.0 if limit is None else _numbers(limit, "twist", (0.0,))[0],
     )
 
 

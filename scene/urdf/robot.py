@@ -54,7 +54,9 @@ def add(
     Joint types: those of URDF and PyBullet's spherical. Shapes: those of URDF and PyBullet's capsule and plane.
     Inertias are taken as they stand, even where rounding broke the triangle inequality; a link without <inertial> has
     no mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0,
-    mean none; those of effort and velocity where they are above 0. A <mimic> joint follows its leader, whose coordinate
+    mean none; for spherical ones as PyBullet has them, where the swings about x and y, which are lower and upper, the
+    twist about z and the effort are above 0; those of effort and velocity where they are. A <mimic> joint follows its
+    leader, whose coordinate
     takes on its damping and friction; its own limits do not count. Of PyBullet's <contact>, lateral_friction,
     rolling_friction, spinning_friction and restitution are the material of the link's shapes. Meshes show the colours
     and textures of their files where a link says nothing or white, as PyBullet has it. Not modelled: textures that a
@@ -150,7 +152,7 @@ def _joint(joint: UrdfJoint, couplings: dict[str, Follower], prefix: str) -> Joi
         case "planar":
             motion = joints.planar(joint.axis, **dynamics)
         case "spherical":
-            motion = joints.ball(**dynamics)
+            motion = joints.ball(limits=_turn_limits(joint), **dynamics)
         case "floating":
             motion = joints.free(**dynamics)
         case _:
@@ -161,6 +163,14 @@ def _joint(joint: UrdfJoint, couplings: dict[str, Follower], prefix: str) -> Joi
 def _limits(joint: UrdfJoint) -> tuple[float, float] | None:
     """(lower, upper); None where the file gives none, or the empty range that stands for none (lower = upper = 0)."""
     return joint.limits if joint.limits is not None and joint.limits[0] < joint.limits[1] else None
+
+
+def _turn_limits(joint: UrdfJoint) -> joints.TurnLimits | None:
+    """As PyBullet reads a spherical joint: half-angles about x and y in lower and upper, and of the twist about z; None
+    unless all of them and the effort are above 0."""
+    if joint.limits is None or not min(*joint.limits, joint.twist, joint.mosts.get("effort", 0.0)) > 0.0:
+        return None
+    return joints.TurnLimits(swing=joint.limits, twist=(-joint.twist, joint.twist))
 
 
 def _weighs(robot: UrdfRobot, root: str) -> bool:

@@ -29,7 +29,7 @@ def robot(name, fixed, prefix=""):
 
 def moving(dynamics, h, seed=0, away=0.2):
     """A simulation within the limits, with velocities."""
-    rng, sim = np.random.default_rng(seed), rd.Simulation(dynamics, h)
+    rng, sim = np.random.default_rng(seed), rd.Simulation(dynamics, h, "semi_implicit_euler")
     v = rng.normal(size=dynamics.nv)
     sim.q = dynamics.integrate(dynamics.neutral(), away * rng.uniform(-1, 1, dynamics.nv), 1.0)
     sim.v = 0.5 * v

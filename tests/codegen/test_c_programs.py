@@ -50,7 +50,7 @@ def end(printed: str) -> np.ndarray:
 def expected() -> np.ndarray:
     """q after the same steps in Python."""
     dynamics = chain(10, DAMPING).compile()
-    simulation = rd.Simulation(dynamics, timestep=1 / (60 * SUBSTEPS))
+    simulation = rd.Simulation(dynamics, timestep=1 / (60 * SUBSTEPS), integrator="semi_implicit_euler")
     q = at_rest(10)
     q[0] = 0.8
     simulation.q = q

@@ -174,7 +174,7 @@ def test_assignments_are_the_compiled_function(function, couplings):
     dynamics = mechanism.dynamics()
     assignments, outputs = dynamics.equations(function, nested=False)
     assert len(assignments) == len(dynamics.program(function).statements)
-    assert all(sp.count_ops(e) <= 4 for _, e in assignments)
+    assert all(sp.count_ops(e) <= 4 or isinstance(e, sp.Piecewise) for _, e in assignments)  # tables are pieces
     compare(mechanism, function, outputs, assignments)
 
 

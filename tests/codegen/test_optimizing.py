@@ -1,8 +1,8 @@
 """Compiled loops run at once and get better later: the same results before and after, whatever happens meanwhile."""
 
 import io
-import json
 import os
+import pickle
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ import pytest
 from recursive_dyn.codegen import cache, jit, optimizing
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.codegen.loops.translation import module_text
+from recursive_dyn.codegen.turns import giving_way
 
 
 def mixed(values: Floats, out: Floats) -> float:
@@ -119,14 +120,14 @@ def test_what_another_process_has_made_is_not_made_again(monkeypatch):
     """The process that optimizes looks into the cache first; who asked may be gone when it answers."""
     answers = []
     for _ in range(2):
-        asked = json.dumps([["0" * 64, module_text(compiled(mixed).loops)]]).encode()
+        asked = pickle.dumps([("0" * 64, optimizing.LoopsCode(module_text(compiled(mixed).loops)))])
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(asked)))
         monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=io.BytesIO()))
-        monkeypatch.setattr(os, "nice", lambda _: None)
         optimizing.serve()
         answers.append(sys.stdout.buffer.getvalue())
         monkeypatch.setattr(jit, "compile_loops", lambda *_: pytest.fail("it was made again"))
-    assert answers[0] == answers[1] and len(optimizing._split(answers[0])) == 1
+    assert answers[0] == answers[1] and len([*optimizing._answers(io.BytesIO(answers[0]))]) == 1
+    assert not [*optimizing._answers(io.BytesIO(answers[0][:-1]))], "half an answer is none"
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(asked)))
     monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=Gone()))
     optimizing.serve()
@@ -148,6 +149,33 @@ def test_a_child_of_a_fork_goes_on_by_itself():
         os._exit(0 if results(function.bind(VALUES, out), out) == first else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     optimizing.finish()
+
+
+def test_wishes_are_seen_to_together_once_no_more_come(monkeypatch):
+    """One process, which does not take processors from whoever is still making wishes."""
+    worker, later, asked = optimizing._Worker(), ["b", "c"], []
+
+    def sleep(seconds):
+        if later:
+            worker.add(wish(later.pop(0)))
+
+    def wish(key):
+        return optimizing.Wish(key, lambda: None, lambda native: None)
+
+    monkeypatch.setattr(optimizing, "_optimized", lambda wishes: asked.append([w.key for w in wishes]) or iter(()))
+    monkeypatch.setattr(optimizing, "time", SimpleNamespace(sleep=sleep))
+    worker.add(wish("a"))
+    worker.join()
+    assert asked == [["a", "b", "c"]]
+
+
+def test_threads_in_the_background_give_way_until_the_last_one_is_done():
+    before = sys.getswitchinterval()
+    with giving_way():
+        with giving_way():
+            assert sys.getswitchinterval() < before
+        assert sys.getswitchinterval() < before
+    assert sys.getswitchinterval() == before
 
 
 def test_a_program_that_ends_first_ends_well(tmp_path):

@@ -69,9 +69,9 @@ def test_a_terminals_line_tells_the_share_and_is_wiped_out(stderr):
 
 
 def test_an_error_ends_the_wait(stderr):
-    seen = stderr(io.StringIO())
-    with pytest.raises(KeyError), waiting("first"):
+    with pytest.raises(KeyError), waiting("first"):  # too short to be told, however busy the machine
         raise KeyError
+    seen = stderr(io.StringIO())
     with waiting("second"):
         until(seen.getvalue)
     assert re.fullmatch(r"recursive_dyn: second \.\.\.\nrecursive_dyn: second, \d\.\d s\n", seen.getvalue())

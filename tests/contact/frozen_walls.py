@@ -93,12 +93,14 @@ def flown(these: Wall) -> np.ndarray:
 def problem(
     d: rd.Dynamics, these: Wall, earlier: EarlierContacts | None = None, iterations: int = 200
 ) -> ImpulseProblem:
-    """A step's solve, of surfaces that lie on each other as the last one left them."""
+    """A step's solve, from surfaces that lie on each other as the last one left them, where all touch at its end."""
+    mean = 0.5 * (these.velocities(these.twists) + these.velocities(flown(these)))
     count, first = len(these.a), len(d.bodies)
     free = FreeBodies(these.centers, 1.0 / these.masses, np.linalg.inv(these.inertia), these.twists, flown(these))
+    gaps = np.minimum(H * (mean * these.normals).sum(1), 0.0) - 0.5 * SLOP
     found = Contacts(
         these.a + first, np.where(these.b < 0, STATIC, these.b + first), these.points, these.points, these.normals,
-        np.full(count, -0.5 * SLOP), np.tile(these.frictions, (count, 1)), np.arange(count), free, np.zeros((count, 3)),
+        gaps, np.tile(these.frictions, (count, 1)), np.arange(count), free, np.zeros((count, 3)),
     )  # fmt: skip
     none = made.rows(np.random.default_rng(0), d.nv, 0, 0, 0)
     return made.problem(d, (np.zeros(d.nq), np.zeros(d.nv)), found, none, earlier, iterations, H)

@@ -92,11 +92,12 @@ def problem(
     bodies = BodyFrames(body_links(d.model), d.poses(q), d.velocities(q, start_v))
     options = Options(
         h, position_share=0.5, rest_speed=1e-3, restitution_threshold=0.2, slop=2e-5, push_speed=1.0, tolerance=1e-6,
-        iterations=iterations,
+        iterations=iterations, microseconds=np.inf, clock=0,
     )  # fmt: skip
     return ImpulseProblem(
-        layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, pushes, bodies,
-        no_lone_bodies(len(d.bodies)), buffer.table, free_inertias(found.free), given,
+        layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0), pushes,
+        np.full(d.nv, options.position_share), bodies, no_lone_bodies(len(d.bodies)), buffer.table,
+        free_inertias(found.free), given,
         earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),
     )  # fmt: skip

@@ -83,6 +83,19 @@ def test_so_they_do_whatever_the_bricks_weigh(d, ratio):
         assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("masses", [(1.0, 1e6), (1.0, 1e3, 1e6), (1e6, 1.0, 1e6), (1.0, 1e4, 1.0, 1e4)])
+def test_so_do_heavy_bricks_on_light_ones(d, masses):
+    residuals = []
+    for seed in range(4):
+        these = wall(np.random.default_rng(seed), len(masses), 1)
+        these.masses = np.array(masses)
+        for facts, _, _, twists in steps(d, these, 6):
+            residuals.append(facts.residual)
+            assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+    assert np.median(residuals) <= 1e-6
+    assert max(residuals) <= 1e-3
+
+
 def test_so_they_do_with_rolling_and_spinning_friction(d):
     these = wall(np.random.default_rng(2), 3, 3, frictions=ROLLING)
     for facts, impulses, moments, twists in steps(d, these, 4):

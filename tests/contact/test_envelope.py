@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recursive_dyn.contact.assembly import assemble
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, component
-from recursive_dyn.contact.envelope import assemble, envelope, factor, solve
+from recursive_dyn.contact.envelope import envelope, factor, solve
 
 
 def random_island(rng: np.random.Generator, bodies: int, contacts: int, lines: int) -> Island:
@@ -20,7 +21,7 @@ def random_island(rng: np.random.Generator, bodies: int, contacts: int, lines: i
     none = np.zeros((contacts, 6))
     rows = ContactRows(
         np.zeros((contacts, 2), dtype=np.int64), np.zeros((contacts, 3, 3)), first, np.concatenate(slots), start,
-        rng.normal(size=start[-1]), kind, height, none, np.zeros(contacts), np.zeros(contacts),
+        rng.normal(size=start[-1]), kind, height, none, *np.zeros((5, contacts)),
         np.zeros((contacts, 21)),
     )  # fmt: skip
     each = [np.sort(rng.choice(6 * (bodies - 1), 3, replace=False)) for _ in range(lines)]
@@ -29,6 +30,7 @@ def random_island(rng: np.random.Generator, bodies: int, contacts: int, lines: i
     return Island(
         rows, scalar, np.zeros(contacts), np.zeros((contacts, 5)), np.arange(contacts), np.arange(lines),
         rng.permutation(6 * bodies), none.copy(), m.copy(), np.zeros(6 * bodies),
+        np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
 

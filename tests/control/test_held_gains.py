@@ -44,7 +44,7 @@ def test_the_bound_is_where_it_begins_to_grow(ratio, damping):
     share, _ = asked_too_much(d, d.neutral(), kp, kd, h)
     for factor in (0.99, 1.01):
         size = factor * 2.0 / share
-        sim = rd.Simulation(d, h)
+        sim = rd.Simulation(d, h, "semi_implicit_euler")
         sim.q = np.full(4, 1e-6)
         sim.control = control.PD(d, d.neutral(), kp=size * kp, kd=size * kd)
         with warnings.catch_warnings(record=True) as said:

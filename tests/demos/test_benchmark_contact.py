@@ -52,6 +52,18 @@ def test_rolling_is_simbenchs():
     assert np.allclose(np.array(push.force)[:2] / 150.0, (0.5, 0.866), atol=1e-4)
 
 
+def test_rolling_is_solved_to_rounding_by_direct_solves():
+    engine = engine_of(simbench.rolling(), "ours")
+    sweeps, residuals = [], []
+    for _ in range(30):
+        engine.step()
+        sweeps.append(engine.sweeps())
+        residuals.append(engine.residual())
+    engine.close()
+    assert np.median(sweeps) <= 10
+    assert max(residuals) <= 1e-13
+
+
 def test_rolling_error_of_the_closed_form_is_zero_and_of_rest_the_published_one():
     task = simbench.rolling()
     t = 1e-3 * np.arange(task.steps)

@@ -1,11 +1,13 @@
 """Scenes that move: every engine builds them and goes through, and what is counted while it does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_benchmark_contact import engine_of, engines
 
 import recursive_dyn as rd
-from demos.benchmark.contact import cost, demo_scenes, endurance, moving, piles, tables
+from demos.benchmark.contact import cost, demo_scenes, disturbed, endurance, moving, piles, tables
 from demos.benchmark.contact.description import GRAVITY, Ball, Block, Drum, Pill, Solid
 from demos.benchmark.contact.engines import ENGINES
 from demos.stage import Stage
@@ -82,7 +84,7 @@ def test_engines_turn_bodies_alike():
     rpy = (0.3, -0.5, 1.1)
     box = Solid("box", Block((0.2, 0.4, 0.6)), 1.0, (0.0, 0.0, 3.0), rpy=rpy, spin=(1.0, 2.0, 3.0))
     R = rd.pose(rpy=rpy)[:3, :3]
-    task = moving._task("turned", 1.0, [box])
+    task = moving.task("turned", 1.0, [box])
     ours, bullet, mujoco = (engine_of(task, label) for label in ENGINES)
     assert np.allclose(ours.simulation.frames()[0][0, :3, :3], R, atol=1e-12)
     assert np.allclose(ours.spins()[0], R @ box.spin, atol=1e-12)
@@ -107,14 +109,18 @@ def test_scenes_that_move_are_what_their_names_say():
 
 def test_cost_of_a_sweep_is_per_contact():
     two = np.ones(2)
-    motion = cost.Motion(two, 5 * two, np.array([2.0, 4.0]), two, 3e-6 * two, two, two)
+    motion = cost.Motion(two, 5 * two, np.array([2.0, 4.0]), two, 3e-6 * two, two, two, two)
     assert motion.sweep_cost == pytest.approx(6e-6 / 30)
-    assert np.isnan(cost.Motion(two, 5 * two, 0 * two, two, two, two, two).sweep_cost)
+    assert np.isnan(cost.Motion(two, 5 * two, 0 * two, two, two, two, two, two).sweep_cost)
 
 
 def test_tables_print_the_rows_that_are_chosen(capsys):
     tables.in_motion([moving.wall(3)])
     said = capsys.readouterr().out
     assert "wall of 3 bricks" in said and "converged" in said
+    short = replace(disturbed.heavy((1.0, 1e6), 0), duration=0.02)
+    tables.convergence([short])
+    said = capsys.readouterr().out
+    assert "1, 1e+06 kg, thrown, seed 0" in said and "residual, median" in said
     tables.all_of_them(rows=["no such row"])
     assert capsys.readouterr().out == ""

@@ -33,7 +33,7 @@ def test_the_line_does_not_feel_the_elbow() -> None:
 
 def test_the_error_falls_with_the_step() -> None:
     """Forces are held over a step: first order."""
-    coarse, fine = drawn(reach.SWING, 120), drawn(reach.SWING, 240)
+    coarse, fine = drawn(reach.SWING, 240), drawn(reach.SWING, 480)
     assert coarse[0] / fine[0] == pytest.approx(2.0, rel=0.1)
 
 

@@ -1,10 +1,13 @@
 """Force elements: gradients of their energies, balances of power, order four inside a step, and closed forms."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import sympy as sp
 
 import recursive_dyn as rd
+from recursive_dyn.errors import ModelError
 from recursive_dyn.integrators.registry import INTEGRATORS
 from scene import Body, Scene, joints
 
@@ -37,6 +40,7 @@ WITHOUT = {
     "damped bushing": lambda s, a, h, st: s.bushing(h, st, 3.0, 0.5, (0.1, 0.2, 0.3), 0.02),
     "drag": lambda s, a, h, st: s.drag(st, 0.5, wind=(1, 2, 0), point=(0, 0.1, 0)),
     "muscle": lambda s, a, h, st: s.muscle([(s.world, (0, 0, 0.2)), (a, (0, 0.1, -0.2)), (h, (0, 0, -0.2))], 9.0, 0.9),
+    "motor": lambda s, a, h, st: s.motor(a.q[0], [(-30, 5), (30, 1), (60, 0)], -0.7, 1.5),
     "force": lambda s, a, h, st: s.force(st, force=(sp.sin(a.q[0]), 0, st.velocity[0]), torque=(0, a.v[0], 1)),
     "measure": lambda s, a, h, st: s.force(a.q[0] * h.position[2], 2 - 3 * a.v[0]),
 }  # fmt: skip
@@ -208,6 +212,48 @@ def test_a_circular_orbit():
     start = d.poses(sim.q)[:, :3, 3]
     sim.step(400)
     np.testing.assert_allclose(d.poses(sim.q)[:, :3, 3], start, atol=1e-6)
+
+
+@pytest.mark.parametrize(("throttle", "ratio"), [(1.0, 1.0), (-1.0, 1.0), (1.0, -6.0), (-0.5, 6.0)])
+def test_a_motor_runs_up_to_its_idle_speed(throttle, ratio):
+    """By a straight curve exponentially: w = w0 (1 - exp(-t T r^2 / (I w0))), of the motor."""
+    scene = Scene(gravity=(0, 0, 0))
+    wheel = scene.world.attach(Body("wheel", mass=1.0, inertia=np.diag([0.5, 0.5, 0.5])), joints.revolute("z"))
+    given = scene.parameter("throttle", throttle)
+    scene.motor(wheel.q[0], [(0.0, 3.0), (40.0, 0.0)], given, ratio)
+    sim = rd.Simulation(scene.compile(), 1e-3, "rk4")
+    sim.step(500)
+    speed = 40.0 * (1.0 - np.exp(-0.5 * abs(throttle) * 3.0 * ratio**2 / (0.5 * 40.0)))
+    assert sim.v[0] * ratio == pytest.approx(np.sign(throttle) * speed, rel=1e-11)
+
+
+def test_a_motors_curve_is_smooth_and_overshoots_nothing():
+    """Through a table with a flat, a peak and a steep end; straight beyond."""
+    table = np.array([(-5.0, 2.0), (0.0, 8.0), (10.0, 8.0), (20.0, 9.0), (22.0, 1.0), (30.0, 0.0)])
+    scene = Scene(gravity=(0, 0, 0))
+    wheel = scene.world.attach(Body("wheel", mass=1.0, inertia=np.eye(3)), joints.revolute("z"))
+    scene.motor(wheel.q[0], table)
+    d = scene.compile()
+
+    def force(x):
+        return d.passive_forces(np.zeros((len(x), 1)), x[:, None])[:, 0]
+
+    np.testing.assert_allclose(force(table[:, 0]), table[:, 1], atol=1e-14)
+    for (a, f), (b, g) in pairwise(table):
+        between = force(np.linspace(a, b, 50))
+        assert (np.diff(between) * np.sign(g - f) >= -1e-14).all()
+        assert between.min() >= min(f, g) - 1e-14 and between.max() <= max(f, g) + 1e-14
+    ends = np.array([-9.0, 50.0])
+    np.testing.assert_allclose(force(ends), [2.0 - 4.0 * 1.2, -20.0 / 8.0], atol=1e-13)
+    before, after = ((force(table[:, 0] + s * 1e-6) - table[:, 1]) / (s * 1e-6) for s in (-1, 1))
+    np.testing.assert_allclose(before, after, atol=1e-4)
+
+
+@pytest.mark.parametrize("curve", [[(0.0, 1.0)], [(1.0, 2.0), (1.0, 3.0)], [1.0, 2.0], "steep", [(0, np.nan), (1, 2)]])
+def test_what_is_no_curve_of_a_motor(curve):
+    scene, arm, _, _ = bodies()
+    with pytest.raises(ModelError, match=r"force element 'motor.*curve"):
+        scene.motor(arm.q[0], curve)
 
 
 def test_a_muscle_at_its_optimal_length():

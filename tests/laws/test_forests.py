@@ -256,7 +256,7 @@ def same(a, b):
     """Equal content of a field of a link or a body."""
     if isinstance(a, np.ndarray):
         assert a.tolist() == b.tolist()
-    elif hasattr(a, "first"):
+    elif hasattr(a, "mass"):
         assert (a.mass, a.first.tolist(), a.second.tolist()) == (b.mass, b.first.tolist(), b.second.tolist())
     else:
         assert getattr(a, "key", a) == getattr(b, "key", b)

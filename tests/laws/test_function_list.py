@@ -30,13 +30,15 @@ PARTS = {
     "pose_step": "generalized_positions",
     "project": "project",  # one step of what the method does
     "chart_quality": None,  # simulations only
+    "chart_motion": None,
+    "in_time": None,
     "impulse_factors": None,
     "frames": None,
     "tracking": None,  # controllers only
     "loaded_accelerations": None,
     "centroidal": None,
     **dict.fromkeys(BY_FUNCTION),
-    **{rule.watch: None for rule in BY_FUNCTION.values() if rule.energies},
+    **{rule.beside_name: None for rule in BY_FUNCTION.values() if rule.beside},
 }
 METHODS = [name for name in FUNCTIONS if name not in PARTS]
 

@@ -12,6 +12,7 @@ from joint_cases import KINDS
 from trees import assert_close, derivative, single
 
 from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.joint.charted_program import CHART
 
 CASES = {name: single(name).cases[1] for name in KINDS}
 PLAIN = [name for name, case in CASES.items() if name != "fixed" and QUATERNION not in case.domain]
@@ -27,7 +28,7 @@ def vee(W):
 
 def subspace_and_bias(joint, q, v):
     """What the package derives, (6, nv) and (6,), at numbers."""
-    inputs = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
+    inputs = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)} | {CHART: 0}
     derived = joint.program.kinematics()
     values = np.array(evaluate([*derived.subspace.flat, *derived.bias], inputs), dtype=float)
     return values[:-6].reshape(6, -1), values[-6:]

@@ -1,5 +1,7 @@
 """Trees one after the other: what is where, worked out for all forests of the same kinds, is what each forest says."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from recursive_dyn.codegen.kernel import SingleCall
 from recursive_dyn.contact.forest_layout import layout, links_of_bodies
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.model.forest import numbers_of
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion import impulse, tree_rows
 from recursive_dyn.recursion.context import segment_size
@@ -23,7 +26,7 @@ from scene import Body, Scene, joints, shapes
 SORTS = "box", "ball", "arm", "still", "rod"
 
 
-def add(scene, sort, name, place):
+def add(scene, sort, name, place, mass=1.0):
     """A tree of a sort: some float, one has several links and a spring, one does not move."""
     at = rd.pose(xyz=(place, 0.0, 1.0), rpy=(0.0, 0.0, 0.1 * place))
     if sort == "still":
@@ -31,7 +34,7 @@ def add(scene, sort, name, place):
         return
     shape = shapes.Box((0.1, 0.2, 0.3)) if sort == "box" else shapes.Sphere(0.1)
     joint = {"box": joints.free, "ball": joints.free, "arm": joints.ball, "rod": joints.free}[sort]()
-    body = scene.world.attach(Body(name, [shape], mass=1.0 + place), joint, at=at)
+    body = scene.world.attach(Body(name, [shape], mass=mass + place), joint, at=at)
     if sort in ("arm", "rod"):
         hinge = joints.revolute("y", stiffness=2.0, rest=0.1) if sort == "arm" else joints.revolute("x")
         body.attach(Body(f"{name} end", [shape], mass=0.5), hinge, at=rd.pose(xyz=(0.0, 0.0, 0.3)))
@@ -69,6 +72,34 @@ def test_planned_kernels_give_what_others_do_to_the_bit(function):
         ]
         results = [SingleCall(d.kernel(function))([*given, np.zeros(0)]) for d in (dynamics, other)]
         np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("function", ["step", "frames", "impulse_factors", "forward_dynamics"])
+def test_forests_of_the_same_trees_share_what_is_where_and_none_of_their_numbers(function):
+    """Another scene has them with other masses, elsewhere, under other gravity; the first one is forgotten."""
+    first, second = grown(SORTS * 3).compile(), Scene(gravity=(0.0, 1.0, -2.0))
+    SingleCall(first.kernel(function))
+    first.neutral()[:] = np.nan
+    for k, sort in enumerate(SORTS * 3):
+        add(second, sort, f"other {k}", 0.5 * k, mass=3.0)
+    dynamics = second.compile()
+    other, known, model = asked_one_by_one(dynamics), state(dynamics, 1), weakref.ref(first.model)
+    assert numbers_of(first.model) is numbers_of(dynamics.model)
+    kernels = first.kernel(function), dynamics.kernel(function)
+    del first
+    gc.collect()
+    rng = np.random.default_rng(2)
+    given = [
+        known[n] if n in known else rng.uniform(0.1, 1.0, segment_size(dynamics.model, n))
+        for n in FUNCTIONS[function].inputs
+    ]
+    mine, its = (SingleCall(kernel)([*given, np.zeros(0)]) for kernel in (kernels[1], other.kernel(function)))
+    np.testing.assert_array_equal(mine, its)
+    assert np.isfinite(dynamics.neutral()).all()
+    assert not np.array_equal(SingleCall(kernels[0])([*given, np.zeros(0)]), mine)
+    del kernels
+    gc.collect()
+    assert model() is None
 
 
 @given(st.lists(st.sampled_from(SORTS), min_size=4, max_size=14))

@@ -55,6 +55,41 @@ def test_the_material_of_both_bodies_moves_alike_at_the_contact(pair, spin, pivo
         assert abs(pivot) < 1e-10 if not pivoting else abs(pivot) > 1e-3
 
 
+def stone_on_its_pole(axes):
+    """A stone that lies flat, where its chart about z has its pole, and starts to roll; (simulation, its energy)."""
+    scene = Scene(gravity=(0, 0, -G))
+    parts = [
+        joints.surface_on_surface(surfaces.plane(), surfaces.ellipsoid(0.2, 0.1, 0.07, poles=axis), spin=True)
+        for axis in axes
+    ]
+    body = Body("stone", mass=1.0, inertia=np.diag([0.0024, 0.0071, 0.008]))
+    scene.world.attach(body, joints.charts(*parts) if len(parts) > 1 else parts[0])
+    scene.roll("stone")
+    sim = rd.Simulation(scene.compile(), timestep=1e-3, integrator="rk4")
+    d = sim.dynamics
+    sim.q[:] = [0.0, 0.0, 0.3, -1.3, 0.1]
+    rows = np.vstack([d.jacobian(sim.q, "stone")[:3], d.call("constraint_jacobian", sim.q).reshape(2, 5)])
+    sim.v[:] = np.linalg.solve(rows, [14.0, 0.5, 0.3, 0.0, 0.0])
+
+    def energy():
+        return float(d.kinetic_energy(sim.q, sim.v) + d.potential_energy(sim.q))
+
+    return sim, energy
+
+
+def test_a_stone_in_two_charts_rolls_over_its_pole():
+    sim, energy = stone_on_its_pole("zx")
+    start, places, charts = energy(), [], {sim.charts["stone"]}
+    for _ in range(2000):
+        sim.step()
+        charts.add(sim.charts["stone"])
+        places.append(sim.dynamics.poses(sim.q)[0])
+        d = sim.dynamics
+        assert np.abs(d.call("constraint_velocities", sim.q, sim.v)).max() < 1e-7
+    assert charts == {0, 1} and min(X[2, 2] for X in places) < -0.99 and max(X[2, 2] for X in places) > 0.99
+    assert abs(energy() - start) < 1e-6 * start
+
+
 @pytest.mark.parametrize("pivoting", [True, False])
 def test_a_ball_rolls_down_an_incline_with_five_sevenths(pivoting):
     """a = 5/7 g sin(slope), whatever its own orientation."""

@@ -43,11 +43,11 @@ def runge_kutta(d, x, run):
     return end
 
 
-def midpoint(d, x, run, sweep="midpoint"):
-    middle = x["v"]
+def midpoint(d, x, run, sweep="midpoint", at=None):
+    middle, at = x["v"], d.nq + d.nv if at is None else at
     for _ in range(60):
         found, before = run(sweep, x | {"v_middle": middle}), middle
-        middle = found[:, d.nq + d.nv : d.nq + 2 * d.nv]
+        middle = found[:, at : at + d.nv]
         change = np.abs((middle - before).real).max(), np.abs((middle - before).imag).max() / complex_step.STEP
         if max(change) < 1e-13 * np.abs(middle).max():
             break
@@ -70,7 +70,8 @@ def linearly_implicit(d, x, run):
 
 
 def variational(d, x, run):
-    return midpoint(d, x, run, "variational")
+    middle = midpoint(d, x, run, "variational", at=0)[:, : d.nv]
+    return run("variational_end", x | {"v_middle": middle})
 
 
 RULES = dict(

@@ -70,8 +70,9 @@ def test_steps_converge_to_the_motion_of_joint_coordinates(settings):
         motion.step(3 * rate // 10)
         off.append(np.abs(d.poses(motion.q) - exact.dynamics.poses(exact.q)).max())
         errors.append(np.abs(d.joint_errors(motion.q)[0]).max())
+    assert bool(settings) or max(errors) < 1e-6
     assert off[2] < 0.6 * off[1] < 0.36 * off[0] and off[2] < 0.02
-    assert errors[2] < 0.6 * errors[1] < 0.36 * errors[0]
+    assert max(errors) < 1e-6 or errors[2] < 0.6 * errors[1] < 0.36 * errors[0]  # constraints are met after a step
 
 
 @pytest.mark.parametrize("method", MAXIMAL)

@@ -14,6 +14,14 @@ REFUSED = [
     (lambda: joints.bspline(WAVY[:3]), r"bspline of 3 points over s: degree 3 needs 4 points"),
     (lambda: joints.bspline(RING[:2], closed=True), r"needs 3 points of a closed curve"),
     (lambda: joints.bspline(WAVY, degree=1), r"bspline of 6 points over s: the degree is a whole number from 2"),
+    (
+        lambda: joints.bspline(WAVY, degree=2),
+        r"bspline of 6 points over s: a spline of degree 2 bends by jumps.*degree 3",
+    ),
+    (
+        lambda: joints.bspline_surface(np.dstack([*np.mgrid[0:5, 0:4], np.zeros((5, 4))]), degree=(3, 2)),
+        r"along v: a spline of degree 2 bends by jumps",
+    ),
     (lambda: joints.bspline(WAVY, degree=3.0), r"degree is a whole number"),
     (lambda: joints.bspline(WAVY, degree=4, interpolate=True), r"odd degree"),
     (lambda: joints.bspline(WAVY[:, :2]), r"must be an array \(n, 3\), not \(6, 2\)"),

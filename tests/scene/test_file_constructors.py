@@ -36,6 +36,7 @@ CASES = {
     "universal": (joints.universal("z", (1, 2, 3)), {"universal": {"first": "z", "second": [1.0, 2.0, 3.0]}}),
     "planar": (joints.planar((0, 1, 1)), {"planar": {"normal": [0.0, 1.0, 1.0]}}),
     "euler": (joints.euler("zyx"), {"euler": {"order": "zyx"}}),
+    "exponential_map": (joints.exponential_map(), {"exponential_map": {}}),
     "ball": (joints.ball(), {"ball": {}}),
     "free": (joints.free(damping=0.1), None),
     "wheel": (joints.wheel(R / 3, 1.0, inside=True), {"wheel": {"radius": "0.3333333333333333*'R'", "track": 1.0,

@@ -256,7 +256,16 @@ def test_all_that_a_scene_holds_is_known_to_files():
     assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
     assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}
-    assert {f.name for f in dataclasses.fields(SurfaceContact)} == {"first", "second", "flip", "turn", "spins"}
+    assert {f.name for f in dataclasses.fields(SurfaceContact)} == {
+        "first",
+        "second",
+        "flip",
+        "turn",
+        "spins",
+        "charts",
+    }
     assert set(Joint.__annotations__) == {"program", "coordinates", "origin"}
-    made = {name for name in joints.__all__ if name not in ("CurvePath", "Joint", "PatchShape", "surfaces")}
+    made = {
+        name for name in joints.__all__ if name not in ("CurvePath", "Joint", "PatchShape", "TurnLimits", "surfaces")
+    }
     assert made == constructors.ARGUMENTS.keys() | {"charts", "gear"}  # a gear is a revolute joint that follows

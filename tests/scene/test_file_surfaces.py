@@ -176,6 +176,16 @@ def test_joints_of_several_charts_come_back(tmp_path):
         assert now.joint.coordinates == was.joint.coordinates
 
 
+def test_rolling_in_several_charts_comes_back(tmp_path):
+    """Its rows name the chart in force."""
+    scene = Scene()
+    stones = [surfaces.ellipsoid(0.2, 0.1, 0.07, poles=axis) for axis in "zx"]
+    parts = [joints.surface_on_surface(surfaces.plane(), stone, spin=True) for stone in stones]
+    scene.world.attach(link("stone"), joints.charts(*parts))
+    scene.roll("stone")
+    assert_same_model(scene, round_trip(scene, tmp_path))
+
+
 def charts_document() -> dict:
     turn = [["cos(q0)", "-sin(q0)", 0, 0], ["sin(q0)", "cos(q0)", 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
     one = {"factors": [{"kind": "plain", "coordinates": 1, "transform": turn}], "coordinates": [{"name": "q"}]}

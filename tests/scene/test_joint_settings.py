@@ -74,10 +74,9 @@ def test_settings_go_to_each_coordinate_or_to_all():
 
 
 @pytest.mark.parametrize("make", [joints.ball, joints.free])
-@pytest.mark.parametrize("settings", [{"stiffness": 1.0}, {"limits": (-1.0, 1.0)}])
-def test_a_quaternion_has_no_springs_and_no_limits(make, settings):
-    with pytest.raises(rd.ModelError, match=r"quaternion.*joints\.euler"):
-        make(**settings)
+def test_a_quaternion_has_no_limits(make):
+    with pytest.raises(rd.ModelError, match=r"quaternion: limits have no meaning.*joints\.euler"):
+        make(limits=(-1.0, 1.0))
 
 
 def test_a_composition_is_the_product_of_the_transforms_and_names_its_coordinates():
@@ -123,3 +122,68 @@ def test_a_follower_needs_a_finite_ratio(how):
 def test_a_follower_stands_alone():
     with pytest.raises(rd.ModelError, match="cannot be composed"):
         joints.revolute("x").follow("lead") @ joints.revolute("y")
+
+
+# Limits of balls
+
+
+@pytest.mark.parametrize(
+    ("limits", "pattern"),
+    [
+        ({}, "TurnLimits need swing=, twist= or both"),
+        ({"swing": 0.0}, "swing of TurnLimits is 0.0; it must be .* above 0 and below pi"),
+        ({"swing": np.pi}, "swing of TurnLimits"),
+        ({"swing": (0.5, -1.0)}, "swing of TurnLimits"),
+        ({"swing": (0.5, 0.6, 0.7)}, "swing of TurnLimits"),
+        ({"swing": NAN}, "swing of TurnLimits"),
+        ({"swing": "wide"}, "swing of TurnLimits is 'wide'"),
+        ({"swing": (0.5, 0.6), "axis": (1, 1, 0)}, "its axis .* does not say about what"),
+        ({"twist": 0.5}, "twist of TurnLimits is 0.5; it must be a pair"),
+        ({"twist": (0.5, 0.5)}, "twist of TurnLimits"),
+        ({"twist": (-np.pi, np.pi)}, "twist of TurnLimits .* less than 2 pi apart"),
+        ({"twist": (6.5, 7.0)}, "twist of TurnLimits"),
+        ({"swing": 1.0, "axis": "w"}, "axis of TurnLimits"),
+        ({"swing": 1.0, "axis": (0, 0, 0)}, "axis of TurnLimits"),
+        ({"swing": 1.0, "center": (1, 2)}, "center of TurnLimits"),
+    ],
+)
+def test_limits_of_balls_that_are_none_are_refused_by_name(limits, pattern):
+    with pytest.raises(rd.ModelError, match=pattern):
+        joints.TurnLimits(**limits)
+
+
+def test_limits_of_balls_are_of_balls():
+    cone = joints.TurnLimits(swing=1.0)
+    for make in (
+        lambda: joints.revolute("x", limits=cone),
+        lambda: joints.euler("xyz", limits=[cone, (-1, 1), (-1, 1)]),
+        lambda: joints.ball(limits=[None, cone, None]),
+        lambda: (joints.prismatic("x") @ joints.ball()).adjusted(limits=cone),
+    ):
+        with pytest.raises(rd.ModelError, match=r"TurnLimits of coordinate '.*': they are of a ball or a free joint"):
+            make()
+    with pytest.raises(rd.ModelError, match=r"limits have no meaning there; use limits=joints\.TurnLimits"):
+        joints.ball(limits=(-1, 1))
+
+
+def test_limits_of_balls_stay_with_their_joints(tmp_path):
+    """Through adjustments, products and files; what is read back is the same to the last bit."""
+    egg = joints.TurnLimits(swing=(0.5, 0.1 + 0.2), twist=(-0.3, 2), axis="-x", center=(0.1, 0, 0.7))
+    tilted = joints.TurnLimits(twist=(-0.3, 0.2), axis=(1, 2, 3))
+    ball = joints.ball(limits=egg).adjusted(damping=1.0)
+    assert ball.limits["wx"].turn == egg and ball.limits["wy"].turn is None
+    made = [ball, joints.prismatic("x", limits=(-1, 2)) @ ball, joints.free(limits=tilted)]
+    made += [made[1].adjusted(friction=0.1), ball.adjusted(limits=tilted), ball.adjusted(limits=None)]
+    scene = Scene()
+    for i, joint in enumerate(made):
+        scene.world.attach(Body(f"b{i}", mass=1.0, inertia=np.eye(3)), joint)
+    scene.save(tmp_path / "scene.json")
+    again = Scene.load(tmp_path / "scene.json")
+    for i, joint in enumerate(made):
+        assert again[f"b{i}"].joint.coordinates == joint.coordinates
+    assert [joint.coordinates[0].turn for joint in made] == [egg, None, tilted, None, tilted, None]
+    assert made[1].coordinates[1].turn == made[3].coordinates[1].turn == egg
+    text = (tmp_path / "scene.json").read_text()
+    (tmp_path / "bad.json").write_text(text.replace('"swing"', '"sway"'))
+    with pytest.raises(rd.SceneFileError, match="limits of coordinate 'wx'"):
+        Scene.load(tmp_path / "bad.json")

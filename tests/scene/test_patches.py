@@ -46,7 +46,7 @@ def test_a_bezier_patch_is_de_casteljaus(shape):
 
 @pytest.mark.parametrize("degree", [(2, 2), (3, 3), (4, 2)])
 def test_a_bspline_patch_is_scipys_twice(degree):
-    joint = joints.bspline_surface(HILLS, degree)
+    joint = joints.bspline_surface(HILLS, degree, frame="translation")
     knots = [np.r_[[0.0] * p, np.arange(n - p + 1), [n - p] * p] for n, p in zip((7, 6), degree, strict=True)]
     u, v = around(joint, np.random.default_rng(0), 40)
     for a, b, point in zip(u, v, joint.patch.sample(u, v), strict=True):

@@ -71,7 +71,7 @@ def test_a_simulation_tells_its_time_and_energy(simulation):
     simulation.time = 1.25
     energy = float(simulation.dynamics.potential_energy(simulation.q))
     assert repr(simulation) == (
-        f"<Simulation: 3 bodies, nv 6, time 1.25 s, energy {energy:.6g} J, steps of 1/60 s by semi_implicit_euler>"
+        f"<Simulation: 3 bodies, nv 6, time 1.25 s, energy {energy:.6g} J, steps of 1/60 s by linearly_implicit_rk4>"
     )
     q = simulation.q.copy()
     simulation.q[0] = np.nan

@@ -8,7 +8,7 @@ from urdf_elements import ARM, MASS, arm, finger, geometry, joint, link
 
 import recursive_dyn as rd
 from recursive_dyn.errors import ModelError, SceneFileError
-from scene import Body, Scene, shapes
+from scene import Body, Scene, joints, shapes
 from scene.mass_properties import MassProperties
 
 # inertials
@@ -79,6 +79,23 @@ def test_joint_types(load, kind, coordinates):
     assert tuple(c.name for c in scene["arm"].joint.coordinates) == coordinates
     assert all((c.damping, c.friction) == (0.5, 2.0) for c in scene["arm"].joint.coordinates)
     assert scene.compile().velocity_coordinates == tuple(f"arm.{c}" for c in coordinates)
+
+
+@pytest.mark.parametrize(
+    ("limit", "swing"),
+    [
+        ('<limit lower="0.7" upper="0.4" twist="0.3" effort="10"/>', (0.7, 0.4)),
+        ('<limit lower="0.7" upper="0.4" twist="0.3"/>', None),
+        ('<limit lower="0.7" upper="0.4" effort="10"/>', None),
+        ('<limit lower="-0.7" upper="0.7" twist="0.3" effort="10"/>', None),
+        ("", None),
+    ],
+)
+def test_spherical_joints_swing_and_twist_as_in_pybullet(load, limit, swing):
+    """Swings about x and y, a twist about z, where these and the effort are there (btMultiBodySphericalJointLimit)."""
+    scene = load(*arm(limit, "spherical"))
+    turn = scene["arm"].joint.limits["wx"].turn
+    assert turn == (None if swing is None else joints.TurnLimits(swing=swing, twist=(-0.3, 0.3)))
 
 
 def test_joint_stands_at_its_origin_and_turns_about_its_axis(load):

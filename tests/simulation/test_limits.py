@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import recursive_dyn as rd
 from recursive_dyn.contact.contacts import Contacts
@@ -228,6 +229,25 @@ def test_limits_hold_beside_a_joint_of_several_charts(integrator):
         assert paths[-1].max() > 0.39 or paths[-1].min() < -0.29, "a stop was met"
     assert len(charts) > 1, "charts were switched"
     np.testing.assert_allclose(paths[1], paths[0], atol=0.05 if integrator == "semi_implicit_euler" else 2e-3)
+
+
+def test_a_shared_coordinate_stops_that_only_what_is_further_out_moves_by():
+    """Two leaves of a book whose spine turns by itself: their common angle was eliminated where no joint has it."""
+    scene = Scene(gravity=(0, 0, 0))
+    angle = scene.coordinate("angle", limits=(-1.0, 0.5))
+    spine = scene.world.attach(Body("spine", mass=1.0, inertia=np.eye(3) * 0.1), joints.revolute("y"))
+    for name, turned in (("left", -angle), ("right", angle)):
+        c, s = sp.cos(turned), sp.sin(turned)
+        turn = sp.Matrix([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+        leaf = Body(name, mass=1.0, center_of_mass=(0.1, 0, 0), inertia=np.eye(3) * 0.1)
+        spine.attach(leaf, joints.Joint(turn, ()))
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    place = sim.dynamics.velocity_coordinates.index("angle")
+    sim.v[place] = 3.0
+    for _ in range(60):
+        sim.step()
+        assert sim.q[place] < 0.5 + SLOP
+    assert sim.q[place] == pytest.approx(0.5, abs=1e-3)
 
 
 def test_a_start_beyond_a_limit_is_brought_back_gently():

@@ -85,8 +85,9 @@ def test_many_steps_are_as_many_single_ones(integrator):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_force_at_a_point_is_its_jacobian_transposed(integrator):
-    m = mechanism(6, 6)
-    pushed, driven = (rd.Simulation(m.dynamics(), 1e-3, integrator) for _ in range(2))
+    """At a step's start, the one place where semi-implicit Euler looks; others to the square of a short step."""
+    m, exact = mechanism(6, 6), integrator == "semi_implicit_euler"
+    pushed, driven = (rd.Simulation(m.dynamics(), 1e-3 if exact else 1e-6, integrator) for _ in range(2))
     force, torque, point = (3.0, -2.0, 5.0), (0.3, 0.2, -0.4), (0.1, 0.2, -0.3)
     for sim in (pushed, driven):
         sim.q, sim.v = (x[0] for x in m.states(1, 2))
@@ -99,7 +100,7 @@ def test_a_force_at_a_point_is_its_jacobian_transposed(integrator):
     pushed.step()
     driven.step()
     assert_close(pushed.q, driven.q, 1e-14)
-    assert_close(pushed.v, driven.v, 1e-13)
+    assert_close(pushed.v, driven.v, 1e-13 if exact else 1e-9)
 
 
 def test_a_force_stays_with_its_point_during_one_call_and_is_gone_after():

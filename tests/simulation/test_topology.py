@@ -1,5 +1,7 @@
 """Bodies that are cut off, hung anew or break off while they move: momentum, energy, loads at which joints give."""
 
+import threading
+
 import numpy as np
 import pytest
 from trees import random_body
@@ -70,6 +72,14 @@ def test_both_halves_of_a_chain_that_is_cut_keep_their_momentum():
     mass = sum(scene[name].mass for name in halves[1])
     fallen = [*before[1][0][3:5], before[1][0][5] - mass * G * 60 * H]
     np.testing.assert_allclose(total[3:], fallen, atol=1e-9)
+
+
+def test_a_joint_swapped_without_a_place_keeps_its_own():
+    scene = chain(3)
+    before = np.array(scene["rod 1"].placement, dtype=float)
+    assert np.abs(before - np.eye(4)).max() > 0.1
+    scene.swap("rod 1", joints.ball())
+    np.testing.assert_array_equal(np.array(scene["rod 1"].placement, dtype=float), before)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -275,3 +285,16 @@ def test_joints_of_a_loop_carry_what_the_loop_leaves_them():
     assert not holds.broken and [joint.body for joint in breaks.broken] == ["beam"]
     breaks.step(30)
     assert np.abs(breaks.dynamics.constraint_errors(breaks.q, breaks.v)).max() < 1e-8
+
+
+def test_what_is_prepared_is_kept_before_anyone_hears_that_it_is_done():
+    """Who looked in between made all of it again, in the middle of a frame."""
+    scene = Scene()
+    scene.world.attach(Body("b", mass=1.0, inertia=np.eye(3)), joints.revolute("x"))
+    simulation, told, start = rd.Simulation(scene.compile()), [], threading.Event()
+    coming = simulation.prepare(lambda: (start.wait(), scene.compile())[1])
+    ready = coming._ready.set
+    coming._ready.set = lambda: (told.append(len(simulation.preparing._known)), ready())
+    start.set()
+    coming.result(timeout=600.0)
+    assert told == [1]

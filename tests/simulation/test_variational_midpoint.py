@@ -4,28 +4,72 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from demos.benchmark.integrators import FAT, SLENDER, energy, links, run
+from demos import torus_chain
+from demos.benchmark.integrators import FAT, SLENDER, Start, energy, links, run
 from scene import Body, Scene, joints
 
 RULE = "variational_midpoint"
-
-
-SLENDER_HINGES = pytest.mark.xfail(strict=True, reason="excursions of 0.33 % and 0.59 %, by how the program is rounded")
 
 
 @pytest.mark.parametrize(
     ("inertia", "ball", "seconds"),
     [
         *((inertia, ball, 2.0) for inertia in (SLENDER, FAT) for ball in (False, True)),
-        pytest.param(SLENDER, False, 100.0, marks=[pytest.mark.slow, SLENDER_HINGES]),
-        *(pytest.param(FAT, ball, 100.0, marks=pytest.mark.slow) for ball in (False, True)),
+        *(pytest.param(SLENDER, ball, 100.0, marks=pytest.mark.slow) for ball in (False, True)),
+        pytest.param(FAT, False, 100.0, marks=pytest.mark.slow),
     ],
 )
 def test_energy_stays_in_a_band(inertia, ball, seconds):
     """Ten undamped links at 1 kHz: 0.3 % of the energy above rest, after 10^5 steps as after 10^3."""
     error, sim = run(links(inertia, ball, 10), RULE, 1000, seconds)
     assert error < 3e-3
-    assert sim.report.unexplained_energy == 0.0
+    assert sim.report.unexplained_energy == 0.0 and sim.report.steps_halved == 0
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_two_newton_steps_find_a_step_whatever_the_length_of_a_chain(count):
+    start = links(FAT, False, count)
+    sim = rd.Simulation(start.dynamics, 1e-3, RULE)
+    sim.q = start.q
+    sim.step(300)
+    assert sim.report.sweeps <= 2 * 300 and sim.report.halvings == 0
+
+
+def test_a_damper_that_no_step_resolves_does_not_ring():
+    """h d / I = 167: the speed after each step is 2 / (2 + 2 z + z^2) of what it was, where turns are small."""
+    scene = Scene(gravity=(0, 0, 0))
+    scene.world.attach(Body("wheel", mass=1.0, inertia=np.eye(3)), joints.revolute("z", damping=1e4))
+    sim, z = rd.Simulation(scene.compile(), 1 / 60, RULE), 1e4 / 60
+    sim.v = [1e-3]
+    for k in range(1, 5):
+        sim.step(1)
+        assert sim.v[0] == pytest.approx(1e-3 * (2.0 / (2.0 + 2.0 * z + z * z)) ** k, abs=1e-13)
+    sim.apply_torque("wheel", (0, 0, 5.0))
+    sim.step(60)
+    assert sim.v[0] == pytest.approx(5.0 / 1e4, rel=1e-9)
+
+
+def test_a_spinning_link_far_from_its_trees_root_is_stepped_as_well_as_one_near_it():
+    """Momenta about the root would be differences of numbers 10^7 times as large: 10^-9 in the speed of a slender
+    rod that spins about itself, at the end of a boom of 300 m that stands still."""
+    scene = Scene(gravity=(0, 0, 0))
+    boom = scene.world.attach(Body("boom", mass=1.0, inertia=np.eye(3)), joints.prismatic("x"))
+    rod = Body("rod", mass=1.0, inertia=np.diag([0.02, 0.021, 0.001]))
+    boom.attach(rod, joints.revolute("z"), at=rd.pose((300.0, 200.0, 0)))
+    sim = rd.Simulation(scene.compile(), 1e-3, RULE)
+    sim.v = [0.0, 7.0]
+    sim.step(1000)
+    np.testing.assert_allclose(sim.v, [0.0, 7.0], atol=1e-9)
+    assert sim.report.sweeps <= 2 * 1000
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="gains 40 % in 100 s: the rings whip round by 60 % of their speed within a step")
+def test_ten_rings_keep_their_energy_at_240_hz():
+    rest = torus_chain.at_rest(10)
+    q = rest.copy()
+    q[0] = np.pi / 2
+    assert run(Start(torus_chain.chain(10).compile(), q, rest), RULE, 240, 100.0).error < 0.05
 
 
 def tumbling(gravity):

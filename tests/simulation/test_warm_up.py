@@ -100,3 +100,19 @@ def test_the_faster_code_can_be_waited_for(monkeypatch):
     assert not finished
     sim.warm_up(optimized=True)
     assert finished == [True]
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "linearly_implicit_rk4", "implicit_midpoint"])
+def test_pushes_and_controls_wait_for_nothing_either(nothing_compiled, integrator):
+    scene = Scene()
+    arm = Body("arm", mass=1.0, center_of_mass=(0, 0, -0.5), inertia=INERTIA)
+    arm = scene.world.attach(arm, joints.revolute("y"))
+    arm.attach(Body("hand", mass=1.0, inertia=INERTIA), joints.revolute("x"), at=rd.pose((0, 0, -1)))
+    sim = rd.Simulation(scene.compile(), 1 / 60, integrator)
+    sim.detect = on_the_ground
+    sim.warm_up(driven=True)
+    nothing_compiled()
+    sim.apply_force("hand", (1.0, 0.0, 0.0))
+    sim.step()
+    sim.control = lambda q, v, t: -q
+    sim.step(2)

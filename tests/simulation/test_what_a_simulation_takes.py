@@ -97,7 +97,7 @@ def test_timestep_and_time_may_be_changed(sim):
 def test_an_integrator_is_chosen_once(sim):
     """It names the way: what steps a simulation was compiled for it."""
     assert_refused(sim, lambda: setattr(sim, "integrator", "rk4"), r"make another one, rd\.Simulation")
-    assert sim.integrator == "semi_implicit_euler"
+    assert sim.integrator == "linearly_implicit_rk4"
 
 
 @pytest.mark.parametrize("count", [-1, 1.0, "2", None, True, np.True_, np.float64(2), 10**400, 2**63], ids=str)

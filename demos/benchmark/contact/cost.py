@@ -40,7 +40,7 @@ def settled(task: Task, label: str, steps: int = WARM_UP) -> Engine | None:
 @dataclass(frozen=True)
 class Motion:
     """Of the steps of one engine through a task, arrays (steps,): seconds in all, of detection and of the solve,
-    contacts, sweeps, what the last sweep still changed in m/s, and whether the solve converged.
+    contacts, sweeps, what the last sweep still changed in m/s, whether the solve converged, and the energy after it, J.
     """
 
     times: np.ndarray
@@ -50,6 +50,7 @@ class Motion:
     solving: np.ndarray
     residuals: np.ndarray
     converged: np.ndarray
+    energies: np.ndarray
 
     @property
     def sweep_cost(self) -> float:
@@ -68,7 +69,7 @@ def through(engines: dict[str, Engine], steps: int, block: int = 20) -> dict[str
                 engine.advance()
                 spent = perf_counter() - begin
                 parts = (engine.times().get(part, 0.0) for part in ("detection", "solve"))
-                solution = (engine.residual(), engine.converged())
+                solution = (engine.residual(), engine.converged(), engine.whole_energy())
                 rows[label].append((spent, engine.contacts(), engine.sweeps(), *parts, *solution))
     return {label: Motion(*np.array(told, dtype=float).T) for label, told in rows.items()}
 

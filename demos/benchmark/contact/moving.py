@@ -16,13 +16,14 @@ JOSTLE = 0.5  # m/s and rad/s, of bricks at the start
 SEED = 7
 
 
-def _task(
+def task(
     name: str,
     seconds: float,
     solids: list[Solid],
     walls: Sequence[tuple[Vector, Vector]] = (),
     dolls: Sequence[Robot] = (),
 ) -> Task:
+    """Something to be timed while it moves, on the ground."""
     return Task(
         name, STEP, seconds, tuple(solids), friction=0.6, ground_friction=0.6, correction=True, walls=tuple(walls),
         dolls=tuple(dolls), sample=lambda engine: engine.positions(), error=lambda t, x: 0.0,
@@ -38,9 +39,9 @@ def wall(bricks: int) -> Task:
             place = ((k + 0.5 * (row % 2)) * (BRICK[0] + 2e-3), 0.0, (row + 0.5) * BRICK[2])
             velocity, spin = JOSTLE * rng.normal(size=(2, 3)) * ((1, 1, 0.2), (0.2, 0.2, 1))
             solids.append(Solid(f"brick {len(solids) + 1}", Block(BRICK), DENSITY * float(np.prod(BRICK)), place,
-                                _vector(velocity), spin=_vector(spin)))  # fmt: skip
+                                vector(velocity), spin=vector(spin)))  # fmt: skip
         row += 1
-    return _task(f"wall of {bricks} bricks, jostled", 1.0 if bricks < 50 else 0.5, solids)
+    return task(f"wall of {bricks} bricks, jostled", 1.0 if bricks < 50 else 0.5, solids)
 
 
 def dominoes(count: int = 30) -> Task:
@@ -51,7 +52,7 @@ def dominoes(count: int = 30) -> Task:
               (0.3, 0.0, 0.0) if k == 0 else (0.0, 0.0, 0.0), spin=(0.0, 3.0, 0.0) if k == 0 else (0.0, 0.0, 0.0))
         for k in range(count)
     ]  # fmt: skip
-    return _task(f"{count} dominoes", 1.5, solids)
+    return task(f"{count} dominoes", 1.5, solids)
 
 
 def pit(count: int = 35) -> Task:
@@ -66,24 +67,25 @@ def pit(count: int = 35) -> Task:
             (Pill(0.6 * a, 2 * b), np.pi * (0.6 * a) ** 2 * (2 * b + 0.8 * a)),
             (Drum(a, 2 * b), 2 * np.pi * a * a * b),
         ][k % 4]
-        place = _vector(np.array([0.44 * (k % 3 - 1), 0.44 * (k // 3 % 3 - 1), 0.35 + 0.6 * (k // 9)]))
-        turn, spin = _vector(rng.uniform(-1.5, 1.5, 3)), _vector(rng.normal(size=3))
+        place = vector(np.array([0.44 * (k % 3 - 1), 0.44 * (k // 3 % 3 - 1), 0.35 + 0.6 * (k // 9)]))
+        turn, spin = vector(rng.uniform(-1.5, 1.5, 3)), vector(rng.normal(size=3))
         mass = DENSITY * float(volume)
         solids.append(Solid(f"thing {k + 1}", shape, mass, place, (0.0, 0.0, -1.0), turn, spin))
     walls = [((2.0, 0.2, 2.4), (0.0, y, 1.2)) for y in (-0.9, 0.9)]
     walls += [((0.2, 1.6, 2.4), (x, 0.0, 1.2)) for x in (-0.9, 0.9)]
-    return _task(f"{count} mixed shapes into a pit", 1.5, solids, walls)
+    return task(f"{count} mixed shapes into a pit", 1.5, solids, walls)
 
 
 def ragdolls(count: int = 4) -> Task:
     """Figures of boxes and hinges, limp, that fall over and onto each other."""
     dolls = [Robot(ragdoll(), (0.35 * (k % 2), 0.25 * (k // 2), 1.05 + 1.75 * k), {}) for k in range(count)]
-    return _task(f"{count} ragdolls falling", 2.0, [], dolls=dolls)
+    return task(f"{count} ragdolls falling", 2.0, [], dolls=dolls)
 
 
 def tasks() -> dict[str, Task]:
     """All of them, by name."""
-    return {task.name: task for task in (wall(30), wall(100), dominoes(), pit(), ragdolls())}
+    found = (wall(30), wall(100), dominoes(), pit(), ragdolls())
+    return {each.name: each for each in found}
 
 
 def ragdoll() -> str:
@@ -122,7 +124,8 @@ def _link(robot: ET.Element, name: str, size: Vector, middle: Vector) -> None:
     ET.SubElement(ET.SubElement(collision, "geometry"), "box", size=_text(size))
 
 
-def _vector(values: np.ndarray) -> Vector:
+def vector(values: np.ndarray) -> Vector:
+    """Three numbers."""
     x, y, z = values.tolist()
     return x, y, z
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from demos.benchmark.contact import cost, demo_scenes, endurance, moving, piles, simbench
+import numpy as np
+
+from demos.benchmark.contact import cost, demo_scenes, disturbed, endurance, moving, piles, simbench
 from demos.benchmark.contact.description import Task
 from demos.benchmark.contact.engines import ENGINES
 from demos.benchmark.contact.run import Outcome, outcomes
@@ -15,6 +17,8 @@ from recursive_dyn.codegen.progress import each
 OURS, BULLET, MUJOCO = ENGINES
 BOXES = (1, 10, 100, 300, 1000)  # four contacts each
 MANY = 100  # boxes from which on fewer steps are taken
+FAR_OFF = 1e-3  # m/s: a residual that is no solution
+RESIDUALS = ["converged", "residual, median", "at worst, m/s"]
 BAR = 2.5  # MuJoCo's time of a step at rest, at most
 NOTES = """
 Definitions of SimBenchmark (2018): dt = 1 ms, ERP, CFM and damping 0, means over the steps. Each engine has the
@@ -43,6 +47,7 @@ def all_of_them(long: bool = False, rows: Sequence[str] = ()) -> None:
         robot_cost()
     scaling([count for count in BOXES if wanted(f"{count} boxes")])
     in_motion([task for name, task in moving.tasks().items() if wanted(name)])
+    convergence([task for name, task in disturbed.tasks().items() if wanted(name)])
     if long:
         lasting()
 
@@ -157,16 +162,37 @@ def in_motion(tasks: Sequence[Task]) -> None:
             *(_ratio(mean[OURS], mean.get(k, math.nan)) for k in (BULLET, MUJOCO)),
             *(f"{1e6 * float(part.mean()):.0f}" for part in (ours.detection, ours.solving)),
             f"{ours.sweeps.mean():.1f}", f"{1e9 * ours.sweep_cost:.0f}",
-            f"{100.0 * float(ours.converged.mean()):.0f} %", f"{ours.residuals.max():.1g}",
+            *_residuals(ours),
         ])  # fmt: skip
         for engine in engines.values():
             engine.close()
     head = ["in motion", "contacts", *(f"{label} us" for label in ENGINES), f"ours / {BULLET}", f"ours / {MUJOCO}",
-            "our detection us", "our solve us", "sweeps", "ns a sweep and contact", "converged",
-            "residual m/s at worst"]  # fmt: skip
+            "our detection us", "our solve us", "sweeps", "ns a sweep and contact", *RESIDUALS]  # fmt: skip
     if rows:
         print_table("cost: a step at 1/240 s from Python, means over the motion", head, rows)
         print("Sweeps are the most of an island; every engine starts alike, and each goes its own way from there.")
+
+
+def convergence(tasks: Sequence[Task]) -> None:
+    """Whether solves of disturbed piles converge, and what that costs."""
+    rows = []
+    for task in each(tasks, "convergence"):
+        engines = {label: engine for label in (OURS, MUJOCO) if (engine := cost.built(task, label)) is not None}
+        told = cost.through(engines, task.steps)
+        ours, mean = told[OURS], {label: 1e6 * float(motion.times.mean()) for label, motion in told.items()}
+        rows.append([
+            task.name, f"{ours.contacts.mean():.0f}", str(task.steps), *_residuals(ours),
+            str(int((ours.residuals > FAR_OFF).sum())), f"{max(float(np.diff(ours.energies).max()), 0.0):.1g}",
+            f"{ours.sweeps.mean():.0f}", f"{mean[OURS]:.0f}", _ratio(mean[OURS], mean.get(MUJOCO, math.nan)),
+        ])  # fmt: skip
+        for engine in engines.values():
+            engine.close()
+    head = ["disturbed", "contacts", "solves", *RESIDUALS, f"above {FAR_OFF:g}", "largest rise of energy in a step, J",
+            "sweeps", "us a step", f"/ {MUJOCO}"]  # fmt: skip
+    if rows:
+        print_table(
+            "convergence: solves of disturbed piles at 1/240 s, a step of Newton's method as three sweeps", head, rows
+        )
 
 
 def lasting(steps: int = endurance.STEPS) -> None:
@@ -175,6 +201,14 @@ def lasting(steps: int = endurance.STEPS) -> None:
     rows = [[f"{look.steps:.2g}", f"{look.memory:.1f}", str(look.bodies), str(look.shapes)] for look in seen]
     print_table("endurance: three balls that bounce for ever", ["steps", "memory MB", "bodies", "shapes"], rows)
     print(f"{endurance.growth(seen):.3f} bytes a step since the third look.")
+
+
+def _residuals(motion: cost.Motion) -> list[str]:
+    """Cells of RESIDUALS."""
+    return [
+        f"{100.0 * float(motion.converged.mean()):.0f} %",
+        *(f"{x:.1g}" for x in np.quantile(motion.residuals, (0.5, 1.0))),
+    ]
 
 
 def _figure(outcome: Outcome) -> str:

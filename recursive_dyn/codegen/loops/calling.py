@@ -62,29 +62,29 @@ class Code:
         self.entry = np.zeros(1, dtype=np.int64)  # address of what runs at present, for machine code that calls it,
         self.at = address(self.entry)  # which finds it here
         self._taken: list[Native] = []  # all of them: some thread may still be in one
-        self._readers: dict[tuple[int, int], Leaves] = {}  # of some arguments after another
+        self._calls: dict[tuple[Native, Any], Any] = {}
+        self._leaves: dict[tuple[int, ...], Leaves] = {}  # by which arguments come packed
 
-    def words(self, arguments: tuple[Any, ...]) -> list[np.ndarray] | None:
-        """The machine words of arguments, or None where one may be of another type."""
-        found, first, count = list[np.ndarray | None](), 0, len(arguments)
-        for k, value in enumerate(arguments):
-            if value.__class__ is Packed:
-                if value.type is not self.types[k]:
-                    return None
-                if first < k:
-                    found.append(self._reader(first, k).words(arguments[first:k]))
-                found.append(value.cells)
-                first = k + 1
-        if first < count:
-            found.append(self._reader(first, count).words(arguments[first:]))
-        words = [own for own in found if own is not None]
-        return words if len(words) == len(found) else None
+    def words(self, arguments: tuple[Any, ...]) -> np.ndarray | None:
+        """The machine words of arguments and room for a result, or None where one may be of another type."""
+        packed = tuple([k for k, value in enumerate(arguments) if value.__class__ is Packed])
+        leaves = self._leaves.get(packed)
+        if leaves is None:
+            leaves = self._leaves[packed] = Leaves(Several(self.types), packed)
+        starts = leaves.starts
+        words = np.zeros(starts[-1] + self.result_size, dtype=np.int64)
+        for k in packed:
+            if arguments[k].type is not self.types[k]:
+                return None
+            words[starts[k] : starts[k + 1]] = arguments[k].cells
+        return words if leaves.write(arguments, words) else None
 
-    def _reader(self, first: int, end: int) -> Leaves:
-        known = self._readers.get((first, end))
-        if known is None:
-            known = self._readers[first, end] = Leaves(Several(self.types[first:end]))
-        return known
+    def call(self, native: Native, prototype: Any) -> Any:
+        """Machine code that it had or has, as Python calls it."""
+        found = self._calls.get((native, prototype))
+        if found is None:
+            found = self._calls[native, prototype] = prototype(native.address(ENTRY))
+        return found
 
     def take(self, native: Native) -> None:
         """What calls the function runs this from its next call on."""
@@ -113,16 +113,15 @@ class Bound:
     """
 
     def __init__(self, code: Code, arguments: tuple[Any, ...], arena: Arena | None = None) -> None:
-        loops = code.loops
-        if len(arguments) != len(loops.parameters):
-            raise TypeError(f"{loops.function.__name__} takes {len(loops.parameters)} arguments, not {len(arguments)}")
+        if len(arguments) != len(code.types):
+            name = code.loops.function.__name__
+            raise TypeError(f"{name} takes {len(code.types)} arguments, not {len(arguments)}")
         self._result, self._size = code.result, code.result_size
-        given = code.words(arguments)
-        if given is None:
-            given = [_one_by_one(loops, arguments)]
+        block = code.words(arguments)
+        if block is None:
+            block = np.concatenate([_one_by_one(code.loops, arguments), np.zeros(self._size, dtype=np.int64)])
         self._code, self._prototype, self._keep = code, _FREE, arguments
-        self._given = sum(map(len, given))
-        self._block = np.concatenate([*given, np.zeros(self._size, dtype=np.int64)])
+        self._block, self._given = block, len(block) - self._size
         self.arena = Arena(code.native) if arena is None else arena
         self._at = address(self._block)
         self._block_address = ctypes.c_void_p(self._at)
@@ -131,7 +130,7 @@ class Bound:
 
     def _attach(self) -> None:
         self._native = self._code.native
-        self._call = self._prototype(self._native.address(ENTRY))
+        self._call = self._code.call(self._native, self._prototype)
 
     def __call__(self) -> Any:
         if self._code.native is not self._native:

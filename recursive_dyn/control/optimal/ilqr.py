@@ -24,6 +24,7 @@ from recursive_dyn.control.optimal.time_varying_lqr import final_weight
 from recursive_dyn.control.optimal.weights import checked_weights, natural_weights
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.state import checked_timestep, numbers, whole
 
 Array = np.ndarray
@@ -54,7 +55,7 @@ class ILQR:
     def __init__(
         self, dynamics: Dynamics, q: Any, v: Any = None, tau: Any = None, Q: Any = None, R: Any = None,
         final: Any = None, *, timestep: float, actuated: Iterable[str] | None = None, limits: Any = None,
-        frequency: float | None = None, integrator: str = "semi_implicit_euler",
+        frequency: float | None = None, integrator: str = registry.DEFAULT,
     ) -> None:  # fmt: skip
         if not isinstance(dynamics, Dynamics):
             raise StateError(

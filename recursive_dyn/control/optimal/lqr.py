@@ -39,7 +39,7 @@ class LQR(Controller):
     def __init__(
         self, dynamics: Dynamics, q: Any, v: Any = None, tau: Any = None, Q: Any = None, R: Any = None,
         timestep: float | None = None, actuated: Iterable[str] | None = None, limits: Any = None, *,
-        frequency: float | None = None, integrator: str = "semi_implicit_euler",
+        frequency: float | None = None, integrator: str = registry.DEFAULT,
     ) -> None:  # fmt: skip
         super().__init__(dynamics, actuated, limits)
         uncharted(dynamics)

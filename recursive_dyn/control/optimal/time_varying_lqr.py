@@ -15,6 +15,7 @@ from recursive_dyn.control.optimal.planning_problem import rows
 from recursive_dyn.control.optimal.weights import checked_weights, state_labels, weight
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import registry
 from recursive_dyn.simulation.state import checked_time, checked_timestep
 
 Array = np.ndarray
@@ -34,7 +35,7 @@ class TimeVaryingLQR(Controller):
     def __init__(
         self, dynamics: Dynamics, q: Any, v: Any, tau: Any, timestep: float, Q: Any = None, R: Any = None,
         final: Any = None, actuated: Iterable[str] | None = None, limits: Any = None, *,
-        frequency: float | None = None, start: float = 0.0, integrator: str = "semi_implicit_euler",
+        frequency: float | None = None, start: float = 0.0, integrator: str = registry.DEFAULT,
     ) -> None:  # fmt: skip
         super().__init__(dynamics, actuated, limits)
         uncharted(dynamics)

@@ -8,8 +8,8 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import run
 from recursive_dyn.control.tasks.formulas import BODY
 from recursive_dyn.control.tasks.task import CENTER, LOOK, POINT, POSTURE, SPIN, TURN
+from recursive_dyn.dynamics.program_calls import ProgramCall, all_finite, evaluated
 from recursive_dyn.recursion.tracking import WIDTH
-from recursive_dyn.simulation.program_calls import ProgramCall, all_finite, evaluated
 
 
 class TaskPrograms(NamedTuple):

@@ -15,8 +15,8 @@ from recursive_dyn.control.tasks.task import CENTER, LOOK, POINT, POSTURE, SPIN,
 from recursive_dyn.control.tasks.task_rows import TaskArrays, TaskPrograms, task_rows
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.functions import columns
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, kernel_call, program_call
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.program_calls import NO_PROGRAM, ProgramCall, kernel_call, program_call
 
 Array = np.ndarray
 _WHOLE = (CENTER, SPIN)

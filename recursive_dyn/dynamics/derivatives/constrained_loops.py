@@ -25,7 +25,7 @@ from recursive_dyn.dynamics.derivatives.tree_loops import (
 )
 from recursive_dyn.dynamics.derivatives.tree_order import TreeOrder
 from recursive_dyn.recursion.motion_derivatives import COLUMN_TERMS
-from recursive_dyn.recursion.multipliers import DEPENDENT
+from recursive_dyn.recursion.multipliers import DEPENDENT, NOTHING
 
 
 class ConstraintMemory(NamedTuple):
@@ -34,7 +34,8 @@ class ConstraintMemory(NamedTuple):
 
     wrench: terms of the links that wrenches act on; turned, turning: the last column of the chain that a wrench acts
     on, and of that of which the motion changes it; direct_row, direct_slot: where direct rates are, row of a column and
-    slot. S (m, m), inverse (m,) 1 / D, Z (m, 3 n): right-hand sides, then dlambda.
+    slot. usual (m,): of rows, see ``Constraint``. S (m, m), inverse (m,) 1 / D, Z (m, 3 n): right-hand sides, then
+    dlambda.
     """
 
     first: Integers
@@ -43,6 +44,7 @@ class ConstraintMemory(NamedTuple):
     turning: Integers
     direct_row: Integers
     direct_slot: Integers
+    usual: Floats
     S: Floats
     inverse: Floats
     Z: Floats
@@ -130,14 +132,17 @@ def _turn(order: TreeOrder, m: TreeMemory, k: ConstraintMemory, count: int, n: i
 
 @compiled
 def _sides(order: TreeOrder, m: TreeMemory, k: ConstraintMemory, count: int, n: int, width: int) -> None:
-    """S = C Y, of which X has -Y, and Z = -g' - C x."""
+    """S = C Y, of which X has -Y, and Z = -g' - C x; ``inverse``: how much longer than they are rows usually are."""
     first, size = k.first[0], 3 * n
     for r in range(count):
         C, Z, S = m.moving[first + r * n :], k.Z[r * size : (r + 1) * size], k.S[r * count : (r + 1) * count]
         by_q, by_v = m.moving[first + (count + r) * n :], m.moving[first + (2 * count + r) * n :]
         S[:] = 0.0
+        square = NOTHING
         for j in range(n):
+            square += C[j] * C[j]
             Z[j], Z[n + j], Z[2 * n + j] = -by_q[j], -by_v[j], 0.0
+        k.inverse[r] = max(1.0, k.usual[r] * k.usual[r] / square)
         for i in range(n):
             c = C[order.slot[i]]
             if c != 0.0:
@@ -154,7 +159,7 @@ def _multipliers(k: ConstraintMemory, count: int, size: int) -> None:
     S = k.S
     for back in range(count):
         r = count - 1 - back
-        k.inverse[r] = S[r * count + r]  # the diagonal, of which a pivot must leave a share
+        k.inverse[r] *= S[r * count + r]  # the diagonal, of which a pivot must leave a share
     for back in range(count):
         r = count - 1 - back
         pivot, own = S[r * count + r], k.Z[r * size : (r + 1) * size]

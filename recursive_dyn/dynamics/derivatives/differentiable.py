@@ -15,6 +15,7 @@ from recursive_dyn.dynamics.derivatives.linearization import of_rates, of_step
 from recursive_dyn.dynamics.derivatives.step_derivatives import StepDerivatives
 from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.integrators import registry
 from recursive_dyn.recursion.context import OF_BODIES
 
 _EXTERNAL = ("forward_dynamics", "inverse_dynamics")  # what may have wrenches on bodies as a fourth argument
@@ -25,7 +26,7 @@ class Differentiable(ModelEvaluator):
     """Functions of a model with their derivatives."""
 
     def derivatives(
-        self, function: str, *arguments: Any, parameters: bool = False, integrator: str = "semi_implicit_euler"
+        self, function: str, *arguments: Any, parameters: bool = False, integrator: str = registry.DEFAULT
     ) -> tuple[Array, ...]:
         """The function's derivatives by each of its arguments, a tuple of arrays (..., outputs, nv or size).
 
@@ -54,7 +55,7 @@ class Differentiable(ModelEvaluator):
         return tuple(made.all(function, arrays, parameters))
 
     def linearize(
-        self, q: Any, v: Any, tau: Any = None, timestep: Any = None, integrator: str = "semi_implicit_euler"
+        self, q: Any, v: Any, tau: Any = None, timestep: Any = None, integrator: str = registry.DEFAULT
     ) -> tuple[Array, Array]:
         """(A (..., 2 nv, 2 nv), B (..., 2 nv, nv)): how deviations x = [dq, dv] from (q, v) and u = dtau go on.
 

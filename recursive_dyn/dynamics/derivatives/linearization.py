@@ -28,14 +28,16 @@ def of_rates(it: ModelEvaluator, q: Array, v: Array, tau: Array) -> Pair:
     lead = np.broadcast_shapes(*(a.shape[:-1] for a in (q, v, tau)))
     at = [q, v, tau + it.call("passive_forces", q, v)]
     by_q, by_v, by_tau = Jacobians(it).all("forward_dynamics", at, False)
-    springs = np.zeros(nv)
-    plain = [slot for _, slot in model.plain_slots]
-    springs[plain] = own.stiffness[plain]
+    if model.elastic:
+        pull, loss = Jacobians(it).all("passive_forces", [q, v], False)
+        by_q, by_v = by_q + by_tau @ pull, by_v + by_tau @ loss
+    else:
+        by_q, by_v = by_q - by_tau * own.stiffness, by_v - by_tau * own.damping
     A, B = np.zeros((*lead, 2 * nv, 2 * nv)), np.zeros((*lead, 2 * nv, nv))
     A[..., :nv, :nv] = turning(model, q, v)
     A[..., :nv, nv:] = np.eye(nv)
-    A[..., nv:, :nv] = by_q - by_tau * springs
-    A[..., nv:, nv:] = by_v - by_tau * own.damping
+    A[..., nv:, :nv] = by_q
+    A[..., nv:, nv:] = by_v
     B[..., nv:, :] = by_tau
     return A, B
 

@@ -79,7 +79,8 @@ def constraint_memory(model: Model, segments: Segments) -> ConstraintMemory:
         [slot for _, slot in named[_DIRECT]],
     ]  # fmt: skip
     places = (np.array(numbers, dtype=np.int64) for numbers in lists)
-    return ConstraintMemory._make([*places, np.zeros(m * m), np.zeros(m), np.zeros(m * 3 * n)])
+    usual = np.array([constraint.usual for constraint in model.constraints])
+    return ConstraintMemory._make([*places, usual, np.zeros(m * m), np.zeros(m), np.zeros(m * 3 * n)])
 
 
 def _places(kind: str, segments: Segments) -> list[tuple[int, ...]]:

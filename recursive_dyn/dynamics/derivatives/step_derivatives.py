@@ -20,6 +20,7 @@ from recursive_dyn.integrators.watched_loop import REACH, WEIGHTS, G
 
 Array = np.ndarray
 _SWEEPS, _CONVERGED = 100, 1e-26  # of the implicit midpoint rule, as a squared relative change
+_NEWTON = 1e-18  # the same, after which Newton's method has it
 
 
 class StepDerivatives:
@@ -49,32 +50,48 @@ class StepDerivatives:
     def _semi_implicit_euler(self) -> tuple[Array, Array, list[Array]]:
         return *self._state("step", self._arrays), self._jacobians("step", self._arrays)
 
-    def _implicit_midpoint(self, sweep: str = "midpoint") -> tuple[Array, Array, list[Array]]:
-        nv = self._it.model.nv
-        arrays = [*self._arrays, self._middle(sweep)]
-        *others, by_middle = self._jacobians(sweep, arrays)
-        if self._parameters:
-            others[-1], by_middle = by_middle, others[-1]
-        own, swept = by_middle[..., : 2 * nv, :], by_middle[..., 2 * nv : 3 * nv, :]
-        found = []
-        for J in others:
-            middle = np.linalg.solve(np.eye(nv) - swept, J[..., 2 * nv : 3 * nv, :])
-            found.append(J[..., : 2 * nv, :] + own @ middle)
-        return *self._state(sweep, arrays), found
+    def _implicit_midpoint(self) -> tuple[Array, Array, list[Array]]:
+        nq, nv = self._it.model.nq, self._it.model.nv
+        middle = self._middle("midpoint", nq + nv, _CONVERGED)
+        arrays = [*self._arrays, middle]
+        others, by_middle = self._beside_middle(self._jacobians("midpoint", arrays))
+        swept = [J[..., 2 * nv : 3 * nv, :] for J in others], by_middle[..., 2 * nv : 3 * nv, :]
+        found = self._through_middle(others, by_middle, *swept)
+        return *self._state("midpoint", arrays), found
 
     def _variational_midpoint(self) -> tuple[Array, Array, list[Array]]:
         if self._it.model.constraints:
             raise StateError("'variational_midpoint' takes no scene with constraints; choose 'implicit_midpoint'")
-        return self._implicit_midpoint("variational")
+        nv = self._it.model.nv
+        arrays = [*self._arrays, self._middle("variational", 0, _NEWTON)]
+        swept, by_middle = self._beside_middle(self._jacobians("variational", arrays))
+        others, end = self._beside_middle(self._jacobians("variational_end", arrays))
+        found = self._through_middle(others, end, [J[..., :nv, :] for J in swept], by_middle[..., :nv, :])
+        return *self._state("variational_end", arrays), found
 
-    def _middle(self, sweep: str) -> Array:
-        """The velocity of the middle, by sweeps as a step makes them."""
-        nq, nv = self._it.model.nq, self._it.model.nv
+    def _beside_middle(self, found: list[Array]) -> tuple[list[Array], Array]:
+        """Derivatives by everything else, and those by the velocity of the middle."""
+        *others, by_middle = found
+        if self._parameters:
+            others[-1], by_middle = by_middle, others[-1]
+        return others, by_middle
+
+    def _through_middle(self, others: list[Array], by_middle: Array, swept: list[Array], own: Array) -> list[Array]:
+        """Derivatives of the step, where the middle moves by what a sweep does of it (``swept``) and of itself."""
+        left = np.eye(self._it.model.nv) - own
+        step = 2 * self._it.model.nv
+        return [
+            J[..., :step, :] + by_middle[..., :step, :] @ np.linalg.solve(left, S)
+            for J, S in zip(others, swept, strict=True)
+        ]
+
+    def _middle(self, sweep: str, at: int, converged: float) -> Array:
+        """The velocity of the middle, by sweeps as a step makes them, which have it from a place in their outputs."""
         middle = self._arrays[1]
         for _ in range(_SWEEPS):
             result = self._it.call(sweep, *self._arrays, middle)
-            middle = result[..., nq + nv : nq + 2 * nv]
-            if result[..., -1].max(initial=0.0) <= _CONVERGED:
+            middle = result[..., at : at + self._it.model.nv]
+            if result[..., -1].max(initial=0.0) <= converged:
                 return middle
         raise StateError("the midpoint rule does not converge here; take a smaller timestep")
 
@@ -117,7 +134,7 @@ class StepDerivatives:
         if not explained(before, after, work[..., 0]).all():
             raise StateError(
                 "a step from here is taken in halves, for the sake of its energy, and has no derivatives; take a"
-                " smaller timestep"
+                " smaller timestep, or integrator='rk4'"
             )
 
     def _projected(self, q: Array, v: Array, found: list[Array]) -> list[Array]:

@@ -16,7 +16,7 @@ from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant
 from recursive_dyn.graph.program import Program, schedule
-from recursive_dyn.joint.joint_program import CHART
+from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.model.model import Link, MassMoments, Model
 from recursive_dyn.recursion.inverse_dynamics import LinkMotion, next_motion, required_wrench
 from recursive_dyn.recursion.kinematics import LinkKinematics
@@ -118,6 +118,8 @@ def refuse(model: Model) -> None:
     advice = 'compile the scene with method="recursive", which takes it'
     if model.constraints:
         raise ModelError(f"method_two takes no constraints, as '{model.constraints[0].name}'; {advice}")
+    if model.prescribed:
+        raise ModelError(f"method_two takes no scene.time and no prescribed motion; {advice}")
     moved: dict[int, str] = {}
     for link in model.links:
         for slot in link.slots:

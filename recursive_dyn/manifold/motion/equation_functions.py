@@ -7,7 +7,8 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from recursive_dyn.codegen.evaluator import Driver, Signature
+from recursive_dyn.codegen.function_list import Signature
+from recursive_dyn.codegen.kernel import Driver
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program, content_hash, schedule
 from recursive_dyn.integrators import munthe_kaas
@@ -70,7 +71,7 @@ class EquationFunctions:
         if function != "slope":
             return None
         size = prod(self.signature(function).shape)
-        return lambda entry, program: munthe_kaas.loop(entry, program.input_size, size, self.lowered.nq)
+        return lambda entry, inputs, _: munthe_kaas.loop(entry, inputs, size, self.lowered.nq)
 
     def label(self, segment: str, index: int) -> str:
         """The variable, or force, that a number belongs to."""

@@ -22,6 +22,7 @@ from scene.joints.curves.spline import (
     bezier_pieces,
     bspline_pieces,
     check_degree,
+    check_turning,
     control_points,
     cyclic_harmonics,
     interpolating_pieces,
@@ -53,7 +54,7 @@ def curve(
     domain: (start, end) of q, which "minimal", closed, outside and arc_length need; f may then hold no parameters.
     closed: f begins again at the end. arc_length: the joint's coordinate is metres from the start. outside: beyond the
     ends of an open curve, "clamp" gives the coordinate limits there, unless there are limits, "extrapolate" lets it go
-    straight on; a closed one wraps. Raises ModelError.
+    on, with a bend that dies away, then straight; a closed one wraps. Raises ModelError.
     """
     what = f"curve of {q}"
     if not getattr(q, "is_Symbol", False):
@@ -117,9 +118,10 @@ def bspline(
     """A body on a uniform B-spline of control points (n, 3), m, C^(degree - 1).
 
     An open one runs from the first to the last point, a closed one near all of them; interpolate: through the points
-    (odd degrees). The coordinate ``name`` counts pieces, or metres with arc_length. frame, up, outside: as for
-    :func:`curve`; up may also be a table (n, 3) of a direction for each point, whose spline of the same kind is up:
-    banking. ``joint.path`` samples the curve. Raises ModelError, which starts with the curve and its coordinate.
+    (odd degrees). The coordinate ``name`` counts pieces, or metres with arc_length. Degree 2 is for
+    frame="translation"; frames that turn want 3, "frenet" 4. frame, up, outside: as for :func:`curve`; up may also be a
+    table (n, 3) of a direction for each point, whose spline of the same kind is up: banking. ``joint.path`` samples the
+    curve. Raises ModelError, which starts with the curve and its coordinate.
     """
     what = _label("bspline", points, name)
     check_choices(what, frame, up, outside, closed, arc_length)
@@ -131,6 +133,7 @@ def bspline(
         raise ModelError(f"{what}: a spline through points has an odd degree, not {degree}; use 3 or 5")
     made = interpolating_pieces if interpolate else bspline_pieces
     pieces = made(given, degree, closed)
+    check_turning(what, degree, len(pieces.coefficients), frame)
     banking = directions if directions.ndim == 1 else made(directions, degree, closed)
     course = ParametricCurve(what, 0.0, float(pieces.borders[-1]), closed, pieces, up=banking)
     options = {"closed": bool(closed), "interpolate": bool(interpolate), "arc_length": bool(arc_length)}

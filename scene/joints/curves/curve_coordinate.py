@@ -14,6 +14,7 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array
 from scene.joints.curves.parametric_curve import ParametricCurve, derivatives
 from scene.joints.curves.piecewise import Cells, refined, tangents
+from scene.joints.curves.run_out import POSITION, UPWARD, around, inside, longer, run_outs
 from scene.joints.curves.spline import Pieces
 
 CLAMPED = "clamped"
@@ -22,35 +23,58 @@ _TURN_TOLERANCE = 2e-4  # of the tangent's greatest angular velocity: what the f
 _MOST_CELLS = 8192
 _MOST_BINS = 100_000  # length of the curve by that of its shortest cell
 _STEPS = 16  # of the double reflection a cell
+_AT_ENDS = {"wrap": "periodic", "straight": "clamped", "none": "not-a-knot"}  # of splines over cells
 _GAUSS = np.polynomial.legendre.leggauss(16)
 
 
 class CurveCoordinate:
     """Position and reference normal of a curve over its coordinate q, as expressions that share one cell of q.
 
-    ends: as of Cells, or CLAMPED, for which what lies beyond need only be finite. arc_length: q is metres; minimal:
-    with normals. ``domain``, ``length`` (m).
+    ends: as of Cells, or CLAMPED, for which what lies beyond need only be finite. arc_length: q is metres; kind: the
+    frame's, of which "minimal" has normals. ``domain``, ``length`` (m).
     """
 
-    def __init__(self, course: ParametricCurve, ends: str, arc_length: bool, minimal: bool) -> None:
-        self.course, self.ends = course, ends
-        self.motion = derivatives(course.point, 2)
-        parts = 1 if course.pieces is not None else 8 if arc_length or minimal else 1
+    def __init__(self, course: ParametricCurve, ends: str, arc_length: bool, kind: str) -> None:
+        self.course, self.kind = course, kind
+        one = course.pieces is None or len(course.pieces.borders) == 2
+        goes_on = (
+            ends == CLAMPED and one and not isinstance(course.up, Pieces)
+        )  # by itself, if tables of it need not end
+        if not (goes_on and self._with_ends("none", arc_length, parts=1)):
+            self._with_ends("straight" if ends == CLAMPED else ends, arc_length)
+        first, last = (int(np.searchsorted(self.natural, end)) for end in (course.start, course.stop))
+        self.domain = (float(self.cells.borders[first]), float(self.cells.borders[last]))
+        finer = np.interp(np.arange(first, last + 1e-9, 1 / 32), range(len(self.natural)), self.natural)
+        self.length = self.domain[1] if arc_length else float(_lengths(self.motion, finer).sum())
+
+    def _with_ends(self, ends: str, arc_length: bool, parts: int | None = None) -> bool:
+        """Make what there is of the curve with such ends, in as many parts as it takes or says."""
+        course, minimal = self.course, self.kind == "minimal"
+        self.ends = ends
+        self.beyond = run_outs(course, self.kind == "up") if ends == "straight" else None
+        self.whole = course if self.beyond is None else longer(course, self.beyond)
+        self.motion = derivatives(self.whole.point, 2)
+        if parts is not None:
+            return self._fit(parts, arc_length, minimal)
+        parts = 8 if (arc_length or minimal) and course.pieces is None else 1
         while not self._fit(parts, arc_length, minimal):
             parts *= 2
-        self.domain = (float(self.cells.borders[0]), float(self.cells.borders[-1]))
-        finer = np.interp(np.arange(0.0, len(self.natural) - 1 + 1e-9, 1 / 32), range(len(self.natural)), self.natural)
-        self.length = self.domain[1] if arc_length else float(_lengths(self.motion, finer).sum())
+        return True
 
     def _fit(self, parts: int, arc_length: bool, minimal: bool) -> bool:
         """Tables with that many cells a piece; False when they are not close enough to what they stand for."""
-        course = self.course
-        if course.pieces is None:
-            self.natural = np.linspace(course.start, course.stop, parts + 1)
-        else:
-            self.natural, self.coefficients = refined(course.pieces.borders, course.pieces.coefficients, parts)
+        course, beyond = self.course, self.beyond
+        coefficients = None if beyond is None else np.zeros((parts, 1, 3))
+        self.natural = np.linspace(course.start, course.stop, parts + 1)
+        if course.pieces is not None:
+            self.natural, coefficients = refined(course.pieces.borders, course.pieces.coefficients, parts)
+        ends, self.coefficients = self.natural, coefficients
+        if beyond is not None and coefficients is not None:
+            self.natural, self.coefficients = around(beyond, POSITION, ends, coefficients)
         if isinstance(course.up, Pieces):
             self.ups = refined(course.up.borders, course.up.coefficients, parts)[1]
+            if beyond is not None:
+                self.ups = around(beyond, UPWARD, ends, self.ups)[1]
         lengths = _lengths(self.motion, self.natural)
         uneven = arc_length and not lengths.min() * _MOST_BINS > lengths.sum()
         if len(self.natural) > _MOST_CELLS or uneven:
@@ -63,85 +87,56 @@ class CurveCoordinate:
         borders = self.natural
         if arc_length:
             borders = np.concatenate([[0.0], np.cumsum(lengths)])
+            borders = borders - borders[np.searchsorted(self.natural, course.start)]
             self.times = _inverse_of_length(self.motion, self.natural, lengths)
-        # one cell goes on by itself, but its upward direction is to stay
-        ends = "straight" if len(borders) > 2 or isinstance(course.up, Pieces) else "none"
-        self.cells = Cells(borders, ends if self.ends == CLAMPED else self.ends)
+        self.cells = Cells(borders, self.ends)
         if arc_length and self._speed_error() > _SPEED_TOLERANCE:
             return False
         if minimal:
-            normals, turning = minimal_normals(self.motion, self.natural, course.closed)
-            self.normals = _cubic(borders, normals, course.closed)
+            normals, turning = minimal_normals(self.motion, self.natural, course)
+            self.normals = _cubic(borders, normals, self.ends)
             return self._turn_error(turning) <= _TURN_TOLERANCE
         return True
 
-    def place(self, q: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-        """(number of q's cell, q from its start on, the curve's parameter from its start on)."""
+    def place(self, q: Scalar) -> tuple[Scalar, Scalar]:
+        """(number of q's cell, the curve's parameter from the cell's start on)."""
         number, x = self.cells.locate(q)
         if self.times is None:
-            return number, x, x
+            return number, x
         widths = np.diff(self.cells.borders)
         before, after = tangents(self.times, widths)
         after[0] = 0.0  # the straight piece starts at the end
-        return number, x, self.cells.polynomial(number, x, self.times, widths, before, after)[0]
+        return number, self.cells.polynomial(number, x, self.times, widths, before, after)[0]
 
     def point(self, q: Scalar) -> np.ndarray:
         """Position (3,)."""
-        number, x, local = self.place(q)
-        if self.course.pieces is not None:
-            widths = np.diff(self.natural)
-            lines = tangents(self.coefficients, widths)
-            return self.cells.polynomial(number, local, self.coefficients, widths, *lines)
-        return self._of_function(number, x, local)
+        number, x = self.place(q)
+        course, cells = self.course, self.cells
+        if self.coefficients is None:
+            assert course.function is not None
+            return course.function(x + cells.lookup(number, self.natural[:-1], 0.0, 0.0))
+        widths = np.diff(self.natural)
+        position = cells.polynomial(number, x, self.coefficients, widths, *tangents(self.coefficients, widths))
+        return position if course.function is None else position + inside(course, cells, self.natural, number, x)
 
     def normal(self, q: Scalar) -> np.ndarray:
         """A vector (3,) near the rotation-minimising normal."""
         assert self.normals is not None
-        number, x = self.cells.locate(q)
-        widths = np.diff(self.cells.borders)
-        ends = tangents(self.normals, widths)
-        for line in ends:
-            line[1] = 0.0  # a straight line does not turn it
-        return self.cells.polynomial(number, x, self.normals, widths, *ends)
+        return self._staying(*self.cells.locate(q), self.normals, self.cells.borders)
 
     def up(self, q: Scalar) -> np.ndarray:
-        """The upward direction (3,), beyond an end that of the end."""
-        if isinstance(self.course.up, np.ndarray):
-            return array(self.course.up)
-        number, _, local = self.place(q)
-        widths = np.diff(self.natural)
-        ends = tangents(self.ups, widths)
+        """The upward direction (3,)."""
+        if isinstance(self.whole.up, np.ndarray):
+            return array(self.whole.up)
+        return self._staying(*self.place(q), self.ups, self.natural)
+
+    def _staying(self, number: Scalar, x: Scalar, coefficients: np.ndarray, borders: np.ndarray) -> np.ndarray:
+        """Polynomials of cells; where the curve is straight they stay what they are at its end."""
+        widths = np.diff(borders)
+        ends = tangents(coefficients, widths)
         for line in ends:
             line[1] = 0.0
-        return self.cells.polynomial(number, local, self.ups, widths, *ends)
-
-    def _of_function(self, number: Scalar, x: Scalar, local: Scalar) -> np.ndarray:
-        """f inside and straight lines outside; factors that are 1 or 0 keep f from being asked beyond its ends."""
-        course, cells = self.course, self.cells
-        assert course.function is not None
-        starts = self.natural[:-1]
-        if cells.ends != "straight":
-            return course.function(local + cells.lookup(number, starts, 0.0, 0.0))
-        inside = cells.lookup(number, np.ones(cells.count), 0.0, 0.0)
-        t = local * inside + cells.lookup(number, starts, course.start, course.stop)
-        f = course.function(t)
-        rates = (1.0, 1.0) if self.times is None else (self.times[0, 1, 0], self._last_rate())
-        before, after = self._lines(rates)
-        none = np.zeros(cells.count)
-        lines = [cells.lookup(number, none, a, b) for a, b in zip(before[0], after[0], strict=True)]
-        slopes = [cells.lookup(number, none, a, b) for a, b in zip(before[1], after[1], strict=True)]
-        return array([f[i] * inside + lines[i] + slopes[i] * x for i in range(3)])
-
-    def _last_rate(self) -> float:
-        assert self.times is not None
-        width = self.cells.borders[-1] - self.cells.borders[-2]
-        powers = np.arange(1, self.times.shape[1])
-        return float((powers * width ** (powers - 1.0)) @ self.times[-1, 1:, 0])
-
-    def _lines(self, rates: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-        """Value and slope (2, 3) at either end, the parameter running at these rates there."""
-        position, velocity, _ = self.motion(np.array([self.course.start, self.course.stop]))
-        return (np.stack([position[0], velocity[0] * rates[0]]), np.stack([position[1], velocity[1] * rates[1]]))
+        return self.cells.polynomial(number, x, coefficients, widths, *ends)
 
     def _inner(self) -> np.ndarray:
         """Coordinates between borders at which tables are judged."""
@@ -206,10 +201,11 @@ def _inverse_of_length(motion: Motion, borders: np.ndarray, lengths: np.ndarray)
     return np.array(coefficients)
 
 
-def minimal_normals(motion: Motion, borders: np.ndarray, closed: bool) -> tuple[np.ndarray, float]:
+def minimal_normals(motion: Motion, borders: np.ndarray, course: ParametricCurve) -> tuple[np.ndarray, float]:
     """(Normals (n + 1, 3) at the borders, what they turn about the tangent, rad/m).
 
     They do not turn but for the angle that is missing to close, which is spread evenly over a closed curve's length.
+    Where the curve starts, behind its run-out, the normal is that which a person would expect.
     """
     t = np.append((borders[:-1, None] + np.diff(borders)[:, None] * np.arange(_STEPS) / _STEPS).ravel(), borders[-1])
     position, velocity, _ = motion(t)
@@ -218,8 +214,11 @@ def minimal_normals(motion: Motion, borders: np.ndarray, closed: bool) -> tuple[
     normal[0] = _some_normal(tangent[0])
     for i in range(len(t) - 1):
         normal[i + 1] = _reflected_twice(position[i : i + 2], tangent[i : i + 2], normal[i])
-    if not closed:
-        return normal[::_STEPS], 0.0
+    if not course.closed:
+        first = _STEPS * int(np.searchsorted(borders, course.start))
+        wanted, across = _some_normal(tangent[first]), np.cross(tangent, normal)
+        cosine, sine = wanted @ normal[first], wanted @ across[first]
+        return (normal * cosine + across * sine)[::_STEPS], 0.0
     travelled = np.concatenate([[0.0], np.cumsum(_lengths(motion, t))])
     side = np.cross(tangent[0], normal[0])
     missing = -float(np.arctan2(normal[-1] @ side, normal[-1] @ normal[0]))
@@ -249,9 +248,9 @@ def _reflected_twice(x: np.ndarray, t: np.ndarray, r: np.ndarray) -> np.ndarray:
     return r_left - 2.0 / c * (v @ r_left) * v
 
 
-def _cubic(borders: np.ndarray, values: np.ndarray, closed: bool) -> np.ndarray:
-    """Coefficients (n, 4, 3) of the C2 cubic spline through values at the borders."""
+def _cubic(borders: np.ndarray, values: np.ndarray, ends: str) -> np.ndarray:
+    """Coefficients (n, 4, 3) of the C2 cubic spline through values at the borders, level at straight ends."""
     from scipy.interpolate import CubicSpline
 
-    spline = CubicSpline(borders, values, bc_type="periodic" if closed else "not-a-knot")
+    spline = CubicSpline(borders, values, bc_type=_AT_ENDS[ends])
     return np.moveaxis(spline.c[::-1], 0, 1)

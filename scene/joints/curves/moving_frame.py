@@ -116,7 +116,7 @@ def ride(course: ParametricCurve, name: str, origin: Origin, settings: Mapping[s
     kind, outside, arc_length = (origin.arguments[name] for name in ("frame", "outside", "arc_length"))
     check_samples(course, course.function is not None)
     check_frame(course, kind)
-    track = CurveCoordinate(course, _ends(course, kind, outside), arc_length, kind == "minimal")
+    track = CurveCoordinate(course, _ends(course, kind, outside), arc_length, kind)
     graph = Graph()
     q = graph.input(("q", 0))
     point = track.point(q)

@@ -6,6 +6,7 @@ those of a curve. Farin, Curves and Surfaces for CAGD, 5th ed., chapters 5, 8 an
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import comb, factorial
 from typing import Any
@@ -74,6 +75,21 @@ def check_degree(what: str, degree: Any, count: int, closed: bool) -> int:
             f" there are {count}; add points or lower the degree"
         )
     return int(degree)
+
+
+def check_turning(what: str, degree: int, pieces: int, frame: str) -> None:
+    """ModelError for a frame that would turn by jumps at the knots; a Frenet frame of cubics, which jerks, is told."""
+    if degree == 2 and pieces > 1 and frame != "translation":
+        raise ModelError(
+            f"{what}: a spline of degree 2 bends by jumps at its knots, and so would the frame {frame!r} turn, which"
+            ' loses energy there; use degree 3, or frame="translation"'
+        )
+    if degree == 3 and pieces > 1 and frame == "frenet":
+        warnings.warn(
+            f"{what}: the Frenet frame of a cubic spline turns by jumps at its knots, where it loses energy; use degree"
+            ' 4, or frame="minimal"',
+            stacklevel=3,
+        )
 
 
 def bspline_pieces(points: np.ndarray, degree: int, closed: bool) -> Pieces:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +11,13 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array, cos, sin
 from recursive_dyn.joint import joint_program as core
+from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.spatial.algebra import inverse_pose
 from recursive_dyn.spatial.spaces import Flat, Space
+from scene.joints.coordinate_settings import UNLIMITED
 from scene.joints.frames import still, tangent_frame
-from scene.joints.parametric_joint import Joint, Origin
+from scene.joints.parametric_joint import Joint, Origin, composed
+from scene.joints.surfaces import pole_charts
 from scene.joints.surfaces.surface import Surface
 from scene.joints.surfaces.surface_contact import SurfaceContact
 from scene.number_checks import as_floats
@@ -33,12 +36,38 @@ class TouchingSurfaces(Origin):
         return self.pair
 
 
+@dataclass(frozen=True, eq=False)
+class TouchingOnPoles(TouchingSurfaces):
+    """A joint of two surfaces with a chart for each axis of their poles."""
+
+    parts: tuple[Joint, ...] = field(kw_only=True)
+
+    @property
+    def charts(self) -> tuple[Joint, ...]:
+        return self.parts
+
+    @property
+    def one_chart(self) -> Joint:
+        return self.parts[0]
+
+    def product(self, first: Joint, second: Joint) -> Joint:
+        """Products have one chart."""
+        return composed(*(joint.of_one_chart for joint in (first, second)))
+
+
 def frame_factors(graph: Graph, surface: Surface, place: int) -> Factors:
     """The surface's tangent frame over the inputs ("q", place), ("q", place + 1), as factors of a joint."""
     if surface.pieces is not None:
         pieces = surface.frame_pieces(graph, place)
         return [(Flat(count), G) for G, count in pieces]
     return [(Flat(2), tangent_frame(graph, surface.point_over(graph, place), place, place + 1))]
+
+
+def charted_factors(graph: Graph, surface: Surface, place: int, side: str) -> Factors:
+    """The same from the local axes on, whose chart is in force: over the sizes (``side``, k), too, if it has poles."""
+    if not pole_charts.has_poles(surface):
+        return frame_factors(graph, surface, place)
+    return [(Flat(count), G) for G, count in pole_charts.core_pieces(surface, graph, place, side)]
 
 
 def as_surface(f: Any, coordinates: Any) -> Surface:
@@ -84,6 +113,7 @@ def surface_on_surface(
     flip: bool = True,
     turn: float = 0.0,
     spin: bool = False,
+    charts: bool = True,
     **settings: Any,
 ) -> Joint:
     """The child's surface touching the parent's, tangent frames aligned: S1 Rz(spin + turn) F S2^-1.
@@ -92,19 +122,55 @@ def surface_on_surface(
     ``surface_on_surface(first, second)``. flip: F = diag(1, -1, -1, 1) turns the child's normal over, so that two
     outward normals oppose each other; without it the child touches from inside. turn: angle about the common normal
     between the two u directions, rad: pi/2 interlocks rings. spin: the fifth coordinate, added to ``turn``.
+
+    charts: with spin, spheres and ellipsoids have a second chart, with their poles on another axis, between which a
+    simulation changes by itself (``joints.charts`` says what that means for q and v). A joint with limits, damping or
+    other settings, and what is composed of it or driven, has one chart, as with charts=False; so has one without spin,
+    whose motion is another one wherever the poles lie: it is singular there.
     """
     first, second = _pair((f1, c1, f2, c2))
     angle = as_floats(turn)
     if angle.shape != () or not np.isfinite(angle):
         raise ModelError(f"surface_on_surface: turn must be a finite angle, rad, not {turn!r}")
-    return touching(SurfaceContact(first, second, bool(flip), float(angle), bool(spin)), settings)
+    return touching(SurfaceContact(first, second, bool(flip), float(angle), bool(spin), bool(charts)), settings)
 
 
 def touching(contact: SurfaceContact, settings: Mapping[str, Any]) -> Joint:
     """The joint of two surfaces whose coordinates have their names."""
     first, second = contact.first, contact.second
+    names = [*first.names, *second.names, *(["spin"] if contact.spins else [])]
+    sides = {"first": first, "second": second, "flip": contact.flip, "turn": contact.turn, "spin": contact.spins,
+             "charts": contact.charts}  # fmt: skip
+    program = _program(contact, *(_frames(surface) for surface in (first, second)))
+    limits = [*_limits(first), *_limits(second), *([UNLIMITED] if contact.spins else [])]
+    usual = {"limits": limits} if any(low > -np.inf for low, _ in limits) else {}
+    one = Joint.made(TouchingSurfaces("surface_on_surface", sides, usual, pair=contact), program, names, settings)
+    if settings or usual or not (contact.spins and contact.charts and any(map(pole_charts.has_poles, (first, second)))):
+        return one
+    parts = (one, *(touching(other, {}) for other in pole_charts.one_by_one(contact)[1:]))
+    pieces = [_charted_frames(surface, side) for surface, side in ((first, "first"), (second, "second"))]
+    core = _program(contact, *pieces)
+    program = pole_charts.program(contact, core, [part.program for part in parts])
+    origin = TouchingOnPoles("surface_on_surface", sides, pair=contact, parts=parts)
+    return Joint.made(origin, program, names, {})
+
+
+def _limits(surface: Surface) -> list[tuple[float, float]]:
+    return [UNLIMITED, surface.v_limits or UNLIMITED]
+
+
+def _frames(surface: Surface) -> Callable[[Graph, int], Factors]:
+    return lambda graph, place: frame_factors(graph, surface, place)
+
+
+def _charted_frames(surface: Surface, side: str) -> Callable[[Graph, int], Factors]:
+    return lambda graph, place: charted_factors(graph, surface, place, side)
+
+
+def _program(contact: SurfaceContact, first: Callable[..., Factors], second: Callable[..., Factors]) -> JointProgram:
+    """The joint of a contact whose surfaces have these frames, of a graph and the place of their coordinates."""
     graph = Graph()
-    back = [(space, inverse_pose(G)) for space, G in reversed(frame_factors(graph, second, 2))]
+    back = [(space, inverse_pose(G)) for space, G in reversed(second(graph, 2))]
     moving = [i for i, (space, _) in enumerate(back) if space.dimension]
     before, after = back[: moving[0]], back[moving[-1] + 1 :]
     home = _product(back[moving[0] : moving[-1] + 1])
@@ -112,11 +178,7 @@ def touching(contact: SurfaceContact, settings: Mapping[str, Any]) -> Joint:
     between = _about_normal(angle) @ (np.diag([1.0, -1.0, -1.0, 1.0]) if contact.flip else np.eye(4))
     between = between @ _product(before)
     factors: Factors = [(Flat(3), between @ home)] if contact.spins else [(Flat(0), between), (Flat(2), home)]
-    program = core.build(graph, [*frame_factors(graph, first, 0), *factors, *after])
-    names = [*first.names, *second.names, *(["spin"] if contact.spins else [])]
-    sides = {"first": first, "second": second, "flip": contact.flip, "turn": contact.turn, "spin": contact.spins}
-    origin = TouchingSurfaces("surface_on_surface", sides, pair=contact)
-    return Joint.made(origin, program, names, settings)
+    return core.build(graph, [*first(graph, 0), *factors, *after])
 
 
 def _pair(given: tuple[Any, ...]) -> tuple[Surface, Surface]:

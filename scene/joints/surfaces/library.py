@@ -7,6 +7,7 @@ sines and cosines instead of normed derivatives, so that it exists at the poles 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ Point = tuple[Scalar, Scalar, Scalar]
 
 _OUTWARD = np.array([[0.0, 0, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]])  # z of the frame along the local x
 _TURN = Span(0.0, 2.0 * np.pi, JOINED)
+_FLAT = np.pi / 2.0 - np.deg2rad(0.5)  # how far a disc falls
 _LATITUDE = Span(-np.pi / 2.0, np.pi / 2.0, POLES)
 
 
@@ -40,7 +42,7 @@ def _plane_pieces(u: Scalar, v: Scalar) -> Pieces:
 def sphere(radius: Any, poles: str = "z") -> Surface:
     """A sphere about the origin; u: longitude, v: latitude about the axis ``poles``, rad."""
     sizes = _sizes("sphere", radius=radius)
-    return _surface("sphere", sizes, _sphere_point, _sphere_pieces, poles, _TURN, _LATITUDE)
+    return _surface("sphere", sizes, _sphere_point, _sphere_pieces, poles, _TURN, _LATITUDE, _sphere_pieces)
 
 
 def _sphere_point(u: Scalar, v: Scalar, r: Scalar) -> Point:
@@ -57,7 +59,7 @@ def ellipsoid(a: Any, b: Any, c: Any, poles: str = "z") -> Surface:
     _check_poles("ellipsoid", poles)
     first, second, _ = local_sizes(poles, sizes)
     pieces = _spheroid if _are_equal(first, second) else _triaxial
-    return _surface("ellipsoid", sizes, _ellipsoid_point, pieces, poles, _TURN, _LATITUDE)
+    return _surface("ellipsoid", sizes, _ellipsoid_point, pieces, poles, _TURN, _LATITUDE, _triaxial)
 
 
 def _are_equal(a: Scalar, b: Scalar) -> bool:
@@ -110,6 +112,25 @@ def _torus_pieces(u: Scalar, v: Scalar, R: Scalar, r: Scalar) -> Pieces:
     return [(ring, 1), (_tilt(cos(v), sin(v), r * cos(v), r * sin(v)), 1), (_OUTWARD, 0)]
 
 
+def rim(radius: Any, poles: str = "z") -> Surface:
+    """The edge of a thin disc about the axis ``poles``, touched on a line of normals at every point of it.
+
+    u: along it, v: the normal there, from the disc's plane towards the axis, rad. On a plane the disc stands at v = 0
+    and lies flat at v = +-pi/2, where all of it touches at once: joints have limits of v half a degree before, unless
+    others are given, at which a disc that falls comes to lie.
+    """
+    sizes = _sizes("rim", radius=radius)
+    return replace(_surface("rim", sizes, _rim_point, _rim_pieces, poles, _TURN, _LATITUDE), v_limits=(-_FLAT, _FLAT))
+
+
+def _rim_point(u: Scalar, v: Scalar, R: Scalar) -> Point:
+    return R * cos(u), R * sin(u), 0.0
+
+
+def _rim_pieces(u: Scalar, v: Scalar, R: Scalar) -> Pieces:
+    return _torus_pieces(u, v, R, 0.0)
+
+
 def cylinder(radius: Any, poles: str = "z") -> Surface:
     """A round cylinder about the axis ``poles``, endless; u: angle around it, rad, v: distance along it, m."""
     return _surface("cylinder", _sizes("cylinder", radius=radius), _cylinder_point, _cylinder_pieces, poles, _TURN)
@@ -151,13 +172,14 @@ def _surface(
     poles: str = "z",
     u_span: Span = Surface.u,
     v_span: Span = Surface.v,
+    about_any: Callable[..., Pieces] | None = None,
 ) -> Surface:
     _check_poles(name, poles)
     graph = Graph()
     u, v = graph.inputs("q", 2)
     local = point(u, v, *(carried([x], graph)[0] for x in local_sizes(poles, sizes)))
     turned = carried([local[ORDER[poles].index(k)] for k in range(3)], Graph())
-    return Surface(name, turned, ("u", "v"), sizes, pieces, poles, u_span, v_span)
+    return Surface(name, turned, ("u", "v"), sizes, pieces, poles, u_span, v_span, about_any)
 
 
 def _sizes(name: str, **sizes: Any) -> dict[str, Scalar]:

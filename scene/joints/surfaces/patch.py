@@ -19,6 +19,7 @@ from scene.joints.curves.spline import (
     bezier_pieces,
     bspline_pieces,
     check_degree,
+    check_turning,
     control_points,
     refuse_repeated,
 )
@@ -89,6 +90,8 @@ def bspline_surface(
         if not isinstance(rings[axis], (bool, np.bool_)):
             raise ModelError(f"{what}: closed is True or False for either direction, not {closed!r}")
         checked = check_degree(f"{what}, along {names[axis]}", degrees[axis], given.shape[axis], rings[axis])
+        pieces = given.shape[axis] - (0 if rings[axis] else checked)
+        check_turning(f"{what}, along {names[axis]}", checked, pieces, frame)
         makers.append(_bspline_maker(checked, rings[axis]))
         kept.append(checked)
     both = (bool(rings[0]), bool(rings[1]))

@@ -25,6 +25,7 @@ def check_contact(joint: Joint, body: str, parameters: Mapping[str, float]) -> N
 
     A joint without ``contact``, and what is wrong for other reasons, is passed over.
     """
+    joint = joint.of_one_chart
     program = joint.program.split[1]
     if joint.contact is None or program.parameters - parameters.keys():
         return

@@ -36,7 +36,8 @@ class Surface:
     name: for messages; point: f as scalars (3,) over ("q", 0), ("q", 1) and parameters; names: of u and v; sizes: the
     arguments of its function in joints.surfaces by name, empty for one of a person's own; pieces: its tangent frame in
     closed form over graph scalars (u, v, *sizes along the local axes), or None for the normed derivatives; poles: the
-    axis the local z lies along; u, v: what a mesh covers.
+    axis the local z lies along; u, v: what a mesh covers; about_any: of a surface with poles, pieces in the one formula
+    that serves wherever the poles are; v_limits: those of v that joints have, None for none.
     """
 
     name: str
@@ -47,6 +48,8 @@ class Surface:
     poles: str = "z"
     u: Span = Span(-1.0, 1.0)
     v: Span = Span(-1.0, 1.0)
+    about_any: Callable[..., Pieces] | None = None
+    v_limits: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, name: str, f: Any, coordinates: Any, u: Span = u, v: Span = v) -> Surface:
@@ -82,7 +85,7 @@ class Surface:
             raise ModelError(f"surfaces.{self.name} has no frame in closed form; use its derivatives")
         sizes = [carried([x], graph)[0] for x in local_sizes(self.poles, self.sizes)]
         pieces = self.pieces(graph.input(("q", place)), graph.input(("q", place + 1)), *sizes)
-        return pieces if self.poles == "z" else [(_turned(self.poles), 0), *pieces]
+        return pieces if self.poles == "z" else [(turned(self.poles), 0), *pieces]
 
     def point_over(self, graph: Graph, place: int) -> np.ndarray:
         """The point (3,) over the inputs ("q", place), ("q", place + 1) and ("parameter", name) of a graph."""
@@ -147,7 +150,8 @@ def local_sizes(poles: str, sizes: Mapping[str, Scalar]) -> list[Scalar]:
     return [values[k] for k in ORDER[poles]] if len(values) == 3 else values
 
 
-def _turned(poles: str) -> np.ndarray:
+def turned(poles: str) -> np.ndarray:
+    """The pose (4, 4) of a surface's local axes."""
     Q = np.zeros((4, 4))
     Q[[*ORDER[poles], 3], range(4)] = 1.0
     return array(Q)

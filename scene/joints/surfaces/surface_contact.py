@@ -13,7 +13,8 @@ from scene.joints.surfaces.surface import Surface, fresh_symbol
 class SurfaceContact:
     """The joint S1 Rz(spin + turn) F S2^-1 of two surfaces' tangent frames, F = diag(1, -1, -1, 1) if ``flip``.
 
-    turn: rad; spins: whether the spin is a coordinate, the fifth. ``f, (u, v) = contact.first`` in SymPy.
+    turn: rad; spins: whether the spin is a coordinate, the fifth; charts: whether surfaces with poles have a chart
+    about another axis, too. ``f, (u, v) = contact.first`` in SymPy.
     """
 
     first: Surface
@@ -21,6 +22,7 @@ class SurfaceContact:
     flip: bool
     turn: float
     spins: bool
+    charts: bool = False
 
     @cached_property
     def spin(self) -> Any:

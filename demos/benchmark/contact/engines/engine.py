@@ -109,6 +109,10 @@ class Engine(ABC):
         """Whether the last step's contact solve reached its tolerance, where the engine tells."""
         return True
 
+    def whole_energy(self) -> float:
+        """Kinetic and potential energy of everything, J, where the engine tells it of all shapes."""
+        return float("nan")
+
     def close(self) -> None:
         """Free what the engine holds."""
         self.held.close()

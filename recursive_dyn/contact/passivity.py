@@ -1,0 +1,106 @@
+"""No solve brings energy in: a law of impacts that coefficients of restitution alone do not keep.
+
+Newton's restitution knows of velocities only: where surfaces rub, or bounce off what others push against them, the
+impulses that meet all of its targets may do more work than they take. What gives nothing back takes energy; and from
+one solution to the other surfaces stay apart and friction within its bounds, as these are convex, while energy is a
+parabola. So an island goes as far towards its bounces, by one share, as energy lets it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import Island, accumulate, component, moving, velocity
+from recursive_dyn.contact.methods import solved
+
+Impulses = Annotated[np.ndarray, float, 6]
+
+
+@compiled
+def solved_without_gain(it: Island, lent: Floats, iterations: int, tolerance: float) -> tuple[int, float]:
+    """Solve an island, again without bounces if they brought energy in, and go on from there to where they bring none;
+    (sweeps, residual).
+
+    lent (n,), m/s: what forces change the velocity of each contact by after it bounced, for which heights make up.
+    """
+    sweeps, residual = solved(it, iterations, tolerance)
+    (whole, _), pressed, count = gain(it, lent), 0.0, len(it.contacts)
+    for c in it.contacts:
+        pressed += it.P[c, 0]
+    if whole <= tolerance * pressed:
+        return sweeps, residual
+    P, Q, targets = np.empty((count, 6)), np.empty(len(it.scalars)), it.targets[:].copy()
+    for j in range(count):
+        P[j] = it.P[it.contacts[j]]
+        it.targets[it.contacts[j]] = min(targets[it.contacts[j]], 0.0)
+    for j in range(len(it.scalars)):
+        Q[j] = it.Q[it.scalars[j]]
+    done, change = solved(it, iterations, tolerance)
+    it.targets[:] = targets
+    least, _ = gain(it, lent)
+    if least < 0.0:
+        _go_towards(it, lent, P, Q, least, whole)
+    return sweeps + done, max(residual, change)
+
+
+@compiled
+def gain(it: Island, lent: Floats) -> tuple[float, float]:
+    """Energy that an island's impulses, whose y is known, bring in, J, and the part of it that grows with their square;
+    what motors do themselves does not count."""
+    rows, lines, linear, square = it.rows, it.lines, 0.0, 0.0
+    for c in it.contacts:
+        linear -= it.P[c, 0] * lent[c]
+        for i in range(rows.height[c]):
+            k = component(rows.kind[c], i)
+            linear += it.P[c, k] * rows.speed[c, k]
+            square += 0.5 * it.P[c, k] * (velocity(rows, c, i, it.y) - rows.speed[c, k])
+    for s in it.scalars:
+        if lines.low[s] == 0.0 or lines.target[s] == 0.0:  # what is not a motor
+            linear += it.Q[s] * lines.speed[s]
+            square += 0.5 * it.Q[s] * moving(lines, s, it.y)
+    return linear + square, square
+
+
+@compiled
+def _go_towards(it: Island, lent: Floats, P: Impulses, Q: Floats, least: float, whole: float) -> None:
+    """Move an island's impulses, which bring in ``least``, towards P and Q, which bring in ``whole``, as far as none
+    comes in."""
+    for j in range(len(it.contacts)):
+        for i in range(6):
+            here = it.P[it.contacts[j], i]
+            it.P[it.contacts[j], i], P[j, i] = P[j, i] - here, here
+    for j in range(len(it.scalars)):
+        here = it.Q[it.scalars[j]]
+        it.Q[it.scalars[j]], Q[j] = Q[j] - here, here
+    accumulate(it)
+    _, square = gain(it, lent)
+    slope = whole - least - square
+    root = np.sqrt(max(slope * slope - 4.0 * square * least, 0.0))
+    share = -2.0 * least / (slope + root) if slope > 0.0 else 0.5 * (root - slope) / square
+    for j in range(len(it.contacts)):
+        for i in range(6):
+            it.P[it.contacts[j], i] = P[j, i] + share * it.P[it.contacts[j], i]
+    for j in range(len(it.scalars)):
+        it.Q[it.scalars[j]] = Q[j] + share * it.Q[it.scalars[j]]
+    accumulate(it)
+
+
+@compiled
+def tame(it: Island, none: Floats) -> None:
+    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in.
+
+    none (n,): zeros, for ``gain``.
+    """
+    accumulate(it)
+    whole, square = gain(it, none)
+    if whole > 0.0:
+        share = max(0.5 - 0.5 * whole / square, 0.0) if square > 0.0 else 0.0
+        for c in it.contacts:
+            for i in range(6):
+                it.P[c, i] *= share
+        for s in it.scalars:
+            it.Q[s] *= share
+        accumulate(it)

@@ -1,0 +1,38 @@
+"""Integrators with what drives a simulation from outside evaluated where the stages are: pushes, and forces asked for.
+
+They are compiled beside the plain ones, and run while there are such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.integrators.integrator import Integrator
+from recursive_dyn.integrators.loop_text import ASK
+from recursive_dyn.recursion.context import Context, Function, Outputs
+
+DRIVEN = "driven/"  # before the names of the functions
+PUSHES = "pushes"  # their input segment
+
+
+def driven(function: Function) -> Function:
+    """The same function of a tree whose bodies are under pushes, its last input."""
+
+    def build(c: Context) -> Outputs:
+        return function.build(replace(c, tree=c.tree.under(c.input(PUSHES))))
+
+    return replace(function, inputs=(*function.inputs, PUSHES), build=build)
+
+
+def driven_rule(rule: Integrator) -> Integrator:
+    """The rule over driven functions, whose loop asks for forces."""
+    beside = None if rule.beside is None else (rule.beside[0], driven(rule.beside[1]))
+    loop = partial(_asking, rule.loop)
+    return replace(rule, function=DRIVEN + rule.function, graph=driven(rule.graph), beside=beside, loop=loop)
+
+
+def _asking(loop: Callable[[str, Sizes], str], entry: str, sizes: Sizes) -> str:
+    return ASK + loop(entry, replace(sizes, asked=True))

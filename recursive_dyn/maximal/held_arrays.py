@@ -1,0 +1,182 @@
+"""Rows that joints are in the solve of a step's impulses, in machine code: what ``held_joints`` says, at speed."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.maximal.held_joints import ENTRIES, REACH, CoordinateDrives, HeldJoints
+from recursive_dyn.maximal.joint_rows import Joints
+from recursive_dyn.maximal.row_arrays import RowArrays, rate
+from recursive_dyn.maximal.row_memory import RowMemory
+from recursive_dyn.maximal.step_system import SystemArrays
+from recursive_dyn.model import limits
+
+Twelve = Annotated[np.ndarray, float, 12]
+Slots = Annotated[np.ndarray, int, 12]
+
+
+class HeldRoom(NamedTuple):
+    """Room for rows, as in HeldJoints."""
+
+    number: Integers
+    slots: Slots
+    values: Twelve
+    offsets: Floats
+    gaps: Floats
+    stops: Flags
+    holds: Flags
+    low: Floats
+    high: Floats
+    compliance: Floats
+
+
+class CoordinateBounds(NamedTuple):
+    """What bounds coordinates: joints and rows (l,) of limited ones, their places among those found, low and high; the
+    same of rubbing ones (r,) with their friction; joints and rows (nv,) by slot. where (n,): the row here of each joint
+    of ``Joints``; roots (nl,): as there; touched (nl,): links that impulses act on, hot (nl,): room for roots."""
+
+    joints: Integers
+    rows: Integers
+    places: Integers
+    low: Floats
+    high: Floats
+    rubbing_joints: Integers
+    rubbing_rows: Integers
+    friction: Floats
+    slot_joints: Integers
+    slot_rows: Integers
+    where: Integers
+    roots: Integers
+    touched: Flags
+    hot: Flags
+
+
+class DriveArrays(NamedTuple):
+    """Motors of size[0] coordinates, as in CoordinateDrives; places among coordinates found, -1 for none."""
+
+    size: Integers
+    slots: Integers
+    places: Integers
+    positions: Floats
+    velocity: Floats
+    stiffness: Floats
+    damping: Floats
+    hardness: Floats
+    most: Floats
+
+
+class HeldMemory:
+    """Room and tables of one simulation's rows."""
+
+    def __init__(self, memory: RowMemory, joints: Joints) -> None:
+        model = joints.reduced.model
+        own, rubs, nv = limits.limited(model), limits.rubbing(model), joints.reduced.nv
+        where, (joint, row) = np.argsort(memory.order), joints.row_of_slot
+        self._found = np.zeros(joints.reduced.nq, dtype=np.int64)  # where a place of the model is among those found
+        self._found[memory.place_of_q] = np.arange(len(memory.place_of_q))
+        m = 6 * len(joints) + 2 * len(own.slots) + len(rubs.slots) + nv
+        offsets, gaps, low, high, compliance = np.zeros((5, m))
+        stops, holds = np.zeros((2, m), dtype=bool)
+        self.room = HeldRoom(
+            np.zeros(m, dtype=np.int64), np.zeros((m, ENTRIES), dtype=np.int64), np.zeros((m, ENTRIES)), offsets, gaps,
+            stops, holds, low, high, compliance,
+        )  # fmt: skip
+        touched, hot = np.zeros((2, joints.links), dtype=bool)
+        self.bounds = CoordinateBounds(
+            where[joint[own.slots]], row[own.slots], self._found[own.places], own.low.copy(), own.high.copy(),
+            where[joint[rubs.slots]], row[rubs.slots], rubs.friction.copy(), where[joint], row.copy(), where,
+            joints.roots, touched, hot,
+        )  # fmt: skip
+        (slots, places), numbers = np.zeros((2, nv), dtype=np.int64), np.zeros((6, nv))
+        self.drives = DriveArrays(np.zeros(1, dtype=np.int64), slots, places, *numbers)
+
+    def write(self, links: np.ndarray, drives: CoordinateDrives | None) -> None:
+        """Links that contacts touch, and motors."""
+        self.bounds.touched[:] = False
+        self.bounds.touched[links] = True
+        to = self.drives
+        m = to.size[0] = 0 if drives is None else len(drives.slots)
+        if drives is not None:
+            to.slots[:m], to.positions[:m], to.velocity[:m] = drives.slots, drives.positions, drives.velocity
+            to.places[:m] = np.where(drives.places >= 0, self._found[drives.places], -1)
+            to.stiffness[:m], to.damping[:m] = drives.stiffness, drives.damping
+            to.hardness[:m], to.most[:m] = drives.hardness, drives.most
+
+    def rows(self, first: int, count: int) -> HeldJoints:
+        """Rows that were written, those of joints, from ``first`` on, before the others."""
+        order = np.concatenate([np.arange(first, count), np.arange(first)])
+        return HeldJoints(*(values[order] for values in self.room))
+
+
+@compiled
+def held_rows(
+    it: RowArrays, s: SystemArrays, b: CoordinateBounds, drives: DriveArrays, settings: Floats, out: HeldRoom
+) -> tuple[int, int]:
+    """Write limits within reach, dry friction and motors, then joints that these or contacts touch: where joints
+    begin, and how many rows there are. settings (1,): length of the step."""
+    count, base, h = 0, 6 * len(s.counts), settings[0]
+    for side in range(2):
+        for k in range(len(b.joints)):
+            i, r, q = b.joints[k], b.rows[k], it.found[b.places[k]] - it.offsets[b.places[k]]
+            gap = q - b.low[k] if side == 0 else b.high[k] - q
+            if gap <= REACH + h * abs(it.rates[i, r]):
+                _put(it, out, count, i, r, 1.0 - 2.0 * side, base + side * len(b.joints) + k, b.touched)
+                out.gaps[count], out.stops[count], out.low[count] = gap, True, 0.0
+                count += 1
+    base += 2 * len(b.joints)
+    for k in range(len(b.rubbing_joints)):
+        _put(it, out, count, b.rubbing_joints[k], b.rubbing_rows[k], 1.0, base + k, b.touched)
+        out.high[count] = h * b.friction[k]
+        out.low[count] = -out.high[count]
+        count += 1
+    base += len(b.rubbing_joints)
+    for k in range(drives.size[0]):
+        if drives.hardness[k] > 0.0:
+            slot, place = drives.slots[k], drives.places[k]
+            i, r = b.slot_joints[slot], b.slot_rows[slot]
+            now = it.rates[i, r]
+            push = drives.damping[k] * (drives.velocity[k] - now)
+            if place >= 0:
+                push += drives.stiffness[k] * (drives.positions[k] - it.found[place] + it.offsets[place])
+            _put(it, out, count, i, r, 1.0, base + slot, b.touched)
+            out.offsets[count], out.compliance[count] = -now - push / drives.hardness[k], 1.0 / drives.hardness[k]
+            out.low[count], out.high[count] = -drives.most[k], drives.most[k]
+            count += 1
+    return count, _joined(it, s, b, out, count)
+
+
+@compiled
+def _joined(it: RowArrays, s: SystemArrays, b: CoordinateBounds, out: HeldRoom, count: int) -> int:
+    """Joints of what hangs together with a touched link, from row ``count`` on; how many rows there are then."""
+    b.hot[:] = False
+    for link in range(len(b.roots)):
+        if b.touched[link]:
+            b.hot[b.roots[link]] = True
+    for number in range(len(b.where)):
+        i = b.where[number]
+        if b.hot[b.roots[it.children[i]]]:
+            for r in range(s.heights[i]):
+                if s.e[i, r] < np.inf:
+                    _put(it, out, count, i, r, 1.0, 6 * number + r, b.touched)
+                    out.offsets[count], out.compliance[count] = -rate(it, it.twists, i, r), s.e[i, r]
+                    out.holds[count], out.low[count] = r < s.counts[i], -np.inf
+                    count += 1
+    return count
+
+
+@compiled
+def _put(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, sign: float, number: int, touched: Flags) -> None:
+    """Row k is row r of joint i, or its opposite; what bounds it is still to be set."""
+    child, parent = it.children[i], it.parents[i]
+    touched[child] = True
+    free = parent == len(it.poses) - 1
+    for c in range(6):
+        out.slots[k, c], out.values[k, c] = 6 * child + c, sign * it.child[i, r, c]
+        out.slots[k, 6 + c] = 0 if free else 6 * parent + c
+        out.values[k, 6 + c] = 0.0 if free else sign * it.parent[i, r, c]
+    out.number[k], out.offsets[k], out.gaps[k], out.compliance[k] = number, 0.0, 0.0, 0.0
+    out.stops[k], out.holds[k] = False, False
+    out.low[k], out.high[k] = -np.inf, np.inf

@@ -1,0 +1,204 @@
+"""Rows of joints and loops at the bodies' state, in machine code: every kind of joint by one program for many of them.
+
+Joints come kind by kind, behind them loops, one row of a constraint each; bodies by number, the world behind them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.loops.intrinsics import foreign_int, run
+from recursive_dyn.dynamics.program_calls import ProgramCall, all_finite
+from recursive_dyn.maximal.tree_ldlt import Blocks, Sixes
+
+Sevens = Annotated[np.ndarray, float, 7]
+
+_CALLS = 4  # of a kind's program, each of some Gauss-Newton steps
+
+
+class KindCalls(NamedTuple):
+    """k kinds of joints. numbers (k, 9): the address of the program's batch, how many joints, addresses of its input,
+    output and scratch, where coordinates begin and end, and rates of these; sources, strides (k, 8), targets (k, 7): of
+    its segments; still (k,): how far from where they are joints may be followed."""
+
+    numbers: Annotated[np.ndarray, int, 9]
+    sources: Annotated[np.ndarray, int, 8]
+    strides: Annotated[np.ndarray, int, 8]
+    targets: Annotated[np.ndarray, int, 7]
+    still: Floats
+
+
+class LoopCall(NamedTuple):
+    """The program of all constraints, and where its numbers are.
+
+    bodies (b,): links of its bodies, frames (12 b,): these in their links; coordinates (c, 3): place in ``found``, -1
+    for none, joint and row of the rate; rows (m, 5): where a row's numbers begin, where those by the twists of its
+    links, -1 for none, and these two links; shares (s, 5): of a row's, a joint and its row, and the row's side, 0 or 1,
+    of this joint's child and parent, -1 for none; begin (1,): of the shares.
+    """
+
+    call: ProgramCall
+    bodies: Integers
+    frames: Floats
+    coordinates: Annotated[np.ndarray, int, 3]
+    rows: Annotated[np.ndarray, int, 5]
+    shares: Annotated[np.ndarray, int, 5]
+    begin: Integers
+
+
+class RowArrays(NamedTuple):
+    """n joints and m loops of n bodies. poses (n + 1, 7), twists (n + 1, 6): of bodies; parents, children (n + m,): of
+    joints and loops.
+
+    q: coordinates of joints, to follow them from; found, left: where they are, and by how much another step would
+    change these; offsets: what coordinates of the model have less. parent_poses to child_twists: of the bodies at each
+    joint. parent, child (n + m, 6, 6), errors, rates, drift (n + m, 6): as
+    in JointRows, drift what rates grow by in a unit of time while components of twists stay; lacking (n + m,): what a
+    loop's rate has beside that of twists.
+    """
+
+    parents: Integers
+    children: Integers
+    poses: Sevens
+    twists: Sixes
+    q: Floats
+    found: Floats
+    left: Floats
+    offsets: Floats
+    parent_poses: Sevens
+    child_poses: Sevens
+    parent_twists: Sixes
+    child_twists: Sixes
+    parent: Blocks
+    child: Blocks
+    errors: Sixes
+    rates: Sixes
+    drift: Sixes
+    lacking: Floats
+
+
+@compiled
+def placed(it: RowArrays, q: Floats, v: Floats) -> None:
+    """Bodies at their coordinates q (7 n,) and twists v (6 n,)."""
+    for i in range(len(it.poses) - 1):
+        it.poses[i] = q[7 * i : 7 * i + 7]
+        it.twists[i] = v[6 * i : 6 * i + 6]
+
+
+@compiled
+def rows_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
+    """Fill the rows at the bodies' poses and twists; False where a joint was not followed there, or is not finite."""
+    for i in range(len(it.parent_poses)):
+        it.parent_poses[i] = it.poses[it.parents[i]]
+        it.child_poses[i] = it.poses[it.children[i]]
+        it.parent_twists[i] = it.twists[it.parents[i]]
+        it.child_twists[i] = it.twists[it.children[i]]
+    for k in range(len(kinds.still)):
+        if not _followed(kinds, k, it):
+            return False
+    return len(loops.rows) == 0 or _loops_found(loops, it, parameters)
+
+
+@compiled
+def _followed(kinds: KindCalls, k: int, it: RowArrays) -> bool:
+    """Fill the rows of a kind; whether its joints were followed to where they are."""
+    own = kinds.numbers[k]
+    q, end, v, last = own[5], own[6], own[7], own[8]
+    for _ in range(_CALLS):
+        if foreign_int(own[0], kinds.sources[k], kinds.strides[k], kinds.targets[k], 0, own[1], own[2], own[3], own[4]):
+            return False
+        most = 0.0
+        for i in range(v, last):
+            most = max(most, abs(it.left[i]))
+        it.q[q:end] = it.found[q:end]
+        if most < kinds.still[k]:
+            return True
+    return False
+
+
+@compiled
+def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
+    """Fill the rows of constraints, of joints that were found."""
+    x, out, at = loops.call.inputs, loops.call.outputs, 0
+    for b in loops.bodies:
+        x[at : at + 7] = it.poses[b]
+        at += 7
+    for b in loops.bodies:
+        x[at : at + 6] = it.twists[b]
+        at += 6
+    x[at : at + len(loops.frames)] = loops.frames
+    at += len(loops.frames)
+    for i in range(len(loops.coordinates)):
+        place, joint, row = loops.coordinates[i, 0], loops.coordinates[i, 1], loops.coordinates[i, 2]
+        x[at] = it.found[place] - it.offsets[place] if place >= 0 else 0.0
+        x[at + 1] = it.rates[joint, row]
+        at += 2
+    x[at : at + len(parameters)] = parameters
+    run(loops.call.address, x, out, loops.call.scratch)
+    if not all_finite(out):
+        return False
+    n = len(it.parent_poses)
+    for k in range(len(loops.rows)):
+        _put(loops, k, n + k, it)
+    for s in range(len(loops.shares)):
+        _share(loops.shares[s], out[loops.begin[0] + s], n, it)
+    for k in range(len(loops.rows)):
+        i = n + k
+        it.lacking[i] = it.rates[i, 0] - rate(it, it.twists, i, 0)
+    return True
+
+
+@compiled
+def _put(loops: LoopCall, k: int, i: int, it: RowArrays) -> None:
+    """Row k of the constraints as loop i, without shares of coordinates."""
+    out, begin, first, second = loops.call.outputs, loops.rows[k, 0], loops.rows[k, 1], loops.rows[k, 2]
+    for j in range(6):
+        it.parent[i, 0, j] = out[first + j] if first >= 0 else 0.0
+        it.child[i, 0, j] = out[second + j] if second >= 0 else 0.0
+    it.errors[i, 0], it.rates[i, 0] = out[begin], out[begin + 1]
+    V, W = it.twists[it.parents[i]], it.twists[it.children[i]]
+    it.drift[i, 0] = _turning(it.parent[i, 0], V) + _turning(it.child[i, 0], W) - out[begin + 2]
+
+
+@compiled
+def _turning(row: Floats, V: Floats) -> float:
+    """A row on [0; omega x v] of a twist."""
+    return (
+        row[3] * (V[1] * V[5] - V[2] * V[4])
+        + row[4] * (V[2] * V[3] - V[0] * V[5])
+        + row[5] * (V[0] * V[4] - V[1] * V[3])
+    )
+
+
+@compiled
+def _share(own: Integers, share: float, n: int, it: RowArrays) -> None:
+    """Add what a loop's row has of the rate of a joint's coordinate."""
+    i, joint, row = n + own[0], own[1], own[2]
+    for j in range(6):
+        if own[3] == 0:
+            it.parent[i, 0, j] += share * it.child[joint, row, j]
+        elif own[3] == 1:
+            it.child[i, 0, j] += share * it.child[joint, row, j]
+        if own[4] == 0:
+            it.parent[i, 0, j] += share * it.parent[joint, row, j]
+        elif own[4] == 1:
+            it.child[i, 0, j] += share * it.parent[joint, row, j]
+    it.drift[i, 0] += share * it.drift[joint, row]
+
+
+@compiled
+def rate(it: RowArrays, twists: Sixes, i: int, r: int) -> float:
+    """What row r of joint i makes of the bodies' twists (n + 1, 6)."""
+    a, b, x, y = it.parent[i, r], it.child[i, r], twists[it.parents[i]], twists[it.children[i]]
+    total = a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3] + a[4] * x[4] + a[5] * x[5]
+    return total + b[0] * y[0] + b[1] * y[1] + b[2] * y[2] + b[3] * y[3] + b[4] * y[4] + b[5] * y[5]
+
+
+@compiled
+def found_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
+    """``rows_at`` bodies at coordinates q (7 n,) and twists v (6 n,)."""
+    placed(it, q, v)
+    return rows_at(kinds, loops, it, parameters)

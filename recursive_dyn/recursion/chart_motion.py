@@ -1,0 +1,17 @@
+"""How joints of several charts turn, in the chart in force: where they are, and what each coordinate turns."""
+
+from __future__ import annotations
+
+from recursive_dyn.graph.expression import Scalar
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.spatial.rotations import quaternion_of_entries
+
+
+def chart_motion(tree: Tree) -> list[Scalar]:
+    """Of each joint of several charts the quaternion of its transform, and the angular rows of S (3, d)."""
+    flat: list[Scalar] = []
+    for k in tree.links:
+        if k.link.chart is not None:
+            R = tree.scalars(k.link.placement)[:3, :3].T @ k.displacement.matrix
+            flat += [*quaternion_of_entries(*R.flat), *k.S[:3].flat]
+    return flat

@@ -1,0 +1,43 @@
+"""The forces of a simulation's last step as it ended: the user's, contacts', motors', of dry friction and limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.simulation.applied_forces import world_wrenches
+from recursive_dyn.simulation.step_results import StepResults
+from recursive_dyn.simulation.turn_rows import KINDS, turn_gaps
+
+_PUSHES = {"motor of ": 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs
+
+
+def forces_on_coordinates(simulation: StepResults) -> np.ndarray:
+    """tau (nv,): the user's, of motors, dry friction and limits; not of joints' springs and dampers."""
+    tau = simulation.acted.tau.copy()
+    slots = {name: slot for slot, name in enumerate(simulation.dynamics.velocity_coordinates)}
+    impulses = simulation.coordinate_impulses
+    if any(row.startswith(KINDS) for row in impulses):
+        for row, (slot, _, rates) in turn_gaps(simulation.dynamics, simulation.q).items():
+            tau[slot : slot + len(rates)] += rates * impulses.get(row, 0.0) / simulation.timestep
+    for row, impulse in impulses.items():
+        for prefix, sign in _PUSHES.items():
+            if row.startswith(prefix) and row[len(prefix) :] in slots:
+                tau[slots[row[len(prefix) :]]] += sign * impulse / simulation.timestep
+    return tau
+
+
+def contact_wrenches(simulation: StepResults) -> np.ndarray:
+    """Wrenches (nb, 6) of contacts, world axes at the bodies' origins."""
+    return simulation.contact_wrenches(simulation.dynamics.poses(simulation.q)[:, :3, 3])
+
+
+def wrenches_on_bodies(simulation: StepResults) -> np.ndarray:
+    """The same of all that pushes bodies from outside."""
+    own = world_wrenches(simulation.dynamics, simulation.q, simulation.acted.forces)
+    return contact_wrenches(simulation) + own
+
+
+def acting_forces(simulation: StepResults) -> np.ndarray:
+    """All of this as generalized forces (nv,)."""
+    pushed = simulation.dynamics.call("external_forces", simulation.q, wrenches_on_bodies(simulation).reshape(-1))
+    return forces_on_coordinates(simulation) + pushed

@@ -1,0 +1,50 @@
+"""Which joints that have charts by themselves keep to one: those whose coordinates somebody uses by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recursive_dyn.graph.expression import Graph, Scalar
+from recursive_dyn.joint.charted_program import chart_name
+from recursive_dyn.model.constraint import rate_name
+from recursive_dyn.model.specification import Coupling
+from scene.body import Body
+from scene.content import SceneContent
+from scene.joints.parametric_joint import Joint
+from scene.scalars import carried, names_of
+
+
+def joints_in_use(scene: SceneContent, bodies: Sequence[Body]) -> dict[Body, Joint]:
+    """The joints with charts of their own accord, in one chart where a constraint, force or joint uses a coordinate.
+
+    What uses the chart's number, too, is written in all charts, as rolling is.
+    """
+    found = {
+        body: body.joint for body in bodies if body.joint is not None and body.joint.of_one_chart is not body.joint
+    }
+    if not found:
+        return {}
+    users = [set(names_of([row])) for c in scene.constraints for row in c.rows]
+    users += [set(names_of(force.scalars)) for force in scene.forces]
+    for joint in (body.joint for body in bodies if body.joint is not None):
+        users += [set(joint.program.parameters), set(names_of(joint.drive or ()))]
+        users += [{joint.coupling.leader}] if isinstance(joint.coupling, Coupling) else []
+    for body, joint in found.items():
+        labels = {f"{body.name}.{c.name}" for c in joint.coordinates}
+        own = {body.name, *labels, *map(rate_name, labels)}
+        if any(names & own and chart_name(body.name) not in names for names in users):
+            found[body] = joint.of_one_chart
+    return found
+
+
+def in_one_chart(bodies: Sequence[Body]) -> dict[Body, Joint]:
+    """The same joints in one chart."""
+    joints = {body: own for body in bodies if (own := body.joint) and own.program.charts}
+    return {body: joint.of_one_chart for body, joint in joints.items() if joint.of_one_chart is not joint}
+
+
+def without_charts(rows: Sequence[Scalar], joints: Mapping[Body, Joint]) -> list[Scalar]:
+    """Rows that are written in all charts, in the first one of the joints that have but one."""
+    gone = {("parameter", chart_name(body.name)): 0.0 for body, joint in joints.items() if not joint.charts}
+    names = {name for _, name in gone}
+    return [carried([row], Graph(), gone)[0] if names.intersection(names_of([row])) else row for row in rows]

@@ -1,0 +1,104 @@
+"""Solves with a limit of time, by a clock that goes on whenever it is looked at: nothing depends on the machine."""
+
+import ctypes
+from itertools import count
+
+import numpy as np
+import pytest
+from contact_scenes import at, mirror, put
+from frozen_walls import bystander, flown, problem, wall
+
+import recursive_dyn as rd
+from recursive_dyn.codegen.loops.intrinsics import foreign_int
+from recursive_dyn.codegen.nanoseconds import clock
+from recursive_dyn.contact.solve import solve
+from scene import Scene, shapes
+
+LOOK = 1000  # ns, by which the clock of these tests goes on whenever it is looked at
+
+
+@pytest.fixture(scope="module")
+def d():
+    return bystander()
+
+
+def kicked(d, looks: float, seed: int = 3):
+    """Facts of a kicked wall's first step within so many looks at a clock, its kinetic energies before and after."""
+    these, ticks = wall(np.random.default_rng(seed), 5, 6), count(0, LOOK)
+    ticking = ctypes.CFUNCTYPE(ctypes.c_int64)(lambda: next(ticks))
+    address = ctypes.cast(ticking, ctypes.c_void_p).value
+    given = problem(d, these)
+    options = given.options._replace(microseconds=looks * LOOK / 1000.0, clock=address if looks < np.inf else 0)
+    facts = solve(given._replace(options=options))
+    return facts, these.kinetic(flown(these)), these.kinetic(flown(these) + given.changes.free_twists)
+
+
+@pytest.mark.parametrize("looks", [1, 3, 10, 30, 60])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_time_ends_takes_energy_away(d, looks, seed):
+    facts, before, after = kicked(d, looks, seed)
+    assert 1 <= facts.sweeps <= 3 * looks + 2  # a Newton step is three, sweeps have the last word
+    assert np.isfinite(facts.residual)
+    assert after <= before * (1.0 + 1e-12)
+
+
+def test_more_time_is_a_better_solution(d):
+    residuals = [kicked(d, looks)[0].residual for looks in (1, 20, 200)]
+    assert residuals[0] > 100 * residuals[1] or residuals[1] > 100 * residuals[2]
+    assert residuals[2] <= 1e-6
+
+
+def test_time_that_is_not_used_up_changes_nothing(d):
+    assert kicked(d, 1e6) == kicked(d, np.inf)
+
+
+def overlapping(d, looks: float) -> tuple[int, np.ndarray]:
+    """How often a solve of a wall whose bricks overlap by 1 mm looks at a clock, and the gaps that it leaves."""
+    these, ticks = wall(np.random.default_rng(3), 5, 6, kick=0.0), count(0, LOOK)
+    ticking = ctypes.CFUNCTYPE(ctypes.c_int64)(lambda: next(ticks))
+    given, k = problem(d, these), len(these.a)
+    given.contacts.gaps[:k] = -1e-3
+    address = ctypes.cast(ticking, ctypes.c_void_p).value
+    options = given.options._replace(microseconds=looks * LOOK / 1000.0, clock=address if looks < np.inf else 0)
+    solve(given._replace(options=options))
+    return next(ticks) // LOOK, given.contacts.gaps[:k].copy()
+
+
+def test_pushing_apart_ends_in_time_too(d):
+    """A quarter of it, or ten sweeps; what is not pushed yet overlaps still."""
+    (few, early), (many, late), (_, whole) = (overlapping(d, looks) for looks in (1, 1e6, np.inf))
+    assert few <= 16
+    assert many > 4 * few
+    assert early.min() < 2.0 * late.min() < 0.0
+    assert (late == whole).all()
+
+
+def test_a_clock_tells_nanoseconds():
+    ticks = [foreign_int(clock()) for _ in range(3)]
+    assert ticks == sorted(ticks)
+    assert 0 <= ticks[-1] - ticks[0] < 10**9
+
+
+def test_a_simulation_keeps_within_its_time():
+    """A microsecond is one sweep of each island; without a limit these converge."""
+    scene, rng = Scene(), np.random.default_rng(5)
+    for k in range(6):
+        put(scene, f"box{k}", shapes.Box((0.2, 0.2, 0.1)), at(0.05 * rng.normal(), 0.05 * rng.normal(), 0.05 + 0.1 * k))
+    with mirror(scene) as shown:
+        sim = shown.sim
+        sim.contact.microseconds = 1.0
+        for _ in range(5):
+            shown.step()
+            assert sim.solution.iterations == 1
+            assert not sim.solution.converged
+        sim.contact.microseconds = 1e7
+        shown.step(5)
+        assert sim.solution.converged
+        assert sim.solution.iterations > 1
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), True, "10"])
+def test_time_is_positive(wrong):
+    simulation = rd.Simulation(bystander(), 1 / 240)
+    with pytest.raises(rd.StateError, match="microseconds"):
+        simulation.contact.microseconds = wrong

@@ -1,0 +1,124 @@
+"""Loops through positions in which rows depend on each other, and rows that depend on others everywhere."""
+
+import numpy as np
+import pytest
+
+import recursive_dyn as rd
+from scene import Body, Scene, joints
+
+ENERGY = 35.835  # J, of two windows (IFToMM benchmark A02) that stand upright, their tops at 1 m/s
+
+
+def windows(count: int) -> rd.Dynamics:
+    """IFToMM benchmark A02: four-bars in a row, of rods of 1 m and 1 kg that share their uprights; pins close them."""
+    scene = Scene(gravity=(0, -9.81, 0))
+
+    def rod(name):
+        return Body(name, mass=1.0, center_of_mass=(0.5, 0, 0), inertia=np.eye(3) / 12)
+
+    places = [rd.pose((float(k), 0, 0)) for k in range(count + 1)]
+    ups = [scene.world.attach(rod(f"up {k}"), joints.revolute("z"), at=at) for k, at in enumerate(places)]
+    for k in range(count):
+        bar = ups[k].attach(rod(f"bar {k}"), joints.revolute("z"), at=rd.pose((1, 0, 0)))
+        scene.pin(ups[k + 1], bar, point_a=(1, 0, 0), point_b=(1, 0, 0), axis=(0, 0, 1))
+    return scene.compile()
+
+
+def upright(d: rd.Dynamics, h: float) -> rd.Simulation:
+    simulation = rd.Simulation(d, h)
+    sign = np.array([1.0 if name.startswith("up") else -1.0 for name in d.coordinates])
+    simulation.q, simulation.v = np.pi / 2 * sign, -sign
+    return simulation
+
+
+def energy(simulation: rd.Simulation) -> float:
+    d, q = simulation.dynamics, simulation.q
+    return float(d.kinetic_energy(q, simulation.v) + d.potential_energy(q))
+
+
+def errors(simulation: rd.Simulation) -> float:
+    return np.abs(simulation.dynamics.constraint_errors(simulation.q, simulation.v)).max()
+
+
+@pytest.mark.parametrize(
+    ("h", "duration"),
+    [
+        (1 / 60, 10.0),
+        (2.1e-3, 10.0),
+        (0.0009889706745333864, 3.0),  # a stage 4e-6 rad off the line of all rods, where it went another way before
+        pytest.param(1e-3, 30.0, marks=pytest.mark.slow),
+        pytest.param(0.0008540545, 30.0, marks=pytest.mark.slow),
+    ],
+)
+def test_four_bars_in_a_row_stay_parallelograms_and_keep_their_energy(h, duration):
+    simulation = upright(windows(2), h)
+    bars = [simulation.dynamics.bodies.index(name) for name in ("bar 0", "bar 1")]
+    assert energy(simulation) == pytest.approx(ENERGY, abs=1e-12)
+    for _ in range(int(duration / h / 20)):
+        simulation.step(20)
+        assert energy(simulation) == pytest.approx(ENERGY, rel=1e-5)
+        assert errors(simulation) < 1e-6  # near the line, where rows are left out; elsewhere rounding
+        assert np.abs(simulation.dynamics.poses(simulation.q)[bars, 1, 0]).max() < 1e-4  # level
+    assert np.isfinite(simulation.q).all() and simulation.report.unexplained_energy == 0.0
+
+
+def test_rows_that_are_singular_where_a_scene_is_assembled_are_kept():
+    """All rods lie on one line at the coordinates' zeros, where half of the rows have no gradient."""
+    d = windows(3)
+    assert len(d.constraints) == 6
+    simulation = upright(d, 1 / 240)
+    start = energy(simulation)
+    simulation.step(240)
+    assert energy(simulation) == pytest.approx(start, rel=1e-5)
+
+
+INERTIA, AT = np.diag([0.03, 0.04, 0.02]), (0.1, 0.2, -0.4)
+
+
+def arm_and_hand(joined: bool) -> rd.Dynamics:
+    """An arm with a hand on it: fixed, or afloat and held by all nine entries of R - R' = 0 in the world's axes."""
+    scene = Scene()
+    part = {"inertia": INERTIA, "center_of_mass": (0.02, 0.1, -0.2)}
+    arm, hand = scene.world.attach(Body("arm", mass=1.0, **part), joints.ball()), Body("hand", mass=0.6, **part)
+    if joined:
+        arm.attach(hand, joints.fixed(), at=rd.pose(AT))
+    else:
+        scene.world.attach(hand, joints.free(), at=rd.pose(AT))
+        rows = (hand.position - arm.point(AT), hand.rotation - arm.rotation)
+        scene.constrain(*rows, name="weld", redundant="drop")
+    return scene.compile()
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_nine_entries_of_a_rotation_weld_at_every_position(h):
+    """Any three of them are singular somewhere; which ones count is found at each state."""
+    fixed, held = (rd.Simulation(arm_and_hand(joined), h) for joined in (True, False))
+    d = held.dynamics
+    held.q[:], held.v[:] = d.project(d.neutral(), np.array([2.0, -3.0, 5.0, *np.zeros(6)]))
+    fixed.v[:] = held.v[:3]
+    for _ in range(10):
+        fixed.step(round(0.5 / h))
+        held.step(round(0.5 / h))
+        np.testing.assert_allclose(d.poses(held.q), fixed.dynamics.poses(fixed.q), atol=1e-5)
+        assert errors(held) < 1e-9
+
+
+def test_bricards_mechanism_moves_though_one_of_its_rows_is_too_many():
+    """Six hinges along six edges of a cube (IFToMM benchmark A04) do not lock: it swings, and keeps its energy."""
+    P = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1.0)])
+    scene = Scene(gravity=(0, -9.81, 0))
+    node = scene.world
+    for k, axis in enumerate("yzxyz"):
+        along = np.outer(P[k + 1] - P[k], P[k + 1] - P[k])
+        rod = Body(f"rod {k}", mass=1.0, center_of_mass=(P[k + 1] - P[k]) / 2, inertia=(np.eye(3) - 0.999 * along) / 12)
+        node = node.attach(rod, joints.revolute(axis), at=rd.pose(P[k] - P[max(k - 1, 0)]))
+    scene.pin(node, scene.world, point_a=P[5] - P[4], point_b=P[5], axis=(1, 0, 0))
+    simulation = rd.Simulation(scene.compile(), 1 / 240)
+    simulation.q[:] = 0.0
+    start, swung = energy(simulation), 0.0
+    for _ in range(50):
+        simulation.step(24)
+        swung = max(swung, np.abs(simulation.q).max())
+        assert energy(simulation) == pytest.approx(start, abs=1e-5)
+        assert errors(simulation) < 1e-9
+    assert swung > 1.0

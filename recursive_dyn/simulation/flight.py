@@ -26,6 +26,8 @@ from recursive_dyn.simulation.plausible import absurd, liveliest
 
 DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
 _ABSURD = -2  # more energy than could be
+_Array = np.ndarray
+_TOGETHER = 32  # steps far away that are weighed as one, in Python, which takes as long as a hundred of them
 _SPLITS = 6  # how often a midpoint step that does not converge may be halved
 
 
@@ -173,25 +175,29 @@ class Flight:
             raise self._driving.error
         if not done and code != drivers.OK and code != drivers.AT_LIMIT:
             raise StateError(f"simulation at t = {time:.6g} s: {self._diagnose(code, q, v, tau, h)}")
-        # nothing is called from here on: Python serves interrupts at calls, and finds all of the result or nothing
-        q[:] = self._q
+        q[:] = self._q  # nothing is called from here on: Python serves interrupts at calls, and finds all or nothing
         v[:] = self._v
         return done, code == drivers.AT_LIMIT
 
-    def _flown(
-        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, limited: int
-    ) -> tuple[int, int]:
+    def _flown(self, q: _Array, v: _Array, tau: _Array, h: float, count: int, limited: int) -> tuple[int, int]:
         """``advance`` in the loop's own memory: (steps done, code)."""
         self._q[:], self._v[:], self._tau[:] = q, v, tau
         self._parameters[:] = self._dynamics.parameters.values_array
         done, code = self._steps(h, count, limited, 0)
         if code == drivers.LARGE and not done and self._singular(q) is None:
-            if self._driving is not None:
-                self._driving.most[:] = 0.0
-            done, code = self._steps(h, 1, limited, 1)
-            if done and self._absurd(q, v, tau, h):
-                done, code = 0, _ABSURD
+            counted, together = self.tally.copy(), 1 if self._driving is not None else min(count, _TOGETHER)
+            done, code = self._weighed(q, v, tau, h, together, limited)
+            if code == _ABSURD and together > 1:  # or only more than one step may make
+                self._q[:], self._v[:], self.tally[:] = q, v, counted
+                done, code = self._weighed(q, v, tau, h, 1, limited)
         return done, code
+
+    def _weighed(self, q: _Array, v: _Array, tau: _Array, h: float, count: int, limited: int) -> tuple[int, int]:
+        """Steps that may end far away, weighed as one: (steps done, code)."""
+        if self._driving is not None:
+            self._driving.most[:] = 0.0
+        done, code = self._steps(h, count, limited, 1)
+        return (0, _ABSURD) if done and self._absurd(q, v, tau, done * h) else (done, code)
 
     def _steps(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
         """Steps from the state in the loop's own memory; large: 1 to take those with large results too."""

@@ -141,7 +141,7 @@ def _moves(it: Island, y: Floats) -> float:
     """The largest velocity of a row, m/s, that whitened velocities make."""
     most = 0.0
     for c in it.contacts:
-        v0, v1, v2 = along_three(it.rows, c, y)
+        v0, v1, v2 = along_three(it.rows, c, 0.0, 0.0, 0.0, y)
         most = max(most, abs(v0), abs(v1), abs(v2))
         for i in range(SPIN, it.rows.height[c]):
             most = max(most, abs(along(it.rows, c, i, 0.0, y)))

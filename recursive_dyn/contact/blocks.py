@@ -105,9 +105,9 @@ def along(rows: ContactRows, c: int, i: int, total: float, y: Floats) -> float:
 
 
 @compiled
-def along_three(rows: ContactRows, c: int, y: Floats) -> tuple[float, float, float]:
-    """What y makes along the first three rows of a contact's block."""
-    values, slots, height, at, v0, v1, v2 = rows.values, rows.slots, rows.height[c], rows.start[c], 0.0, 0.0, 0.0
+def along_three(rows: ContactRows, c: int, v0: float, v1: float, v2: float, y: Floats) -> tuple[float, float, float]:
+    """What y makes of three numbers along the first three rows of a contact's block."""
+    values, slots, height, at = rows.values, rows.slots, rows.height[c], rows.start[c]
     for k in range(rows.first[c], rows.first[c + 1]):
         rate = y[slots[k]]
         v0 += values[at] * rate

@@ -84,7 +84,7 @@ def times(M: Floats, x0: float, x1: float, x2: float) -> Three:
 def change_contact(it: Island, these: Trial, at: Interior, e: int, step: Floats, foreseen: float) -> None:
     """ds and dz for a change of whitened velocities; foreseen as in ``answer``."""
     c, u, mu = it.contacts[e], these.u[e], it.frictions[it.contacts[e], 1]
-    d0, d1, d2 = along_three(it.rows, c, step)
+    d0, d1, d2 = along_three(it.rows, c, 0.0, 0.0, 0.0, step)
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
     shift = foreseen * mu * (u[1] * d1 + u[2] * d2) / slip if slip > 0.0 else 0.0
     at.ds[e, 0] = d0 + shift + at.miss[e, 0]

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, add_three, component, velocity
+from recursive_dyn.contact.blocks import (
+    ROLL,
+    SPIN,
+    Island,
+    add,
+    add_scalar,
+    add_three,
+    along_three,
+    component,
+    velocity,
+)
 from recursive_dyn.contact.cone import bounded, coulomb
 from recursive_dyn.contact.tuning import ROLLING_SINGULAR
 
@@ -46,14 +56,7 @@ def _sweep_scalar(it: Island, s: int) -> float:
 def _sweep_contact(it: Island, c: int, soft: float) -> float:
     """Meet the law of one contact; the largest change of one of its velocities. soft as in sweep."""
     rows, P, y, G, kind = it.rows, it.P, it.y, it.rows.mobility, it.rows.kind[c]
-    values, slots, height, at = rows.values, rows.slots, rows.height[c], rows.start[c]
-    v0, v1, v2 = rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2]
-    for k in range(rows.first[c], rows.first[c + 1]):
-        rate = y[slots[k]]
-        v0 += values[at] * rate
-        v1 += values[at + 1] * rate
-        v2 += values[at + 2] * rate
-        at += height
+    v0, v1, v2 = along_three(rows, c, rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], y)
     p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
     g00, g10, g11, g20, g21, g22 = G[c, 0], G[c, 1], G[c, 2], G[c, 3], G[c, 4], G[c, 5]
     n0, n1, n2 = coulomb(

@@ -95,27 +95,25 @@ class Conversions(ModelEvaluator):
     def centroidal_momentum_matrix(self, q: Any) -> Array:
         """A (..., 6, nv): [angular momentum about the centre of mass; momentum] = A v, world axes, rotors not included
         (Orin, Goswami & Lee 2013)."""
-        A, sums = self._momenta(q, np.zeros(self.model.nv))
-        center = sums[..., None, 1:4]
-        A[..., :3, :] -= np.swapaxes(np.cross(center, np.swapaxes(A[..., 3:, :], -1, -2)), -1, -2)
+        A, _ = self._momenta(q, np.zeros(self.model.nv))
         return A
 
     def centroidal_momentum_rate(self, q: Any, v: Any, a: Any) -> Array:
         """(..., 6) of [angular momentum about the centre of mass; momentum] at accelerations a (..., nv), world axes:
         A a + dA/dt v, the moment and the force from outside, gravity included, that such a motion takes."""
-        _, sums = self._momenta(q, v)
+        A, sums = self._momenta(q, v)
         rate = sums[..., 10:].copy()
         rate[..., :3] -= np.cross(sums[..., 1:4], rate[..., 3:])
-        return rate + np.einsum(
-            "...ij,...j->...i", self.centroidal_momentum_matrix(q), self._finite("a", a, self.model.nv)
-        )
+        return rate + np.einsum("...ij,...j->...i", A, self._finite("a", a, self.model.nv))
 
     def _momenta(self, q: Any, v: Any) -> tuple[Array, Array]:
-        """The momentum matrix about the world origin (..., 6, nv), a copy, and [mass; centre of mass (3,); momentum
-        (6,); its rate without accelerations (6,)]."""
+        """The centroidal momentum matrix (..., 6, nv) and [mass; centre of mass (3,); momentum (6,); its rate without
+        accelerations (6,)], these about the world origin."""
         found = self.call("centroidal", q, v)
         count = 6 * self.model.nv
-        return found[..., :count].reshape(*found.shape[:-1], 6, self.model.nv).copy(), found[..., count:]
+        A, sums = found[..., :count].reshape(*found.shape[:-1], 6, self.model.nv).copy(), found[..., count:]
+        A[..., :3, :] -= np.cross(sums[..., 1:4, None], A[..., 3:, :], axis=-2)
+        return A, sums
 
     def generalized_forces(self, q: Any, wrenches: Any) -> Array:
         """tau (..., nv) of wrenches (..., nb, 6), world axes at each body's centre of mass: Liu & Jain 6.2."""

@@ -7,26 +7,27 @@ natural monotonicity test) there is another solution about, which is no motion: 
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.drivers import CODE_BITS, NOT_CONVERGED
+from recursive_dyn.codegen.drivers import NOT_CONVERGED
 from recursive_dyn.codegen.ir_text import copy, load, place
 from recursive_dyn.codegen.llvm import scalar_literal
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.integrators.compiled_loop import BESIDE
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
+    SWEPT_SO_FAR,
     WITHIN,
-    counted_sweeps,
     evaluation,
     leaving,
     limit_check,
     opening,
     size_check,
+    swept_step,
 )
 
 DONE = 1e-24  # squared relative change of the velocity of the middle, expected of the next step of Newton's method
 ROUNDING = 1e-18  # the same, of what no longer falls to a quarter
 MOST = 25  # steps of Newton's method, after which it does not converge
-_USUAL = 5  # of them a step; a run that needs more ends early, so that a caller may look up as often as it wants to
+_USUAL = 5  # of them a step
 
 
 def loop(entry: str, sizes: Sizes) -> str:
@@ -34,9 +35,8 @@ def loop(entry: str, sizes: Sizes) -> str:
 
     What runs away to infinity has not converged either.
     """
-    counted = "\n  %swept = phi i64 [ 0, %entry ], [ %total, %accept ]"
     return f"""{WITHIN}
-{opening(entry, sizes.inputs, LIMITED, counted, sizes.first)}
+{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, sizes.first)}
 step:
 {_memory(sizes)}
 {copy("%m", "%v", sizes.nv)}
@@ -67,19 +67,7 @@ arrive:
 {size_check("%next_state", sizes.state, "lost")}
 check:
 {limit_check("%next_state")}
-accept:
-{copy("%in", "%next_state", sizes.state)}
-  %next = add i64 %done, 1
-  %total = add i64 %swept, %k1
-{counted_sweeps("%k1")}
-  %allowed = mul i64 %count, {_USUAL}
-  %long = icmp sgt i64 %total, %allowed
-  br i1 %long, label %pause, label %head
-pause:
-  %taken = shl i64 %next, {CODE_BITS}
-  ret i64 %taken
-}}
-"""
+{swept_step("%next_state", sizes.state, _USUAL)}"""
 
 
 def _memory(sizes: Sizes) -> str:

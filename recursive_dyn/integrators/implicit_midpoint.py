@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.drivers import CODE_BITS, NOT_CONVERGED
+from recursive_dyn.codegen.drivers import NOT_CONVERGED
 from recursive_dyn.codegen.ir_text import copy, load, place
 from recursive_dyn.codegen.llvm import scalar_literal
 from recursive_dyn.codegen.sizes import Sizes
@@ -34,13 +34,14 @@ from recursive_dyn.integrators.integrator import (
 )
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
+    SWEPT_SO_FAR,
     WITHIN,
-    counted_sweeps,
     evaluation,
     leaving,
     limit_check,
     opening,
     size_check,
+    swept_step,
 )
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import passive, tree_rows
@@ -53,7 +54,7 @@ from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, 
 
 _TOLERANCE = 1e-24  # squared relative change of the velocity of the middle at which the sweeps have converged
 _SWEEPS = 100  # after which they do not
-_USUAL = 10  # sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to
+_USUAL = 10  # of them a step
 
 
 def _graph(c: Context) -> Outputs:
@@ -123,9 +124,8 @@ def loop(entry: str, sizes: Sizes) -> str:
 
     Sweeps that run away to infinity have not converged either.
     """
-    counted = "\n  %swept = phi i64 [ 0, %entry ], [ %total, %accept ]"
     return f"""{WITHIN}
-{opening(entry, sizes.inputs, LIMITED, counted, sizes.first)}
+{opening(entry, sizes.inputs, LIMITED, SWEPT_SO_FAR, sizes.first)}
 step:
 {place("v", "double", "%in", sizes.nq)}
 {place("tau", "double", "%v", sizes.nv)}
@@ -141,6 +141,7 @@ sweep:
   %good = call i1 @rd.finite(ptr %out, i64 {sizes.outputs})
   br i1 %good, label %measure, label %lost
 measure:
+  %k1 = add i64 %k, 1
 {place("end", "double", "%out", sizes.outputs)}
 {load("e", "double", "%end", -1)}
   %settled = fcmp ole double %e, {scalar_literal(_TOLERANCE)}
@@ -150,26 +151,12 @@ size:
 again:
 {place("better", "double", "%out", sizes.state)}
 {copy("%m", "%better", sizes.nv)}
-  %k1 = add i64 %k, 1
   %tired = icmp sge i64 %k1, {_SWEEPS}
   br i1 %tired, label %lost, label %sweep
 {leaving("lost", NOT_CONVERGED)}
 check:
 {limit_check("%out")}
-accept:
-{copy("%in", "%out", sizes.state)}
-  %next = add i64 %done, 1
-  %so_far = add i64 %swept, %k
-  %total = add i64 %so_far, 1
-{counted_sweeps("%k", 1)}
-  %allowed = mul i64 %count, {_USUAL}
-  %long = icmp sgt i64 %total, %allowed
-  br i1 %long, label %pause, label %head
-pause:
-  %taken = shl i64 %next, {CODE_BITS}
-  ret i64 %taken
-}}
-"""
+{swept_step("%out", sizes.state, _USUAL)}"""
 
 
 def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:

@@ -39,6 +39,9 @@ declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
 """
 
 
+SWEPT_SO_FAR = "\n  %swept = phi i64 [ 0, %entry ], [ %total, %accept ]"  # see ``swept_step``
+
+
 def opening(entry: str, inputs: Operand, arguments: str = "", carried: str = "", first: str = "") -> str:
     """The loop's head: %done of %count steps are taken; ``step`` and ``accept``, which makes %next, are to follow.
 
@@ -87,13 +90,27 @@ weigh:
 {leaving("doubt", LARGE)}"""
 
 
-def counted_sweeps(taken: str, more: int = 0) -> str:
-    """Add ``taken`` + ``more`` sweeps to what steps took."""
-    return f"""{load("all", "double", "%work", TALLY + SWEPT)}
-  %sweeps = add i64 {taken}, {more}
-  %own = uitofp i64 %sweeps to double
+def swept_step(end: str, state: Operand, usual: int) -> str:
+    """From ``accept`` to the end of a loop with ``SWEPT_SO_FAR``: a step that took %k1 sweeps ends at ``end``.
+
+    usual: sweeps a step; a run that needs more ends early, so that a caller may look up as often as it wants to.
+    """
+    return f"""accept:
+{copy("%in", end, state)}
+  %next = add i64 %done, 1
+  %total = add i64 %swept, %k1
+{load("all", "double", "%work", TALLY + SWEPT)}
+  %own = uitofp i64 %k1 to double
   %sum = fadd double %all, %own
-  store double %sum, ptr %all.p"""
+  store double %sum, ptr %all.p
+  %allowed = mul i64 %count, {usual}
+  %long = icmp sgt i64 %total, %allowed
+  br i1 %long, label %pause, label %head
+pause:
+  %taken = shl i64 %next, {CODE_BITS}
+  ret i64 %taken
+}}
+"""
 
 
 ASK = f"""define internal void @rd.ask(ptr %work, double %when) {{

@@ -48,10 +48,11 @@ class PressedTrees(NamedTuple):
     v: Floats
 
 
-def sprung(model: Model, layout: Layout) -> np.ndarray:
-    """The groups (g,) of coordinates with springs or dampers."""
+def watched(model: Model, layout: Layout, lawful: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The groups (g,) of coordinates that may count as pressed, and those of them with springs or dampers."""
     slots = _resisted(model)
-    return np.unique(layout.group[slots]) if len(slots) else slots
+    springs = np.unique(layout.group[slots]) if len(slots) else slots
+    return np.arange(layout.groups) if lawful else springs, springs
 
 
 @once_alike
@@ -65,10 +66,16 @@ def _resisted(model: Model) -> np.ndarray:
 
 
 def pressed_trees(
-    model: Model, layout: Layout, groups: np.ndarray, asked: np.ndarray, own: float, other: float
+    model: Model,
+    layout: Layout,
+    groups: np.ndarray,
+    sprung: np.ndarray,
+    asked: np.ndarray,
+    own: float,
+    other: float,
 ) -> PressedTrees:
-    """Of these groups of a model's coordinates."""
-    springs = np.isin(groups, sprung(model, layout)).astype(np.int64) if len(groups) else groups
+    """Of these groups of a model's coordinates, of which those in ``sprung`` have springs or dampers."""
+    springs = np.isin(groups, sprung).astype(np.int64)
     places = _places(model, layout, groups)
     slots = [layout.group_slots[layout.group_first[k] : layout.group_first[k + 1]] for k in groups.tolist()]
     none = np.zeros(0, dtype=np.int64)

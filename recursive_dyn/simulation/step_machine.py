@@ -31,7 +31,7 @@ from recursive_dyn.simulation.momentum import floating_trees, no_momentum
 from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, idle, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
-from recursive_dyn.simulation.pressed import pressed_trees, sprung
+from recursive_dyn.simulation.pressed import pressed_trees, watched
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
@@ -66,8 +66,9 @@ class StepMachine:
             at, poses, start = present.arrays, present.poses, present.start_twists
         sources, kept = row_sources(dynamics, motors.arrays), memory.arrays
         self.lawful, groups = flight.lawful, np.zeros(0, dtype=np.int64)
+        sprung = groups
         if rule.pressed:
-            groups = np.arange(self._layout.groups) if self.lawful else sprung(model, self._layout)
+            groups, sprung = watched(model, self._layout, self.lawful)
         self._apart = len(groups) > 0
         other = registry.find(rule.pressed) if self._apart else rule
         self.arrays = StepArrays(
@@ -78,7 +79,7 @@ class StepMachine:
             lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
-            pressed_trees(model, self._layout, groups, flight.asked, rule.share, other.share),
+            pressed_trees(model, self._layout, groups, sprung, flight.asked, rule.share, other.share),
         )  # fmt: skip
         self.h, self.times = self.arrays.settings[:1], self.arrays.times
         self.buffer = buffer

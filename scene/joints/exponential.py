@@ -6,6 +6,8 @@ from functools import cache
 from math import factorial
 from typing import Any
 
+import numpy as np
+
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.joint import joint_program as core
 from recursive_dyn.spatial.algebra import dot, skew
@@ -33,7 +35,7 @@ def _program() -> core.JointProgram:
     phi = graph.inputs("q", 3)
     sine, cosine = _coefficients(dot(phi, phi))
     turn = skew(phi)
-    G = array([[float(i == j) for j in range(4)] for i in range(4)])
+    G = array(np.eye(4))
     G[:3, :3] = G[:3, :3] + turn * sine + (turn @ turn) * cosine
     return core.build(graph, [(Flat(3), G)])
 

@@ -43,7 +43,7 @@ class StepArrays(NamedTuple):
     impulses: see there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which
     one of how many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them.
     numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
-    are pressed.
+    are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far.
     """
 
     q: Floats
@@ -73,6 +73,7 @@ class StepArrays(NamedTuple):
     kept: KeptArrays
     other: FlightArrays
     pressed: PressedTrees
+    noted: Integers
 
 
 class FreeRoom(NamedTuple):
@@ -241,8 +242,12 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
             s.kept.totals[number] += impulse
     if len(s.trees.bases) > 0:
         remembered(s.kept.momentum, s.owed)
+    if pressed_before(s.pressed, s.kept.pressed) > 0:
+        s.noted[1] += 1
     s.kept.pressed[:] = s.pressed.left
     s.kept.tolerance[0] = s.settings[6]
+    if n + s.counts[1] > 0 and s.facts[3] > s.settings[6]:
+        s.noted[0] += 1
     s.kept.times[:2] = s.times[:2]
     s.kept.times[2:] = s.times[3:5]
     s.kept.steps[0] += 1

@@ -18,6 +18,9 @@ class Report:
     with them; unexplained_energy: J that came or went in parts as short as they get, with nothing to account for it;
     steps_cut: timesteps cut into parts because something moved so fast that it would have passed through a body;
     sweeps: of both midpoint rules, in all steps that converged (those of ``variational_midpoint`` are Newton steps).
+    solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
+    ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
+    integrator's rule for what is pressed.
     """
 
     steps_halved: int = 0
@@ -25,9 +28,11 @@ class Report:
     unexplained_energy: float = 0.0
     steps_cut: int = 0
     sweeps: int = 0
+    solves_unconverged: int = 0
+    steps_pressed: int = 0
 
 
-def told(tally: np.ndarray) -> Report:
-    """The tally (5,) of a flight."""
+def told(tally: np.ndarray, noted: np.ndarray) -> Report:
+    """The tally (5,) of a flight, and what steps noted (2,)."""
     halved, halvings, energy, cut, sweeps = tally.tolist()
-    return Report(int(halved), int(halvings), energy, int(cut), int(sweeps))
+    return Report(int(halved), int(halvings), energy, int(cut), int(sweeps), *map(int, noted.tolist()))

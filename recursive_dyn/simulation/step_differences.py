@@ -159,7 +159,7 @@ class StepDifferences:
             timesteps.motors.write()
         self._memory = timesteps.memory.copy()
         self._targets = [numbers.copy() for numbers in _targets(timesteps.motors.arrays)]
-        counted = timesteps.flight.tally.copy()
+        counted, noted = timesteps.flight.tally.copy(), timesteps.noted.copy()
         timesteps.settings = replace(settings, tolerance=min(settings.tolerance, _TOLERANCE), detect="step")
         timesteps.events.touches = timesteps.events.copied()
         try:
@@ -169,7 +169,7 @@ class StepDifferences:
                 self._back()
                 timesteps.flight.drive_nothing()
                 timesteps.settings, timesteps.events.touches, timesteps.step_size = settings, touches, size
-                timesteps.flight.tally[:] = counted
+                timesteps.flight.tally[:], timesteps.noted[:] = counted, noted
                 timesteps.forget(self._simulation)
 
 

@@ -51,7 +51,7 @@ class StepMachine:
 
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
-        present: Present | None, buffer: ContactBuffer, arena: Arena | None = None,
+        noted: np.ndarray, present: Present | None, buffer: ContactBuffer, arena: Arena | None = None,
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
@@ -79,7 +79,7 @@ class StepMachine:
             lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
-            pressed_trees(model, self._layout, groups, sprung, flight.asked, rule.share, other.share),
+            pressed_trees(model, self._layout, groups, sprung, flight.asked, rule.share, other.share), noted,
         )  # fmt: skip
         self.h, self.times = self.arrays.settings[:1], self.arrays.times
         self.buffer = buffer

@@ -52,8 +52,9 @@ class StepResults(Stepped[Dynamics]):
 
     @property
     def report(self) -> Report:
-        """What steps took beyond themselves so far: halves, cuts, energy that nothing explains."""
-        return told(self._timesteps.flight.tally)
+        """What steps took beyond themselves so far: halves, cuts, energy that nothing explains, solves that did not
+        converge."""
+        return told(self._timesteps.flight.tally, self._timesteps.noted)
 
     @property
     def contacts(self) -> Contacts:

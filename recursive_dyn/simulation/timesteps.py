@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class Timesteps:
     """The timesteps of one simulation's state; before: those whose events and contacts they take over.
 
-    flight: of the integrator; surroundings: what may be touched; settings, motors: as set by the user; memory: what the
-    last step left; buffer: what this one meets; step_size: of the step, or part, being taken, s; loads: of its joints.
+    flight: of the integrator; surroundings: what may be touched; settings, motors: as set by the user; memory, noted:
+    what steps left, and note for ``report``; buffer: what this one meets; step_size: of it, s; loads: of its joints.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Timesteps:
         self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = Flight(dynamics, integrator, None if before is None else before.flight.tally)
+        self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
         self.position_share = registry.find(integrator).share
         self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0
         self._machine: StepMachine | None = None
@@ -144,7 +145,7 @@ class Timesteps:
 
             machine = self._machine = StepMachine(
                 self._dynamics, self._integrator, self.flight, self._state, self._forces.own_motors, self.memory,
-                None if alone else self.at_present(), self.buffer, self._arena,
+                self.noted, None if alone else self.at_present(), self.buffer, self._arena,
             )  # fmt: skip
         return machine
 

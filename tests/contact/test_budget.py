@@ -91,9 +91,10 @@ def test_a_simulation_keeps_within_its_time():
             shown.step()
             assert sim.solution.iterations == 1
             assert not sim.solution.converged
+        assert sim.report.solves_unconverged == 5
         sim.contact.microseconds = 1e7
         shown.step(5)
-        assert sim.solution.converged
+        assert sim.solution.converged and sim.report.solves_unconverged == 5
         assert sim.solution.iterations > 1
 
 

@@ -22,10 +22,10 @@ def run(program: Program, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     with np.errstate(all="ignore"):
         for op, *args in program.statements:
             values.append(FUNCTIONS[op](*(values[a] for a in args)))
-    results = [np.broadcast_to(np.asarray(values[r], dtype=float), shape) for r in program.results]
-    outputs, start = {}, 0
+    outputs, results = {}, iter(program.results)
     for name, size in program.outputs:
-        part = results[start : start + size]
-        outputs[name] = np.stack(part, axis=-1) if size else np.zeros((*shape, 0))
-        start += size
+        part = np.empty((size, *shape))
+        for i in range(size):
+            part[i] = values[next(results)]
+        outputs[name] = np.moveaxis(part, 0, -1).copy()
     return outputs

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,17 +46,17 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
             f"constraint '{model.constraints[flat].name}' has no gradient where it holds, so that no force can keep it:"
             " constrain x instead of x**2, a vector instead of its square"
         )
-    kept = list(range(len(model.constraints)))
+    kept, gradients = list(range(len(model.constraints))), system.gradients(states)
     names = [c.name for c in model.constraints]
     for i in reversed(range(len(names))) if droppable else ():
         others = [k for k in kept if k != i]
-        if names[i] in droppable and system.dependence(i, others, states, _SHARE) is not None:
+        if names[i] in droppable and system.dependence(i, others, gradients, _SHARE) is not None:
             kept = others
     for i in kept:
         if names[i] in droppable:  # what is left of them depends on others here and there, not on the same everywhere
             continue
         earlier = [k for k in kept if k < i]
-        found = system.dependence(i, earlier, states)
+        found = system.dependence(i, earlier, gradients)
         if found is not None:
             because = f"it follows from {_listed([names[k] for k in found])}" if found else "it holds by itself"
             raise ModelError(
@@ -78,6 +78,15 @@ def _least(C: np.ndarray, phi: np.ndarray) -> np.ndarray:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{n}'" for n in names)
+
+
+class _Gradients(NamedTuple):
+    """Of m rows at n states: C (n, m, nv); psi (n, m) at rest, what rows that ask for a given velocity ask for; flat
+    (n, m): where they have next to none of their gradient."""
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    flat: np.ndarray
 
 
 class _System:
@@ -139,9 +148,10 @@ class _System:
         C[..., sorted(self.model.prescribed)] = 0.0
         return C
 
-    def offsets(self, q: np.ndarray) -> np.ndarray:
-        """psi (m,) at rest: what rows that ask for a given velocity ask for."""
-        return run(self._speeds, {"q": q, "v": np.zeros(self.model.nv), "parameters": self.parameters})["psi"]
+    def gradients(self, states: Sequence[np.ndarray]) -> _Gradients:
+        """All rows at some states."""
+        C, inputs = self.jacobian(q := np.array(states)), {"v": np.zeros(self.model.nv), "parameters": self.parameters}
+        return _Gradients(C, run(self._speeds, {"q": q} | inputs)["psi"], self._flat(C))
 
     def beside(self, states: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Configurations some way along the motions that the constraints allow at some states, and back to where all
@@ -186,7 +196,7 @@ class _System:
     def vanishing(self, states: Sequence[np.ndarray]) -> int | None:
         """The first row that changes on the way to where it holds, and there no longer, even where it holds alone:
         others hold it in positions that are singular."""
-        flat = np.flatnonzero(np.array(self.holonomic) & self._flat(states).all(axis=0))
+        flat = np.flatnonzero(np.array(self.holonomic) & self._flat(self.jacobian(np.array(states))).all(axis=0))
         if not len(flat):
             return None
         one = np.repeat(flat, _BESIDE)
@@ -198,26 +208,26 @@ class _System:
                 break
             step = -np.nan_to_num(C * (phi / ((C * C).sum(axis=1) + _ZERO**2))[:, None], posinf=0.0, neginf=0.0)
             q = self._moved(q, np.clip(step, -_REACH, _REACH))
-        regular = (np.abs(phi) < _MET) & ~self._flat(list(q))[each, one]
+        regular = (np.abs(phi) < _MET) & ~self._flat(self.jacobian(q))[each, one]
         alone = regular.reshape(len(flat), -1).any(axis=1)
         return None if alone.all() else int(flat[np.argmin(alone)])
 
-    def _flat(self, states: Sequence[np.ndarray]) -> np.ndarray:
-        """Where rows have next to none of their gradient (n, m)."""
+    def _flat(self, C: np.ndarray) -> np.ndarray:
+        """Where rows C (n, m, nv) have next to none of their gradient (n, m)."""
         with np.errstate(invalid="ignore"):
-            return np.linalg.norm(self.jacobian(np.array(states)), axis=2) < _FLAT * self.sizes
+            return np.linalg.norm(C, axis=2) < _FLAT * self.sizes
 
     def dependence(
-        self, i: int, others: Sequence[int], states: Sequence[np.ndarray], most: float = np.inf
+        self, i: int, others: Sequence[int], gradients: _Gradients, most: float = np.inf
     ) -> list[int] | None:
         """The rows that row i is a combination of at every state; None where it says something new, or where it takes
         more than ``most`` of one of them: then these may be singular where it is not."""
         part = np.zeros(len(others), dtype=bool)
-        telling = ~self._flat(states)[:, i]  # where it is flat it may say something new elsewhere
-        if not telling.any():
+        telling = np.flatnonzero(~gradients.flat[:, i])  # where it is flat it may say something new elsewhere
+        if not len(telling):
             return None
-        for q in compress(states, telling):
-            C = self.jacobian(q)
+        for k in telling:
+            C, offset = gradients.rows[k], gradients.offsets[k]
             if not np.isfinite(C).all():
                 return None
             row, rest = C[i], C[list(others)]
@@ -229,7 +239,6 @@ class _System:
             if np.any(np.abs(weights) * lengths > min(most, FAR) * np.linalg.norm(row) + _SAME * scale):
                 return None
             part |= np.abs(weights) > 1e-6
-            offset = self.offsets(q)
             if abs(offset[i] - offset[list(others)] @ weights) > _SAME * scale:
                 raise ModelError(self._at_odds(i, [k for k, used in zip(others, part, strict=True) if used]))
         return [k for k, used in zip(others, part, strict=True) if used]

@@ -62,6 +62,23 @@ def test_four_bars_in_a_row_stay_parallelograms_and_keep_their_energy(h, duratio
     assert np.isfinite(simulation.q).all() and simulation.report.unexplained_energy == 0.0
 
 
+@pytest.mark.slow
+def test_forty_four_bars_in_a_row_do_so_too():
+    """A02 at its larger size: 81 coordinates, 80 rows, all of them singular where the rods lie on one line."""
+    d = windows(40)
+    assert len(d.constraints) == 80
+    bars = [k for k, name in enumerate(d.bodies) if name.startswith("bar")]
+    for h, most in ((1 / 60, 2e-4), (2.1e-3, 1e-6)):
+        simulation = upright(d, h)
+        start = energy(simulation)
+        for _ in range(int(10.0 / h / 20)):
+            simulation.step(20)
+            assert energy(simulation) == pytest.approx(start, rel=most)
+            assert np.abs(d.poses(simulation.q)[bars, 1, 0]).max() < 1e-4  # level
+        assert errors(simulation) < 1e-9
+        assert simulation.report.unexplained_energy == 0.0
+
+
 def test_rows_that_are_singular_where_a_scene_is_assembled_are_kept():
     """All rods lie on one line at the coordinates' zeros, where half of the rows have no gradient."""
     d = windows(3)

@@ -19,6 +19,7 @@ from moving import (
     random_state,
     x,
 )
+from wishes import only_later
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import jit, reference
@@ -110,6 +111,21 @@ def test_steps_in_one_call_and_one_by_one_are_the_same_to_the_bit():
     for _ in range(50):
         single.step()
     assert (many.q == single.q).all() and (many.v == single.v).all()
+
+
+@pytest.mark.parametrize("name", ["spherical pendulum", "double 3D pendulum", "quadrotor with load"])
+def test_a_motion_that_is_interpreted_is_that_of_machine_code(name, monkeypatch):
+    """Whenever code comes; as where an edit of a scene that runs had all in a hurry."""
+    later, dynamics, ends = only_later(monkeypatch, "off"), compiled(SYSTEMS[name]()), []
+    for given in (20, 10, 0):  # steps that are interpreted
+        motion = Motion(dynamics, 1e-3)
+        motion.q, motion.v = random_state(dynamics)
+        motion.step(given)
+        if given == 10:
+            assert later.grant()
+        motion.step(20 - given)
+        ends.append(np.concatenate([motion.q, motion.v]).view(np.int64).tolist())
+    assert ends[0] == ends[1] == ends[2]
 
 
 def test_accelerations_of_variables_are_second_derivatives_of_the_motion():

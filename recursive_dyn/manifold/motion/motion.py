@@ -40,7 +40,7 @@ class _Loop:
         slope, landing = dynamics.kernel("slope"), dynamics.kernel("landing")
         self._loop = CompiledLoop(slope, 2 * dynamics.nv + 1, 3)
         self.q, self.v = self._loop.inputs["q"], self._loop.inputs["v"]
-        self._buffers = landing.buffer(landing.output_size), landing.buffer(landing.scratch)
+        _, *self._buffers = landing.memory()
         self._landing = landing.native.address(landing.entry), *map(address, self._buffers)
         self._native = landing.native  # keeps the address alive
 

@@ -17,6 +17,7 @@ from scene.body import Body
 from scene.joints.surfaces import pole_charts
 from scene.joints.surfaces.gliding import charted_factors, frame_factors
 from scene.joints.surfaces.surface_contact import SurfaceContact
+from scene.number_checks import as_floats
 from scene.scalars import lowered
 
 REFUSE, DROP = "refuse", "drop"
@@ -24,11 +25,13 @@ REFUSE, DROP = "refuse", "drop"
 
 @dataclass(frozen=True, eq=False)
 class ConstraintGroup:
-    """Named rows that are zero, over graph inputs ("parameter", name); ``redundant`` ones are refused or dropped."""
+    """Named rows that are zero, over graph inputs ("parameter", name); ``redundant`` ones are refused or dropped.
+    strength: the norm of multipliers above which it breaks."""
 
     name: str
     rows: tuple[Scalar, ...]
     redundant: str = REFUSE
+    strength: float = np.inf
 
     @property
     def row_names(self) -> list[str]:
@@ -36,7 +39,15 @@ class ConstraintGroup:
         return [self.name] if len(self.rows) == 1 else [f"{self.name}[{i}]" for i in range(len(self.rows))]
 
 
-def constraint(name: str, expressions: Iterable[Any], redundant: str) -> ConstraintGroup:
+def strength_of(name: str, force: Any) -> float:
+    """What a constraint bears, a number above 0; ModelError names the constraint."""
+    size = float(as_floats(force)) if as_floats(force).shape == () else np.nan
+    if not size > 0.0:
+        raise ModelError(f"constraint '{name}' breaks at a force above 0, or never at infinity, not {size:g}")
+    return size
+
+
+def constraint(name: str, expressions: Iterable[Any], redundant: str, breaks_at: Any = np.inf) -> ConstraintGroup:
     """The constraint of SymPy expressions, vectors of them flattened. ModelError names what is wrong."""
     import sympy
 
@@ -56,7 +67,7 @@ def constraint(name: str, expressions: Iterable[Any], redundant: str) -> Constra
                 f"constraint '{name}': write left - right, which is to be zero, not an equation or inequality; limits"
                 " of coordinates belong to joints"
             )
-    return ConstraintGroup(name, tuple(lowered(flat, f"constraint '{name}'")), redundant)
+    return ConstraintGroup(name, tuple(lowered(flat, f"constraint '{name}'")), redundant, strength_of(name, breaks_at))
 
 
 def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:

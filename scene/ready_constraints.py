@@ -13,7 +13,7 @@ from recursive_dyn.graph.expression import Graph, Scalar, array, sqrt
 from recursive_dyn.spatial.algebra import dot
 from scene import force_elements
 from scene.body import Body, World
-from scene.constraint_group import DROP, ConstraintGroup
+from scene.constraint_group import DROP, ConstraintGroup, strength_of
 from scene.content import SceneContent
 from scene.force_elements import Point, rotation, scalars
 from scene.number_checks import numbers, rigid_pose
@@ -25,13 +25,14 @@ class ReadyConstraints(SceneContent):
     """The methods of a scene that add ready constraints; each returns the group of rows, which ``constraints.remove``
     takes out again.
 
-    Rows that repeat others, as three of a hinge that closes a plane loop, are left out. ModelError names the
-    constraint.
+    Rows that repeat others, as three of a hinge that closes a plane loop, are left out, and bear nothing. breaks_at:
+    the force above which it breaks, see ``constrain``: of a pin and a distance in N; of a weld, and of a pin with an
+    axis, the norm of that and of their moments in N m. ModelError names the constraint.
     """
 
     def weld(
         self, a: Body | World | str, b: Body | World | str, pose_a: Any = None, pose_b: Any = None,
-        name: str | None = None,
+        name: str | None = None, breaks_at: Any = np.inf,
     ) -> ConstraintGroup:  # fmt: skip
         """Hold a frame of b, at pose_b (4, 4) in it, to a frame of a, at pose_a."""
 
@@ -40,11 +41,11 @@ class ReadyConstraints(SceneContent):
             R = A.T @ B
             return [*(A.T @ (r - p)), R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
 
-        return self._ready("weld", name, rows)
+        return self._ready("weld", name, rows, breaks_at)
 
     def pin(
         self, a: Body | World | str, b: Body | World | str, point_a: Any = _ORIGIN, point_b: Any = _ORIGIN,
-        axis: Any = None, name: str | None = None,
+        axis: Any = None, name: str | None = None, breaks_at: Any = np.inf,
     ) -> ConstraintGroup:  # fmt: skip
         """Hold a point of b to a point of a; with an ``axis`` (3,), of both frames, as a hinge about it."""
 
@@ -57,11 +58,11 @@ class ReadyConstraints(SceneContent):
                 found += [dot(A @ array(x), B @ array(along)) for x in across]
             return found
 
-        return self._ready("pin", name, rows)
+        return self._ready("pin", name, rows, breaks_at)
 
     def distance(
         self, a: Body | World | str, b: Body | World | str, length: Any, point_a: Any = _ORIGIN, point_b: Any = _ORIGIN,
-        name: str | None = None,
+        name: str | None = None, breaks_at: Any = np.inf,
     ) -> ConstraintGroup:  # fmt: skip
         """Keep two points of bodies at a distance, m, a number above 0 or of parameters: a rod without mass."""
 
@@ -72,20 +73,24 @@ class ReadyConstraints(SceneContent):
             d = self._place(what, b, point_b).position(graph) - self._place(what, a, point_a).position(graph)
             return [sqrt(dot(d, d)) - wanted]
 
-        return self._ready("distance", name, rows)
+        return self._ready("distance", name, rows, breaks_at)
 
-    def gear(self, driven: Any, driver: Any, ratio: Any, offset: Any = 0.0, name: str | None = None) -> ConstraintGroup:
+    def gear(
+        self, driven: Any, driver: Any, ratio: Any, offset: Any = 0.0, name: str | None = None,
+        breaks_at: Any = np.inf,
+    ) -> ConstraintGroup:  # fmt: skip
         """Keep driven = ratio driver + offset, two coordinates (``wheel.q[0]``, ``scene.coordinate``)."""
 
         def rows(graph: Graph, what: str) -> list[Scalar]:
             x, y, r, c = scalars(what, graph, driven, driver, ratio, offset)
             return [x - r * y - c]
 
-        return self._ready("gear", name, rows)
+        return self._ready("gear", name, rows, breaks_at)
 
-    def _ready(self, kind: str, name: str | None, rows: Any) -> ConstraintGroup:
+    def _ready(self, kind: str, name: str | None, rows: Any, breaks_at: Any) -> ConstraintGroup:
         name = numbered(kind, {group.name for group in self.constraints}) if name is None else name
-        group = ConstraintGroup(name, tuple(rows(Graph(), f"constraint '{name}'")), DROP)
+        strength = strength_of(name, breaks_at)
+        group = ConstraintGroup(name, tuple(rows(Graph(), f"constraint '{name}'")), DROP, strength)
         self.add_constraint(group)
         return group
 

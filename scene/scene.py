@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from recursive_dyn.codegen.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.model_functions import METHODS
@@ -75,7 +77,9 @@ class Scene(SceneForces):
             raise ModelError(f"{what} '{name}' is declared already; use another name")
         return sympy.Symbol(name, real=True)
 
-    def constrain(self, *expressions: Any, name: str | None = None, redundant: str = "refuse") -> None:
+    def constrain(
+        self, *expressions: Any, name: str | None = None, redundant: str = "refuse", breaks_at: Any = np.inf
+    ) -> None:  # fmt: skip
         """Keep SymPy expressions (or vectors of them) at zero by Lagrange multipliers.
 
         Symbols: parameters, coordinates (``body.q``, ``scene.coordinate``), and of any body ``position``, ``rotation``,
@@ -85,10 +89,13 @@ class Scene(SceneForces):
         redundant="drop": what some rows repeat wherever the mechanism goes, for good; of what others repeat here and
         there, as nine entries of a rotation do, those that count are found at each state. Names are looked up in this
         scene when it compiles. Guenter & Lee (2009), section 5. Raises ModelError naming the constraint.
+
+        breaks_at: the Euclidean norm of the multipliers of its rows above which it breaks, as a mean over a step with
+        contacts, limits and motors in it; N where rows measure m, as three that hold two points together. See
+        ``Simulation.broken_constraints``.
         """
-        self.add_constraint(
-            constraint(f"constraint {len(self.constraints) + 1}" if name is None else name, expressions, redundant)
-        )
+        name = f"constraint {len(self.constraints) + 1}" if name is None else name
+        self.add_constraint(constraint(name, expressions, redundant, breaks_at))
 
     def roll(
         self, body: Body | str, name: str | None = None, pivoting: bool = True, *, radius: Any = None, axis: Any = "z",
@@ -160,10 +167,10 @@ class Scene(SceneForces):
         if method in MAXIMAL:
             with building():
                 reduced, free = lower_free(self, self.bodies)
-            for name in topology.hanging(self).strengths:
-                raise ModelError(
-                    f"joint of '{name}' may break, which method '{method}' does not watch; use 'recursive'"
-                )
+            hanging = topology.hanging(self)
+            kinds = (("joint of", hanging.strengths), ("constraint", hanging.bearing))
+            for what in (f"{kind} '{name}'" for kind, names in kinds for name in names):
+                raise ModelError(f"{what} may break, which method '{method}' does not watch; use 'recursive'")
             return MaximalDynamics(reduced, free, method, **settings)
         if method not in METHODS:
             raise ModelError(f"unknown method '{method}'; choose one of {', '.join((*METHODS, *MAXIMAL))}")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.hanging import Hanging
+from recursive_dyn.dynamics.hanging import Bearing, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
@@ -89,27 +89,32 @@ def hanging(scene: Hung) -> Hanging:
     for name in strengths:
         if is_free(scene[name]):
             raise ModelError(f"body '{name}' is free: it hangs on no joint that could break; leave breaks_at out")
-    ways = (partial(_cut_all, scene), partial(_without, scene)) if strengths else (partial(_cut_all, scene),)
-    return Hanging(scene, [body.act for body in bodies], strengths, *ways)
+    bearing = {c.name: Bearing(tuple(c.row_names), c.strength) for c in scene.constraints if c.strength < np.inf}
+    without = partial(_without, scene) if strengths or bearing else None
+    return Hanging(scene, [body.act for body in bodies], strengths, bearing, partial(_cut_all, scene), without)
 
 
-def _cut_all(scene: Hung, names: Sequence[str]) -> Callable[[str], Dynamics]:
-    """Cut bodies of these names off, of those that are in the scene and not free."""
+def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> Callable[[str], Dynamics]:
+    """Cut bodies of these names off, of those that are in the scene and not free, and take constraints out."""
+    scene.constraints[:] = [group for group in scene.constraints if group.name not in constraints]
     for name in names:
         if name in scene and not is_free(scene[name]):
             cut(scene, name)
     return scene.compile
 
 
-def _without(scene: Hung, names: Sequence[str], method: str) -> Dynamics:
-    """The dynamics of a scene as it would be with bodies of these names cut off; it stays as it is."""
+def _without(scene: Hung, names: Sequence[str], constraints: Sequence[str], method: str) -> Dynamics:
+    """The dynamics of a scene as it would be with bodies of these names cut off, without these constraints; it stays
+    as it is."""
+    rest = copy.copy(scene)
+    rest.constraints = [group for group in scene.constraints if group.name not in constraints]
     others: dict[Node | None, Body] = {}
     for body in scene.bodies:
         other = others[body] = copy.copy(body)
         other.parent = others.get(body.parent, body.parent)
         if body.name in names:
             other.parent, other.joint, other.place = scene.world, free(), np.eye(4)
-    return Dynamics(scene.model_of(list(others.values())), method)
+    return Dynamics(rest.model_of(list(others.values())), method)
 
 
 def _of(scene: Hung, body: Body | str) -> Body:

@@ -25,7 +25,8 @@ class GameEvent:
     body_a, body_b: names, "world" for what does not move; impulse: normal, N s, of a stay of all steps of the frame;
     point (3,): where, world axes, m; normal (3,): from B to A and speed: of approach along it, m/s, of a hit.
     side, coordinate: "low" or "high", and "arm.angle", of a limit that was reached, body_a being the body.
-    force, N, torque, N m: that a joint between body_a and its parent body_b transmitted in the step in which it broke.
+    force, N, torque, N m: that a joint between body_a and its parent body_b transmitted in the step in which it broke,
+    or the force that ``constraint`` did; then there is no body_a.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class GameEvent:
     side: str = ""
     force: float = 0.0
     torque: float = 0.0
+    constraint: str = ""
 
 
 def _impulse(event: ContactEvent) -> float:
@@ -84,6 +86,8 @@ class EventLog:
                 self._changed.add(pair)
         self.told += self._hits(simulation, events)
         self._note_limits(simulation)
+        for c in simulation.broken_constraints:
+            self.told.append(GameEvent(BROKEN, c.time, "", force=c.force, constraint=c.constraint))
         for j in simulation.broken:
             self.told.append(GameEvent(BROKEN, j.time, j.body, j.parent, point=j.point, force=j.force, torque=j.torque))
 

@@ -17,24 +17,33 @@ class Strength(NamedTuple):
     torque: float
 
 
+class Bearing(NamedTuple):
+    """What a constraint transmits at most: names of its rows, and the norm of their multipliers."""
+
+    rows: tuple[str, ...]
+    force: float
+
+
 @dataclass(frozen=True, eq=False)
 class Hanging:
     """Of the scene that equations were compiled from.
 
     scene: stands for it, and is no other's; acts (nb,): numbers of the acts by which the bodies were attached, the same
-    as long as nobody hangs them anew; strengths: by name of the body on the joint, of those that may break; cut: hangs
-    bodies of these names free in the world and returns what compiles the scene, by a method; without: dynamics, by a
-    method, of the scene as it would be then. None where nobody holds the scene, as in a pickle.
+    as long as nobody hangs them anew; strengths: by name of the body on the joint, of those that may break; bearing: of
+    constraints that may, by name; cut: hangs bodies of these names free in the world, takes constraints of these names
+    out, and returns what compiles the scene, by a method; without: dynamics, by a method, of the scene as it would be
+    then. None where nobody holds the scene, as in a pickle.
     """
 
     scene: object = None
     acts: Sequence[int] = ()
     strengths: Mapping[str, Strength] = field(default_factory=dict)
-    cut: Callable[[Sequence[str]], Callable[[str], Any]] | None = None
-    without: Callable[[Sequence[str], str], Any] | None = None
+    bearing: Mapping[str, Bearing] = field(default_factory=dict)
+    cut: Callable[[Sequence[str], Sequence[str]], Callable[[str], Any]] | None = None
+    without: Callable[[Sequence[str], Sequence[str], str], Any] | None = None
 
     def __reduce__(self) -> Any:
-        return Hanging, (None, tuple(self.acts), dict(self.strengths), None)
+        return Hanging, (None, tuple(self.acts), dict(self.strengths), dict(self.bearing))
 
 
 UNKNOWN = Hanging()

@@ -1,4 +1,4 @@
-"""Joints that transmitted more than they bear: what is told of them, and who cuts them."""
+"""Joints and constraints that transmitted more than they bear: what is told of them, and who cuts them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ class BrokenJoint:
     force: float
     torque: float
     point: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class BrokenConstraint:
+    """A constraint that broke at the end of the step that ended at ``time``, s; force: the greatest norm of its
+    multipliers in that step, N where its rows measure m."""
+
+    constraint: str
+    time: float
+    force: float
 
 
 class Breakable(Protocol):
@@ -66,18 +76,22 @@ class Preparable(Protocol):
 
 
 class Breaking:
-    """told: joints that broke in the last call of ``step``; going: names of bodies that are cut off in the scene, and
-    wait for what runs to follow. cuts: whether they are cut then; False in copies of a
-    simulation, whose scene is the original's: there they are told of, again and again, and hold."""
+    """told, constraints: what broke in the last call of ``step``; going, freed: names of bodies that are cut off in the
+    scene, and of constraints that are taken out, and wait for what runs to follow. cuts: whether they are cut then;
+    False in copies of a simulation, whose scene is the original's: there they are told of, again and again, and
+    hold."""
 
     def __init__(self) -> None:
         self.told: tuple[BrokenJoint, ...] = ()
+        self.constraints: tuple[BrokenConstraint, ...] = ()
         self.cuts = True
         self.going: set[str] = set()
+        self.freed: set[str] = set()
         self._follow: WeakMethod[Callable[[], None]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"told": self.told, "cuts": False, "going": set(self.going), "_follow": None}
+        going, freed = set(self.going), set(self.freed)
+        return self.__dict__ | {"cuts": False, "going": going, "freed": freed, "_follow": None}
 
     def follow_by(self, method: Callable[[], None]) -> None:
         """Who brings a simulation up to date with its scene once a joint was cut: a method, as long as its object is
@@ -92,7 +106,9 @@ class Breaking:
         loads.begin()
         loads.external[:] = world_wrenches(dynamics, q, forces) if forces else 0.0
         if dynamics.model.constraints:
-            loads.external += dynamics.constraint_wrenches(q, v, tau + dynamics.passive_forces(q, v))
+            acting = tau + dynamics.passive_forces(q, v)
+            loads.external += dynamics.constraint_wrenches(q, v, acting)
+            loads.constraints.begin(q, v, acting)
 
     def end(self, simulation: Breakable, loads: JointLoads, memory: Memory) -> None:
         """A step ended: cut what broke. Loads of parts of it were noted."""
@@ -106,16 +122,20 @@ class Breaking:
             (force, torque), (x, y, z) = loads.peaks[k].tolist(), arrived.poses[k, :3, 3].tolist()
             self.told += (BrokenJoint(loads.names[k], loads.parent(k), simulation.time, force, torque, (x, y, z)),)
             names.append(loads.names[k])
-        if names and self.cuts:
-            self._cut(simulation, names)
+        freed = [name for name in loads.constraints.broken() if name not in self.freed]
+        self.constraints += tuple(BrokenConstraint(n, simulation.time, loads.constraints.peaks[n]) for n in freed)
+        if (names or freed) and self.cuts:
+            self._cut(simulation, names, freed)
 
-    def _cut(self, simulation: Breakable, names: list[str]) -> None:
-        """Cut bodies off in the scene that the dynamics were compiled from, and go on with what it is then."""
+    def _cut(self, simulation: Breakable, names: list[str], freed: list[str]) -> None:
+        """Cut bodies off, and take constraints out, in the scene that the dynamics were compiled from, and go on with
+        what it is then."""
         dynamics, follower = simulation.dynamics, None if self._follow is None else self._follow()
         if dynamics.hanging.cut is None:
             return
-        compiled = dynamics.hanging.cut(names)
+        compiled = dynamics.hanging.cut(names, freed)
         self.going.update(names)
+        self.freed.update(freed)
         if follower is None or isinstance(simulation.surroundings, PlainDetector | None):
             simulation.update(compiled(dynamics.method))
         else:
@@ -135,4 +155,6 @@ def prepare_breaks(simulation: Preparable) -> None:
     hanging, method = simulation.dynamics.hanging, simulation.dynamics.method
     if hanging.without is not None:
         for name in hanging.strengths:
-            simulation.prepare(partial(hanging.without, [name], method), urgent=False)
+            simulation.prepare(partial(hanging.without, [name], [], method), urgent=False)
+        for name in hanging.bearing:
+            simulation.prepare(partial(hanging.without, [], [name], method), urgent=False)

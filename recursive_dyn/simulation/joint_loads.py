@@ -20,6 +20,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.own_masses import own_masses
+from recursive_dyn.simulation.constraint_loads import ConstraintLoads
 from recursive_dyn.simulation.events import WORLD
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.present import Present
@@ -55,8 +56,14 @@ class MovedFrames(NamedTuple):
     start_twists: Rows6
 
 
+def breakable(dynamics: Dynamics) -> bool:
+    """Whether a joint or a constraint may break."""
+    return bool(dynamics.hanging.strengths or dynamics.hanging.bearing)
+
+
 class JointLoads:
-    """Loads of the joints of dynamics with strengths; ``external`` (nb, 6): wrenches that are applied from outside."""
+    """Loads of the joints of dynamics with strengths; ``constraints``: those of constraints; ``external`` (nb, 6):
+    wrenches that are applied from outside."""
 
     def __init__(self, dynamics: Dynamics) -> None:
         model = dynamics.model
@@ -72,6 +79,7 @@ class JointLoads:
             model.gravity_at(dynamics.parameters.values_array), strengths, np.zeros((nb, 6)), np.zeros((nb, 6)),
             np.zeros((nb, 2)),
         )  # fmt: skip
+        self.constraints = ConstraintLoads(dynamics)
         self._made_at = dynamics.parameters.values_array.copy()
         find_loads.warm()
         self.external, self.loads, self.peaks = self._arrays.external, self._arrays.loads, self._arrays.peaks
@@ -91,6 +99,7 @@ class JointLoads:
             self._made_at[:] = now
         frames = MovedFrames(present.poses, present.twists, present.start_twists)
         find_loads(self._arrays, frames, memory.contacts.table, h)
+        self.constraints.note(memory, h)
 
     def parent(self, index: int) -> str:
         """The name of what a body hangs on."""

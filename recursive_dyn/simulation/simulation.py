@@ -242,6 +242,7 @@ class Simulation(Prescribing):
             self._timesteps, self._charts = timesteps, charts
             self._motions.keep(free, motions)
             self.breaking.going.clear()
+            self.breaking.freed.clear()
             if self._sensors:
                 self._sensors.keep_known()
 
@@ -256,7 +257,7 @@ class Simulation(Prescribing):
         for observer in self.observers:
             observer.begin()
         self._timesteps.begin()
-        self.breaking.told = ()
+        self.breaking.told = self.breaking.constraints = ()
         try:
             watched = self.control is not None or self.observers or self._timesteps.loads
             forces = self._forces

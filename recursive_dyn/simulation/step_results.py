@@ -12,7 +12,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.notebook import counted
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import Acted
-from recursive_dyn.simulation.breaking import Breaking, BrokenJoint
+from recursive_dyn.simulation.breaking import Breaking, BrokenConstraint, BrokenJoint
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.motors import MotorForce
 from recursive_dyn.simulation.present import Present
@@ -75,6 +75,11 @@ class StepResults(Stepped[Dynamics]):
     def broken(self) -> tuple[BrokenJoint, ...]:
         """Joints that broke in the last call of ``step`` or ``advance``, see ``Body.breaks_at``."""
         return self.breaking.told
+
+    @property
+    def broken_constraints(self) -> tuple[BrokenConstraint, ...]:
+        """Constraints that broke in the last call of ``step`` or ``advance``, see ``Scene.constrain``."""
+        return self.breaking.constraints
 
     @property
     def touching(self) -> frozenset[tuple[str, str]]:

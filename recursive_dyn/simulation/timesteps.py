@@ -29,7 +29,7 @@ from recursive_dyn.simulation.detection import Detection
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
-from recursive_dyn.simulation.joint_loads import JointLoads
+from recursive_dyn.simulation.joint_loads import JointLoads, breakable
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
@@ -69,7 +69,7 @@ class Timesteps:
         self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
         self._forces.remember(self.memory.arrays.joints)
         self._detection, self.step_size = Detection(), 0.0
-        self.loads: JointLoads | None = JointLoads(dynamics) if dynamics.hanging.strengths else None
+        self.loads: JointLoads | None = JointLoads(dynamics) if breakable(dynamics) else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: addresses are of this process."""

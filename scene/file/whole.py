@@ -20,11 +20,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from recursive_dyn.codegen import whole_file
 from recursive_dyn.errors import ModelError, SceneFileError
 from recursive_dyn.joint.coordinate import CLOCK
 from scene.body import Body, Node
-from scene.constraint_group import DROP, REFUSE, ConstraintGroup
+from scene.constraint_group import DROP, REFUSE, ConstraintGroup, strength_of
 from scene.content import SceneContent
 from scene.file import body_fields, document, element_fields, formula_reader, formula_writer, joint_fields
 from scene.file.body_fields import BodyReader
@@ -230,12 +232,14 @@ def _constraint_fields(constraint: ConstraintGroup) -> dict[str, Any]:
     result: dict[str, Any] = {"name": constraint.name}
     if constraint.redundant != REFUSE:
         result["redundant"] = constraint.redundant
+    if constraint.strength < np.inf:
+        result["breaks_at"] = constraint.strength
     return result | formula_writer.beside("rows", "a row", constraint.rows)
 
 
 def _constraint(name: str, value: dict[str, Any], names: Names) -> ConstraintGroup:
     """The constraint of such fields. ModelError names the line or row."""
-    given = fields("it", value, ("name", "rows"), ("redundant", *formula_reader.FIELDS))
+    given = fields("it", value, ("name", "rows"), ("redundant", "breaks_at", *formula_reader.FIELDS))
     redundant = text("redundant", given.get("redundant", REFUSE))
     if redundant not in (REFUSE, DROP):
         raise ModelError(f"redundant is '{REFUSE}' or '{DROP}', not {brief(redundant)}")
@@ -243,7 +247,8 @@ def _constraint(name: str, value: dict[str, Any], names: Names) -> ConstraintGro
     rows = [reader.entry(f"rows {i + 1}", row) for i, row in enumerate(items("rows", given["rows"]))]
     if not rows:
         raise ModelError("it has no rows; write one at least, or leave the constraint out")
-    return ConstraintGroup(name, tuple(rows), redundant)
+    bears = strength_of(name, number("breaks_at", given["breaks_at"])) if "breaks_at" in given else np.inf
+    return ConstraintGroup(name, tuple(rows), redundant, bears)
 
 
 def _pair_fields(names: frozenset[str], pair: Pair) -> dict[str, Any]:

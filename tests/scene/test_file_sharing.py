@@ -252,7 +252,7 @@ def test_all_that_a_scene_holds_is_known_to_files():
     assert vars(Scene()).keys() == known
     node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "_lowered"}
     assert vars(Body("a")).keys() == node | {"strength", "act"}
-    assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant"}
+    assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant", "strength"}
     assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}
     assert {f.name for f in dataclasses.fields(shapes.Shape)} == {"at", "color", "collision", "visual", "material"}

@@ -115,6 +115,9 @@ class World(Node):
         return f"<World with {len(self.together()) - 1} bodies>"
 
 
+_LOWERED = frozenset(("_name", "joint", "properties", "place"))  # what a body is lowered from
+
+
 class Body(Node, BodySymbols):
     """A rigid body.
 
@@ -122,6 +125,9 @@ class Body(Node, BodySymbols):
     mass in body axes, kg m^2: numbers or expressions of scene parameters; what is not given follows from the shapes and
     density (kg/m^3, 1000 if not given). The body's frame is its joint's child frame. Raises ModelError naming the body.
     """
+
+    lowered: Any  # what it was lowered to as it is; None where it is something else since
+    charted: bool  # whether its joint has charts by itself
 
     def __init__(
         self,
@@ -141,26 +147,18 @@ class Body(Node, BodySymbols):
         self.place = np.eye(4)
         self.order = self.act = -1  # the act of attachment, and the place that it has among the others
         self.strength: Strength | None = None
-        self._lowered: tuple[Any, ...] | None = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _LOWERED:
+            self.lowered = None
+        if name == "joint":
+            self.charted = value is not None and value.of_one_chart is not value
 
     def keep(self, lowered: Any) -> None:
         """Keep what it was lowered to, for as long as it stays what it is."""
         self.place.setflags(write=False)
-        self._lowered = lowered, self._name, self.joint, self.properties, self.place
-
-    @staticmethod
-    def lowered(bodies: Sequence[Body]) -> list[Any]:
-        """What each of these was lowered to; None where it is something else since."""
-        return [
-            known[0]
-            if (known := own._lowered) is not None
-            and known[1] == own._name
-            and known[2] is own.joint
-            and known[3] is own.properties
-            and known[4] is own.place
-            else None
-            for own in bodies
-        ]
+        self.lowered = lowered
 
     @classmethod
     def of_properties(cls, name: str, shapes: Sequence[Shape], properties: MassProperties) -> Body:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +21,8 @@ from scene.number_checks import entries, numbers
 from scene.outline import html_tree, tree
 from scene.pairs import Pair
 from scene.scalars import lowered, shown
+
+_CHILDREN = attrgetter("children")
 
 
 class SceneContent:
@@ -87,7 +90,7 @@ class SceneContent:
     @property
     def bodies(self) -> list[Body]:
         """Every body hung on the world, in order of attachment, parents first."""
-        if not [body for body in self.world.children if body.children]:
+        if not any(map(_CHILDREN, self.world.children)):
             return list(self.world.children)
         ready = [(body.order, body) for body in self.world.children]
         heapq.heapify(ready)

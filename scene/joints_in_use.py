@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from recursive_dyn.graph.expression import Graph, Scalar
 from recursive_dyn.joint.charted_program import chart_name
@@ -13,17 +14,17 @@ from scene.content import SceneContent
 from scene.joints.parametric_joint import Joint
 from scene.scalars import carried, names_of
 
+_CHARTED = attrgetter("charted")
+
 
 def joints_in_use(scene: SceneContent, bodies: Sequence[Body]) -> dict[Body, Joint]:
     """The joints with charts of their own accord, in one chart where a constraint, force or joint uses a coordinate.
 
     What uses the chart's number, too, is written in all charts, as rolling is.
     """
-    found = {
-        body: body.joint for body in bodies if body.joint is not None and body.joint.of_one_chart is not body.joint
-    }
-    if not found:
+    if not any(map(_CHARTED, bodies)):
         return {}
+    found = {body: body.joint for body in bodies if body.joint is not None and body.charted}
     users = [set(names_of([row])) for c in scene.constraints for row in c.rows]
     users += [set(names_of(force.scalars)) for force in scene.forces]
     for joint in (body.joint for body in bodies if body.joint is not None):
@@ -39,8 +40,7 @@ def joints_in_use(scene: SceneContent, bodies: Sequence[Body]) -> dict[Body, Joi
 
 def in_one_chart(bodies: Sequence[Body]) -> dict[Body, Joint]:
     """The same joints in one chart."""
-    joints = {body: own for body in bodies if (own := body.joint) and own.program.charts}
-    return {body: joint.of_one_chart for body, joint in joints.items() if joint.of_one_chart is not joint}
+    return {body: body.joint.of_one_chart for body in bodies if body.joint is not None and body.charted}
 
 
 def without_charts(rows: Sequence[Scalar], joints: Mapping[Body, Joint]) -> list[Scalar]:

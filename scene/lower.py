@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import compress
+from operator import attrgetter, not_
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,6 +28,8 @@ from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
 
+_LOWERED, _PARENT = attrgetter("lowered"), attrgetter("parent")
+
 
 def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
     """The model of bodies given parents first, with all else that a scene has; ModelError names what is wrong."""
@@ -47,19 +51,19 @@ def _specifications(
     bodies: Sequence[Body], joints: Mapping[Body, Joint], graph: Graph, parameters: Mapping[str, float]
 ) -> list[BodySpec]:
     """What is said of bodies, of which those that stayed what they are, and hang on what did, are known."""
-    kept: list[BodySpec | None] = Body.lowered(bodies)
+    kept: list[BodySpec | None] = [*map(_LOWERED, bodies)]
     for k, (body, spec) in enumerate(zip(bodies, kept, strict=True)) if joints else ():
         if spec is not None and body in joints and spec.joint is not joints[body].program:
             kept[k] = None
     known, specs = frozenset(parameters), dict[Node | None, BodySpec]()
     if None in kept:  # those on which nothing hangs yet, and that hang on the world, need to know of no others
-        for k, body in [(k, bodies[k]) for k, spec in enumerate(kept) if spec is None]:
-            if isinstance(body.parent, World):
+        for k in [*compress(range(len(kept)), map(not_, kept))]:
+            if isinstance((body := bodies[k]).parent, World):
                 kept[k] = own = _lowered(body, joints.get(body, body.joint), None, graph, known, parameters)
                 if own.plain:
                     body.keep(own)
-    if not [spec for spec in kept if spec is None or spec.parent is not None]:
-        return [spec for spec in kept if spec is not None]
+    if None not in kept and not any(map(_PARENT, kept)):
+        return cast(list[BodySpec], kept)
     for body, spec in zip(bodies, kept, strict=True):
         parent = specs.get(body.parent)
         own = (

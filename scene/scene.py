@@ -167,7 +167,7 @@ class Scene(SceneForces):
         if method in MAXIMAL:
             with building():
                 reduced, free = lower_free(self, self.bodies)
-            hanging = topology.hanging(self)
+            hanging = topology.hanging(self, self.bodies)
             kinds = (("joint of", hanging.strengths), ("constraint", hanging.bearing))
             for what in (f"{kind} '{name}'" for kind, names in kinds for name in names):
                 raise ModelError(f"{what} may break, which method '{method}' does not watch; use 'recursive'")
@@ -178,7 +178,8 @@ class Scene(SceneForces):
             raise ModelError(
                 f"method '{method}' has no setting '{next(iter(settings))}'; maximal coordinates have some"
             )
-        return Dynamics(self.model(), method, topology.hanging(self))
+        bodies = self.bodies
+        return Dynamics(self.model_of(bodies), method, topology.hanging(self, bodies))
 
     @classmethod
     def from_urdf(cls, path: str | Path, fixed_base: bool | None = None, **options: Any) -> Scene:

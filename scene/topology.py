@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +20,8 @@ from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
+
+_ACT = attrgetter("act")
 
 
 class Hung(Protocol):
@@ -82,16 +85,15 @@ def is_free(body: Body) -> bool:
     return isinstance(body.parent, World) and body.joint is not None and body.joint.program.key == free().program.key
 
 
-def hanging(scene: Hung) -> Hanging:
+def hanging(scene: Hung, bodies: Sequence[Body]) -> Hanging:
     """How a scene's bodies hang now. ModelError for a free body that is to break off."""
-    bodies = scene.bodies
     strengths = {body.name: body.strength for body in bodies if body.strength is not None}
     for name in strengths:
         if is_free(scene[name]):
             raise ModelError(f"body '{name}' is free: it hangs on no joint that could break; leave breaks_at out")
     bearing = {c.name: Bearing(tuple(c.row_names), c.strength) for c in scene.constraints if c.strength < np.inf}
     without = partial(_without, scene) if strengths or bearing else None
-    return Hanging(scene, [body.act for body in bodies], strengths, bearing, partial(_cut_all, scene), without)
+    return Hanging(scene, [*map(_ACT, bodies)], strengths, bearing, partial(_cut_all, scene), without)
 
 
 def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> Callable[[str], Dynamics]:

@@ -87,7 +87,9 @@ def _trees(scene: Scene, dynamics: moving.Bodies) -> Iterator[_Tree]:
     that."""
     if isinstance(dynamics, Dynamics):
         whole = dynamics.tree
-        for model in [model for model in whole.parts.models or (whole,) if model.nb > 1]:
+        if whole.parts and max(whole.parts.facts.count) == 1:
+            return
+        for model in whole.parts.models or (whole,):
             yield model.body_names, [b.parent for b in model.bodies], [b.jointed for b in model.bodies]
         return
     names = [body.name for body in scene.bodies]

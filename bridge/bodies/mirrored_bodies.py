@@ -28,7 +28,7 @@ class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
     larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
     smallest box about anything that can be met, m. version counts up when bodies were added. ``parted``: by body, ids
-    of those that it never touches.
+    of those that it never touches; ``groups``: what ids stand for, where that is known.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, reach (nb, 3), m: of every body its
@@ -48,6 +48,7 @@ class MirroredBodies:
         self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
         self._extents: dict[str, bytes] = {}  # rows of both
         self._groups: dict[str, list[Group]] = {}
+        self.groups: dict[Group, None] = {}
         self._static_groups: dict[int, Group] = {}  # by the first of their ids
         self._walls: dict[int, np.ndarray] = {}  # boxes of scenery, axes of the world
         self.parted: dict[str, set[int]] = {}
@@ -57,15 +58,9 @@ class MirroredBodies:
         self._shapes: dict[Hashable, int] = {}  # Bullet's collision shapes by what they are
 
     @property
-    def ranked(self) -> list[int]:
+    def ranked(self) -> np.ndarray:
         """All ids in the order in which a new mirror would make them: bodies, scenery, what is only drawn."""
-        return [*[body for ids in self.of.values() for body in ids], *self._standing, *self._drawn]
-
-    @property
-    def groups(self) -> list[Group]:
-        """What ids stand for, where that is known."""
-        every = chain(chain.from_iterable(self._groups.values()), self._static_groups.values())
-        return [group for group in every if group.shapes]
+        return np.concatenate((self.ids, np.array([*self._standing, *self._drawn], dtype=np.int64)))
 
     def ignored(self, name: str) -> set[int]:
         """Bullet's ids of the bodies that this one never touches."""
@@ -95,6 +90,7 @@ class MirroredBodies:
             Group(tuple(ids[first:last]), name, stood_for(part for chunk, _ in group for part in chunk))
             for group, first, last in zip(groups, ends[:-1], ends[1:], strict=True)
         ]
+        self.groups |= {group: None for group in self._groups[name] if group.shapes}
         self.version += 1
         self._extents[name] = np.array(self._extent(ids, [part for part, _ in parts])).tobytes()
 
@@ -109,7 +105,9 @@ class MirroredBodies:
             del self.materials[body], self.skins[body]
         for others in self.parted.values():
             others.difference_update(ids)
-        del self._extents[name], self._groups[name]
+        for group in self._groups.pop(name):
+            self.groups.pop(group, None)
+        del self._extents[name]
         self.version += 1
 
     def arrange(self, names: Sequence[str]) -> None:
@@ -164,7 +162,8 @@ class MirroredBodies:
     def stand_for(self, ids: Sequence[int], shape: Shape) -> None:
         """Something static is this, its ``at`` in the world."""
         if ids:
-            self._static_groups[ids[0]] = Group(tuple(ids), "", (shape,))
+            self._static_groups[ids[0]] = group = Group(tuple(ids), "", (shape,))
+            self.groups[group] = None
 
     def remove_scenery(self, body: int) -> None:
         """Something static went."""
@@ -178,7 +177,8 @@ class MirroredBodies:
             if body in listed:
                 listed.remove(body)
         del self._walls[body]
-        self._static_groups.pop(body, None)
+        if group := self._static_groups.pop(body, None):
+            del self.groups[group]
         self._leave(body)
 
     def walls(self, size: int) -> np.ndarray:

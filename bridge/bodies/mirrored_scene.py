@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 import pybullet
@@ -21,6 +22,8 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation import moving
 from recursive_dyn.spatial.algebra import pose
 from scene import Body, Scene, shapes
+
+_SHAPES = attrgetter("shapes")
 
 
 class Changed(NamedTuple):
@@ -50,7 +53,8 @@ class MirroredScene:
     def __init__(self, scene: Scene, dynamics: moving.Bodies, connection: Connection, ground: bool | float) -> None:
         self.names: tuple[str, ...] = ()
         self._scene, self._neighbours = scene, dict[Pair, None]()
-        self._made: dict[str, tuple[Body, list[shapes.Shape]]] = {}  # what each body was made of
+        self._made: dict[str, Body] = {}
+        self._shapes: dict[str, list[shapes.Shape]] = {}  # what each of them was made of
         self._standing: dict[shapes.Shape, list[int]] = {}  # ids of each shape of the scenery
         self._ground = _ground(ground)
         self.connection = connection
@@ -86,9 +90,8 @@ class MirroredScene:
         names, current = tuple(dynamics.bodies), self._scene.named()
         if len(names) != len(current) or not current.keys() >= {*names}:
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
-        made = self._made
-        gone = {name for name, (body, own) in made.items() if current.get(name) is not body or body.shapes != own}
-        fresh = (current.keys() - made.keys()) | (gone & current.keys())
+        gone = self._gone(current)
+        fresh = (current.keys() - self._made.keys()) | (gone & current.keys())
         new = [name for name in names if name in fresh] if fresh else []
         parts = {name: self._parts(names.index(name), current[name]) for name in new}
         scenery = self._scenery()
@@ -109,6 +112,16 @@ class MirroredScene:
             down = self._scene.gravity_now()
             pybullet.setGravity(*down.tolist(), physicsClientId=self.connection.id)
         return Changed(gone, ids)
+
+    def _gone(self, current: Mapping[str, Body]) -> set[str]:
+        """Names of bodies that went, or that are others, or of other shapes, now."""
+        gone = self._made.keys() - current.keys()
+        made, own = self._made.copy(), self._shapes.copy()
+        for name in gone:
+            del made[name], own[name]
+        if [*map(current.get, made)] == [*made.values()] and [*map(_SHAPES, made.values())] == [*own.values()]:
+            return gone
+        return gone | {name for name, body in made.items() if current[name] is not body or body.shapes != own[name]}
 
     def _looks(self, index: int, body: Body) -> list[Visual]:
         color = PALETTE[index % len(PALETTE)]
@@ -142,7 +155,7 @@ class MirroredScene:
         for name in gone:
             self.bodies.remove(name)
             self.planes.remove(name)
-            del self._made[name]
+            del self._made[name], self._shapes[name]
         for shape in scenery:
             for body in self._standing.pop(shape):
                 self.bodies.remove_scenery(body)
@@ -152,7 +165,7 @@ class MirroredScene:
         self.bodies.add(name, parts.solid, parts.seen)
         if len(self.planes):
             self.planes.add(name, parts.shapes)
-        self._made[name] = parts.body, parts.shapes
+        self._made[name], self._shapes[name] = parts.body, parts.shapes
 
     def _stand(self, shape: shapes.Shape, parts: Sequence[Collider]) -> None:
         plane = isinstance(shape, shapes.Plane)
@@ -169,7 +182,7 @@ class MirroredScene:
         self.bodies.arrange_scenery([body for ids in self._standing.values() for body in ids])
         self.planes.stand(scenery)
         if len(self.planes) and not known:
-            for name, (_, own) in self._made.items():
+            for name, own in self._shapes.items():
                 self.planes.add(name, own)
 
     def _keep_apart(self, dynamics: moving.Bodies, new: set[str], anew: bool) -> None:

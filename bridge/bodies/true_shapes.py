@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -15,7 +17,7 @@ from bridge.curved.curved_pairs import POINTS
 from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld
 from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes, polytope_of
-from bridge.planes.joined_rows import RowKind, joined, packed
+from bridge.planes.row_table import RowKind, RowTable, packed
 from bridge.planes.supports import corners
 from recursive_dyn.codegen.compiled import Flags, Integers
 from recursive_dyn.contact.contacts import STATIC
@@ -65,6 +67,11 @@ class Group:
     ids: tuple[int, ...]
     name: str
     shapes: tuple[shapes.Shape, ...]
+
+    @cached_property
+    def begins_curved(self) -> bool:
+        """Whether the first of them is curved."""
+        return is_curved(self.shapes[0])
 
     @cached_property
     def sort(self) -> int:
@@ -124,25 +131,25 @@ def is_curved(shape: shapes.Shape | None) -> bool:
     return type(shape) in _CURVED
 
 
+_HEAD = attrgetter("begins_curved")
+
+
 class TrueShapesTable:
     """``table``, of the groups that were told last."""
 
     def __init__(self) -> None:
-        self._known = dict[Group, tuple[bytes, ...]]()  # rows of those that were told last
+        self._rows = RowTable(_ROWS)  # of groups
+        self._groups = set[Group]()  # whose rows those are, and of unknown sorts
         self._numbers = dict[Hashable, int]()  # of polytopes
         self._polytopes = list[Polytope]()
         self._solids = gathered_polytopes(())
-        self.tell((), np.zeros(0, dtype=np.int64))
+        self.tell(set(), np.zeros(0, dtype=np.int64))
 
-    def tell(self, groups: Sequence[Group], numbers: np.ndarray) -> None:
+    def tell(self, groups: AbstractSet[Group], numbers: np.ndarray) -> None:
         """Groups of Bullet's ids (n,), and which of the scene's bodies each is, or STATIC."""
         size = len(numbers)
-        own = list[Group]()
-        if any(is_curved(group.shapes[0]) for group in groups):
-            own = [group for group in groups if group.sort != UNKNOWN]
-        before = self._known
-        self._known = {group: before.get(group) or packed(self._rows(group), _ROWS) for group in own}
-        heads, ids, kinds, known, at, sizes = joined(list(self._known.values()), _ROWS)
+        self._follow(groups if any(map(_HEAD, groups)) else set())
+        heads, ids, kinds, known, at, sizes = self._rows.arrays
         if len(self._polytopes) > len(self._solids.ranges):
             self._solids = gathered_polytopes(self._polytopes)
         sorts, leaders, firsts, lasts = np.zeros((4, size), dtype=np.int64)
@@ -157,7 +164,17 @@ class TrueShapesTable:
         found, solids = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
         self.table = TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
 
-    def _rows(self, group: Group) -> Sequence[np.ndarray]:
+    def _follow(self, groups: AbstractSet[Group]) -> None:
+        for group in self._groups - groups:
+            if group.sort != UNKNOWN:
+                self._rows.remove(group)
+        came = groups - self._groups
+        for group in [group for group in groups if group in came] if len(came) > 1 else came:
+            if group.sort != UNKNOWN:
+                self._rows.add(group, packed(self._content(group), _ROWS))
+        self._groups = set(groups)
+
+    def _content(self, group: Group) -> Sequence[np.ndarray]:
         """Sort, leader, how many ids and rows; ids; kinds, polytopes, poses and sizes, a row each."""
         rows = self._mesh_rows(group) if group.polytopes else self._shape_rows(group)
         return np.array([group.sort, group.ids[0], len(group.ids), len(rows[0])]), np.array(group.ids), *rows
@@ -187,7 +204,7 @@ class TrueShapesTable:
 def nothing_true(size: int) -> TrueShapes:
     """Nothing is known of ids below ``size``."""
     made = TrueShapesTable()
-    made.tell((), np.full(size, STATIC))
+    made.tell(set(), np.full(size, STATIC))
     return made.table
 
 

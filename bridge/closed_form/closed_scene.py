@@ -101,8 +101,8 @@ class ClosedScene:
 
     def _lying(self, before: ClosedScene) -> np.ndarray:
         """The number now of each shape that lay on planes."""
-        was, now = before.planes.firsts, self.planes.firsts
-        names, ends = list(was)[:-1], np.array(list(was.values()))
+        (names, ends), (own, firsts) = before.planes.lying, self.planes.lying
+        now = dict(zip(own, firsts.tolist(), strict=False))
         result = np.full(ends[-1] + 1, -1)
         for name, first, end in zip(names, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
             if name in now and self.owners.get(name) == before.owners[name]:

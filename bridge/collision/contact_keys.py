@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import repeat
+from collections.abc import Sequence
+from itertools import count, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -19,14 +19,15 @@ NEVER = -(1 << 62)  # a key that no contact has
 class KeyNumbers(NamedTuple):
     """What keys count: Bullet's ids by rank, the first shape of each body on planes (see ``PlaneContacts``), planes."""
 
-    ids: Sequence[int]
-    firsts: Mapping[str, int]
+    ids: np.ndarray
+    names: Sequence[str]
+    firsts: np.ndarray
     planes: Sequence[shapes.Shape]
 
     @classmethod
     def of(cls, scene: MirroredScene) -> KeyNumbers:
         """Those of a scene at present."""
-        return cls(scene.bodies.ranked, scene.planes.firsts, scene.planes.planes)
+        return cls(scene.bodies.ranked, *scene.planes.lying, scene.planes.planes)
 
 
 def renumbered(keys: np.ndarray, before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
@@ -49,24 +50,26 @@ def _beyond(now: np.ndarray, ranks: np.ndarray, count: int) -> np.ndarray:
 
 
 def _ranks(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
-    now = {body: rank for rank, body in enumerate(after.ids)}
-    return np.array([-1 if body in changed.ids else now[body] for body in before.ids] or [-1], dtype=np.int64)
+    now = np.full(max(before.ids.max(initial=0), after.ids.max(initial=0)) + 1, -1)
+    now[after.ids] = np.arange(len(after.ids))
+    ranks = now[before.ids]
+    if changed.ids:
+        ranks[np.isin(before.ids, [*changed.ids])] = -1
+    return ranks if len(ranks) else np.array([-1])
 
 
 def _shapes(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """The number now of each shape that may lie on planes."""
-    firsts, gone = np.fromiter(before.firsts.values(), np.int64, len(before.firsts)), changed.names
-    if not gone and [*after.firsts][: len(firsts) - 1] == [*before.firsts][:-1]:  # others came behind them
+    names, firsts, gone = before.names, before.firsts, changed.names
+    if not gone and after.names[: len(names)] == names:  # others came behind them
         numbers = np.arange(firsts[-1] + 1)
         numbers[-1] = -1
         return numbers
-    if gone:
-        to = np.array([-1 if name in gone else after.firsts.get(name, -1) for name in before.firsts])[:-1]
-    else:
-        to = np.fromiter(map(after.firsts.get, before.firsts, repeat(-1)), np.int64, len(firsts))[:-1]
-    counts, shift = np.diff(firsts), to - firsts[:-1]
-    shift[to < 0] = NEVER
-    return np.append(np.maximum(np.arange(firsts[-1]) + shift.repeat(counts), -1), -1)
+    number = dict(zip(after.names, count()))
+    at = np.fromiter(map(number.get, names, repeat(-1)), np.int64, len(names))
+    at[[k for k, name in enumerate(names) if name in gone] if not gone.isdisjoint(number) else []] = -1
+    shift = np.where(at < 0, NEVER, after.firsts[at] - firsts[:-1])
+    return np.append(np.maximum(np.arange(firsts[-1]) + shift.repeat(np.diff(firsts)), -1), -1)
 
 
 def _planes(before: KeyNumbers, after: KeyNumbers) -> np.ndarray:

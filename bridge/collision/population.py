@@ -144,7 +144,7 @@ class Population:
         foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
         self._numbers[bodies.ids] = bodies.owners
         skins[_integers(bodies.skins)] = np.fromiter(bodies.skins.values(), float, len(bodies.skins))
-        self.true_shapes.tell(bodies.groups, self._numbers)
+        self.true_shapes.tell(bodies.groups.keys(), self._numbers)
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:

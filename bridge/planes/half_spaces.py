@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bridge.planes.joined_rows import RowKind, joined, packed
 from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, lowest_points
+from bridge.planes.row_table import RowKind, RowTable, packed
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
 from scene import shapes
@@ -101,7 +101,10 @@ _MOST_KNOWN = 256
 
 
 class HalfSpaces:
-    """Planes, each a point (3,), a unit normal (3,) out of the ground, and a material; the outlines laid on them."""
+    """Planes, each a point (3,), a unit normal (3,) out of the ground, and a material; the outlines laid on them.
+
+    outlines: rows of those, by whose they are; shapes are numbered as they come there.
+    """
 
     def __init__(self, planes: Sequence[tuple[Vector, Vector, Material | None]]) -> None:
         self.points = np.array([point for point, _, _ in planes], dtype=float).reshape(-1, 3)
@@ -111,7 +114,7 @@ class HalfSpaces:
         sides /= np.maximum(np.linalg.norm(sides, axis=1, keepdims=True), 1e-300)
         tangents = np.stack([sides, np.cross(self.normals, sides)], axis=1)
         self._planes = Planes(self.points, self.normals, tangents)
-        self._laid: list[tuple[int, Outline]] = []
+        self.outlines, self._bodies = RowTable(_ROWS), np.zeros(0, dtype=np.int64)
         self._found = Lowest(np.empty((0, 4), np.int64), np.empty((0, 4)))
         self._table: tuple[Supports, Planes, Lowest] | None = None
 
@@ -126,13 +129,19 @@ class HalfSpaces:
 
     def add(self, body: int, shape: shapes.Shape) -> int:
         """Let a shape of body number ``body`` meet the planes; its number. Raises ModelError for an unknown kind."""
-        number = sum(outline.counts[1] for _, outline in self._laid)
-        self.lay([*self._laid, (body, Outline.of([shape]))])
+        number = int(self.firsts[-1])
+        self.outlines.add(len(self.outlines), Outline.of([shape]).packed)
+        self.number(np.append(self._bodies, body))
         return number
 
-    def lay(self, outlines: Sequence[tuple[int, Outline]]) -> None:
-        """Let these outlines of bodies by number meet the planes, and no others; their shapes are numbered in order."""
-        self._laid, self._table = list(outlines), None
+    def number(self, bodies: np.ndarray) -> None:
+        """The outlines are of bodies of these numbers (n,)."""
+        self._bodies, self._table = bodies, None
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """Number of the first shape of each outline, and how many shapes there are, (n + 1,)."""
+        return np.concatenate(([0], self.outlines.arrays[-1][:, 1].cumsum()))
 
     def contacts(self, poses: np.ndarray, margin: float = MARGIN) -> Touch:
         """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).
@@ -160,13 +169,12 @@ class HalfSpaces:
 
     def _together(self) -> Supports:
         """The supports of all, bodies and shapes as they are numbered."""
-        rows, *others, counts = joined([outline.packed for _, outline in self._laid], _ROWS)
+        rows, *others, counts = self.outlines.arrays
         firsts = np.zeros((len(counts), 6), dtype=np.int64)
-        firsts[:, 0] = [body for body, _ in self._laid]
+        firsts[:, 0] = self._bodies
         firsts[:, [1, 3]] = counts.cumsum(axis=0)[:, 1:] - counts[:, 1:]
         firsts[:, 4] = firsts[:, 3]
-        rows += firsts.repeat(counts[:, 0], axis=0)
-        return Supports(rows, *others)
+        return Supports(rows + firsts.repeat(counts[:, 0], axis=0), *others)
 
 
 def facing(normal: np.ndarray) -> np.ndarray:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from bridge.outsiders import WORLD
 from bridge.planes.half_spaces import MARGIN, HalfSpaces, Outline
-from bridge.planes.joined_rows import RowKind, joined, packed
 from bridge.planes.lowest_points import Lowest, Planes, Supports, lowest_points
+from bridge.planes.row_table import RowKind, RowTable, packed
 from recursive_dyn.codegen.compiled import Flags, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -35,95 +33,93 @@ class PlaneTable(NamedTuple):
     frictions: Annotated[np.ndarray, float, 5]
 
 
-@dataclass(eq=False)
-class _Lying:
-    """A body's shapes that may lie on planes; rules: as bytes, what they are to planes, once that is known."""
+class _Lying(NamedTuple):
+    """A body's shapes that may lie on planes, and of what they are."""
 
-    name: str
     outline: Outline
     materials: list[Material | None]
-    rules: tuple[bytes, ...] | None = None
 
 
 class PlaneContacts:
     """The planes of a scenery; ``on`` holds the bodies, by name, whose contacts with them are found here.
 
-    planes: those that collide. firsts: the number of the first shape of each body on them, by name; how many shapes
-    there are by "", the last one.
+    planes: those that collide.
     """
 
     def __init__(self, scenery: Sequence[shapes.Shape], pairs: Mapping[frozenset[str], Any]) -> None:
         self._pairs = pairs
-        self._lying: dict[str, _Lying] = {}
         self._table: PlaneTable | None = None
-        self.firsts: dict[str, int] = {"": 0}
-        self.on: dict[str, None] = {}  # an ordered set: Bullet's results depend on the order it is told things in
+        self.on: dict[str, _Lying] = {}  # in the order they came: Bullet's results depend on that
+        self._order: list[str] = []  # as bodies are numbered
         self.stand(scenery)
 
     def __len__(self) -> int:
         return len(self._spaces)
 
+    @property
+    def lying(self) -> tuple[list[str], np.ndarray]:
+        """Names of the bodies on planes (n), in order; the first shape of each, and how many there are (n + 1,)."""
+        return self._order, self._spaces.firsts
+
     def stand(self, scenery: Sequence[shapes.Shape]) -> None:
         """The planes are those of this scenery."""
         self.planes = [shape for shape in scenery if isinstance(shape, shapes.Plane) and shape.collision]
         self._spaces = HalfSpaces.of(self.planes)
+        for name, own in self.on.items():
+            self._spaces.outlines.add(name, own.outline.packed)
         self.forget_pairs()
 
     def add(self, name: str, body_shapes: Sequence[shapes.Shape]) -> None:
         """Let a body meet the planes, if it is known how all its shapes lie on one; ``arrange`` numbers it."""
+        self.remove(name)
         solid = [shape for shape in body_shapes if shape.collision]
         try:
             outline = Outline.of(solid)
         except ModelError:  # a kind of shape that someone registered for Bullet only
             return
-        self._lying[name] = _Lying(name, outline, [shape.material for shape in solid])
-        self.on[name] = None
+        self.on[name] = _Lying(outline, [shape.material for shape in solid])
+        self._spaces.outlines.add(name, outline.packed)
+        self._rules.add(name, self._rule(name))
 
     def remove(self, name: str) -> None:
         """A body went."""
-        self._lying.pop(name, None)
-        self.on.pop(name, None)
+        if self.on.pop(name, None):
+            self._spaces.outlines.remove(name)
+            self._rules.remove(name)
 
     def arrange(self, names: Sequence[str]) -> None:
         """Bodies have these numbers now, and their shapes follow each other as they do."""
-        if [*self._lying] != [*names]:
-            lying = self._lying
-            self._lying = {name: lying[name] for name in names if name in lying}
-        numbers: Iterable[int] = range(len(names))
-        if len(self._lying) < len(names):
-            numbers = [number for number, name in enumerate(names) if name in self._lying]
-        outlines = [own.outline for own in self._lying.values()]
-        counts = accumulate([outline.counts[1] for outline in outlines], initial=0)
-        self.firsts = dict(zip([*self._lying, ""], counts, strict=True))
-        self._spaces.lay([*zip(numbers, outlines, strict=True)])
+        lying = names if self.on.keys() >= {*names} else [name for name in names if name in self.on]
+        self._order = [*lying]
+        self._spaces.outlines.arrange(lying)
+        self._rules.arrange(lying)
+        every = np.arange(len(names))
+        self._spaces.number(every if lying is names else every[[name in self.on for name in names]])
         self._table = None
 
     def forget_pairs(self) -> None:
         """Materials or pairs were changed."""
-        self._table = None
-        for own in self._lying.values():
-            own.rules = None
+        self._table, self._rules = None, RowTable(_RULES)
+        for name in self._spaces.outlines.owners:
+            self._rules.add(name, self._rule(name))
 
     def table(self) -> PlaneTable:
         """What ``plane_contacts`` reads; another one once something has changed."""
         if self._table is None:
-            rules = [own.rules or self._rule(own) for own in self._lying.values()]
-            allowed, frictions = joined(rules, _RULES)
-            self._table = PlaneTable(*self._spaces.tables(), allowed, frictions)
+            self._table = PlaneTable(*self._spaces.tables(), *self._rules.arrays)
         return self._table
 
-    def _rule(self, own: _Lying) -> tuple[bytes, ...]:
+    def _rule(self, name: str) -> tuple[bytes, ...]:
         """Which shapes of a body meet planes, and frictions, shape after shape, plane after plane."""
-        pair, count = self._pairs.get(frozenset((own.name, WORLD))), len(own.materials)
-        allowed = np.full(count, pair is None or pair.collide is not False)
+        pair, materials = self._pairs.get(frozenset((name, WORLD))), self.on[name].materials
+        allowed = np.full(len(materials), pair is None or pair.collide is not False)
         agreed = pair.material if pair else None
         rows = [
             (agreed or combined(material or _PLAIN, other or _PLAIN)).row
-            for material in own.materials
+            for material in materials
             for other in self._spaces.plane_materials
         ]
-        own.rules = packed((allowed, np.array(rows, dtype=float)), _RULES)
-        return own.rules
+        return packed((allowed, np.array(rows, dtype=float)), _RULES)
 
 
 def plane_key(shape: Any, feature: Any, plane: Any) -> Any:

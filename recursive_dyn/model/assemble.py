@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import compress
+from operator import attrgetter, not_
 
 import numpy as np
 
@@ -21,11 +23,14 @@ from recursive_dyn.model.composition import ComposedModel
 from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.force_element import ElementSpec, elements
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
+from recursive_dyn.model.model_parts import NO_FACTS, PartFacts
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
 from recursive_dyn.model.specification import BodySpec, Coupling, PartOfWorld
 from recursive_dyn.model.tree_content import trees_of
 from recursive_dyn.spatial.algebra import mirrored
+
+_PARENT, _FACTS = attrgetter("parent"), attrgetter("facts")
 
 
 def build_model(
@@ -56,19 +61,16 @@ def _composed(
 ) -> Model | None:
     """The model of what hangs on bodies of the world, unless any of that needs to know others."""
     order = None
-    if [spec for spec in specs if spec.parent is not None]:
+    if any(map(_PARENT, specs)):
         trees, order = _trees(specs)
-        parts = [_known_part(root, tree) for root, tree in trees.items()]
+        facts = [_known_part(root, tree).facts for root, tree in trees.items()]
     else:
-        known = [spec.part for spec in specs]
-        parts = [
-            part if part is not None and len(part.specs) == 1 else _known_part(spec, [spec])
-            for spec, part in zip(specs, known, strict=True)
-        ]
-    models = [part.model for part in parts if part.model is not None]
-    if len(models) < len(parts):
+        facts = [*map(_FACTS, specs)]
+        for k in compress(range(len(facts)), map(not_, facts)) if None in facts else ():
+            facts[k] = _known_part(specs[k], [specs[k]]).facts
+    if None in facts:
         return None
-    return ComposedModel(models, [part.trees for part in parts], order, gravity, parameters)
+    return ComposedModel(PartFacts(*zip(*facts, strict=True)) if facts else NO_FACTS, order, gravity, parameters)
 
 
 def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:
@@ -87,6 +89,7 @@ def _known_part(root: BodySpec, tree: list[BodySpec]) -> PartOfWorld:
     if part is None or part.specs != tree:
         part = _part(tree)
         object.__setattr__(root, "part", part)
+        object.__setattr__(root, "facts", part.facts if len(tree) == 1 else None)
     return part
 
 

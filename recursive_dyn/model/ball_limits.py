@@ -88,8 +88,10 @@ def _packed(found: list[tuple[int, int, int, int, TurnLimits]]) -> BallLimits:
 
 def _of_parts(model: Model) -> BallLimits:
     parts, found = model.parts, [NONE]
-    for k, part in enumerate(parts.models):
-        if part.bounded and len((own := ball_limits(part)).slots):
+    if not any(parts.facts.bounded):
+        return NONE
+    for k in np.flatnonzero(parts.facts.bounded).tolist():
+        if len((own := ball_limits(parts.models[k])).slots):
             slots, places = parts.slots.all[parts.slots.first[k] + own.slots], own.places.copy()
             turn = own.motions < 0
             places[turn] = parts.places.all[parts.places.first[k] + places[turn]]

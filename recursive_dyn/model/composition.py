@@ -12,7 +12,7 @@ import numpy as np
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
-from recursive_dyn.model.model_parts import ModelParts, ModelTree, Numbers, altered, expanded
+from recursive_dyn.model.model_parts import ModelParts, Numbers, PartFacts, altered, expanded
 
 Array = np.ndarray
 Entry = TypeVar("Entry")
@@ -27,15 +27,14 @@ class ComposedModel(Model):
 
     def __init__(
         self,
-        models: Sequence[Model],
-        trees: Sequence[Sequence[ModelTree]],
+        facts: PartFacts,
         order: tuple[Array, Array] | None,
         gravity: Sequence[float] | Array,
         parameters: Sequence[tuple[str, float]],
     ) -> None:
-        """trees: of each model; order: of each body, as they were attached, the number of its model, and in it, or
+        """facts: of all models; order: of each body, as they were attached, the number of its model, and in it, or
         None for models of one body each, one after the other."""
-        parts = _numbered(models, trees, order)
+        parts = _numbered(facts, order)
         own = vars(self)
         own["graph"], own["constraints"], own["assembled"], own["parts"] = Graph(), (), None, parts
         own["gravity"] = (float(gravity[0]), float(gravity[1]), float(gravity[2]))
@@ -76,15 +75,15 @@ class ComposedModel(Model):
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
-        return _in_order(self.parts.bodies, [model.body_names for model in self.parts.models])
+        return _in_order(self.parts.bodies, self.parts.facts.body_names)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        return _in_order(self.parts.slots, [model.velocity_names for model in self.parts.models])
+        return _in_order(self.parts.slots, self.parts.facts.velocity_names)
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
-        return _in_order(self.parts.places, [model.coordinate_names for model in self.parts.models])
+        return _in_order(self.parts.places, self.parts.facts.coordinate_names)
 
     @cached_property
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -92,7 +91,7 @@ class ComposedModel(Model):
 
     @cached_property
     def charted(self) -> tuple[Link, ...]:
-        if not [model for model in self.parts.models if model.charted]:
+        if not any(self.parts.facts.charted):
             return ()
         return tuple([link for link in self.links if link.chart is not None])
 
@@ -121,14 +120,12 @@ def _in_order(numbers: Numbers, parts: Sequence[Sequence[Entry]]) -> tuple[Entry
     return tuple([found[k] for k in np.argsort(numbers.all).tolist()])
 
 
-def _numbered(
-    models: Sequence[Model], trees: Sequence[Sequence[ModelTree]], order: tuple[Array, Array] | None
-) -> ModelParts[Model]:
+def _numbered(facts: PartFacts, order: tuple[Array, Array] | None) -> ModelParts[Model]:
     """What the models' parts are in the whole, body after body."""
-    sizes = np.frombuffer(b"".join([model.packed_sizes for model in models]), dtype=np.int64).reshape(-1, 4)
+    sizes = np.frombuffer(b"".join(facts.sizes), dtype=np.int64).reshape(-1, 4)
     firsts, one_by_one = _firsts(sizes), order is None
     if order is not None:
-        first_body = _firsts(np.array([model.nb for model in models], dtype=np.int64))
+        first_body = _firsts(np.array(facts.count, dtype=np.int64))
         at, of_body, firsts = first_body[order[0]] + order[1], np.arange(len(sizes)), firsts[first_body]
         one_by_one = bool((at == of_body).all())
     firsts = firsts.T.copy()
@@ -140,8 +137,8 @@ def _numbered(
         starts[at], bodies[at] = in_order.cumsum(axis=0) - in_order, of_body
         links, slots, places = (expanded(starts[:, k], sizes[:, k]) for k in (0, 2, 3))
     own = [Numbers(every, first) for every, first in zip((links, bodies, slots, places), firsts, strict=True)]
-    alone = one_by_one and len(models) > 0 and max(map(len, trees)) == 1
-    return ModelParts(tuple(models), trees, own[0], own[1], own[2], own[3], alone, firsts)
+    alone = one_by_one and len(facts.model) > 0 and None not in facts.structure
+    return ModelParts(facts.model, facts.trees, own[0], own[1], own[2], own[3], alone, firsts, facts)
 
 
 def _firsts(counts: Array) -> Array:

@@ -140,7 +140,7 @@ def numbers_of(model: Model) -> ForestNumbers | None:
     parts = model.parts
     if not parts.alone or model.charted:
         return None
-    structures = [tree.structure for (tree,) in parts.trees]
+    structures = parts.facts.structure
     number = {structure: k for k, structure in enumerate(dict.fromkeys(structures))}
     kinds = np.fromiter(map(number.__getitem__, structures), np.int64, len(structures))
     key = (*number, kinds.tobytes())
@@ -192,7 +192,8 @@ def _itself(model: Model) -> ModelParts[Model]:
 def _kind_alone(model: Model, numbers: ForestNumbers, k: int) -> Kind:
     parts, trees = model.parts, numbers.trees(k).tolist()
     owner, first = parts.models[trees[0]], parts.trees[trees[0]][0]
-    values = np.frombuffer(b"".join([parts.trees[t][0].packed for t in trees])).reshape(len(trees), -1)
+    packed = parts.facts.packed
+    values = np.frombuffer(b"".join([packed[t] for t in trees])).reshape(len(trees), -1)
     lifted, shared = _lifted(owner, first, values), len(model.common_parameters)
     return _Alone(
         _tree_model(model, owner, first, values[0], lifted), k, numbers,

@@ -63,10 +63,9 @@ def _columns(rows: Sequence[Sequence[float]], count: int) -> Array:
 
 def _of_parts(parts: ModelParts[Model]) -> tuple[Limited, Rubbing]:
     limits, frictions, slots, places = [_NO_LIMITS], [_NO_FRICTION], parts.slots, parts.places
-    bounded = [k for k, model in enumerate(parts.models) if model.bounded]
-    if not bounded:
+    if not any(parts.facts.bounded):
         return _NO_LIMITS, _NO_FRICTION
-    for k in bounded:
+    for k in np.flatnonzero(parts.facts.bounded).tolist():
         own, rubs = _known(parts.models[k])
         if len(own.slots):
             at = slots.all[slots.first[k] + own.slots], places.all[places.first[k] + own.places]

@@ -81,11 +81,35 @@ class ModelTree:
 _NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
+class PartFacts(NamedTuple):
+    """What is asked of each part when a whole is put together; of some parts, tuples of all of that.
+
+    sizes: as ``Model.packed_sizes``; names of bodies, of coordinates of v and of q; structure, packed: of the one tree
+    that it is, if it is one; bounded, charted: whether coordinates have limits or friction, and joints charts.
+    """
+
+    model: Any
+    trees: Any
+    count: Any
+    sizes: Any
+    body_names: Any
+    velocity_names: Any
+    coordinate_names: Any
+    structure: Any
+    packed: Any
+    bounded: Any
+    charted: Any
+
+
+NO_FACTS = PartFacts((), (), (), (), (), (), (), (), (), (), ())
+
+
 @dataclass(frozen=True, eq=False)
 class ModelParts(Generic[Part]):
     """Models that know nothing of each other, each of what hangs on one body of the world, the trees of each, and what
     their links, bodies, slots and places are in the whole. alone: each is one tree, and all of it comes before the next
-    one. firsts (4, P + 1): where those of each of P parts begin, and the end, where they come one after the other."""
+    one. firsts (4, P + 1): where those of each of P parts begin, and the end, where they come one after the other.
+    facts: of all."""
 
     models: tuple[Part, ...] = ()
     trees: Sequence[Sequence[ModelTree]] = ()
@@ -95,6 +119,7 @@ class ModelParts(Generic[Part]):
     places: Numbers = _NO_NUMBERS
     alone: bool = False
     firsts: Array = field(default_factory=lambda: np.zeros((4, 1), dtype=np.int64))
+    facts: PartFacts = NO_FACTS
 
     def __len__(self) -> int:
         return len(self.models)

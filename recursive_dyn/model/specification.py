@@ -12,7 +12,7 @@ from recursive_dyn.graph.expression import Expression, Scalar
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.model import Model
-from recursive_dyn.model.model_parts import ModelTree
+from recursive_dyn.model.model_parts import ModelTree, PartFacts
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,18 @@ class PartOfWorld:
     specs: Sequence[BodySpec]
     model: Model | None = None
     trees: Sequence[ModelTree] = ()
+
+    @cached_property
+    def facts(self) -> PartFacts | None:
+        """What a whole asks of it; None if it needs to know others."""
+        model = self.model
+        if model is None:
+            return None
+        one = self.trees[0] if len(self.trees) == 1 else None
+        return PartFacts(
+            model, self.trees, model.nb, model.packed_sizes, model.body_names, model.velocity_names,
+            model.coordinate_names, one and one.structure, one and one.packed, model.bounded, bool(model.charted),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +67,7 @@ class BodySpec:
     inertia: np.ndarray
     drive: Coupling | tuple[Scalar, ...] | None = None
     part: PartOfWorld | None = field(default=None, init=False)  # what hangs on it, of one on the world, once known
+    facts: PartFacts | None = field(default=None, init=False)  # of it, where nothing else hangs on it
 
     @cached_property
     def root(self) -> BodySpec:

@@ -250,8 +250,8 @@ def test_all_that_a_scene_holds_is_known_to_files():
     known = {"_gravity", "world", "parameters", "coordinates", "constraints", "forces", "joint_names", "pairs"}
     known.add("passing")
     assert vars(Scene()).keys() == known
-    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "_lowered"}
-    assert vars(Body("a")).keys() == node | {"strength", "act"}
+    node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "act"}
+    assert vars(Body("a")).keys() == node | {"strength", "lowered", "charted"}
     assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant", "strength"}
     assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}

@@ -11,7 +11,7 @@ import numpy as np
 from bridge.viewer.playback import Playback
 from recursive_dyn.dynamics.natural_gains import DAMPING_RATIO, FREQUENCY
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.simulation.motors import Motor
+from recursive_dyn.simulation.motor import Motor
 from recursive_dyn.simulation.simulation import Simulation
 
 TIMES = 4.0  # a gain's slider ends at so many times of what it is at first
@@ -107,7 +107,7 @@ def _setting(
 
     def write(value: float) -> None:
         motor: Motor = sim.motors[name]
-        sim.motors[name] = replace(motor, **{field: value})
+        sim.motors[name] = replace(motor, **{field: value})  # type: ignore[arg-type]
 
     return read, write
 

@@ -254,8 +254,8 @@ FUNCTIONS: dict[str, Function] = {
         rows=tree_rows.charted,
     ),
     "chart_motion": Function(
-        "Of every joint of several charts, in the chart in force, the quaternion of its transform and the angular\n"
-        "rows of S (3, d).",
+        "Of every joint of several charts, in the chart in force, the quaternion of its transform, the angular rows\n"
+        "of S (3, d), the transform's position, and the linear rows of S (3, d).",
         ("q",), lambda m: (sum(map(turning_size, m.links)),), lambda c: [("motion", chart_motion(c.tree))],
         rows=tree_rows.chart_motion,
     ),

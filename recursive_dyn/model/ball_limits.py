@@ -44,8 +44,16 @@ class BallLimits(NamedTuple):
 
 
 def turning_size(link: Link) -> int:
-    """How many numbers "chart_motion" has of a link: a quaternion and S (3, d)."""
-    return 0 if link.chart is None else _QUATERNION + SPEEDS * len(link.slots)
+    """How many numbers "chart_motion" has of a link: quaternion, S (3, d), position, and the rest of S."""
+    return 0 if link.chart is None else _QUATERNION + SPEEDS + 2 * SPEEDS * len(link.slots)
+
+
+@once
+def turning_places(model: Model) -> dict[int, int]:
+    """Where "chart_motion" has the numbers of each joint of several charts, by its first slot."""
+    charted = [link for link in model.links if link.chart is not None]
+    ends = np.cumsum([0, *map(turning_size, charted)]).tolist()
+    return {link.slots[0]: at for link, at in zip(charted, ends, strict=False)}
 
 
 @once
@@ -54,10 +62,7 @@ def ball_limits(model: Model) -> BallLimits:
     found = _of_parts(model) if model.parts else _of_one(model)
     charted = np.flatnonzero(found.motions >= 0)
     if len(charted):
-        at, ends = {}, 0
-        for link in model.links:
-            at[link.slots[0] if link.chart is not None else -1] = ends
-            ends += turning_size(link)
+        at = turning_places(model)
         found.places[charted] = [at[slot] for slot in found.slots[charted].tolist()]
         found.motions[charted] = found.places[charted] + _QUATERNION
     return found

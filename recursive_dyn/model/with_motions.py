@@ -60,5 +60,9 @@ def refuse_motor(model: Model, name: str, slots: Set[int]) -> None:
     """StateError where a motor cannot lead what has these places of velocities: others do, or their meaning changes."""
     if slots & model.prescribed:
         raise StateError(f"motors['{name}']: that is prescribed; simulation.prescribe('{name}', None) lets it go")
-    if any(slots & set(link.slots) for link in model.charted):
-        raise StateError(f"motors['{name}']: what that means changes with the chart of its joint; {ONE_CHART}")
+    for link in model.charted:
+        if slots & set(link.slots) and name != link.name:
+            raise StateError(
+                f"motors['{name}']: what that means changes with the chart of its joint; lead the joint as a whole,"
+                f" motors['{link.name}'], or {ONE_CHART}"
+            )

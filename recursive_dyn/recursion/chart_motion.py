@@ -1,4 +1,4 @@
-"""How joints of several charts turn, in the chart in force: where they are, and what each coordinate turns."""
+"""How joints of several charts move, in the chart in force: where they are, and what each coordinate moves."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from recursive_dyn.spatial.rotations import quaternion_of_entries
 
 
 def chart_motion(tree: Tree) -> list[Scalar]:
-    """Of each joint of several charts the quaternion of its transform, and the angular rows of S (3, d)."""
+    """Of each joint of several charts the quaternion of its transform, the angular rows of S (3, d), the transform's
+    position, and the linear rows of S (3, d)."""
     flat: list[Scalar] = []
     for k in tree.links:
         if k.link.chart is not None:
-            R = tree.scalars(k.link.placement)[:3, :3].T @ k.displacement.matrix
-            flat += [*quaternion_of_entries(*R.flat), *k.S[:3].flat]
+            placement = tree.scalars(k.link.placement)
+            back = placement[:3, :3].T
+            R, p = back @ k.displacement.matrix, back @ (k.displacement.p - placement[:3, 3])
+            flat += [*quaternion_of_entries(*R.flat), *k.S[:3].flat, *p, *k.S[3:].flat]
     return flat

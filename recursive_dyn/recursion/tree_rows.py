@@ -114,7 +114,7 @@ def charted(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
 
 
 def chart_motion(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
-    """A quaternion and 3 numbers a coordinate of every link whose joint has several charts."""
+    """A pose in 7 numbers, and 6 a coordinate, of every link whose joint has several charts."""
     return _stretches(model, kinds, [[turning_size(link) for link in kind.model.links] for kind in kinds])[0]
 
 

@@ -8,7 +8,8 @@ from recursive_dyn.simulation.applied_forces import world_wrenches
 from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.turn_rows import KINDS, turn_gaps
 
-_PUSHES = {"motor of ": 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs
+_MOTOR = "motor of "
+_PUSHES = {_MOTOR: 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs
 
 
 def forces_on_coordinates(simulation: StepResults) -> np.ndarray:
@@ -19,7 +20,11 @@ def forces_on_coordinates(simulation: StepResults) -> np.ndarray:
     if any(row.startswith(KINDS) for row in impulses):
         for row, (slot, _, rates) in turn_gaps(simulation.dynamics, simulation.q).items():
             tau[slot : slot + len(rates)] += rates * impulses.get(row, 0.0) / simulation.timestep
+    shafts = simulation.motors.pushes(simulation.q)
     for row, impulse in impulses.items():
+        if (name := row.removeprefix(_MOTOR)) != row and name in shafts:
+            tau += shafts[name] * impulse / simulation.timestep
+            continue
         for prefix, sign in _PUSHES.items():
             if row.startswith(prefix) and row[len(prefix) :] in slots:
                 tau[slots[row[len(prefix) :]]] += sign * impulse / simulation.timestep

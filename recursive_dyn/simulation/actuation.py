@@ -9,31 +9,39 @@ that a motor below its bound F costs no row and is exact (stable PD: Tan, Liu & 
 becomes a bounded row that gives way by 1 / D, and the step is solved again. That a motor was near its bound in the last
 step is reason enough for a row.
 
+Motors of joints of several charts (``charted_motors``) are rows always: their shafts are no coordinates.
+
 Where an integrator moves positions with less than the end's velocity, h (1 - share) (v* - v) is added to the way: for
 any gain a motor then damps, and at rest it is where it should be.
 """
 
 from __future__ import annotations
 
-from math import atan2
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.simulation.charted_motors import MOST, JointTargets, room_for_targets, shaft_ways
+from recursive_dyn.simulation.pose_ways import way_to_point, way_to_turn
+from recursive_dyn.simulation.row_writing import plain_row
 
 _NEAR = 0.8  # of its bound, at which a motor starts as a row
 _BEYOND = 1.0 + 1e-9  # times its bound: rounding
 
 
 class MotorArrays(NamedTuple):
-    """Motors by coordinate, as they were set: size (3,) says how many coordinates, points and turns there are.
+    """Motors by coordinate, as they were set: size (4,) says how many coordinates, points, turns and joints of several
+    charts there are.
 
     Of coordinates (nv,): slots in v; places in q, -1 unless the coordinate is a number with a position; positions and
     velocity to come to; kp, kd, and inertia that is added where a velocity is just kept (rigid); forces that bound.
     points: first coordinate here, places in q of the position and of the quaternion in whose axes it moves; aims: where
-    to. turns: first coordinate here, place in q of the quaternion; quaternions: where to.
+    to. turns: first coordinate here, place in q of the quaternion; quaternions: where to. targets: of joints of several
+    charts, firsts, sizes (nv,): which coordinates each of their shafts moves, 0 of other motors.
     drives (nv,): 1 for the slots of all of these, and where balls have stops.
     """
 
@@ -50,14 +58,21 @@ class MotorArrays(NamedTuple):
     aims: Annotated[np.ndarray, float, 3]
     turns: Annotated[np.ndarray, int, 2]
     quaternions: Annotated[np.ndarray, float, 4]
+    targets: JointTargets
+    firsts: Integers
+    sizes: Integers
     drives: Integers
 
 
 class Actuation(NamedTuple):
-    """Motors in a step, by coordinate as they are: impulse (y_0), stiffness (D), bound, and whether each is a row
-    (apart). push, diagonal (nv,): y_0 and D by slot of those that are none."""
+    """Motors in a step, by coordinate as they are: speed, impulse (y_0), stiffness (D), bound, and whether each is a
+    row (apart). push, diagonal (nv,): y_0 and D by slot of those that are none. along (nv, 6): the speed that a unit
+    of each of its joint's velocities adds to a shaft; charts: program of how joints of several charts move."""
 
     motors: MotorArrays
+    charts: ProgramCall
+    along: Annotated[np.ndarray, float, 6]
+    speed: Floats
     impulse: Floats
     stiffness: Floats
     bound: Floats
@@ -66,47 +81,67 @@ class Actuation(NamedTuple):
     diagonal: Floats
 
 
-def motor_arrays(nv: int) -> MotorArrays:
-    """Room for the motors of nv coordinates, none so far."""
-    slots, places, drives = np.zeros((3, nv), dtype=np.int64)
+def motor_arrays(nv: int, charted: int) -> MotorArrays:
+    """Room for the motors of nv coordinates and so many joints of several charts, none so far."""
+    slots, places, firsts, sizes, drives = np.zeros((5, nv), dtype=np.int64)
     positions, velocity, kp, kd, rigid, forces = np.zeros((6, nv))
     most = nv // 3
     return MotorArrays(
-        np.zeros(3, dtype=np.int64), slots, places, positions, velocity, kp, kd, rigid, forces,
+        np.zeros(4, dtype=np.int64), slots, places, positions, velocity, kp, kd, rigid, forces,
         np.zeros((most, 3), dtype=np.int64), np.zeros((most, 3)), np.zeros((most, 2), dtype=np.int64),
-        np.zeros((most, 4)), drives,
+        np.zeros((most, 4)), room_for_targets(charted), firsts, sizes, drives,
     )  # fmt: skip
 
 
-def actuation(motors: MotorArrays) -> Actuation:
+def actuation(dynamics: Dynamics, motors: MotorArrays) -> Actuation:
     """Motors, with room for what they do."""
     nv = len(motors.slots)
-    impulse, stiffness, bound, push, diagonal = np.zeros((5, nv))
-    return Actuation(motors, impulse, stiffness, bound, np.zeros(nv, dtype=np.int64), push, diagonal)
+    charts = program_call(dynamics, "chart_motion") if len(motors.targets.joints) else NO_PROGRAM
+    speed, impulse, stiffness, bound, push, diagonal = np.zeros((6, nv))
+    apart = np.zeros(nv, dtype=np.int64)
+    return Actuation(motors, charts, np.zeros((nv, MOST)), speed, impulse, stiffness, bound, apart, push, diagonal)
 
 
 @compiled
-def aim(it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, shares: Floats) -> int:
+def aim(
+    it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, shares: Floats, parameters: Floats
+) -> int:
     """Motors at the flight's end q, v: how many. earlier: impulses of the last step's rows, motors from ``base`` on;
     shares (nv,): of the step by which positions follow changes of velocities."""
     m = it.motors
     n = m.size[0]
     for k in range(n):
-        it.impulse[k] = m.positions[k] - q[m.places[k]] if m.places[k] >= 0 else 0.0
+        it.impulse[k] = m.positions[k] - (q[m.places[k]] if m.places[k] >= 0 else 0.0)
+        it.speed[k] = v[m.slots[k]]
     for i in range(m.size[1]):
-        _toward(m.points[i], m.aims[i], q, it.impulse)
+        way_to_point(q, m.points[i, 1], m.points[i, 2], m.aims[i], it.impulse, m.points[i, 0])
     for i in range(m.size[2]):
-        _around(m.turns[i], m.quaternions[i], q, it.impulse)
+        way_to_turn(q, m.turns[i, 1], m.quaternions[i], it.impulse, m.turns[i, 0])
+    if m.size[3] > 0:
+        _aim_in_charts(it, q, v, parameters)
     for k in range(n):
-        slot = m.slots[k]
-        lag, damping = m.velocity[k] - v[slot], h * m.kd[k] + m.rigid[k]
-        way = it.impulse[k] + (1.0 - shares[slot]) * h * lag
+        lag, damping = m.velocity[k] - it.speed[k], h * m.kd[k] + m.rigid[k]
+        way = it.impulse[k] + (1.0 - shares[m.slots[k]]) * h * lag
         it.stiffness[k] = damping + h * h * m.kp[k]
         it.impulse[k] = h * m.kp[k] * way + damping * lag
         it.bound[k] = h * m.forces[k]
-        it.apart[k] = 1 if it.stiffness[k] > 0.0 and abs(earlier[base + slot]) >= _NEAR * it.bound[k] else 0
+        near = m.sizes[k] > 0 or abs(earlier[base + m.slots[k]]) >= _NEAR * it.bound[k]
+        it.apart[k] = 1 if it.stiffness[k] > 0.0 and near else 0
     _join(it)
     return n
+
+
+@compiled
+def _aim_in_charts(it: Actuation, q: Floats, v: Floats, parameters: Floats) -> None:
+    """Ways and speeds of the shafts of joints of several charts."""
+    targets = it.motors.targets
+    evaluated(it.charts, q, q[:0], q[:0], parameters)
+    shaft_ways(targets, it.motors.size[3], it.charts.outputs, it.impulse, it.along)
+    for i in range(it.motors.size[3]):
+        for k in range(targets.joints[i, 0], targets.joints[i, 0] + targets.joints[i, 1]):
+            it.speed[k] = 0.0
+            for j in range(targets.joints[i, 1]):
+                it.speed[k] += it.along[k, j] * v[targets.joints[i, 3] + j]
 
 
 @compiled
@@ -119,36 +154,6 @@ def _join(it: Actuation) -> None:
             slot = it.motors.slots[k]
             it.push[slot] = it.impulse[k]
             it.diagonal[slot] = it.stiffness[k]
-
-
-@compiled
-def _toward(which: Integers, aim: Floats, q: Floats, ways: Floats) -> None:
-    """ways (3,) of a point, in the axes of the body that moves."""
-    first, p, r = which[0], which[1], which[2]
-    x, y, z, w = q[r], q[r + 1], q[r + 2], q[r + 3]
-    a, b, c = aim[0] - q[p], aim[1] - q[p + 1], aim[2] - q[p + 2]
-    scale = 2.0 / (x * x + y * y + z * z + w * w)
-    d0, d1, d2 = c * y - b * z, a * z - c * x, b * x - a * y  # d = r x u, r the vector part of q
-    ways[first] = a + scale * (y * d2 - z * d1 - w * d0)
-    ways[first + 1] = b + scale * (z * d0 - x * d2 - w * d1)
-    ways[first + 2] = c + scale * (x * d1 - y * d0 - w * d2)
-
-
-@compiled
-def _around(which: Integers, aim: Floats, q: Floats, ways: Floats) -> None:
-    """ways (3,) of a rotation: log of the inverse of q times the aim, which has length 1."""
-    first, r = which[0], which[1]
-    x, y, z, w = -q[r], -q[r + 1], -q[r + 2], q[r + 3]
-    i, j, k = aim[0], aim[1], aim[2]
-    a = w * i + x * aim[3] + y * k - z * j
-    b = w * j + y * aim[3] + z * i - x * k
-    c = w * k + z * aim[3] + x * j - y * i
-    d = w * aim[3] - x * i - y * j - z * k
-    if d < 0.0:
-        a, b, c, d = -a, -b, -c, -d
-    sine = np.sqrt(a * a + b * b + c * c)
-    scale = 2.0 * atan2(sine, d) / sine if sine > 1e-9 * d else 2.0 / d
-    ways[first], ways[first + 1], ways[first + 2] = scale * a, scale * b, scale * c
 
 
 @compiled
@@ -167,9 +172,18 @@ def exceeded(it: Actuation, change: Floats) -> bool:
 
 
 @compiled
-def motor_row(it: Actuation, k: int, v: Floats, rows: GeneralizedRows, i: int) -> None:
-    """Row i, on the coordinate of motor k, is to do as the motor does."""
-    rows.targets[i] = v[it.motors.slots[k]] + it.impulse[k] / it.stiffness[k]
+def motor_row(
+    it: Actuation, k: int, rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int, base: int
+) -> None:
+    """Row i is to do as motor k does; motors are numbered from ``base`` on."""
+    slot, size, at = it.motors.slots[k], it.motors.sizes[k], rows.first[i]
+    plain_row(rows, numbers, earlier, i, base + slot)
+    if size == 0:
+        rows.slots[at], rows.values[at] = slot, 1.0
+    for j in range(size):
+        rows.slots[at + j], rows.values[at + j] = it.motors.firsts[k] + j, it.along[k, j]
+    rows.first[i + 1] = at + max(size, 1)
+    rows.targets[i] = it.speed[k] + it.impulse[k] / it.stiffness[k]
     rows.compliance[i] = 1.0 / it.stiffness[k]
     rows.low[i], rows.high[i] = -it.bound[k], it.bound[k]
 

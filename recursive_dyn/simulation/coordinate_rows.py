@@ -53,7 +53,7 @@ def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
-        ball_sources(dynamics), actuation(motors), jacobian, rates, len(model.constraints),
+        ball_sources(dynamics), actuation(dynamics, motors), jacobian, rates, len(model.constraints),
         room_to_hold(len(model.held)),
     )  # fmt: skip
 
@@ -107,7 +107,8 @@ def _slots(model: Model) -> tuple[np.ndarray, ...]:
 def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     """Arrays for m rows, as many as there can be at once."""
     balls = ROWS * int(ball_limits(model).counts.sum())
-    values = m + balls + len(model.constraints) * model.nv + ENTRIES * len(model.held)
+    shafts = sum(len(link.slots) ** 2 for link in model.charted)
+    values = m + balls + shafts + len(model.constraints) * model.nv + ENTRIES * len(model.held)
     offsets, gaps, targets, low, high, compliance, impulses = np.zeros((7, m))
     first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
     stops, holds = np.zeros((2, m), dtype=bool)
@@ -161,8 +162,7 @@ def active_rows(
     driving, base = sources.motors.motors, first_motor(sources)
     for k in range(driving.size[0]):
         if sources.motors.apart[k] != 0:
-            _row(rows, numbers, earlier, count, base + driving.slots[k], driving.slots[k], 1.0)
-            motor_row(sources.motors, k, v, rows, count)
+            motor_row(sources.motors, k, rows, numbers, earlier, count, base)
             count += 1
     if sources.constraints:
         _constraint_rows(sources, rows, numbers, earlier, count, base + len(v), q, v, parameters)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.held_joints import CoordinateDrives
-from recursive_dyn.simulation.motors import Motor, Motors
+from recursive_dyn.simulation.motor import Motor
+from recursive_dyn.simulation.motors import Motors
 
 
 class JointMotors(Motors):

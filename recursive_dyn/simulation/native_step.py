@@ -168,7 +168,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
-    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.pressed.shares)
+    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.pressed.shares, s.parameters)
     note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, False)
     gaps, again = np.empty(n), True
     gaps[:] = contacts.gaps[:n]

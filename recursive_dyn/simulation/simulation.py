@@ -20,7 +20,6 @@ from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.grab import Hands
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.joint_edits import go_on
-from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.observer import Observer
 from recursive_dyn.simulation.preparation import Preparation, Preparing
 from recursive_dyn.simulation.prescribed_motions import PrescribedMotions, Written, sample, sampled
@@ -150,11 +149,6 @@ class Simulation(Prescribing):
     def contact(self) -> Settings:
         """How contacts, limits, motors and dry friction are solved."""
         return self._timesteps.settings
-
-    @property
-    def motors(self) -> Motors:
-        """Motors by coordinate: ``motors["arm.q"] = Motor(position=0.3, max_force=5.0)``; ``del`` switches one off."""
-        return self._timesteps.motors
 
     @property
     def sensors(self) -> Sensors:

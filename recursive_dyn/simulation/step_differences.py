@@ -178,7 +178,8 @@ def _targets(it: MotorArrays) -> tuple[Array, ...]:
 
 
 def _aim_elsewhere(it: MotorArrays, k: int, way: float) -> None:
-    """Move the target of motor k: of a number by a number, of a quaternion about its own axis, or the velocity."""
+    """Move the target of motor k: of a number or a shaft by a number, of a quaternion about its own axis, or the
+    velocity."""
     for which, aim in zip(it.points[: it.size[1]], it.aims, strict=False):
         if 0 <= k - which[0] < 3:
             aim[k - which[0]] += way
@@ -187,4 +188,4 @@ def _aim_elsewhere(it: MotorArrays, k: int, way: float) -> None:
         if 0 <= k - which[0] < 3:
             aim[:] = quaternion_product(aim, quaternion_exp(way * np.eye(3)[k - which[0]]))
             return
-    (it.positions if it.places[k] >= 0 else it.velocity)[k] += way
+    (it.positions if it.places[k] >= 0 or it.sizes[k] > 0 else it.velocity)[k] += way

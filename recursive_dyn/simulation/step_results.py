@@ -14,7 +14,8 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.breaking import Breaking, BrokenConstraint, BrokenJoint
 from recursive_dyn.simulation.events import ContactEvent
-from recursive_dyn.simulation.motors import MotorForce
+from recursive_dyn.simulation.motor import MotorForce
+from recursive_dyn.simulation.motors import Motors
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Report, told
 from recursive_dyn.simulation.stepped import Stepped
@@ -90,6 +91,11 @@ class StepResults(Stepped[Dynamics]):
     def coordinate_impulses(self) -> dict[str, float]:
         """Impulses (N s, N m s) of the last step by row: "motor of arm.q", "low limit of arm.q", "friction of ..."."""
         return self._timesteps.coordinates()
+
+    @property
+    def motors(self) -> Motors:
+        """Motors by coordinate: ``motors["arm.q"] = Motor(position=0.3, max_force=5.0)``; ``del`` switches one off."""
+        return self._timesteps.motors
 
     @property
     def motor_forces(self) -> dict[str, MotorForce]:

@@ -41,9 +41,10 @@ def charts(*parameterisations: Joint, limits: TurnLimits | None = None) -> Joint
     ``rechart``).
     ``limits`` are of how the body turns against the joint's place, as of a ball, whatever chart is in force: a bead
     whose frame goes along with a sphere's normal stays within a cap. Springs and dampers that all charts share are
-    ``scene.bushing`` and ``scene.spring``. Coordinates' own limits, springs, damping, rotors and friction have no
-    meaning in the other charts and are refused, as are constraints, motors and other joints that use them;
-    ``scene.roll`` writes its rows in every chart. Composed with another joint, charts are composed one by one.
+    ``scene.bushing`` and ``scene.spring``; a motor leads the joint as a whole, ``simulation.motors["body"]``, to a pose
+    that is given in one of them. Coordinates' own limits, springs, damping, rotors and friction have no meaning in the
+    other charts and are refused, as are constraints, motors and other joints that use them one by one; ``scene.roll``
+    writes its rows in every chart. Composed with another joint, charts are composed one by one.
     ``driven`` and ``follow`` drive the first chart's coordinates: the joint then has none of its own, and needs no
     other chart.
     Si & Guenter (2011), section 6. Raises ModelError; that charts differ in their motion, when the scene is compiled.

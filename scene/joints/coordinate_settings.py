@@ -179,7 +179,7 @@ def refuse_in_charts(coordinates: Sequence[Coordinate]) -> None:
     if not only_turns(coordinates):
         raise ModelError(
             f"a joint of several charts takes no {WRITTEN}: they have no meaning in all of them; it takes"
-            " limits=joints.TurnLimits(...)"
+            " limits=joints.TurnLimits(...), and springs and dampers by scene.bushing or scene.spring"
         )
 
 

@@ -70,7 +70,7 @@ def constraint(name: str, expressions: Iterable[Any], redundant: str, breaks_at:
     return ConstraintGroup(name, tuple(lowered(flat, f"constraint '{name}'")), redundant, strength_of(name, breaks_at))
 
 
-def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
+def rolling(body: Body, name: str, pivoting: bool, breaks_at: Any = np.inf) -> ConstraintGroup:
     """Rolling without slip of a body on its parent: the contact point moves over both surfaces by the same way.
 
     Guenter & Lee (2009), eq. 16: R1^T t1-dot = R2^T t2-dot, here in the frame of the contact, S1 Rz(spin) F = S2.
@@ -93,7 +93,7 @@ def rolling(body: Body, name: str, pivoting: bool) -> ConstraintGroup:
         of_one_formula
     ):  # a sphere's rows are the same in every chart: that they serve in all of them is said nevertheless
         chosen = array([select(less(chart, 0.5), row, row) for row in chosen])
-    return ConstraintGroup(name, tuple(chosen))
+    return ConstraintGroup(name, tuple(chosen), strength=strength_of(name, breaks_at))
 
 
 def _rolling_rows(

@@ -100,7 +100,7 @@ class Scene(SceneForces):
     def roll(
         self, body: Body | str, name: str | None = None, pivoting: bool = True, *, radius: Any = None, axis: Any = "z",
         center: Any = (0.0, 0.0, 0.0), on: Body | World | str | None = None, normal: Any = "z",
-        point: Any = (0.0, 0.0, 0.0),
+        point: Any = (0.0, 0.0, 0.0), breaks_at: Any = np.inf,
     ) -> None:  # fmt: skip
         """Let ``body``, on a joint of ``surface_on_surface``, roll on its parent without slipping (eq. 16).
 
@@ -113,15 +113,19 @@ class Scene(SceneForces):
         ``point``, m, with the ``normal``, in that body's frame. A body may have several, each by a name of its own;
         what they say twice, as four wheels of a car do, is left out. A wheel that lies flat has no lowest point: what
         may fall belongs on ``surface_on_surface(surfaces.plane(), surfaces.rim(radius), spin=True)``, which ends there.
+
+        breaks_at: as of ``constrain``. Of a body on ``surface_on_surface`` that is the friction, N, which is gone
+        afterwards: it slides on. Of a wheel by its radius it is all that the plane does to it, and the wheel is let go.
         """
         body = body if isinstance(body, Body) else self[body]
         name = f"rolling of {body.name}" if name is None else name
         if radius is None:
-            self.add_constraint(rolling(body, name, pivoting))
+            self.add_constraint(rolling(body, name, pivoting, breaks_at))
             return
         on = on.name if isinstance(on, World) and on is not self.world else on
         ground = on if isinstance(on, Body) else None if on in (None, self.world, self.world.name) else self[str(on)]
-        self.add_constraint(rolling_wheel(name, body, ground, radius, axis, center, normal, point, pivoting))
+        place = radius, axis, center, normal, point
+        self.add_constraint(rolling_wheel(name, body, ground, *place, pivoting, breaks_at))
 
     def cut(self, body: Body | str) -> Body:
         """Take a body off its joint; it goes on free in the world, with all it carries, once what runs is updated.

@@ -16,7 +16,7 @@ from recursive_dyn.graph.expression import Graph, Scalar, array, less, reciproca
 from recursive_dyn.spatial.algebra import cross, dot
 from scene import force_elements
 from scene.body import Body
-from scene.constraint_group import DROP, ConstraintGroup
+from scene.constraint_group import DROP, ConstraintGroup, strength_of
 from scene.force_elements import Point, rotation
 from scene.number_checks import numbers
 
@@ -25,8 +25,9 @@ _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 def rolling_wheel(
-    name: str, body: Body, on: Body | None, radius: Any, axis: Any, center: Any, normal: Any, point: Any, pivoting: bool
-) -> ConstraintGroup:
+    name: str, body: Body, on: Body | None, radius: Any, axis: Any, center: Any, normal: Any, point: Any,
+    pivoting: bool, breaks_at: Any,
+) -> ConstraintGroup:  # fmt: skip
     """Rows of a wheel of a body on a plane of another one, None for the world; what repeats others is left out."""
     graph, what = Graph(), f"constraint '{name}'"
     (r,) = force_elements.scalars(what, graph, radius)
@@ -48,7 +49,7 @@ def rolling_wheel(
     if not pivoting:
         turning = [array(np.zeros(3)) if b is None else force_elements.spin(graph, b) for b in (body.name, ground.body)]
         rows.append(dot(n, turning[0] - turning[1]))
-    return ConstraintGroup(name, tuple(rows), DROP)
+    return ConstraintGroup(name, tuple(rows), DROP, strength_of(name, breaks_at))
 
 
 def _velocity(graph: Graph, at: Point, arm: np.ndarray) -> np.ndarray:

@@ -92,6 +92,65 @@ def test_a_rod_without_mass_breaks_under_its_load_in_a_game(share, prompt):
         assert fallen == pytest.approx(-G * (game.simulation.time - at) if share < 1.0 else 0.0, abs=1e-9)
 
 
+def incline(slope, force, wheel):
+    """A ball of 1.3 kg on a plane, or a wheel of that mass by its radius, released on a slope, and its friction, N."""
+    m, r = 1.3, 0.2
+    scene = Scene(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    inertia = np.eye(3) * 0.4 * m * r**2
+    friction = m * G * np.sin(slope) / (1 + m * r**2 / inertia[0, 0])
+    if wheel:
+        body = scene.world.attach(Body("ball", mass=m, inertia=inertia), joints.free(), at=rd.pose((0, 0, r)))
+        bears = np.hypot(friction, m * G * np.cos(slope))
+        scene.roll(body, name="contact", radius=r, axis="y", breaks_at=force * bears)
+    else:
+        joint = joints.surface_on_surface(joints.surfaces.plane(), joints.surfaces.sphere(r), spin=True)
+        body = scene.world.attach(Body("ball", mass=m, inertia=inertia), joint)
+        bears = friction
+        scene.roll(body, name="contact", breaks_at=force * bears)
+    sim = rd.Simulation(scene.compile(), H)
+    start = sim.dynamics.poses(sim.q)[0, :3, 3].copy()
+    return scene, sim, start, bears
+
+
+@pytest.mark.parametrize("wheel", [False, True], ids=["surfaces", "radius"])
+def test_what_rolls_down_a_slope_slips_above_its_friction(wheel):
+    """m g sin(a) / (1 + m r^2 / I), of a wheel with what carries it; then it slides, or falls, and keeps its spin."""
+    slope = 0.3
+    scene, sim, start, _ = incline(slope, 1.01, wheel)
+    sim.step(240)
+    assert sim.broken_constraints == () and len(scene.constraints) == 1
+    moved = sim.dynamics.poses(sim.q)[0, :3, 3] - start
+    assert moved == pytest.approx([5 / 7 * G * np.sin(slope) / 2, 0, 0], abs=1e-7)
+    scene, sim, start, bears = incline(slope, 0.99, wheel)
+    sim.step()
+    (told,) = sim.broken_constraints
+    assert told.constraint == "contact" and told.force == pytest.approx(bears, rel=1e-6)
+    assert len(scene.constraints) == 0
+    velocity, start = sim.dynamics.velocities(sim.q, sim.v)[0], sim.dynamics.poses(sim.q)[0, :3, 3]
+    assert velocity[3] == pytest.approx(5 / 7 * G * np.sin(slope) * H, rel=1e-6)
+    sim.step(60)
+    after, moved = sim.dynamics.velocities(sim.q, sim.v)[0], sim.dynamics.poses(sim.q)[0, :3, 3] - start
+    t, a = 60 * H, np.array([G * np.sin(slope), 0, -G * np.cos(slope) * wheel])
+    assert after[:3] == pytest.approx(velocity[:3], abs=1e-9)
+    assert after[3:] == pytest.approx(velocity[3:] + a * t, abs=1e-8)
+    assert moved == pytest.approx(velocity[3:] * t + a * t**2 / 2, abs=1e-8)
+
+
+def test_a_ball_that_is_pushed_harder_and_harder_slips_when_it_must():
+    """Under a force F at its centre it takes a friction of F / (1 + m r^2 / I)."""
+    scene = Scene()
+    joint = joints.surface_on_surface(joints.surfaces.plane(), joints.surfaces.sphere(0.1), spin=True)
+    ball = scene.world.attach(Body("ball", mass=1.0, inertia=np.eye(3) * 0.004), joint)
+    scene.roll(ball, breaks_at=3.0)
+    sim = rd.Simulation(scene.compile(), H)
+    while not sim.broken_constraints:
+        assert sim.time < 2.0
+        sim.apply_force("ball", (10.0 * sim.time, 0, 0))
+        sim.step()
+    assert 10.0 * (sim.time - H) * 2 / 7 == pytest.approx(3.0, abs=10.0 * H)
+    assert sim.broken_constraints[0].constraint == "rolling of ball"
+
+
 def test_contact_loads_a_pin():
     """A ball that comes to lie on the middle of the beam adds half of its weight to what the pin bears."""
     scene = portal(1e6)

@@ -14,6 +14,8 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.joint.chart_changes import Change, JointCharts, charts_of
+from recursive_dyn.simulation.chart_watch import ChartWatch
+from recursive_dyn.simulation.flight import Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.state import State
 
@@ -35,7 +37,8 @@ class Charts:
         self._used = [i for i, name in enumerate(names) if any(name in link.joint.parameters for link in self._links)]
         self._made_at: bytes | None = None
         self._charts: list[JointCharts] = []
-        self._limits: dict[bytes, Array] = {}
+        self._watch: ChartWatch | None = None
+        self._watched = b""  # the charts of which it knows what they are worth
 
     def __reduce__(self) -> Any:
         return Charts, (self._dynamics,)
@@ -51,25 +54,43 @@ class Charts:
         StateError names a joint whose chart is singular at the state, so that nothing can be carried over.
         """
         try:
-            if (bad := self._bad(state.q)).any():
+            if not self._watching().serves(state.q):
                 with Held():
-                    for k in np.flatnonzero(bad.reshape(-1, 2).any(axis=1)):
+                    for k in np.flatnonzero(self._bad(state.q).reshape(-1, 2).any(axis=1)):
                         self._leave(int(k), state.q, state.v, tau)
         except StateError as error:
             raise StateError(f"simulation at t = {state.time:.6g} s: {error}") from None
 
+    def glide(self, flight: Flight, state: State, tau: Array, h: float, count: int) -> int:
+        """Steps of length h, at most ``count``, that a flight takes while charts in force serve; how many it took.
+
+        That is none where ``flight.advance`` has more to do, or to say, than to take a step.
+        """
+        return self._watching().glide(flight, state.q, state.v, tau, h, count)
+
+    def warm_up(self) -> None:
+        """Have all that steps may need."""
+        self._watching().warm_up()
+
+    def _watching(self) -> ChartWatch:
+        """What watches the charts in force."""
+        self._refresh()
+        if self._watch is None:
+            self._watch = ChartWatch(self._dynamics)
+        now = self._dynamics.parameters.values_array[self._places].tobytes()
+        if now != self._watched:
+            typical = [charts.typical[k] for charts, k in zip(self._charts, self.present, strict=True)]
+            self._watch.least[:] = _BAD * np.concatenate(typical)
+            self._watched = now
+        return self._watch
+
     def _bad(self, q: Array) -> Array:
         """Which measures (2 a joint) are too low for the charts in force."""
-        self._refresh()
-        now = self._dynamics.parameters.values_array[self._places].tobytes()
-        if now not in self._limits:
-            typical = [charts.typical[k] for charts, k in zip(self._charts, self.present, strict=True)]
-            self._limits = {now: _BAD * np.concatenate(typical)}
-        limits = self._limits[now]
+        least = self._watching().least
         try:
-            return np.asarray(self._dynamics.call("chart_quality", q) < limits)
+            return np.asarray(self._dynamics.call("chart_quality", q) < least)
         except StateError:  # one of them is singular: find out which
-            return np.full(limits.shape, np.isfinite(q).all())
+            return np.full(least.shape, np.isfinite(q).all())
 
     def switch(self, body: Any, chart: int, q: Array, v: Array, tau: Array) -> None:
         """Express q (nq,), v (nv,) and tau (nv,), in place, in chart number ``chart`` of the joint of ``body``."""
@@ -127,4 +148,4 @@ class Charts:
         if now != self._made_at:
             parameters = dict(self._dynamics.parameters)
             self._charts = [charts_of(link.joint, parameters) for link in self._links]
-            self._made_at, self._limits = now, {}
+            self._made_at, self._watched = now, b""

@@ -54,7 +54,8 @@ class Flight:
 
     tally (5,): what steps took, as ``report`` tells it; given: of a flight before this one. driven: whether anything
     pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
-    whether a law ever was; asked (nv,): 1 for slots that it drives in the present step.
+    whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; limited: how many numbers of q
+    have limits that its loop looks at, see ``loop_text``.
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
@@ -77,7 +78,7 @@ class Flight:
         lows, highs = self._limits[:most], self._limits[most:]
         lows[:], highs[:] = -np.inf, np.inf
         lows[given.places], highs[given.places] = given.low, given.high
-        self._limited = most if len(given.places) and np.isfinite(self._limits).any() else 0
+        self.limited = most if len(given.places) and np.isfinite(self._limits).any() else 0
 
     def __reduce__(self) -> Any:
         return Flight, (self._dynamics, self._integrator, self.tally.copy())
@@ -170,7 +171,7 @@ class Flight:
         """
         if self.implicit:
             return self.pressed.advance(q, v, tau, h, count, time, limits)
-        done, code = self._flown(q, v, tau, h, count, self._limited if limits else 0)
+        done, code = self._flown(q, v, tau, h, count, self.limited if limits else 0)
         if self._driving is not None and self._driving.error is not None:
             raise self._driving.error
         if not done and code != drivers.OK and code != drivers.AT_LIMIT:

@@ -177,7 +177,7 @@ class Simulation(Prescribing):
         if driven:
             warm_up_forces(self._dynamics, self._timesteps.flight)
         if self._charts:
-            self._dynamics.kernel("chart_quality")
+            self._charts.warm_up()
         if optimized:
             optimizing.finish()
 
@@ -255,7 +255,7 @@ class Simulation(Prescribing):
         try:
             watched = self.control is not None or self.observers or self._timesteps.loads
             forces = self._forces
-            if watched or self._charts or self._hands or (forces and not self._timesteps.flight.staged):
+            if watched or self._hands or (forces and not self._timesteps.flight.staged):
                 for _ in range(count):
                     (tau, total), loads = self._applied(), self._timesteps.loads
                     if loads:
@@ -268,7 +268,8 @@ class Simulation(Prescribing):
             else:
                 if forces:
                     acting(self._dynamics, self._timesteps.flight, self.q, self._tau, forces)
-                self._timesteps.run(self, self._tau, self._timestep, count)
+                self._timesteps.flight.foresee(False)
+                self._timesteps.run(self, self._tau, self._timestep, count, self._charts)
         finally:
             if count:
                 asked = self._sensors or self._dynamics.model.prescribed

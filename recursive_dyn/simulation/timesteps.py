@@ -37,8 +37,10 @@ from recursive_dyn.simulation.sampled_motion import Motions
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded, Surroundings
+from recursive_dyn.simulation.untouched import untouched_steps
 
 if TYPE_CHECKING:
+    from recursive_dyn.simulation.chart_switching import Charts
     from recursive_dyn.simulation.step_machine import StepMachine
 
 
@@ -125,15 +127,20 @@ class Timesteps:
         """A context around steps that an exception takes back, as far as the surroundings are concerned."""
         return self._detection.together()
 
-    def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int) -> None:
-        """``count`` timesteps of length h; where one fails the state is that of the last one that did not."""
+    def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None = None) -> None:
+        """``count`` timesteps of length h; where one fails the state is that of the last one that did not.
+
+        Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
+        """
         while count:
             free = self._detection.surroundings is None and not self.motors and not self._rubbing and not self.loads
             if free:
-                count -= self._fly_on(tau, h, count)
+                count -= untouched_steps(self.flight, self._forces, self._state, self.memory, tau, h, count, charts)
             if count:
                 machine = self.ready()  # what is compiled takes its time, in which Ctrl-C ends it
                 for _ in range(1 if free else count):
+                    if charts and not free:
+                        charts.improve(self._state, tau)
                     self._timestep(machine, simulation, tau, h)
                     count -= 1
 
@@ -155,26 +162,6 @@ class Timesteps:
             self.ready().warm_up(self.events)
             if self._forces.constrained:
                 self._dynamics.kernel("project")
-
-    def _fly_on(self, tau: np.ndarray, h: float, count: int) -> int:
-        """Up to ``count`` timesteps that touch nothing and end within the limits; their number."""
-        state, start, done, stopped, lands = self._state, self._state.time, 0, False, self._forces.lands
-        while done < count and not stopped:
-            if self._forces.timed:
-                self._forces.begin(state, h)
-            q, v = (state.q.copy(), state.v.copy()) if lands else (state.q, state.v)
-            now, most = self._forces.forces(state, tau, h), 1 if self._forces.one_by_one else count - done
-            flown, stopped = self.flight.advance(q, v, now, h, most, state.time, limits=True)
-            if lands and flown:
-                state.q[:], state.v[:] = self._forces.landed(q, v, state.time)
-            # state and time are written with no call in between: Python serves interrupts at calls, and finds both
-            done += flown
-            state.clock[0] = start + done * h
-            if self._forces.timed:
-                self._forces.end(state)
-        if done:
-            self.memory.forget()
-        return done
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""

@@ -36,4 +36,4 @@ def mechanisms(seconds: float) -> None:
     head = ["demo", "bodies", "coordinates", "rows", "operations O(n)", "M and factors", "both graphs ms",
             "forward dynamics us", "integrator", "step us"]  # fmt: skip
     print_table("Mechanisms of the demos: cost of forward dynamics, and of a step as Python calls it", head, rows)
-    print("Steps of scenes with constraints or charts are taken one by one, with a projection or a look at the charts.")
+    print("Steps of scenes with constraints are taken one by one, with a projection.")

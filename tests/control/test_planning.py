@@ -214,14 +214,11 @@ def test_an_acrobot_swings_up_by_its_elbow(lower, seconds, frequency):
     upper = scene.world.attach(rod("upper", 1.0), joints.revolute("y"))
     upper.attach(rod("lower", lower), joints.revolute("y"), at=rd.pose((0, 0, 1.0)))
     d = scene.compile()
-    rule = "semi_implicit_euler"  # the default halves steps of such a swing, which have no derivatives
-    planner = control.ILQR(
-        d, [0, 0], timestep=h, actuated=["lower.angle"], limits=15.0, frequency=frequency, integrator=rule
-    )
+    planner = control.ILQR(d, [0, 0], timestep=h, actuated=["lower.angle"], limits=15.0, frequency=frequency)
     plan = planner.solve([np.pi, 0.0], steps=round(seconds / h), iterations=30)
     assert (np.diff(plan.costs) < 0).all() and np.abs(plan.tau).max() <= 15.0 and not plan.tau[:, 0].any()
     assert np.abs(planner.regulator.deviation(plan.q[-1], plan.v[-1])).max() < 0.3
-    sim = rd.Simulation(d, h, rule)
+    sim = rd.Simulation(d, h)  # which halves steps of such a swing
     sim.q, sim.control = plan.q[0] + 0.01, plan.tracker()
     sim.step(len(plan.tau) + 600)
     assert np.abs(d.difference([0.0, 0.0], sim.q)).max() < 1e-6

@@ -132,9 +132,58 @@ def test_the_midpoint_rule_tells_what_it_halved():
     assert 0 < sim.report.steps_halved <= 5
 
 
-def test_a_step_that_is_halved_has_no_derivatives():
+def chain_with_a_mass(closed):
+    """Three links, the last one of a mass that is a parameter; its end on a circle about the root if closed."""
+    scene = Scene()
+    mass, node = scene.parameter("mass", 0.7), scene.world
+    for k in range(3):
+        body = Body(f"link{k}", mass=mass if k == 2 else 1.0, center_of_mass=(0, 0, -0.25), inertia=np.eye(3) * 0.02)
+        joint = joints.ball() if k == 1 and not closed else joints.revolute("y")
+        node = node.attach(body, joint, at=rd.pose((0, 0, -0.5 * (k > 0))))
+    if closed:
+        end = node.point((0, 0, -0.5))
+        scene.constrain(end.dot(end) - 1.1**2, name="circle")
+    return scene.compile()
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+def test_a_halved_step_is_differentiated_part_by_part(closed):
+    """By central differences of fourth order over its definition, which is cut alike, projection included."""
+    d, h = chain_with_a_mass(closed), 1 / 30
+    q = d.project([0.3, 1.2, -1.9])[0] if closed else d.integrate(d.neutral(), np.linspace(0.3, 1.0, d.nv), 1.0)
+    v = d.project(q, [14.0, -21.0, 17.0])[1] if closed else np.linspace(15.0, -25.0, d.nv)
+    tau = np.linspace(-0.4, 0.3, d.nv)
+    sim = rd.Simulation(d, h, RULE)
+    sim.q, sim.v, sim.tau = q, v, tau
+    sim.step()
+    assert sim.report.halvings > 2
+    found = d.derivatives("step", q, v, tau, h, parameters=True, integrator=RULE)
+
+    def end(q, v, tau, h, mass):
+        d.parameters["mass"] = mass
+        arrived = INTEGRATORS[RULE].definition(d, np.asarray(q), np.asarray(v), np.asarray(tau), h)
+        return d.project(*arrived) if closed else arrived
+
+    there = end(q, v, tau, h, 0.7)
+    assert_close(sim.q, there[0], 1e-9)
+    moves = [lambda e, i=i: (d.integrate(q, np.eye(d.nv)[i], e), v, tau, h, 0.7) for i in range(d.nv)]
+    moves += [lambda e, i=i: (q, v + e * np.eye(d.nv)[i], tau, h, 0.7) for i in range(d.nv)]
+    moves += [lambda e, i=i: (q, v, tau + e * np.eye(d.nv)[i], h, 0.7) for i in range(d.nv)]
+    moves += [lambda e: (q, v, tau, h + 1e-2 * e, 0.7), lambda e: (q, v, tau, h, 0.7 + e)]
+    J, eps = np.concatenate(found, axis=-1), 1e-5
+    J[:, 3 * d.nv] *= 1e-2
+    for k, move in enumerate(moves):
+        ends = [end(*move(e * eps)) for e in (-2, -1, 1, 2)]
+        far = [np.concatenate([d.difference(there[0], q_e), v_e - there[1]]) for q_e, v_e in ends]
+        assert_close(J[:, k], (far[0] - 8 * far[1] + 8 * far[2] - far[3]) / (12 * eps), 1e-6)
+    d.parameters["mass"] = 0.7
+
+
+def test_whole_and_halved_steps_of_a_batch_are_differentiated_alike():
     d, q, _ = links(SLENDER, True)
-    v = 20.0 * np.ones(d.nv)
-    with pytest.raises(rd.StateError, match="halves"):
-        d.linearize(q, v, timestep=1 / 60, integrator=RULE)
-    d.linearize(q, v, timestep=1e-4, integrator=RULE)
+    v = np.array([[0.1], [20.0]]) * np.ones((2, d.nv))
+    A, B = d.linearize(q, v, timestep=1 / 60, integrator=RULE)
+    for k in range(2):
+        own = d.linearize(q, v[k], timestep=1 / 60, integrator=RULE)
+        np.testing.assert_allclose(A[k], own[0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(B[k], own[1], rtol=1e-12, atol=1e-12)

@@ -5,7 +5,7 @@ Implicit rules are differentiated where they have converged: of x = F(x, y), dx 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from recursive_dyn.dynamics.projection import approach
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.linearly_implicit_rk4 import explained
-from recursive_dyn.integrators.watched_loop import REACH, WEIGHTS, G
+from recursive_dyn.integrators.watched_loop import DEPTH, HALVINGS, REACH, WEIGHTS, G
 
 Array = np.ndarray
 _SWEEPS, _CONVERGED = 100, 1e-26  # of the implicit midpoint rule, as a squared relative change
@@ -105,10 +105,38 @@ class StepDerivatives:
         return moved.landed(k1 + 2.0 * k2 + 2.0 * k3 + k4, d1 + 2.0 * d2 + 2.0 * d3 + d4)
 
     def _linearly_implicit_rk4(self) -> tuple[Array, Array, list[Array]]:
-        """Of a step that is not halved; StateError for one that would be."""
+        """Of whole steps, and of the parts of those that the watch on energy halves."""
+        q, v, found, good = self._watched(self._arrays, 1.0)
+        rows = np.argwhere(~good)
+        given = [np.broadcast_to(a, (*good.shape, a.shape[-1])) for a in self._arrays]
+        for row in map(tuple, rows.tolist()):
+            q[row], v[row], parts = self._halved([a[row] for a in given], 0, iter(range(HALVINGS)))
+            for J, own in zip(found, parts, strict=True):
+                J[row] = own
+        return q, v, found
+
+    def _halved(self, arrays: Sequence[Array], depth: int, left: Iterator[int]) -> tuple[Array, Array, list[Array]]:
+        """Of one step, or one of its parts after so many halvings, in parts as it is taken; left: halvings that are.
+
+        Where a step is cut is a matter of the state, too: what is differentiated is the step that is cut as this one.
+        """
+        q, v, tau, h = arrays
+        share = 0.5**depth
+        q_end, v_end, found, good = self._watched([q, v, tau, h * share], share)
+        if good or depth == DEPTH or next(left, None) is None:
+            found[3] = found[3] * share
+            return q_end, v_end, found
+        q, v, first = self._halved(arrays, depth + 1, left)
+        q, v, second = self._halved([q, v, tau, h], depth + 1, left)
+        by_state = np.concatenate(second[:2], axis=-1)
+        through = [by_state @ J for J in first]
+        return q, v, through[:2] + [J + own for J, own in zip(through[2:], second[2:], strict=True)]
+
+    def _watched(self, arrays: Sequence[Array], share: float) -> tuple[Array, Array, list[Array], Array]:
+        """Where a share of a step that is not halved ends, its derivatives, and whether its energy is explained."""
         model = self._it.model
         nq, nv, end = model.nq, model.nv, model.nq + model.nv
-        moved = MovedStates(self._it, self._arrays, self._parameters)
+        moved = MovedStates(self._it, arrays, self._parameters)
         x, dx = moved.x, moved.start
         whole, d_whole, work = np.zeros(1), np.zeros(1), np.zeros(1)
         stages: list[tuple[Array, Array]] = []
@@ -121,21 +149,16 @@ class StepDerivatives:
             work = work + weight / 6.0 * k[..., -1:]
             x, dx = moved.stage(k[..., :end], dk[..., :end], reach)
         q, v, found = moved.landed(whole, d_whole)
-        self._explained(moved, q, v, work * moved.h)
-        return q, v, found
+        return q, v, found, self._explained(moved, q, v, work * moved.h, share)
 
-    def _explained(self, moved: MovedStates, q: Array, v: Array, work: Array) -> None:
-        """StateError where a step to q, v with this work (..., 1) is one that the watch on energy halves."""
+    def _explained(self, moved: MovedStates, q: Array, v: Array, work: Array, share: float) -> Array:
+        """Whether the watch on energy takes shares of steps to q, v with this work (..., 1)."""
         nq, nothing = self._it.model.nq, np.zeros(self._it.model.nv)
         before, after = (
             self._it.call("stage_energies", *state, moved.tau, moved.h, nothing, nothing)
             for state in ((moved.x[..., :nq], moved.x[..., nq:]), (q, v))
         )
-        if not explained(before, after, work[..., 0]).all():
-            raise StateError(
-                "a step from here is taken in halves, for the sake of its energy, and has no derivatives; take a"
-                " smaller timestep, or integrator='rk4'"
-            )
+        return explained(before, after, work[..., 0], share)
 
     def _projected(self, q: Array, v: Array, found: list[Array]) -> list[Array]:
         """The same on the constraints, by the Newton steps that lead there, and two more from there: where a step ends

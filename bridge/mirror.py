@@ -154,7 +154,7 @@ class PyBulletMirror:
             raise StateError("only the mirror of a simulation follows edits; make another mirror")
         felt = self._felt
         own = felt or isinstance(sim.surroundings, PlainDetector | None)
-        dynamics = self.scene.compile(sim.dynamics.method) if own else sim.dynamics
+        dynamics = self.scene.compile(sim.dynamics.method, **sim.dynamics.settings) if own else sim.dynamics
         with self._connection.guard(), self._connection.paused():
             before, scenery = KeyNumbers.of(self._mirrored), self._mirrored.scenery
             changed = self._mirrored.update(dynamics)

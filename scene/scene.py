@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.hanging import Hanging
 from recursive_dyn.dynamics.model_functions import METHODS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.joint.coordinate import CLOCK
@@ -168,22 +169,24 @@ class Scene(SceneForces):
 
         Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
         """
+        bodies = self.bodies
+        return self.dynamics_of(bodies, topology.hanging(self, bodies), method, settings)
+
+    def dynamics_of(
+        self, bodies: Sequence[Body], hanging: Hanging, method: str, settings: Mapping[str, Any]
+    ) -> Dynamics:
+        """``compile`` for these bodies, parents first, that hang so."""
         if method in MAXIMAL:
             with building():
-                reduced, free = lower_free(self, self.bodies)
-            hanging = topology.hanging(self, self.bodies)
-            kinds = (("joint of", hanging.strengths), ("constraint", hanging.bearing))
-            for what in (f"{kind} '{name}'" for kind, names in kinds for name in names):
-                raise ModelError(f"{what} may break, which method '{method}' does not watch; use 'recursive'")
-            return MaximalDynamics(reduced, free, method, **settings)
+                reduced, free = lower_free(self, bodies)
+            return MaximalDynamics(reduced, free, method, hanging, **settings)
         if method not in METHODS:
             raise ModelError(f"unknown method '{method}'; choose one of {', '.join((*METHODS, *MAXIMAL))}")
         if settings:
             raise ModelError(
                 f"method '{method}' has no setting '{next(iter(settings))}'; maximal coordinates have some"
             )
-        bodies = self.bodies
-        return Dynamics(self.model_of(bodies), method, topology.hanging(self, bodies))
+        return Dynamics(self.model_of(bodies), method, hanging)
 
     @classmethod
     def from_urdf(cls, path: str | Path, fixed_base: bool | None = None, **options: Any) -> Scene:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.hanging import Bearing, Hanging
+from recursive_dyn.dynamics.hanging import UNKNOWN, Bearing, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
@@ -43,8 +43,14 @@ class Hung(Protocol):
         """The tree of these bodies, with all else that it has; ModelError if there is none."""
         ...
 
-    def compile(self, method: str = "auto") -> Dynamics:
+    def compile(self, method: str = "auto", **settings: Any) -> Dynamics:
         """Equations of motion."""
+        ...
+
+    def dynamics_of(
+        self, bodies: Sequence[Body], hanging: Hanging, method: str, settings: Mapping[str, Any]
+    ) -> Dynamics:
+        """Those of these bodies, that hang so."""
         ...
 
 
@@ -96,7 +102,7 @@ def hanging(scene: Hung, bodies: Sequence[Body]) -> Hanging:
     return Hanging(scene, [*map(_ACT, bodies)], strengths, bearing, partial(_cut_all, scene), without)
 
 
-def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> Callable[[str], Dynamics]:
+def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> Callable[..., Dynamics]:
     """Cut bodies of these names off, of those that are in the scene and not free, and take constraints out."""
     scene.constraints[:] = [group for group in scene.constraints if group.name not in constraints]
     for name in names:
@@ -105,7 +111,9 @@ def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> C
     return scene.compile
 
 
-def _without(scene: Hung, names: Sequence[str], constraints: Sequence[str], method: str) -> Dynamics:
+def _without(
+    scene: Hung, names: Sequence[str], constraints: Sequence[str], method: str, settings: Mapping[str, Any]
+) -> Dynamics:
     """The dynamics of a scene as it would be with bodies of these names cut off, without these constraints; it stays
     as it is."""
     rest = copy.copy(scene)
@@ -116,7 +124,7 @@ def _without(scene: Hung, names: Sequence[str], constraints: Sequence[str], meth
         other.parent = others.get(body.parent, body.parent)
         if body.name in names:
             other.parent, other.joint, other.place = scene.world, free(), np.eye(4)
-    return Dynamics(rest.model_of(list(others.values())), method)
+    return rest.dynamics_of(list(others.values()), UNKNOWN, method, settings)
 
 
 def _of(scene: Hung, body: Body | str) -> Body:

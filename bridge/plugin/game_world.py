@@ -61,7 +61,7 @@ class ClosedWorld:
     def update(self) -> None:
         """Compile the scene again, and go on with what stayed."""
         sim, before = self._simulation, self._surroundings.scene
-        dynamics = self._scene.compile(sim.dynamics.method)
+        dynamics = self._scene.compile(sim.dynamics.method, **sim.dynamics.settings)
         after = ClosedScene(self._scene, dynamics)
         sim.surroundings = None
         try:

@@ -196,8 +196,8 @@ class Plugin:
         self._edited, self._coming = True, None
         self.simulation.preparing.forget_waiting()
         if not (self.prompt if wait is None else wait):
-            method = self.simulation.dynamics.method
-            self._coming = self.simulation.prepare(lambda: self.scene.compile(method))
+            now = self.simulation.dynamics
+            self._coming = self.simulation.prepare(lambda: self.scene.compile(now.method, **now.settings))
         if not self._stepping:
             self._follow()
 

@@ -66,6 +66,11 @@ class Dynamics(Differentiable, Conversions):
         return self.functions.method
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """What it was compiled with besides its method, so that an edited scene is compiled alike."""
+        return {}
+
+    @property
     def tree(self) -> Model:
         """The model that says which bodies hang on which."""
         return self.model

@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.integrators.integrator import joint_forces, plain_positions
 from recursive_dyn.maximal.expressible import check_joints, check_masses
@@ -45,11 +46,14 @@ class MaximalDynamics(Dynamics):
     for joints and bodies that have no such form.
     """
 
-    def __init__(self, reduced: Model, free: Model, method: str = VELOCITY_CONSTRAINTS, **settings: Any) -> None:
+    def __init__(
+        self, reduced: Model, free: Model, method: str = VELOCITY_CONSTRAINTS, hanging: Hanging = UNKNOWN,
+        **settings: Any,
+    ) -> None:  # fmt: skip
         check_joints(reduced)
-        super().__init__(altered(free, held=held_names(reduced)), AUTO)
-        self._method = method
-        self.reduced = Dynamics(reduced, AUTO)
+        super().__init__(altered(free, held=held_names(reduced)), AUTO, hanging)
+        self._method, self._settings = method, settings
+        self.reduced = Dynamics(reduced, AUTO, hanging)
         self.reduced._values = self._values
         self.stiffness, self.damping, self.stabilization = holding(method, settings)
         self.joints = Joints(self.reduced, self)
@@ -65,6 +69,11 @@ class MaximalDynamics(Dynamics):
     def method(self) -> str:
         """How joints hold: "penalty" or "velocity_constraints"."""
         return self._method
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those that were given: stiffness, damping, stabilization."""
+        return dict(self._settings)
 
     @property
     def tree(self) -> Model:

@@ -105,10 +105,7 @@ class Breaking:
         """A step begins at q, v, under tau and forces on bodies, which no joint needs to transmit."""
         loads.begin()
         loads.external[:] = world_wrenches(dynamics, q, forces) if forces else 0.0
-        if dynamics.model.constraints:
-            acting = tau + dynamics.passive_forces(q, v)
-            loads.external += dynamics.constraint_wrenches(q, v, acting)
-            loads.constraints.begin(q, v, acting)
+        loads.external += loads.constraints.begin(q, v, tau)
 
     def end(self, simulation: Breakable, loads: JointLoads, memory: Memory) -> None:
         """A step ended: cut what broke. Loads of parts of it were noted."""
@@ -137,7 +134,7 @@ class Breaking:
         self.going.update(names)
         self.freed.update(freed)
         if follower is None or isinstance(simulation.surroundings, PlainDetector | None):
-            simulation.update(compiled(dynamics.method))
+            simulation.update(compiled(dynamics.method, **dynamics.settings))
         else:
             follower()
 
@@ -152,9 +149,10 @@ def follow_breaks(simulation: object, method: Callable[[], None]) -> None:
 
 def prepare_breaks(simulation: Preparable) -> None:
     """Have what a simulation is without any one of the joints that may break compiled in the background."""
-    hanging, method = simulation.dynamics.hanging, simulation.dynamics.method
+    dynamics, hanging = simulation.dynamics, simulation.dynamics.hanging
     if hanging.without is not None:
-        for name in hanging.strengths:
-            simulation.prepare(partial(hanging.without, [name], [], method), urgent=False)
-        for name in hanging.bearing:
-            simulation.prepare(partial(hanging.without, [], [name], method), urgent=False)
+        cuts: list[tuple[list[str], list[str]]] = [([name], []) for name in hanging.strengths]
+        cuts += [([], [name]) for name in hanging.bearing]
+        for joints, constraints in cuts:
+            make = partial(hanging.without, joints, constraints, dynamics.method, dynamics.settings)
+            simulation.prepare(make, urgent=False)

@@ -63,9 +63,9 @@ def breakable(dynamics: Dynamics) -> bool:
 
 class JointLoads:
     """Loads of the joints of dynamics with strengths; ``constraints``: those of constraints; ``external`` (nb, 6):
-    wrenches that are applied from outside."""
+    wrenches that are applied from outside. near: as of ``ConstraintLoads``."""
 
-    def __init__(self, dynamics: Dynamics) -> None:
+    def __init__(self, dynamics: Dynamics, near: np.ndarray) -> None:
         model = dynamics.model
         nb, known = model.nb, dynamics.hanging.strengths
         self._dynamics = dynamics
@@ -75,11 +75,11 @@ class JointLoads:
             strengths[self.names.index(name)] = strength
         own = own_masses(model, dict(dynamics.parameters))
         self._arrays = LoadArrays(
-            np.array([body.parent for body in model.bodies], dtype=np.int64), own.masses, own.centers, own.inertias,
-            model.gravity_at(dynamics.parameters.values_array), strengths, np.zeros((nb, 6)), np.zeros((nb, 6)),
-            np.zeros((nb, 2)),
+            np.array([body.parent for body in dynamics.tree.bodies], dtype=np.int64), own.masses, own.centers,
+            own.inertias, model.gravity_at(dynamics.parameters.values_array), strengths, np.zeros((nb, 6)),
+            np.zeros((nb, 6)), np.zeros((nb, 2)),
         )  # fmt: skip
-        self.constraints = ConstraintLoads(dynamics)
+        self.constraints = ConstraintLoads(dynamics, near)
         self._made_at = dynamics.parameters.values_array.copy()
         find_loads.warm()
         self.external, self.loads, self.peaks = self._arrays.external, self._arrays.loads, self._arrays.peaks
@@ -103,7 +103,7 @@ class JointLoads:
 
     def parent(self, index: int) -> str:
         """The name of what a body hangs on."""
-        parent = self._dynamics.model.bodies[index].parent
+        parent = self._dynamics.tree.bodies[index].parent
         return WORLD if parent < 0 else self.names[parent]
 
     def broken(self) -> list[int]:

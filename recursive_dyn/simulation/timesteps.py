@@ -71,7 +71,7 @@ class Timesteps:
         self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
         self._forces.remember(self.memory.arrays.joints)
         self._detection, self.step_size = Detection(), 0.0
-        self.loads: JointLoads | None = JointLoads(dynamics) if breakable(dynamics) else None
+        self.loads: JointLoads | None = JointLoads(dynamics, self.memory.arrays.joints) if breakable(dynamics) else None
 
     def __getstate__(self) -> dict[str, Any]:
         """Of a copy or a pickle: addresses are of this process."""

@@ -176,6 +176,3 @@ def test_what_maximal_coordinates_lack_is_refused_by_name() -> None:
     sim = rd.Simulation(other.compile("velocity_constraints"))
     with pytest.raises(rd.ModelError, match=r"motors\['a'\] leads to a quaternion"):
         sim.motors["a"] = rd.Motor(position=(0, 0, 0, 1))
-    other["a"].breaks_at(force=10.0)
-    with pytest.raises(rd.ModelError, match="'a' may break, which method 'penalty' does not watch"):
-        other.compile("penalty")

@@ -170,5 +170,3 @@ def test_files_and_errors(tmp_path):
     for force in (0.0, -1.0, np.nan, "much", None):
         with pytest.raises(rd.ModelError, match=r"pin.*force above 0"):
             portal(force)
-    with pytest.raises(rd.ModelError, match=r"constraint 'pin' may break.*recursive"):
-        portal(1.0).compile("velocity_constraints")

@@ -15,9 +15,9 @@ import pybullet
 from bridge.connection import Connection
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.control.joint_springs import JointSprings
+from recursive_dyn.dynamics.turn_rows import turn_gaps
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.simulation import Simulation
-from recursive_dyn.simulation.turn_rows import turn_gaps
 
 Array = np.ndarray
 

@@ -22,16 +22,6 @@ def check_joints(model: Model) -> None:
                     f"joint of '{link.name}': its coordinates are driven by, or shared with, those of other joints,"
                     f" which maximal coordinates do not have; {_INSTEAD}, or write it as scene.constrain rows there"
                 )
-            if any(model.coordinates[s].torsion for s in link.slots):
-                raise ModelError(
-                    f"joint of '{link.name}' has a spring about all axes at once, which maximal coordinates do not"
-                    f" have; {_INSTEAD}, or use scene.bushing"
-                )
-            if any(model.coordinates[s].turn for s in link.slots):
-                raise ModelError(
-                    f"joint of '{link.name}' has TurnLimits, which maximal coordinates do not keep; {_INSTEAD}, or give"
-                    " it coordinates with limits, as joints.euler has"
-                )
             if link.chart is not None:
                 raise ModelError(
                     f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"

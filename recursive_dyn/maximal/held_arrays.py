@@ -7,12 +7,14 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
+from recursive_dyn.dynamics.turn_rows import ROWS, turn_row
 from recursive_dyn.maximal.held_joints import ENTRIES, REACH, CoordinateDrives, HeldJoints
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.row_arrays import RowArrays, rate
 from recursive_dyn.maximal.row_memory import RowMemory
 from recursive_dyn.maximal.step_system import SystemArrays
 from recursive_dyn.model import limits
+from recursive_dyn.model.ball_limits import MOST, SPEEDS, BallLimits, ball_limits
 
 Twelve = Annotated[np.ndarray, float, 12]
 Slots = Annotated[np.ndarray, int, 12]
@@ -36,7 +38,8 @@ class HeldRoom(NamedTuple):
 class CoordinateBounds(NamedTuple):
     """What bounds coordinates: joints and rows (l,) of limited ones, their places among those found, low and high; the
     same of rubbing ones (r,) with their friction; joints and rows (nv,) by slot. where (n,): the row here of each joint
-    of ``Joints``; roots (nl,): as there; touched (nl,): links that impulses act on, hot (nl,): room for roots."""
+    of ``Joints``; roots (nl,): as there; touched (nl,): links that impulses act on, hot (nl,): room for roots. balls:
+    limits of these, whose places are among those found."""
 
     joints: Integers
     rows: Integers
@@ -52,6 +55,7 @@ class CoordinateBounds(NamedTuple):
     roots: Integers
     touched: Flags
     hot: Flags
+    balls: BallLimits
 
 
 class DriveArrays(NamedTuple):
@@ -77,7 +81,8 @@ class HeldMemory:
         where, (joint, row) = np.argsort(memory.order), joints.row_of_slot
         self._found = np.zeros(joints.reduced.nq, dtype=np.int64)  # where a place of the model is among those found
         self._found[memory.place_of_q] = np.arange(len(memory.place_of_q))
-        m = 6 * len(joints) + 2 * len(own.slots) + len(rubs.slots) + nv
+        balls = ball_limits(model)
+        m = 6 * len(joints) + 2 * len(own.slots) + len(rubs.slots) + nv + ROWS * len(balls.slots)
         offsets, gaps, low, high, compliance = np.zeros((5, m))
         stops, holds = np.zeros((2, m), dtype=bool)
         self.room = HeldRoom(
@@ -88,7 +93,7 @@ class HeldMemory:
         self.bounds = CoordinateBounds(
             where[joint[own.slots]], row[own.slots], self._found[own.places], own.low.copy(), own.high.copy(),
             where[joint[rubs.slots]], row[rubs.slots], rubs.friction.copy(), where[joint], row.copy(), where,
-            joints.roots, touched, hot,
+            joints.roots, touched, hot, balls._replace(places=self._found[balls.places]),
         )  # fmt: skip
         (slots, places), numbers = np.zeros((2, nv), dtype=np.int64), np.zeros((6, nv))
         self.drives = DriveArrays(np.zeros(1, dtype=np.int64), slots, places, *numbers)
@@ -115,8 +120,8 @@ class HeldMemory:
 def held_rows(
     it: RowArrays, s: SystemArrays, b: CoordinateBounds, drives: DriveArrays, settings: Floats, out: HeldRoom
 ) -> tuple[int, int]:
-    """Write limits within reach, dry friction and motors, then joints that these or contacts touch: where joints
-    begin, and how many rows there are. settings (1,): length of the step."""
+    """Write limits within reach, dry friction, motors and limits of balls, then joints that these or contacts touch:
+    where joints begin, and how many rows there are. settings (1,): length of the step."""
     count, base, h = 0, 6 * len(s.counts), settings[0]
     for side in range(2):
         for k in range(len(b.joints)):
@@ -145,7 +150,27 @@ def held_rows(
             out.offsets[count], out.compliance[count] = -now - push / drives.hardness[k], 1.0 / drives.hardness[k]
             out.low[count], out.high[count] = -drives.most[k], drives.most[k]
             count += 1
+    count = _turned(it, b, out, count, base + len(b.slot_joints), h)
     return count, _joined(it, s, b, out, count)
+
+
+@compiled
+def _turned(it: RowArrays, b: CoordinateBounds, out: HeldRoom, count: int, base: int, h: float) -> int:
+    """Limits of balls within reach, from row ``count`` on; how many rows there are then."""
+    turns, balls = np.empty(MOST), len(b.balls.slots)
+    for kind in range(ROWS):
+        for k in range(balls):
+            gap, rate_of_gap, slot = turn_row(b.balls, k, kind, it.found, turns), 0.0, b.balls.slots[k]
+            i = b.slot_joints[slot]
+            for j in range(SPEEDS):
+                rate_of_gap += turns[j] * it.rates[i, b.slot_rows[slot + j]]
+            if gap <= REACH + h * abs(rate_of_gap):
+                _put(it, out, count, i, b.slot_rows[slot], turns[0], base + kind * balls + k, b.touched)
+                for j in range(1, SPEEDS):
+                    _add(it, out, count, i, b.slot_rows[slot + j], turns[j])
+                out.gaps[count], out.stops[count], out.low[count] = gap, True, 0.0
+                count += 1
+    return count
 
 
 @compiled
@@ -180,3 +205,12 @@ def _put(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, sign: float, numb
     out.number[k], out.offsets[k], out.gaps[k], out.compliance[k] = number, 0.0, 0.0, 0.0
     out.stops[k], out.holds[k] = False, False
     out.low[k], out.high[k] = -np.inf, np.inf
+
+
+@compiled
+def _add(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, share: float) -> None:
+    """Add a share of row r of joint i, of which row k has another one already."""
+    for c in range(6):
+        out.values[k, c] += share * it.child[i, r, c]
+        if it.parents[i] != len(it.poses) - 1:
+            out.values[k, 6 + c] += share * it.parent[i, r, c]

@@ -10,9 +10,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from recursive_dyn.dynamics.turn_rows import ROWS, turn_row
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.row_system import RowSystem
 from recursive_dyn.model import limits
+from recursive_dyn.model.ball_limits import MOST, SPEEDS, ball_limits
 from recursive_dyn.model.model import WORLD
 
 Array = np.ndarray
@@ -100,13 +102,45 @@ def driven(joints: Joints, system: RowSystem, drives: CoordinateDrives) -> HeldJ
     own = np.flatnonzero(drives.hardness > 0.0)
     i, r = joint[drives.slots[own]], row[drives.slots[own]]
     pushes = (drives.stiffness * ways + lags)[own] / drives.hardness[own]
-    model = joints.reduced.model
-    first = 6 * len(joints) + 2 * len(limits.limited(model).slots) + len(limits.rubbing(model).slots)
+    first = first_motor(joints)
     rates, most = system.rows.v[drives.slots[own]], drives.most[own]
     return _rows(
         joints, system, i, r, first + drives.slots[own], -rates - pushes, low=-most, high=most,
         compliance=1.0 / drives.hardness[own],
     )  # fmt: skip
+
+
+def turned(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
+    """Limits of balls within reach in a step of h."""
+    model, rows, out = joints.reduced.model, system.rows, np.zeros(MOST)
+    it, (joint, row) = ball_limits(model), joints.row_of_slot
+    first, parts = first_turn(joints), []
+    for number in range(ROWS * len(it.slots)):
+        kind, k = divmod(number, len(it.slots))
+        gap, slots = turn_row(it, k, kind, rows.q, out), it.slots[k] + np.arange(SPEEDS)
+        if gap <= REACH + h * abs(float(out[:SPEEDS] @ rows.v[slots])):
+            one = np.zeros(1)
+            i, r, numbers = joint[slots[:1]], row[slots[:1]], np.array([first + number])
+            held = _rows(joints, system, i, r, numbers, one, gaps=one + gap, low=one, high=one + np.inf)
+            held.values[0, :6] = out[:SPEEDS] @ rows.child[i[0], row[slots]]
+            if joints.parents[i[0]] != WORLD:
+                held.values[0, 6:] = out[:SPEEDS] @ rows.parent[i[0], row[slots]]
+            parts.append(held)
+    none = np.zeros(0)
+    nothing = none.astype(np.int64)
+    empty = _rows(joints, system, nothing, nothing, nothing, none, gaps=none, low=none, high=none)
+    return HeldJoints.together([empty, *parts])
+
+
+def first_motor(joints: Joints) -> int:
+    """The number of the row of the first coordinate's motor."""
+    model = joints.reduced.model
+    return 6 * len(joints) + 2 * len(limits.limited(model).slots) + len(limits.rubbing(model).slots)
+
+
+def first_turn(joints: Joints) -> int:
+    """The number of the first row of a ball's limits."""
+    return first_motor(joints) + joints.reduced.nv
 
 
 def _rows(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from recursive_dyn.dynamics.turn_rows import KINDS
 from recursive_dyn.model import limits
+from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.model import Model
 
 
@@ -16,4 +18,5 @@ def held_names(model: Model) -> tuple[str, ...]:
         *(f"constraint {c.name}, row {k}" for c in model.constraints for k in range(6)),
         *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
         *(f"friction of {name}" for name in rough), *(f"motor of {name}" for name in names),
+        *(what + names[s] for what in KINDS for s in ball_limits(model).slots.tolist()),
     )  # fmt: skip

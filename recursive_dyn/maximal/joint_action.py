@@ -27,12 +27,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recursive_dyn.maximal.coasting import coasting
-from recursive_dyn.maximal.held_joints import CoordinateDrives, HeldJoints, bounded, driven, joined
+from recursive_dyn.maximal.held_joints import CoordinateDrives, HeldJoints, bounded, driven, joined, turned
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_landing import displaced
 from recursive_dyn.maximal.joint_rows import JointRows
 from recursive_dyn.maximal.joint_solve import solved
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.maximal.passive_rows import coordinate_rows, passive_rows
 from recursive_dyn.maximal.poses import applied
 from recursive_dyn.maximal.row_system import RowSystem
 from recursive_dyn.maximal.step_system import AHEAD
@@ -74,7 +75,7 @@ class JointAction:
         twists, inertias = v.reshape(-1, 6), d.inertias
         explicit = np.zeros_like(twists)
         if d.method == PENALTY and not self.implicit:
-            explicit = rows.forces(d.joints, d.spring_forces(rows, twists, h) + d.passive_rows(rows))
+            explicit = rows.forces(d.joints, d.spring_forces(rows, twists, h) + passive_rows(d, rows))
         a = d.free_accelerations(q, v, tau + explicit.reshape(-1)).reshape(-1, 6)
         turned = np.zeros_like(twists)  # what twists in the axes of the step's start have more than their components
         turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
@@ -123,9 +124,10 @@ class JointAction:
     ) -> HeldJoints:
         """The same of rows that are known."""
         d = self.dynamics
-        stops = bounded(d.joints, system, h)
+        parts = [bounded(d.joints, system, h), turned(d.joints, system, h)]
         if drives is not None:
-            stops = HeldJoints.together([stops, driven(d.joints, system, drives)])
+            parts.insert(1, driven(d.joints, system, drives))
+        stops = HeldJoints.together(parts)
         touched = np.zeros(d.joints.links, dtype=bool)
         touched[links] = touched[stops.slots[:, 0] // 6] = True
         if not touched.any():
@@ -136,7 +138,7 @@ class JointAction:
         """The rows that are solved for; passing (n, 6): what their rates at the step's end lack to be those of the
         coordinates, whose rotors resist accelerations and not rates; kept (n, 6): the rates that others are to have."""
         d = self.dynamics
-        softness, wanted = d.coordinate_rows(rows, h, everything=d.method != PENALTY or self.implicit)
+        softness, wanted = coordinate_rows(d, rows, h, everything=d.method != PENALTY or self.implicit)
         wanted = wanted + passing
         if d.method != PENALTY:
             hard = d.structural

@@ -11,7 +11,6 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
-from recursive_dyn.integrators.integrator import joint_forces, plain_positions
 from recursive_dyn.maximal.expressible import check_joints, check_masses
 from recursive_dyn.maximal.held_names import held_names
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
@@ -190,7 +189,7 @@ class MaximalDynamics(Dynamics):
             twists = self._finite("v", v, self.nv)
             pulls = rows.forces(self.joints, self.spring_forces(rows, twists.reshape(*twists.shape[:-1], -1, 6), _STEP))
             a = a + applied(np.linalg.inv(self.inertias), pulls)
-        rotors = np.divide(1.0, self._rotors, out=np.full_like(self._rotors, np.inf), where=self._rotors > 0.0)
+        rotors = np.divide(1.0, self.rotors, out=np.full_like(self.rotors, np.inf), where=self.rotors > 0.0)
         hard = self.structural if self._method == VELOCITY_CONSTRAINTS else np.zeros_like(self.structural)
         x, _ = solved(self.joints, rows, self.inertias, a, np.where(hard, 0.0, rotors), rows.bias)
         return x.reshape(*x.shape[:-2], -1)
@@ -231,26 +230,6 @@ class MaximalDynamics(Dynamics):
         K, D = self.springs(rows, h, implicit=False)
         return -(applied(K, rows.errors) + applied(D, rows.rates(self.joints, twists) + rows.offsets))
 
-    def passive_rows(self, rows: JointRows) -> Array:
-        """Forces (n, 6) of the joints' own dampers and springs along their rows."""
-        own = joint_forces(self.reduced.model)
-        stretch = plain_positions(self.reduced.model, rows.q) - own.rest
-        return -self.in_rows(own.damping * rows.v + own.stiffness * stretch)
-
-    def coordinate_rows(self, rows: JointRows, h: float, everything: bool = True) -> tuple[Array, Array]:
-        """(compliance, wanted rate), each (n, 6), with which rotors, dampers and springs of joint coordinates are rows
-        of a step of h; infinite compliance where there are none. Not everything: rotors alone."""
-        own = joint_forces(self.reduced.model)
-        share = h if everything else 0.0
-        w = self._rotors + self.in_rows(share * own.damping + share * share * own.stiffness)
-        stretch = plain_positions(self.reduced.model, rows.q) - own.rest
-        push = self._rotors * self.in_rows(rows.v) - self.in_rows(share * own.stiffness * stretch)
-        soft = w > 0.0
-        return (
-            np.divide(1.0, w, out=np.full_like(w, np.inf), where=soft),
-            np.divide(push, w, out=np.zeros_like(w), where=soft),
-        )
-
     @property
     def _masses_at_joints(self) -> Array:
         """(n, 2): inertia against turns of a joint's frames, and mass against their displacements, the least of any
@@ -287,7 +266,8 @@ class MaximalDynamics(Dynamics):
         return np.where(at < 0, 0.0, values[..., at]) if values.shape[-1] else np.zeros((*values.shape[:-1], *at.shape))
 
     @cached_property
-    def _rotors(self) -> Array:
+    def rotors(self) -> Array:
+        """Inertia (n, 6) of rotors, along the joints' rows."""
         return self.in_rows(np.array([c.armature for c in self.reduced.model.coordinates], dtype=float))
 
     def _of_coordinates(self, rows: JointRows, tau: Array) -> Array:

@@ -8,9 +8,11 @@ from recursive_dyn.integrators.integrator import joint_forces
 from recursive_dyn.maximal.block_ldlt import JointEquations
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.maximal.passive_rows import hardness
 from recursive_dyn.maximal.poses import carried_back
 from recursive_dyn.maximal.row_memory import RowMemory
 from recursive_dyn.maximal.step_system import CONSTRAINED, IMPLICITLY_SPRUNG, SPRUNG, SystemArrays
+from recursive_dyn.maximal.turn_springs import turn_springs
 
 
 class StepRows(RowMemory):
@@ -30,20 +32,25 @@ class StepRows(RowMemory):
         d, order = self._dynamics, self.order
         model, own, count = d.reduced.model, joint_forces(d.reduced.model), len(order)
         rotors = np.array([c.armature for c in model.coordinates], dtype=float)
-        given = rotors, own.damping, own.stiffness, own.rest
-        rotor, damping, stiffness, rest = (d.in_rows(x)[order] for x in given)
+        given = rotors, own.damping, own.stiffness, own.rest, hardness(model) - own.stiffness
+        rotor, damping, stiffness, rest, torsion = (d.in_rows(x)[order] for x in given)
         places = np.full((count, 6), -1, dtype=np.int64)
         where, (joint, row) = np.argsort(order), d.joints.row_of_slot
         at_place = {int(place): k for k, place in enumerate(self.place_of_q)}
         for place, slot in model.plain_slots:
             places[where[joint[slot]], row[slot]] = at_place[place]
         method = (IMPLICITLY_SPRUNG if implicit else SPRUNG) if d.method == PENALTY else CONSTRAINED
-        soft = (rotor > 0.0,) if method == SPRUNG else (rotor > 0.0, damping > 0.0, stiffness > 0.0)
+        turns = turn_springs(model)
+        turns = turns._replace(places=np.array([at_place[p] for p in turns.places.tolist()], dtype=np.int64))
+        soft = (rotor > 0.0,) if method == SPRUNG else (rotor > 0.0, damping > 0.0, stiffness > 0.0, torsion > 0.0)
         counts = d.joints.counts[order]
         heights = np.where(np.any(soft, axis=(0, 2)), 6, counts)
         K, D, W = np.zeros((3, count, 6, 6))
         e, c = np.zeros((2, count, 6))
-        return SystemArrays(np.array([method]), counts, heights, rotor, damping, stiffness, rest, places, K, D, W, e, c)
+        return SystemArrays(
+            np.array([method]), counts, heights, rotor, damping, stiffness, rest, places, turns, where[joint],
+            row.copy(), torsion, np.zeros_like(torsion), K, D, W, e, c,
+        )  # fmt: skip
 
     def prepare(self, h: float) -> None:
         """Frames, and springs in a step of h, at the present values of the parameters."""

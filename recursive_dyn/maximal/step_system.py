@@ -12,6 +12,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.maximal.row_arrays import RowArrays, rate
 from recursive_dyn.maximal.tree_ldlt import Block, Blocks, Sixes, cholesky
+from recursive_dyn.maximal.turn_springs import TurnSprings, turn_pull
 
 AHEAD = 0.5  # of the rates at which joints would open at a step's end if nothing held them, those that they have there
 CONSTRAINED, SPRUNG, IMPLICITLY_SPRUNG = range(3)  # how joints hold
@@ -22,8 +23,10 @@ class SystemArrays(NamedTuple):
     rows that are solved for.
 
     rotor, damping, stiffness, rest (N, 6): of the coordinates that rows measure, places (N, 6): where these are among
-    the coordinates found, -1 for none. K, D (N, 6, 6): springs and dampers of "penalty" against displacements of
-    children in their own axes, of loops in [0, 0]; W: h^2 K + h D. e, c (N, 6): compliances and right-hand sides.
+    the coordinates found, -1 for none. turns: springs of balls, whose places are there, too; turn_joints, turn_rows
+    (nv,): joint and row of each slot; torsion, pulls (N, 6): how stiff they are, and what they take. K, D (N, 6, 6):
+    springs and dampers of "penalty" against displacements of children in their own axes, of loops in [0, 0]; W:
+    h^2 K + h D. e, c (N, 6): compliances and right-hand sides.
     """
 
     method: Integers
@@ -34,6 +37,11 @@ class SystemArrays(NamedTuple):
     stiffness: Sixes
     rest: Sixes
     places: Annotated[np.ndarray, int, 6]
+    turns: TurnSprings
+    turn_joints: Integers
+    turn_rows: Integers
+    torsion: Sixes
+    pulls: Sixes
     K: Blocks
     D: Blocks
     W: Blocks
@@ -49,6 +57,7 @@ def assemble(it: RowArrays, s: SystemArrays, h: float, straight: Sixes, passing:
     flight.
     """
     joints = len(it.parent_poses)
+    _turn_pulls(it, s)
     for i in range(len(s.counts)):
         count = s.counts[i]
         if s.method[0] == CONSTRAINED:
@@ -69,12 +78,24 @@ def assemble(it: RowArrays, s: SystemArrays, h: float, straight: Sixes, passing:
 def _coordinate_row(it: RowArrays, s: SystemArrays, i: int, r: int, h: float, passing: float) -> None:
     """A coordinate's rotor, and its damper and spring over a time h."""
     m, d, k = s.rotor[i, r], h * s.damping[i, r], h * s.stiffness[i, r]
-    w = m + d + h * k
+    w = m + d + h * (k + h * s.torsion[i, r])
     if w > 0.0:
         s.e[i, r] = 1.0 / w
-        s.c[i, r] = (m * it.rates[i, r] - k * (_position(it, s, i, r) - s.rest[i, r])) / w + passing * it.drift[i, r]
+        pull = k * (_position(it, s, i, r) - s.rest[i, r]) + h * s.pulls[i, r]
+        s.c[i, r] = (m * it.rates[i, r] - pull) / w + passing * it.drift[i, r]
     else:
         s.e[i, r], s.c[i, r] = np.inf, 0.0
+
+
+@compiled
+def _turn_pulls(it: RowArrays, s: SystemArrays) -> None:
+    """What springs of balls take, at the coordinates found."""
+    out = np.empty(6)
+    for k in range(len(s.turns.slots)):
+        turn_pull(s.turns, k, it.found, out)
+        for j in range(6 if s.turns.free[k] == 1 else 3):
+            slot = s.turns.slots[k] + j
+            s.pulls[s.turn_joints[slot], s.turn_rows[slot]] = out[j]
 
 
 @compiled
@@ -151,6 +172,7 @@ def _pull(it: RowArrays, S: Block, i: int, n: int, joint: bool, x: Floats, to: F
 def pulled(it: RowArrays, s: SystemArrays, forces: Sixes) -> None:
     """Add to the forces (n + 1, 6) on the bodies what explicit springs, and dampers and springs of coordinates, do."""
     f, d, joints = np.empty(6), np.empty(6), len(it.parent_poses)
+    _turn_pulls(it, s)
     for i in range(len(s.counts)):
         n, height = s.counts[i], 6 if i < joints else 1
         _pull(it, s.K[i], i, n, i < joints, it.errors[i], f)
@@ -159,7 +181,8 @@ def pulled(it: RowArrays, s: SystemArrays, forces: Sixes) -> None:
             if r < n:
                 f[r] = -f[r] - d[r]
             else:
-                f[r] = -s.damping[i, r] * it.rates[i, r] - s.stiffness[i, r] * (_position(it, s, i, r) - s.rest[i, r])
+                pull = s.stiffness[i, r] * (_position(it, s, i, r) - s.rest[i, r]) + s.pulls[i, r]
+                f[r] = -s.damping[i, r] * it.rates[i, r] - pull
         for r in range(height):
             for k in range(6):
                 forces[it.children[i], k] += it.child[i, r, k] * f[r]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.dynamics.turn_rows import KINDS, turn_gaps
 from recursive_dyn.simulation.applied_forces import world_wrenches
 from recursive_dyn.simulation.step_results import StepResults
-from recursive_dyn.simulation.turn_rows import KINDS, turn_gaps
 
 _MOTOR = "motor of "
 _PUSHES = {_MOTOR: 1.0, "friction of ": 1.0, "low limit of ": 1.0, "high limit of ": -1.0}  # rows' signs

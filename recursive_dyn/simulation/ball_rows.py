@@ -10,9 +10,9 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.dynamics.turn_rows import ROWS, turn_rates, turn_row
 from recursive_dyn.model.ball_limits import MOST, SPEEDS, BallLimits, ball_limits
 from recursive_dyn.simulation.row_writing import plain_row, within_reach
-from recursive_dyn.simulation.turn_rows import ROWS, turn_rates, turn_row
 
 
 class BallSources(NamedTuple):

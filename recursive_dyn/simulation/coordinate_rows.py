@@ -10,6 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.dynamics.turn_rows import KINDS, ROWS
 from recursive_dyn.maximal.held_joints import ENTRIES
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import ball_limits
@@ -19,7 +20,6 @@ from recursive_dyn.simulation.ball_rows import BallSources, ball_rows, ball_sour
 from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
 from recursive_dyn.simulation.held_rows import HeldRows, append_held, room_to_hold
 from recursive_dyn.simulation.row_writing import plain_row, within_reach
-from recursive_dyn.simulation.turn_rows import KINDS, ROWS
 
 
 class RowSources(NamedTuple):

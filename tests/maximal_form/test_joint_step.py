@@ -21,6 +21,11 @@ MADE = {
         joints.revolute("z"),
     ],
     "of several axes": lambda: [joints.ball(), joints.universal("x", "y"), joints.planar(), joints.euler("xyz")],
+    "balls with springs and limits": lambda: [
+        joints.ball(stiffness=[3.0, 4.0, 5.0], rest=[0.2, -0.3, 0.4], damping=0.1),
+        joints.ball(limits=joints.TurnLimits(swing=(0.3, 0.6), twist=(-0.3, 0.2), axis="x")),
+        joints.free(stiffness=[2.0, 3.0, 4.0, 50.0, 60.0, 70.0], rest=[-0.1, 0.2, 0.3, 0.1, 0.0, -0.1]),
+    ],
     "along a curve, and free": lambda: [
         joints.curve([sp.cos(u), sp.sin(2 * u), u / 5], u, damping=0.2),
         joints.free(),

@@ -6,7 +6,7 @@ from chart_cases import INERTIA, bead, euler
 
 import recursive_dyn as rd
 from recursive_dyn.contact.settings import Settings
-from recursive_dyn.simulation.turn_rows import turn_gaps
+from recursive_dyn.dynamics.turn_rows import turn_gaps
 from recursive_dyn.spatial.rotations import matrix_to_quaternion
 from scene import Body, Scene, joints
 

@@ -7,7 +7,7 @@ import pytest
 
 import recursive_dyn as rd
 from recursive_dyn.contact.settings import Settings
-from recursive_dyn.simulation.turn_rows import turn_gaps
+from recursive_dyn.dynamics.turn_rows import turn_gaps
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product
 from scene import Body, Scene, joints
 
@@ -225,11 +225,3 @@ def test_a_limb_that_comes_and_goes_keeps_its_limits():
     sim.update(scene.compile())
     sim.step(300)
     assert sim.coordinate_impulses["swing limit of b.wx"] == pytest.approx(held, rel=1e-3)
-
-
-def test_maximal_coordinates_name_the_joint():
-    scene = Scene()
-    scene.world.attach(Body("bob", mass=1.0, inertia=np.eye(3)), joints.ball(limits=CONE))
-    for method in ("penalty", "velocity_constraints"):
-        with pytest.raises(rd.ModelError, match="joint of 'bob' has TurnLimits"):
-            scene.compile(method)

@@ -62,6 +62,9 @@ class JointAction:
         """Where to look for joints first, None for anywhere."""
         return self.coordinates if np.isfinite(self.coordinates).all() else None
 
+    def warm_up(self) -> None:
+        """Compile, or load, what steps need."""
+
     @property
     def bounded(self) -> bool:
         """Whether any coordinate of a joint has limits or dry friction."""

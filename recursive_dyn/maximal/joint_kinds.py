@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
-from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.integrators.integrator import ModelEquations, numbers
 from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.maximal.joint_evaluator import JointEvaluator, evaluator_of
 from recursive_dyn.maximal.joint_functions import MOTION, MOVED, JointFunctions
 from recursive_dyn.maximal.poses import applied, inverse, logarithm
 from recursive_dyn.model.model import Model
@@ -23,17 +24,6 @@ _NEAR = 1e-8  # of |log|, rad and m: a joint that is met so well is not searched
 FAR = 0.3  # of |log|: beyond it what was followed from the last state may be another sheet of the joint
 _LONGEST = 0.7  # of a step, rad or m: longer ones follow a tangent too far
 _PLACES, _TRIES = 96, 6  # where a search looks, and from how many of these it starts
-
-
-class JointEvaluator(Evaluator):
-    """The compiled functions of a joint."""
-
-    _values: Parameters
-
-    @property
-    def parameters(self) -> Parameters:
-        """Values of the scene's parameters."""
-        return self._values
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +46,12 @@ class JointKind:
     places: Array
     slots: Array
     offsets: Array
-    starts: Array  # (n, nq) where a search may start
+    beginning: partial[Array]
+
+    @cached_property
+    def starts(self) -> Array:
+        """Configurations (n, nq) of the joint where a search may start."""
+        return self.beginning()
 
     def view(self) -> JointKind:
         """The same joints with values of the parameters of their own."""
@@ -143,26 +138,25 @@ def _kind(model: Model, equations: ModelEquations, members: Sequence[int], start
     links = [model.links[i] for i in members]
     joint = links[0].joint
     names = [name for name, _ in model.parameters]
-    evaluator = JointEvaluator(JointFunctions(joint, names), Parameters(model.parameters))
+    evaluator = evaluator_of(JointFunctions(joint, names), Parameters(model.parameters))
     offsets = np.zeros((len(links), joint.nq))
     if joint.nq == 1:
         offsets[:, 0] = numbers(equations, [link.offset for link in links])
     places = np.array([link.places for link in links], dtype=np.int64).reshape(len(links), joint.nq)
     slots = np.array([link.slots for link in links], dtype=np.int64).reshape(len(links), joint.nv)
     first = start[places[0]] + offsets[0]
-    return JointKind(
-        joint, evaluator, np.array(members), places, slots, offsets, _starts(model, joint, slots[0], first)
-    )
+    beginning = partial(_starts, [model.coordinates[s].limits for s in links[0].slots], joint, first)
+    return JointKind(joint, evaluator, np.array(members), places, slots, offsets, beginning)
 
 
-def _starts(model: Model, joint: JointProgram, slots: Array, first: Array) -> Array:
+def _starts(limits: Sequence[tuple[float, float]], joint: JointProgram, first: Array) -> Array:
     """Configurations of a joint to search from: its own, and random ones within the limits, the same every time."""
     rng, result = np.random.default_rng(11), [first]
     for _ in range(_PLACES if joint.nv else 0):
         q = np.concatenate([f.space.random(rng) for f in joint.factors])
         for f in joint.factors:
             for j in range(f.nv if f.space.flat else 0):
-                low, high = model.coordinates[slots[f.first_v + j]].limits
+                low, high = limits[f.first_v + j]
                 if np.isfinite(low) and np.isfinite(high):
                     q[f.first_q + j] = rng.uniform(low, high)
         result.append(q)

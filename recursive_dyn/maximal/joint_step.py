@@ -85,11 +85,15 @@ class JointStep(JointAction):
             return super().landed(q, v)
         return memory.bodies.q.copy(), memory.bodies.v.copy()
 
+    def warm_up(self) -> None:
+        if self._memory is None:
+            self._memory = _Memory(self.dynamics, self.implicit)
+
     def _at(self, q: Array, v: Array, h: float | None) -> _Memory:
         """Memory with this state of the bodies, for a step of h, None where one is over."""
+        self.warm_up()
         memory = self._memory
-        if memory is None:
-            memory = self._memory = _Memory(self.dynamics, self.implicit)
+        assert memory is not None
         bodies = memory.bodies
         if h is not None:
             bodies.settings[:] = h, self.dynamics.stabilization

@@ -10,7 +10,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.integrators.integrator import numbers
-from recursive_dyn.maximal.joint_kinds import JointEvaluator
+from recursive_dyn.maximal.joint_evaluator import JointEvaluator
 from recursive_dyn.maximal.loop_functions import ROWS, TOLD, LoopFunctions
 from recursive_dyn.model.model import WORLD, Model
 

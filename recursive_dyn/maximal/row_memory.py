@@ -8,9 +8,9 @@ import numpy as np
 
 from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, kernel_call
+from recursive_dyn.maximal.joint_evaluator import evaluator_of
 from recursive_dyn.maximal.joint_kinds import FAR, JointKind
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.loop_functions import ROWS as LOOPS
@@ -72,7 +72,7 @@ class RowMemory:
         first = 0
         for k, kind in enumerate(kinds):
             functions, m = RowFunctions(kind.joint, names), len(kind.numbers)
-            kernel: Kernel = Evaluator(functions, kind.evaluator.parameters).kernel(ROWS, jit.batch_width())
+            kernel: Kernel = evaluator_of(functions, kind.evaluator.parameters).kernel(ROWS, jit.batch_width())
             at = slice(first, first + m)
             q, v = (slice(ends[k], ends[k + 1]) for ends in self._firsts)
             given = [it.q[q], it.parent_poses[at], it.child_poses[at], it.parent_twists[at],

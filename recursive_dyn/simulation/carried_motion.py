@@ -43,7 +43,7 @@ def hung_anew(edit: Edit) -> list[int]:
 def carry_motion(edit: Edit, moved: Sequence[int], was: Frames, q: np.ndarray, v: np.ndarray) -> None:
     """Write into q (nq,) and v (nv,) of the new dynamics, which hold what is known by name, what goes on of bodies that
     were hung anew; was: of all bodies of the old dynamics."""
-    new, before = edit.new, _numbers_before(edit)
+    new, before = edit.new, numbers_before(edit)
     held, waiting = [], list(moved)
     while waiting:  # those whose parents are where they will be
         last = set(waiting)
@@ -71,7 +71,7 @@ def _towards_world(model: Model, index: int) -> list[int]:
     return result
 
 
-def _numbers_before(edit: Edit) -> np.ndarray:
+def numbers_before(edit: Edit) -> np.ndarray:
     """By number now (nb,) the number before, GONE of what is new."""
     result = np.full(edit.new.model.nb, GONE)
     old = (edit.bodies >= 0).nonzero()[0]

@@ -3,23 +3,23 @@ between them let them be, which their joint coordinates say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.nearest_state import placed, wanted_pose, wanted_velocity
+from recursive_dyn.maximal.hung_anew import put_on_joints
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.maximal.poses import applied
-from recursive_dyn.simulation.carried_motion import Frames, carry_motion, hung_anew
-from recursive_dyn.simulation.edits import Edit
+from recursive_dyn.maximal.poses import applied, coordinates_of, poses_of
+from recursive_dyn.model.model import WORLD
+from recursive_dyn.model.own_masses import own_masses
+from recursive_dyn.simulation.carried_motion import Frames, carry_motion, hung_anew, numbers_before
+from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.state import State
-from recursive_dyn.spatial.rotations import quaternion_to_matrix
 
 Array = np.ndarray
-
-_OPEN = 1e-6  # m or rad: a joint that is open by more was hung where its body was not
 
 
 def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], state: State) -> Array:
@@ -36,23 +36,39 @@ def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], sta
         return np.zeros(0)
     own = before.to_reduced(was.q, was.v, near if np.isfinite(near).all() else None)
     reduced = Edit.between(before.reduced, after.reduced)
-    Q, V = reduced.configuration(own[0]), reduced.velocity(own[1])
-    anew = hung_anew(reduced)
+    coordinates, anew, q, v = reduced.configuration(own[0]), hung_anew(reduced), *_by_link(state)
     if anew:
-        carry_motion(reduced, anew, frames(), Q, V)
-    places, twists = (x.reshape(after.model.nl, -1) for x in after.from_reduced(Q, V))
-    model, q, v = after.model, state.q.reshape(-1, 7), state.v.reshape(-1, 6)
-    came = {model.bodies[k].link for k in set(range(model.nb)) - set(edit.bodies.tolist())}
-    gaps = np.abs(after.joint_errors(state.q, None, Q)[0]).max(axis=-1, initial=0.0)
-    moved = {model.bodies[k].link for k in anew if gaps[model.bodies[k].link] > _OPEN}
-    for i, parent in enumerate(after.joints.parents[: after.joints.links].tolist()):
-        if i in came:
-            q[i], v[i] = places[i], twists[i]
-        elif i in moved or parent in moved:
-            moved.add(i)
-            turn = quaternion_to_matrix(places[i, 3:]).T @ quaternion_to_matrix(q[i, 3:])
-            q[i], v[i] = places[i], applied(turn, v[i].reshape(2, 3)).reshape(-1)
-    return Q
+        _as_bodies_moved(edit, after.inertias, anew, frames(), q, v)
+    bodies = after.model.bodies
+    came = {bodies[k].link for k in set(range(len(bodies))) - set(edit.bodies.tolist()) if bodies[k].jointed}
+    put_on_joints(after.joints, came, {bodies[k].link for k in anew if bodies[k].jointed}, q, v, coordinates)
+    return coordinates
+
+
+def _by_link(state: State) -> tuple[Array, Array]:
+    """(q (n, 7), v (n, 6)) of free bodies, which are the state's own numbers."""
+    return state.q.reshape(-1, 7), state.v.reshape(-1, 6)
+
+
+def _as_bodies_moved(edit: Edit, inertias: Array, anew: Sequence[int], was: Frames, q: Array, v: Array) -> None:
+    """Give links that were parts of others their pose and twist, and those that others became parts of the twist of
+    all their momenta together; inertias (n, 6, 6): of links now."""
+    model, before, known = edit.new.model, numbers_before(edit), set(edit.slots.tolist())
+    for k in anew:
+        link, (X, V) = model.bodies[k].link, (was[0][before[k]], was[1][before[k]])
+        if model.bodies[k].jointed and 6 * link not in known:
+            q[link], v[link] = coordinates_of(X), applied(X[:3, :3].T, V.reshape(2, 3)).reshape(-1)
+    masses = own_masses(model, dict(edit.new.parameters))
+    for link in {model.bodies[k].link for k in anew if not model.bodies[k].jointed} - {WORLD}:
+        momentum, X = np.zeros(6), poses_of(q[link])
+        for k in (k for k, body in enumerate(model.bodies) if body.link == link and before[k] != GONE):
+            Y, V = was[0][before[k]], was[1][before[k]]
+            arm = Y[:3, :3] @ masses.centers[k]
+            p = masses.masses[k] * (V[3:] + np.cross(V[:3], arm))
+            spin = Y[:3, :3] @ masses.inertias[k] @ Y[:3, :3].T @ V[:3]
+            momentum += np.concatenate([spin + np.cross(Y[:3, 3] + arm - X[:3, 3], p), p])
+        own = applied(X[:3, :3].T, momentum.reshape(2, 3)).reshape(-1)
+        v[link] = np.linalg.solve(inertias[link], own)
 
 
 def put(dynamics: Dynamics, state: State, near: Array, body: Any, pose: Any, velocity: Any) -> None:

@@ -62,6 +62,11 @@ class StepForces:
         if self.joints is not None:
             self.joints.coordinates = coordinates
 
+    def warm_up(self) -> None:
+        """Compile, or load, what joints between free bodies need."""
+        if self.joints is not None:
+            self.joints.warm_up()
+
     def begin(self, state: State, h: float) -> None:
         """A step of h begins."""
         state.keep_time()

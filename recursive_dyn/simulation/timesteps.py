@@ -160,6 +160,7 @@ class Timesteps:
         """Have all that timesteps need."""
         with waiting("preparing the steps of a simulation"):
             self.ready().warm_up(self.events)
+            self._forces.warm_up()
             if self._forces.constrained:
                 self._dynamics.kernel("project")
 

@@ -1,10 +1,14 @@
 """Joints and constraints between free bodies break: loads in closed form and as in joint coordinates, what goes on."""
 
+import time
+
 import numpy as np
 import pytest
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.simulation.breaking import prepare_breaks
 from scene import Body, Scene, joints, shapes
 
 H, G = 1 / 240, 9.81
@@ -176,3 +180,58 @@ def test_contact_loads_a_pin_and_breaks_it_in_a_game():
             assert [broken.constraint for broken in told] == ["pin"] * count
             if not count:
                 assert sim._timesteps.loads.constraints.peaks["pin"] == pytest.approx(2.5 * G, rel=2e-2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_was_welded_goes_on_as_it_moved(method):
+    """A load that is cut off the carrier that it was fixed to, in motion; then it is welded to it again."""
+    scene = Scene(gravity=(0, 0, 0))
+    carrier = scene.world.attach(Body("carrier", mass=2.0, inertia=np.eye(3) * 0.3), joints.free())
+    load = Body("load", mass=1.0, inertia=np.diag([0.1, 0.2, 0.15]), center_of_mass=(0, 0.1, -0.2))
+    carrier.attach(load, joints.fixed(), rd.pose((0.3, 0, -0.5), (0.4, 0.5, 0.6)))
+    sim = running(scene, method)
+    sim.v = [0.5, -0.7, 0.9, 0.1, 0.2, 0.3]
+    sim.step(50)
+    poses, twists = sim.frames()
+    momentum, place = sim.dynamics.momentum(sim.q, sim.v), carrier.children[0].place
+    scene.cut("load")
+    sim.update(scene.compile(method))
+    np.testing.assert_allclose(sim.frames()[0], poses, atol=1e-12)
+    np.testing.assert_allclose(sim.frames()[1], twists, atol=1e-12)
+    np.testing.assert_allclose(sim.dynamics.momentum(sim.q, sim.v), momentum, atol=1e-12)
+    sim.v = sim.v + np.arange(12) * 0.01
+    momentum = sim.dynamics.momentum(sim.q, sim.v)
+    energy = sim.dynamics.kinetic_energy(sim.q, sim.v)
+    scene.swap("load", joints.fixed(), parent="carrier", at=place)
+    sim.update(scene.compile(method))
+    assert sim.dynamics.nv == 6 and sim.dynamics.kinetic_energy(sim.q, sim.v) < energy
+    np.testing.assert_allclose(sim.dynamics.momentum(sim.q, sim.v), momentum, atol=1e-12)
+
+
+def test_a_cut_among_many_makes_no_program_of_the_whole_tree():
+    scene = rope(300)
+    sim = running(scene, "velocity_constraints")
+    sim.step(2)
+    scene.cut("rod150")
+    sim.update(scene.compile("velocity_constraints"))
+    sim.step(2)
+    assert not sim.dynamics.reduced.compiled_functions
+    assert np.abs(sim.dynamics.joint_errors(sim.q, None, sim.joint_coordinates)[0]).max() < 1e-6
+
+
+def test_what_is_prepared_for_a_break_is_not_compiled_in_it():
+    """The joint of the body that is cut off then is one that the scene did not have."""
+    scene = rope(3)
+    scene["rod1"].breaks_at(force=1.0)
+    sim = running(scene, "velocity_constraints")
+    sim.warm_up()
+    prepare_breaks(sim)
+    while not sim.preparing.idle:
+        time.sleep(0.01)
+    made = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Evaluator, "_of_program", lambda self, function, *rest: made.append(function))
+        sim.step()
+        broken = [joint.body for joint in sim.broken]
+        sim.step(2)
+    assert broken == ["rod1"] and not made

@@ -84,7 +84,7 @@ class JointAction:
         turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
         passing = h * (rows.bias + rows.rates(d.joints, turned))
         straight = np.empty_like(twists)
-        coasting(inertias, np.linalg.inv(inertias), twists, straight)
+        coasting(inertias, twists, straight)
         opening = h * rows.rates(d.joints, straight) - passing
         system = self._system(rows, passing, h, passing + AHEAD * opening)
         if np.isinf(system.softness).all():

@@ -180,8 +180,8 @@ def over_step(
     if s.method[0] == SPRUNG:
         pulled(it, s, on.forces)
     for i in range(n):
-        _free(on, i, h)
-    coasting(on.inertias, on.inverses, it.twists, on.straight)
+        _free(on, i, h, s.method[0] == SPRUNG)
+    coasting(on.inertias, it.twists, on.straight)
     assemble(it, s, h, on.straight, h)
     if lacking_from(it, s, on.free):
         on.change[:] = 0.0
@@ -224,15 +224,15 @@ def landing(
 
 
 @compiled
-def _free(on: BodyArrays, i: int, h: float) -> None:
-    """free <- v + h (a + [0; omega x v]), in the axes of the step's start, with the forces there are."""
+def _free(on: BodyArrays, i: int, h: float, pushed: bool) -> None:
+    """free <- v + h (a + [0; omega x v]), in the axes of the step's start, with the forces there are, if any."""
     x, a, f = on.v[6 * i : 6 * i + 6], on.accelerations.outputs[6 * i : 6 * i + 6], on.forces[i]
     to, M = on.free[i], on.inverses[i]
     for k in range(6):
-        pushed = 0.0
-        for m in range(6):
-            pushed += M[k, m] * f[m]
-        to[k] = x[k] + h * (a[k] + pushed)
+        more = 0.0
+        for m in range(6 if pushed else 0):
+            more += M[k, m] * f[m]
+        to[k] = x[k] + h * (a[k] + more)
     to[3] += h * (x[1] * x[5] - x[2] * x[4])
     to[4] += h * (x[2] * x[3] - x[0] * x[5])
     to[5] += h * (x[0] * x[4] - x[1] * x[3])

@@ -197,14 +197,16 @@ class PyBulletMirror:
         """Let two bodies collide or not from now on, with a material of their own; see :meth:`Scene.pair`."""
         self.scene.pair(a, b, collide, material)
         self._surroundings.forget_pairs()
+        if isinstance(self.sim, Simulation):
+            self.sim.wake()
         with self._connection.guard():
             self._mirrored.pair_again(getattr(a, "name", a), getattr(b, "name", b))
 
     def image(self, width: int = 640, height: int = 480, camera: Camera | None = None, samples: int = 1) -> np.ndarray:
         """A picture of the last ``sync``: red, green, blue, (height, width, 3), uint8. It needs no display.
 
-        A camera that leaves its target and distance open frames the scene as it was at the first picture, so that a
-        film does not shake. ``samples=4`` smooths edges and takes four times as long.
+        A camera that leaves its target and distance open frames the scene as at the first picture, so that films do not
+        shake. ``samples=4`` smooths edges and takes four times as long.
         """
         check_picture(self._renderer, width, height, samples)
         view = Camera() if camera is None else camera
@@ -231,10 +233,8 @@ class PyBulletMirror:
         self._draw(Triangles.shaded(*checked(vertices, faces)).two_sided(), color)
 
     def close(self) -> None:
-        """Remove the mirror's bodies and files, and the connection if the mirror opened it; harmless when repeated.
-
-        The simulation then touches nothing any more.
-        """
+        """Remove the mirror's bodies and files, and the connection if the mirror opened it; harmless when repeated. The
+        simulation then touches nothing any more."""
         if self._felt and self._feeling is not None:
             self._feeling.surroundings = None
         self._connection.close()

@@ -47,6 +47,11 @@ class ClosedSurroundings:
         self._pairs: PairRoom = pair_room(shapes, _ROOM * shapes + 16)
         self._given: tuple[Any, ...] = ()
 
+    @property
+    def calm(self) -> bool:
+        """Nothing else moves."""
+        return True
+
     def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout:
         """What a step asks, bound."""
         known = self._given

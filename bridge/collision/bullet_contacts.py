@@ -43,11 +43,13 @@ class BulletContacts:
         self._keys, self._rows = np.zeros(_ROOM, dtype=np.int64), np.zeros((_ROOM, 5))  # of pairs to be put in there
         self._insert = insert.bind(self._keys, self._rows, self.frictions)
 
-    def others(self, count: int, last: int) -> list[str]:
-        """What each B of ``count`` contacts is called where nothing moves it, if as many were found ``last``."""
+    def others(self, keys: np.ndarray, ids: np.ndarray, ranks: np.ndarray) -> list[str]:
+        """What each B of contacts with these keys (n,) is called where nothing moves it; ids: of Bullet's bodies;
+        ranks: by id."""
+        number = {rank: k for k, rank in zip(ids.tolist(), ranks[ids].tolist(), strict=True)}
+        found = [number.get(key & LOW, NOBODY) if key >= 0 else NOBODY for key in keys.tolist()]
         names = self._connection.bodies
-        ids = self.aside.others[: int(self.aside.sizes[0])].tolist() if count == last else []
-        return [names.get(k) or of_bullet(k) for k in ids] + [WORLD] * (count - len(ids))
+        return [WORLD if k == NOBODY else names.get(k) or of_bullet(k) for k in found]
 
     def forget(self) -> None:
         """Materials, pairs or ids were changed: combine materials anew."""

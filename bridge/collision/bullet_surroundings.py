@@ -18,7 +18,6 @@ from bridge.collision.looking import ALL, UNSEEN, Haste, Look
 from bridge.collision.placed import Placed
 from bridge.collision.population import Population
 from bridge.collision.routes import DirectRoute, OrdinaryRoute, Route
-from bridge.outsiders import WORLD
 from recursive_dyn.codegen.compiled import Floats
 from recursive_dyn.contact.contact_buffer import ContactBuffer, ContactTable
 from recursive_dyn.contact.contact_record import Contact
@@ -89,6 +88,11 @@ class BulletSurroundings:
         self.detect_into(simulation, buffer)
         return buffer.contacts()
 
+    @property
+    def calm(self) -> bool:
+        """Whether there is nothing but the mirror's own bodies."""
+        return not self._population.shared
+
     def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout | None:
         """What a step asks of Bullet, bound, unless Bullet has something to move."""
         if self._population.lively:
@@ -132,7 +136,7 @@ class BulletSurroundings:
                 step_bullet(self._client, h)
                 self._placed.forget()
                 if self._crowd:
-                    self._answer(contacts)
+                    self._crowd.answer(contacts, len(self._scene.names), self._connection.bodies)
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
@@ -197,8 +201,9 @@ class BulletSurroundings:
         return contacts.records(self._scene.names, self.others(contacts))
 
     def others(self, contacts: Contacts) -> list[str]:
-        """What B is called, of each contact of the last detection, where nothing moves it."""
-        return self._contacts.others(len(contacts), self._buffer.count)
+        """What B is called, of each contact, where nothing moves it."""
+        population = self._population
+        return self._contacts.others(contacts.key, population.census.ids, population.known.ranks)
 
     def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
         """Write what Bullet finds, and what the planes do."""
@@ -285,16 +290,3 @@ class BulletSurroundings:
         if not self._population.lively:
             self._crowd = Crowd((), self._client)
         self._haste = self._bound = None
-
-    def _answer(self, contacts: Contacts) -> None:
-        """Put the crowd where the solve has it, and those that Bullet pushed away from a mirror as if alone."""
-        crowd, count, names = self._crowd, len(self._scene.names), self._connection.bodies
-        solved, pushed = np.zeros(len(crowd), dtype=bool), np.zeros(len(crowd), dtype=bool)
-        for side in (contacts.a, contacts.b):
-            solved[side[side >= count] - count] = True
-        numbers = {body.id: k for k, body in enumerate(crowd.bodies)}
-        for point in pybullet.getContactPoints(physicsClientId=self._client):
-            for free, other in ((point[1], point[2]), (point[2], point[1])):
-                if free in numbers and names.get(other, WORLD) != WORLD:
-                    pushed[numbers[free]] = True
-        crowd.finish(contacts.free, solved, pushed & ~solved)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pybullet
 
-from bridge.outsiders import of_bullet
-from recursive_dyn.contact.contacts import FreeBodies
+from bridge.outsiders import WORLD, of_bullet
+from recursive_dyn.contact.contacts import Contacts, FreeBodies
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
 
 
@@ -112,7 +112,22 @@ class Crowd:
         """Put every body back where it was before ``place``, if it came to that: to the bit if we had put it there."""
         return_to(self._start, self.bodies, self._client)
 
-    def finish(self, free: FreeBodies, solved: np.ndarray, touched: np.ndarray) -> None:
+    def answer(self, contacts: Contacts, count: int, names: Mapping[int, str]) -> None:
+        """Put them where the solve has them, and those that Bullet pushed away from a mirror as if alone.
+
+        count: of the scene's bodies, behind which contacts number these; names: of all mirrored ones, by Bullet's id.
+        """
+        solved, pushed = np.zeros(len(self), dtype=bool), np.zeros(len(self), dtype=bool)
+        for side in (contacts.a, contacts.b):
+            solved[side[side >= count] - count] = True
+        numbers = {body.id: k for k, body in enumerate(self.bodies)}
+        for point in pybullet.getContactPoints(physicsClientId=self._client):
+            for free, other in ((point[1], point[2]), (point[2], point[1])):
+                if free in numbers and names.get(other, WORLD) != WORLD:
+                    pushed[numbers[free]] = True
+        self._finish(contacts.free, solved, pushed & ~solved)
+
+    def _finish(self, free: FreeBodies, solved: np.ndarray, touched: np.ndarray) -> None:
         """After Bullet's own step: where the solve knows better, its poses and velocities.
 
         solved (m,): bodies that the solve moved. touched (m,): others that Bullet pushed away from a mirror, which the

@@ -21,7 +21,8 @@ class Settings:
     that resting contacts stay found; push_speed: speed, m/s, at which what overlaps is pushed apart at most, and what
     lies beyond a limit back; detect: "step" finds contacts anew in every timestep, "frame" once a call of ``step`` or
     ``advance`` (in every one while Bullet's own bodies are about); substeps: most parts that a timestep may be cut
-    into where something moves so fast that it would pass through another body (1: never).
+    into where something moves so fast that it would pass through another body (1: never); sleep_after: how long what
+    touches each other must have been at rest, s, to sleep until anything acts on it (inf: never).
     """
 
     iterations: int = 200
@@ -32,6 +33,7 @@ class Settings:
     push_speed: float = PUSH_SPEED
     detect: str = "step"
     substeps: int = 16
+    sleep_after: float = float("inf")
 
     def __setattr__(self, name: str, value: object) -> None:
         _check(name, value)
@@ -45,9 +47,10 @@ def _check(name: str, value: object) -> None:
         if value not in ("step", "frame"):
             raise StateError(f"contact.detect is 'step' or 'frame', not {value!r}")
         return
-    if name == "microseconds":
+    if name in ("microseconds", "sleep_after"):
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise StateError(f"contact.microseconds must be > 0, float('inf') for no limit, not {value!r}")
+            none = "no limit" if name == "microseconds" else "never"
+            raise StateError(f"contact.{name} must be > 0, float('inf') for {none}, not {value!r}")
         return
     whole = name in ("iterations", "substeps")
     if whole:

@@ -41,6 +41,10 @@ YIELDING = (1e-3, 1e-2, 1e-1)  # share of what its impulse does by which a conta
 MOST_DIRECT_ROWS = 160  # beyond which sweeps are cheaper than elimination
 BOUND_WIDTH = 1e-9  # relative distance from a cone or bound at which a row counts as being on it
 
+# Sleep
+RESTING_SPEED = 1e-4  # m/s and rad/s, of bodies: a hundred times what solves may leave, as stacks add it up
+RESTING_WAY = 1e-5  # m and rad, of coordinates: how far what rests may get in all, so that nothing that creeps sleeps
+
 # Impacts
 IMPACTS = 60  # one after the other within a step: what still approaches then gives nothing back
 

@@ -44,6 +44,11 @@ class Detection:
         direct = hasattr(surroundings, "detect_into")  # a Protocol takes a hundred calls to say so
         self._direct = cast(DirectSurroundings, surroundings) if direct else None
 
+    @property
+    def calm(self) -> bool:
+        """Whether nothing moves but the simulation's own bodies."""
+        return self._direct is not None and self._direct.calm
+
     def lookout(self, present: Present | None, buffer: ContactBuffer, h: Floats, settings: Settings) -> Lookout | None:
         """What a step takes of the surroundings in machine code; None where they have none."""
         if self._direct is not None:

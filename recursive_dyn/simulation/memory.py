@@ -19,6 +19,7 @@ from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.coordinate_rows import renumbered_rows, row_count
 from recursive_dyn.simulation.edits import GONE, Edit, moved
 from recursive_dyn.simulation.momentum import Momentum, no_momentum
+from recursive_dyn.simulation.sleeping import Slept, slept
 
 _STAGES = ("flight", "detection", "solve")
 
@@ -31,7 +32,7 @@ class KeptArrays(NamedTuple):
     all this is the last; totals: impulses by number over all parts, told (1,): of how many rows, numbers: of those, in
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
-    pressed, by coordinate.
+    pressed, by coordinate; slept: who sleeps.
     """
 
     rows: Floats
@@ -47,6 +48,7 @@ class KeptArrays(NamedTuple):
     steps: Integers
     joints: Floats
     pressed: Floats
+    slept: Slept
 
 
 @dataclass
@@ -73,7 +75,7 @@ class Memory:
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.reduced.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
-            np.zeros(dynamics.nv),
+            np.zeros(dynamics.nv), slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)),
         )  # fmt: skip
         self.acted: Acted | None = None
         self._empty = 0  # how many steps there were when all was forgotten
@@ -134,6 +136,7 @@ class Memory:
             a = self.arrays
             a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:] = 0.0, 0, 0, 0, 1
             a.pressed[:] = 0
+            a.slept.rested[:], a.slept.contacts[:] = 0.0, 0
             a.steps[0] += 1
             self._empty = self._steps
 
@@ -180,12 +183,14 @@ class Memory:
         """Mean wrenches (nb, 6) of all contacts on bodies, over the last part of a step, world axes about ``origins``
         (nb, 3)."""
         table, n, result = self.contacts.table, self.contacts.count, np.zeros((len(origins), 6))
+        asleep = int(self.arrays.slept.contacts[0])  # contacts that carry what they do in a whole step
         for side, sign, owners in ((0, 1.0, table.a[:n]), (1, -1.0, table.b[:n])):
             own = np.flatnonzero((owners >= 0) & (owners < len(origins)))
-            bodies, forces = owners[own], sign * table.impulses[own]
-            moments = np.cross(table.points[own, side] - origins[bodies], forces) + sign * table.moments[own]
+            bodies, parts = owners[own], np.where(own < asleep, sign, sign * float(self.arrays.parts[0]))[:, None]
+            forces = parts * table.impulses[own]
+            moments = np.cross(table.points[own, side] - origins[bodies], forces) + parts * table.moments[own]
             np.add.at(result, bodies, np.concatenate([moments, forces], axis=1))
-        return result * (float(self.arrays.parts[0]) / timestep)
+        return result * (1.0 / timestep)
 
 
 def _become(target: tuple[object, ...], source: tuple[object, ...]) -> None:

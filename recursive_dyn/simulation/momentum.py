@@ -118,12 +118,13 @@ def settled(
     h: float,
     contacts: ContactTable,
     count: int,
+    asleep: Integers,
     present: FrameArrays,
 ) -> None:
     """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
 
     drives (nv,): 1 for slots with motors; acting (nv,): as of a flight. contacts: the first ``count``, whose points are
-    where ``located`` was asked; present: not known after this.
+    where ``located`` was asked; asleep (k,): 1 for trees that sleep, or empty; present: not known after this.
     """
     measured = present.momenta
     for k in range(len(trees.bases)):
@@ -135,7 +136,10 @@ def settled(
         for i in range(6):
             slot = trees.slots[k, i]
             pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
-        if pushed:  # a force of the user's or a motor on the base: what the step made of it stands
+        if len(asleep) > 0 and asleep[k] != 0:
+            owed.linear[k] = 0.0
+            owed.spin[k] = 0.0
+        elif pushed:  # a force of the user's or a motor on the base: what the step made of it stands
             owed.linear[k] = measured[at + LINEAR : at + SPIN]
             owed.spin[k] = measured[at + SPIN : at + INERTIA]
         else:

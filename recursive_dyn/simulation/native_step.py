@@ -2,87 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
-
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
+from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import (
-    BodyFrames,
     Changes,
     FreeInertias,
-    GeneralizedRows,
     ImpulseProblem,
-    LoneBodies,
     Options,
     earlier_of,
 )
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated
 from recursive_dyn.simulation.actuation import aim, exceeded, told
-from recursive_dyn.simulation.coordinate_rows import RowSources, active_rows, first_motor, first_rows, passed
-from recursive_dyn.simulation.engine import FlightArrays
+from recursive_dyn.simulation.coordinate_rows import active_rows, first_motor, first_rows, passed
+from recursive_dyn.simulation.falling_asleep import fell_asleep, keep_contacts
 from recursive_dyn.simulation.flight import DONE, LOST, flown
-from recursive_dyn.simulation.impulses import ImpulseArrays, moved, swinging
+from recursive_dyn.simulation.impulses import moved, swinging
 from recursive_dyn.simulation.lone_bodies import kicked, moving_alone, straight
-from recursive_dyn.simulation.memory import KeptArrays
-from recursive_dyn.simulation.momentum import FloatingTrees, Momentum, located, remembered, settled, started
-from recursive_dyn.simulation.present import FrameArrays, seen
-from recursive_dyn.simulation.pressed import PressedTrees, note_pressed, only_pressed, pressed_before, put_in, share_out
+from recursive_dyn.simulation.momentum import located, remembered, settled, started
+from recursive_dyn.simulation.present import seen
+from recursive_dyn.simulation.pressed import note_pressed, only_pressed, pressed_before, put_in, share_out
+from recursive_dyn.simulation.sleeping import WOKEN, is_asleep, put_back, rouse, sifted, told_asleep
+from recursive_dyn.simulation.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.touches import Touches, note
-
-
-class StepArrays(NamedTuple):
-    """All that a step reads and writes but contacts, in memory that stays where it is.
-
-    q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
-    there on until all of it is done. settings (11,): as in Options, but before the last two the time for which damping
-    and springs enter the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources,
-    impulses: see there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which
-    one of how many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them.
-    numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
-    are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far.
-    """
-
-    q: Floats
-    v: Floats
-    clock: Floats
-    tau: Floats
-    parameters: Floats
-    start_q: Floats
-    start_v: Floats
-    flown: Integers
-    settings: Floats
-    placed: Integers
-    flight: FlightArrays
-    present: FrameArrays
-    frames: BodyFrames
-    trees: FloatingTrees
-    owed: Momentum
-    lone: LoneBodies
-    sources: RowSources
-    part: Integers
-    times: Floats
-    rows: GeneralizedRows
-    impulses: ImpulseArrays
-    numbers: Integers
-    counts: Integers
-    facts: Floats
-    kept: KeptArrays
-    other: FlightArrays
-    pressed: PressedTrees
-    noted: Integers
-
-
-class FreeRoom(NamedTuple):
-    """Room for free bodies, of which there are size[0], and for what a solve does to them, as in Changes."""
-
-    size: Integers
-    given: FreeInertias
-    twists: Annotated[np.ndarray, float, 6]
-    ways: Annotated[np.ndarray, float, 6]
 
 
 @compiled
@@ -100,15 +45,31 @@ def fly(s: StepArrays) -> int:
     s.start_q[:] = s.q
     s.start_v[:] = s.v
     s.flown[0] = 1
+    asleep = _asleep(s)
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
         s.present.start_twists[:] = s.present.twists
+        if s.sleep.all[0]:
+            return DONE
         started(s.trees, s.kept.momentum, s.owed, s.present)
     code = _flown(s)
+    if asleep > 0 and code == DONE:
+        put_back(s.sleep, s.kept.slept, s.q, s.v)
     if code == DONE and s.placed[0] and not seen(s.present, s.q, s.v, s.parameters):
         return LOST
     return code
+
+
+@compiled
+def _asleep(s: StepArrays) -> int:
+    """How many trees sleep in a step, after those woke that anything acts on."""
+    it, known = s.sleep, s.kept.slept
+    if len(it.restless) == 0:
+        return 0
+    drives, step = s.sources.motors.motors.drives, s.settings[0] * float(s.part[1])
+    rouse(it, known, s.q, s.v, s.tau, drives, s.flight.acting, s.parameters, step)
+    return told_asleep(it, known, s.present.asleep)
 
 
 @compiled
@@ -140,8 +101,15 @@ def solve_and_settle(
 ) -> int:
     """What impulses make of where the flight led, with the momentum that is owed: DONE, or LOST if it is not finite.
 
-    counts say what was solved for: nothing where there are constraints only, which the flight meets.
+    counts say what was solved for: nothing where there are constraints only, which the flight meets. WOKEN where
+    something touches what slept.
     """
+    if s.sleep.all[0]:
+        contacts.size[0] = s.counts[0] = s.counts[1] = s.counts[2] = 0
+        return DONE
+    sleepy = len(s.sleep.restless) > 0
+    if sleepy and not sifted(s.sleep, s.kept.slept, contacts):
+        return WOKEN
     n, it = contacts.size[0], s.sources.motors
     located(s.trees, s.owed, s.present)
     moving_alone(s.trees, s.owed, s.present, s.lone)
@@ -151,13 +119,16 @@ def solve_and_settle(
         straight(s.trees, s.lone, s.present, s.impulses.changes.q)
         if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
             return LOST
+        if sleepy:
+            put_back(s.sleep, s.kept.slept, s.q, s.v)
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
         if len(s.trees.bases) > 0:
             kicked(s.owed, s.lone)
             drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
-            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, s.present)
+            asleep = s.sleep.floating
+            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, asleep, s.present)
             if not seen(s.present, s.q, s.v, s.parameters):
                 return LOST
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
@@ -218,13 +189,14 @@ def _problem(
 def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
     """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
 
-    Events are counted; where this is a whole step time goes on. 0, or 1 if there is no room for all pairs that may
-    touch: then nothing was done.
+    Events are counted; where this is a whole step time goes on. 0, or 1 if there is no room for all contacts, or for
+    all pairs that may touch: then nothing was done.
     """
-    n, rows = s.counts[0], s.counts[2]
-    if touches.size[0] + n > len(touches.a):
+    n, rows, slept = s.counts[0], s.counts[2], s.kept.slept.contacts[0]
+    if touches.size[0] + n + slept > len(touches.a) or n + slept > len(kept.gaps):
         return 1
-    copy_contacts(contacts, kept, n)
+    _rest(s, contacts)
+    keep_contacts(s.sleep, s.kept.slept, contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts
     s.kept.rows[:] = 0.0
@@ -240,11 +212,13 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
             s.kept.told[0] += 1
         else:
             s.kept.totals[number] += impulse
-    if len(s.trees.bases) > 0:
+    if len(s.trees.bases) > 0 and s.sleep.all[0] == 0:
         remembered(s.kept.momentum, s.owed)
     if pressed_before(s.pressed, s.kept.pressed) > 0:
         s.noted[1] += 1
-    s.kept.pressed[:] = s.pressed.left
+    for k in range(len(s.pressed.left)):
+        if len(s.sleep.restless) == 0 or not is_asleep(s.kept.slept, s.sleep.slots[k]):
+            s.kept.pressed[k] = s.pressed.left[k]
     s.kept.tolerance[0] = s.settings[6]
     if n + s.counts[1] > 0 and s.facts[3] > s.settings[6]:
         s.noted[0] += 1
@@ -252,8 +226,30 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     s.kept.times[2:] = s.times[3:5]
     s.kept.steps[0] += 1
     s.kept.parts[0] = s.part[1]
-    note(contacts, touches, bodies)
+    note(kept, touches, bodies)
     if s.part[1] == 1:
         s.clock[0] += s.settings[0]
     s.flown[0] = 0
     return 0
+
+
+@compiled
+def _rest(s: StepArrays, contacts: ContactTable) -> None:
+    """Let fall asleep who rested for long enough: they stand, and nothing is owed to them."""
+    it, known, owed = s.sleep, s.kept.slept, s.owed
+    if len(it.restless) == 0 or it.all[0]:
+        return
+    drives, h = s.sources.motors.motors.drives, s.settings[0]
+    if not fell_asleep(
+        it, known, contacts, s.present.twists, s.q, s.v, s.tau, drives, s.flight.acting, s.parameters, h,
+        h * float(s.part[1]),
+    ):  # fmt: skip
+        return
+    seen(s.present, s.q, s.v, s.parameters)
+    s.present.known[0] = 0
+    if len(it.bases) > 0:
+        for k in range(len(it.bases)):
+            if is_asleep(known, it.bases[k]):
+                owed.linear[k] = 0.0
+                owed.spin[k] = 0.0
+        owed.v[:] = s.v

@@ -20,13 +20,14 @@ from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.state_transfer import TURNING, PackedNumbers
+from recursive_dyn.simulation.state_transfer import SLEEPING, TURNING, PackedNumbers
 
 MAGIC, VERSION = b"RDYN", 4
 _HEAD = struct.Struct("<4sHHII8s7I")  # magic, version, flags, length, checksum, mark; counts
 _CLOCKS = struct.Struct("<2d")
-# tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed
-_FORCED, _CARRIED, _TURNED, _FOUND, _PRESSED = 1, 2, 4, 8, 16
+# tau is not zero; momenta are carried; contacts have moments; joints between free bodies were found; trees are pressed;
+# trees rest or sleep
+_FLAGS = 1, 2, 4, 8, 16, 32
 _BODY, _KEY = "<i4", "<i8"
 Data = bytes | bytearray | memoryview
 
@@ -80,6 +81,11 @@ def packed(
     pressed = bool(kept.pressed.any())
     if pressed:
         parts.append(kept.pressed.tobytes())
+    slept, asleep = kept.slept, int(kept.slept.contacts[0])
+    rested = bool(slept.rested.any())
+    if rested:
+        parts += [numbers.tobytes() for numbers in (slept.rested, slept.q, slept.parameters, slept.step)]
+        parts.append(np.float64(asleep).tobytes())
     if carried:
         parts += [momentum.linear.tobytes(), momentum.spin.tobytes()]
     parts += [kept.rows[rows].tobytes(), table.points[:n, 1].tobytes(), table.gaps[:n].tobytes()]
@@ -89,12 +95,16 @@ def packed(
     turning = table.levels[:n].nonzero()[0]
     known = turning, table.levels[turning], table.debts[turning], table.ways[turning], table.normals[turning]
     parts.append(np.column_stack([*known, table.arms[turning].reshape(-1, 6)]).tobytes())
+    first = slice(asleep)
+    whose = table.a[first], table.b[first], table.points[first, 0], table.normals[first], table.frictions[first]
+    parts.append(np.column_stack(whose).tobytes())
     parts += [vector.tobytes() for _, *given in forces for vector in given]
     pushed, called = np.array([number for number, *_ in forces], _KEY), "\n".join(names).encode()
     parts += [rows.astype(_KEY).tobytes(), table.keys[:n].tobytes(), pushed.tobytes()]
     parts += [pairs.astype(_BODY).tobytes(), called]
     body = b"".join(parts)
-    flags = _FORCED * forced | _CARRIED * carried | _TURNED * turned | _FOUND * found | _PRESSED * pressed
+    there = forced, carried, turned, found, pressed, rested
+    flags = sum(flag for flag, holds in zip(_FLAGS, there, strict=True) if holds)
     trees = len(momentum.linear) if carried else 0
     counts = _Counts(len(forces), trees, len(rows), n, len(turning), len(pairs), len(called))
     return _HEAD.pack(MAGIC, VERSION, flags, len(body), zlib.crc32(body), mark, *counts) + body
@@ -125,7 +135,7 @@ def unpacked(
     if known != mark:
         raise StateError("the snapshot is of another scene: other bodies, joints, masses, or another timestep")
     try:
-        if flags & ~(_FORCED | _CARRIED | _TURNED | _FOUND | _PRESSED):
+        if flags & ~sum(_FLAGS):
             raise ValueError
         found = _read(body, flags, counts, state, parameters, memory)
     except ValueError:
@@ -140,22 +150,17 @@ def _read(
     """The parts of a body, one after the other: floats, integers, pairs, names."""
     f, t, r, n, l, p, e = counts
     nq, nv = len(state.q), len(state.v)
-    known_flags = _FORCED, _CARRIED, _TURNED, _FOUND, _PRESSED
-    forced, carried, turned, known, pressed = (int(bool(flags & flag)) for flag in known_flags)
+    forced, carried, turned, known, pressed, rested = (int(bool(flags & flag)) for flag in _FLAGS)
     trees = t if carried else 0
-    own = (
-        2
-        + nq
-        + nv
-        + len(parameters)
-        + nv * (forced + pressed)
-        + known * len(memory.arrays.joints)
-        + 6 * trees
-        + r
-        + 7 * n
-        + 3 * n * turned
-        + TURNING * l
-    )
+    own = 2 + nq + nv + len(parameters) + nv * (forced + pressed) + known * len(memory.arrays.joints)
+    s = 0  # contacts of what sleeps
+    if rested:
+        own += nv + nq + len(parameters) + 2
+        asleep = float(np.frombuffer(body, "<f8", 1, 8 * own - 8)[0])
+        if not 0.0 <= asleep <= n:
+            raise ValueError
+        s = int(asleep)
+    own += 6 * trees + r + 7 * n + 3 * n * turned + TURNING * l + SLEEPING * s
     floats = np.frombuffer(body, "<f8", own + 9 * f)
     whole = np.frombuffer(body, _KEY, r + n + f, 8 * len(floats))
     at = 8 * (len(floats) + len(whole))
@@ -169,7 +174,7 @@ def _read(
     if f:
         vectors = floats[own:].reshape(-1, 3, 3).copy()
         forces = [(number, *given) for number, given in zip(whole[r + n :].tolist(), vectors, strict=True)]
-    sizes = np.array((forced, carried, turned, r, n, p, l, known, pressed), dtype=np.int64)
+    sizes = np.array((forced, carried, turned, r, n, p, l, known, pressed, rested, s), dtype=np.int64)
     return Unpacked(PackedNumbers(floats, whole, pairs, sizes), float(floats[1]), forces, names)
 
 
@@ -181,7 +186,10 @@ def _check(found: Unpacked, memory: Memory, bodies: int) -> None:
     good = good and (pairs.size == 0 or bool(pairs.min() >= -1 and pairs.max() < bodies + len(found.names)))
     good = good and all(0 <= body < bodies for body, *_ in found.forces)
     good = good and bool(np.isfinite(numbers.floats).all())
-    at = len(numbers.floats) - 9 * len(found.forces) - TURNING * int(numbers.sizes[6])
+    whose = len(numbers.floats) - 9 * len(found.forces) - SLEEPING * int(numbers.sizes[10])
+    sides = numbers.floats[whose : whose + SLEEPING * int(numbers.sizes[10])].reshape(-1, SLEEPING)[:, :2]
+    good = good and bool(((sides >= -1) & (sides < bodies)).all())
+    at = whose - TURNING * int(numbers.sizes[6])
     turning = numbers.floats[at : at + TURNING * int(numbers.sizes[6])].reshape(-1, TURNING)
     good = good and bool(((turning[:, 0] >= 0) & (turning[:, 0] < numbers.sizes[4])).all())
     good = good and bool(np.isin(turning[:, 1], (PLACED, LASTING)).all())

@@ -16,7 +16,7 @@ class FrameArrays(NamedTuple):
     """Where the bodies (nb of them) are at the state q, v with these parameters, if known (1,) is 1.
 
     frames: the program, whose outputs are poses (16 nb,), twists (6 nb,), and momenta, the numbers of the trees that
-    float; start_twists (6 nb,): at the start of the step.
+    float; start_twists (6 nb,): at the start of the step; asleep (nb,): 1 for bodies that sleep in it.
     """
 
     frames: ProgramCall
@@ -24,6 +24,7 @@ class FrameArrays(NamedTuple):
     twists: Floats
     momenta: Floats
     start_twists: Floats
+    asleep: Integers
     q: Floats
     v: Floats
     parameters: Floats
@@ -33,7 +34,8 @@ class FrameArrays(NamedTuple):
 class Present:
     """poses (nb, 4, 4), twists (nb, 6), momenta (k, FLOATING) of what floats: of all at the last state given to
     ``update``, as ``Dynamics`` has them; frames (22 nb,): the twists behind the poses; start_twists (nb, 6): those at
-    the start of the step, or part of one, that is being taken. To be read only.
+    the start of the step, or part of one, that is being taken; asleep (nb,): 1 for bodies that sleep in it, of whose
+    contacts with each other and with what does not move nothing need be told. To be read only.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -43,13 +45,13 @@ class Present:
             frames.outputs[: 16 * count], frames.outputs[16 * count : 22 * count], frames.outputs[22 * count :]
         )  # fmt: skip
         self.arrays = FrameArrays(
-            frames, poses, twists, momenta, np.zeros(6 * count), np.zeros(nq), np.zeros(nv), parameters,
-            np.zeros(1, dtype=np.int64),
+            frames, poses, twists, momenta, np.zeros(6 * count), np.zeros(count, dtype=np.int64), np.zeros(nq),
+            np.zeros(nv), parameters, np.zeros(1, dtype=np.int64),
         )  # fmt: skip
         self.frames = frames.outputs[: 22 * count]
         self.poses, self.twists = poses.reshape(count, 4, 4), twists.reshape(count, 6)
         self.momenta = momenta.reshape(-1, FLOATING)
-        self.start_twists = self.arrays.start_twists.reshape(count, 6)
+        self.start_twists, self.asleep = self.arrays.start_twists.reshape(count, 6), self.arrays.asleep
         self._dynamics = dynamics
         self._bound: tuple[Any, Any, Any] = (None, None, None)
 
@@ -67,7 +69,9 @@ class Present:
 
 
 _EMPTY = np.zeros(0)
-NOWHERE = FrameArrays(NO_PROGRAM, *(_EMPTY,) * 7, np.zeros(1, dtype=np.int64))
+NOWHERE = FrameArrays(
+    NO_PROGRAM, *(_EMPTY,) * 4, np.zeros(0, dtype=np.int64), *(_EMPTY,) * 3, np.zeros(1, dtype=np.int64)
+)
 
 
 @compiled

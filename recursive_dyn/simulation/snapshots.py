@@ -9,13 +9,13 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.packed_state import mark_of, packed, unpacked
+from recursive_dyn.simulation.sleep import Sleep
 from recursive_dyn.simulation.state import Snapshot
 from recursive_dyn.simulation.state_transfer import StateTransfer
-from recursive_dyn.simulation.step_results import StepResults
 from recursive_dyn.simulation.surroundings import Surrounded
 
 
-class Snapshots(StepResults):
+class Snapshots(Sleep):
     """A simulation's whole state, to go back to."""
 
     _integrator: str

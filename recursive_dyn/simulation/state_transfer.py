@@ -15,16 +15,16 @@ from recursive_dyn.simulation.memory import KeptArrays, Memory
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.touches import Touches, recalled
 
-TURNING = 13  # numbers
+TURNING = SLEEPING = 13  # numbers
 
 
 class PackedNumbers(NamedTuple):
-    """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are
-    pressed, momenta, impulses of rows, points, gaps, impulses and moments of
-    contacts, then TURNING numbers of each that turns: which, level, debt, way, normal, arms; whole: rows, keys of
-    contacts; pairs (n, 2): who is in touch. sizes (9,): whether there are tau, momenta, moments; how many rows,
-    contacts, pairs, and contacts that turn; whether there are joints, and pressed
-    coordinates."""
+    """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are pressed, all of Slept,
+    momenta, impulses of rows, points, gaps, impulses and moments of contacts, then TURNING numbers of each that turns:
+    which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the first ones: A, B, point on A,
+    normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch. sizes (11,): whether there are tau,
+    momenta, moments; how many rows, contacts, pairs, and contacts that turn; whether there are joints, pressed
+    coordinates, trees that rest; how many contacts of what sleeps."""
 
     floats: Floats
     whole: Integers
@@ -80,7 +80,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(9, dtype=np.int64)
+    sizes = np.zeros(11, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -109,6 +109,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
     if sizes[8] > 0:
         kept.pressed[:] = floats[at : at + len(own.v)]
         at += len(own.v)
+    at = _rest(floats, at, sizes, own)
     m.known[0] = sizes[1]
     if sizes[1] > 0:
         m.q[:] = own.q
@@ -140,6 +141,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
             table.moments[k, c] = floats[at + 7 * n + 3 * k + c] if sizes[2] > 0 else 0.0
     at += 10 * n if sizes[2] > 0 else 7 * n
     _turning(floats[at:], sizes[6], table)
+    _asleep(floats[at + TURNING * sizes[6] :], sizes[10], table)
     recalled(own.touches, found.pairs[: sizes[5]])
     own.touches.fresh[0] = 1
 
@@ -155,3 +157,34 @@ def _turning(floats: Floats, count: int, table: ContactTable) -> None:
             table.normals[c, i] = floats[at + 4 + i]
             table.arms[c, 0, i], table.arms[c, 1, i] = floats[at + 7 + i], floats[at + 10 + i]
         at += TURNING
+
+
+@compiled
+def _rest(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
+    """Who rested, or sleeps, from a place on; where that ends."""
+    slept = own.kept.slept
+    slept.rested[:] = 0.0
+    slept.contacts[0] = sizes[10]
+    if sizes[9] > 0:
+        slept.rested[:] = floats[at : at + len(own.v)]
+        at += len(own.v)
+        slept.q[:] = floats[at : at + len(own.q)]
+        at += len(own.q)
+        slept.parameters[:] = floats[at : at + len(own.parameters)]
+        at += len(own.parameters)
+        slept.step[0] = floats[at]
+        at += 2
+    return at
+
+
+@compiled
+def _asleep(floats: Floats, count: int, table: ContactTable) -> None:
+    """Whose the first contacts are, which are those of what sleeps."""
+    for c in range(count):
+        at = SLEEPING * c
+        table.a[c], table.b[c] = int(floats[at]), int(floats[at + 1])
+        for i in range(3):
+            table.points[c, 0, i], table.normals[c, i] = floats[at + 2 + i], floats[at + 5 + i]
+            table.drift[c, i] = 0.0
+        for i in range(5):
+            table.frictions[c, i] = floats[at + 8 + i]

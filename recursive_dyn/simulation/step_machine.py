@@ -29,10 +29,12 @@ from recursive_dyn.simulation.lone_bodies import lone_bodies
 from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.momentum import floating_trees, no_momentum
 from recursive_dyn.simulation.motors import Motors
-from recursive_dyn.simulation.native_step import FreeRoom, StepArrays, fly, idle, keep, solve_and_settle
+from recursive_dyn.simulation.native_step import fly, idle, keep, solve_and_settle
 from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.pressed import pressed_trees, watched
+from recursive_dyn.simulation.sleeping import no_sleepers, sleepers
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout
 from recursive_dyn.simulation.touches import Touches
@@ -52,6 +54,7 @@ class StepMachine:
     def __init__(
         self, dynamics: Dynamics, integrator: str, flight: Flight, state: State, motors: Motors, memory: Memory,
         noted: np.ndarray, present: Present | None, buffer: ContactBuffer, arena: Arena | None = None,
+        sleepy: bool = False,
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
@@ -80,8 +83,11 @@ class StepMachine:
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
             pressed_trees(model, self._layout, groups, sprung, flight.asked, rule.share, other.share), noted,
+            sleepers(model, self._layout, trees.slots) if sleepy else no_sleepers(),
         )  # fmt: skip
-        self.h, self.times = self.arrays.settings[:1], self.arrays.times
+        self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
+        if not sleepy:
+            kept.slept.rested[:] = 0.0
         self.buffer = buffer
         self._free = _room(0)
         self._options: tuple[float, ...] = ()
@@ -98,9 +104,15 @@ class StepMachine:
         self._flight, plain = flight, fly.bind(self._packed, arena=arena)
         self.arena, self._flies = plain.arena, {(False, False): plain}
 
-    def begin(self, tau: np.ndarray, h: float, settings: Settings) -> None:
-        """Before a step, or part of one, of length h: what may have changed since the last one."""
+    def begin(self, tau: np.ndarray, h: float, settings: Settings, calm: bool) -> None:
+        """Before a step, or part of one, of length h: what may have changed since the last one.
+
+        calm: whether nothing that surrounds the simulation moves by itself.
+        """
         self.tau[:] = tau
+        if self.sleepy:
+            sleep = self.arrays.sleep
+            sleep.after[0], sleep.calm[0], sleep.driven[0] = settings.sleep_after, calm, self._flight.driven
         if not self._motors.written:
             self._motors.write()
         if self._lively:
@@ -124,15 +136,16 @@ class StepMachine:
         self._gravity = math.sqrt(gravity @ gravity)
 
     def advance(
-        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, part: bool = False
-    ) -> int:
+        self, lookout: Lookout, events: Events, tau: np.ndarray, h: float, settings: Settings, calm: bool,
+        part: bool = False,
+    ) -> int:  # fmt: skip
         """Take all stages of a step in one go, up to one that has more to say than DONE: that one, or ALL.
 
         Then all of the step is done, time, memory and events too: nothing is left that Ctrl-C could come before. No
         free bodies take part, nor did in the step before. part: of a step, of which haste has been asked.
         """
         buffer, kept = self.buffer, self._memory.contacts
-        self.begin(tau, h, settings)
+        self.begin(tau, h, settings, calm)
         if buffer.free is not NOBODY:
             buffer.clear()
         if self._free.size[0]:
@@ -211,7 +224,10 @@ class StepMachine:
         buffer, kept = self.buffer, self._memory.contacts
         kept.free, kept.free_names = buffer.free, buffer.free_names
         while self._keep() != DONE:
-            events.make_room(2 * buffer.capacity)
+            events.make_room(2 * buffer.capacity + kept.count)
+            kept.grow(kept.count + buffer.count)
+            if self._versions != (buffer.version, kept.version):
+                self._bind()
             self._bind_keep(events)
 
     def warm_up(self, events: Events) -> None:
@@ -240,7 +256,7 @@ class StepMachine:
         self._versions = self.buffer.version, kept.version
 
     def _bind_keep(self, events: Events) -> None:
-        events.make_room(self.buffer.capacity)
+        events.make_room(self.buffer.capacity + self._memory.contacts.count)
         self._touches = events.touches
         tables = self.buffer.packed, self._memory.contacts.packed, events.packed
         given = self._packed, *tables, self._dynamics.model.nb

@@ -57,6 +57,11 @@ def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room
     target.tolerance[:] = source.tolerance
     remembered(target.momentum, source.momentum)
     target.pressed[:] = source.pressed
+    target.slept.rested[:] = source.slept.rested
+    target.slept.q[:] = source.slept.q
+    target.slept.parameters[:] = source.slept.parameters
+    target.slept.step[:] = source.slept.step
+    target.slept.contacts[:] = source.slept.contacts
     target.times[:] = source.times
     target.parts[:] = source.parts
     target.steps[:] = source.steps

@@ -64,6 +64,11 @@ ALONE, NOT_KNOWN = Lookout(), -1
 class DirectSurroundings(Surroundings, Protocol):
     """Surroundings that write what touches where the solve reads it, so that no step makes objects of it."""
 
+    @property
+    def calm(self) -> bool:
+        """Whether nothing moves but the simulation's own bodies, which may sleep then."""
+        ...
+
     def lookout(self, present: Present, buffer: ContactBuffer, h: Floats) -> Lookout | None:
         """Calls for steps of length h (1,) of bodies where ``present`` has them, the same ones as long as they hold.
 

@@ -34,6 +34,7 @@ from recursive_dyn.simulation.memory import Memory
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.sampled_motion import Motions
+from recursive_dyn.simulation.sleeping import WOKEN
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded, Surroundings
@@ -147,12 +148,13 @@ class Timesteps:
     def ready(self) -> StepMachine:
         """The machine code of a timestep among these surroundings."""
         machine, alone = self._machine, self._detection.surroundings is None and self.loads is None
-        if machine is None or (machine.present is None) is not alone or machine.lawful is not self.flight.lawful:
+        now = alone, self.flight.lawful, self.settings.sleep_after < np.inf
+        if machine is None or (machine.present is None, machine.lawful, machine.sleepy) != now:
             from recursive_dyn.simulation.step_machine import StepMachine  # brings the solver of impulses
 
             machine = self._machine = StepMachine(
                 self._dynamics, self._integrator, self.flight, self._state, self._forces.own_motors, self.memory,
-                self.noted, None if alone else self.at_present(), self.buffer, self._arena,
+                self.noted, None if alone else self.at_present(), self.buffer, self._arena, now[2],
             )  # fmt: skip
         return machine
 
@@ -170,11 +172,13 @@ class Timesteps:
             self._forces.begin(self._state, h)
         self._native = False
         try:
-            stage = self._advance(machine, tau, h, False)
-            self._native = stage == machine.ALL
-            if not self._native:
-                with Held():
-                    self._by_hand(machine, simulation, tau, h, stage)
+            done = False
+            while not done:
+                stage = self._advance(machine, tau, h, False)
+                done = self._native = stage == machine.ALL
+                if not done:
+                    with Held():
+                        done = self._by_hand(machine, simulation, tau, h, stage)
         except BaseException:
             machine.undo()
             raise
@@ -192,15 +196,15 @@ class Timesteps:
         """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE."""
         lookout = self._lookout(machine)
         if lookout is not None:
-            return machine.advance(lookout, self.events, tau, h, self.settings, part)
-        machine.begin(self._forces.forces(self._state, tau, h), h, self.settings)
+            return machine.advance(lookout, self.events, tau, h, self.settings, self._detection.calm, part)
+        machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, self._detection.calm)
         machine.times[machine.FLIGHT] = perf_counter()
         machine.said = machine.fly()
         return machine.FLIGHT
 
-    def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> None:
-        """A timestep, whole or not at all, from a stage on that said why that is not enough; or in parts."""
-        state, time, kept, parts = self._state, self._state.time, self._detection.kept, 1
+    def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> bool:
+        """A timestep, whole or not at all, from a stage on that said why that is not enough; or in parts. As _go_on."""
+        state, time, kept, parts, done = self._state, self._state.time, self._detection.kept, 1, True
         try:
             self.step_size, self._within = h, True
             if stage <= machine.HASTE:
@@ -208,17 +212,18 @@ class Timesteps:
                 more = machine.said if stage == machine.HASTE else NOT_KNOWN
                 parts = self._detection.parts(simulation, self.settings, h, more)
             if parts == 1:
-                self._go_on(machine, simulation, h, stage)
+                done = self._go_on(machine, simulation, h, stage)
             else:
                 machine.undo()
                 self._in_parts(machine, simulation, tau, h, parts)
-            state.time = time + h
+            state.time = time + h if done else time
         except BaseException:
             machine.undo()
             state.time, self._detection.kept = time, kept
             raise
         finally:
             self.step_size, self._within = h, False
+        return done
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
@@ -241,25 +246,33 @@ class Timesteps:
 
     def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """The step, or a part of it: fly, look, solve and settle, tell."""
-        self.step_size, self._within = h, False
-        stage = self._advance(machine, tau, h, True)
-        if stage != machine.ALL:
-            self._flown(machine, h, stage)
-            self._go_on(machine, simulation, h, stage)
+        self.step_size, self._within, done = h, False, False
+        while not done:
+            stage = self._advance(machine, tau, h, True)
+            done = stage == machine.ALL
+            if not done:
+                self._flown(machine, h, stage)
+                done = self._go_on(machine, simulation, h, stage)
 
-    def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> None:
-        """The step, or a part of it, that has flown, from a stage on that said more than DONE."""
+    def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> bool:
+        """The step, or a part of it, that has flown, from a stage on that said more than DONE. False, and back at its
+        start, where it touches what slept: that is awake now."""
         times, said, looked = machine.times, machine.said, machine.said if stage == machine.LOOK else None
         if stage < machine.SOLVE:
             self._within = True
             self._detection.look(simulation, machine.buffer, self.settings, looked)
             times[machine.SOLVE] = perf_counter()
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))
+        if stage < machine.KEEPING and said == WOKEN:
+            machine.undo()
+            self._within, self._detection.kept = False, None
+            return False
         if stage < machine.KEEPING:
             self._solved(machine, said)
             self._detection.tell(simulation, machine.buffer, h)
             times[machine.KEEPING] = perf_counter()
         machine.keep(self.events)
+        return True
 
     def _flown(self, machine: StepMachine, h: float, stage: int) -> None:
         """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage."""

@@ -28,7 +28,8 @@ class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
     larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
     smallest box about anything that can be met, m. version counts up when bodies were added. ``parted``: by body, ids
-    of those that it never touches; ``groups``: what ids stand for, where that is known.
+    of those that it never touches; ``groups``: what ids stand for, where that is known; ``boxy``: ids of nothing but
+    boxes.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, reach (nb, 3), m: of every body its
@@ -43,6 +44,7 @@ class MirroredBodies:
         self.materials: dict[int, Material] = {}
         self.skins: dict[int, float] = {}
         self.bare: set[int] = set()
+        self.boxy: set[int] = set()
         self.smallest, self.version = np.inf, 0
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
         self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
@@ -102,6 +104,7 @@ class MirroredBodies:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
             self._connection.remove(body)
             self.bare.discard(body)
+            self.boxy.discard(body)
             del self.materials[body], self.skins[body]
         for others in self.parted.values():
             others.difference_update(ids)
@@ -207,6 +210,7 @@ class MirroredBodies:
 
     def _leave(self, body: int) -> None:
         self._connection.remove(body)
+        self.boxy.discard(body)
         del self.materials[body]
         self.skins.pop(body, None)
 
@@ -223,6 +227,8 @@ class MirroredBodies:
         visual = visual_shape(look, self._client) if self._shown else self._speck
         body = create_body(self._shape(solid, concave), visual, self._client, at)
         self._connection.add(body, name)
+        if solid and all(part.kind == pybullet.GEOM_BOX for part in solid):
+            self.boxy.add(body)
         if solid:
             low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
             self.smallest = min(self.smallest, 0.5 * math.dist(high, low))

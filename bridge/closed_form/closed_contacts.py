@@ -15,7 +15,7 @@ from bridge.curved.round_box import round_box
 from bridge.curved.round_shapes import round_round
 from bridge.planes.half_spaces import MARGIN
 from bridge.planes.plane_contacts import PlaneTable, plane_contacts
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
 
@@ -28,7 +28,8 @@ POINTS = 9  # of a pair, at most
 
 class ClosedLook(NamedTuple):
     """What it takes to find contacts. frictions (m, 5): rows of rules, behind those of pairs of materials, of which
-    there are ``materials``; found: room for one pair; speeds: see ``Speeds``."""
+    there are ``materials``; found: room for one pair; asleep (nb,): 1 for bodies whose contacts with each other and
+    with what stands still are left out."""
 
     solids: Solids
     placed: InWorld
@@ -39,6 +40,7 @@ class ClosedLook(NamedTuple):
     found: Found
     planes: PlaneTable
     poses: Poses
+    asleep: Integers
     table: ContactTable
 
 
@@ -57,7 +59,7 @@ def look_closed(given: ClosedLook) -> int:
     """Write the contacts of bodies where they are; 0, NO_PAIRS or NO_ROWS."""
     solids, placed, pairs, found, table = given.solids, given.placed, given.pairs, given.found, given.table
     place_solids(solids, given.poses, MARGIN, placed)
-    if not near_pairs(solids, placed, pairs):
+    if not near_pairs(solids, placed, given.asleep, pairs):
         return NO_PAIRS
     row = 0
     for first in range(len(solids.bodies)):
@@ -80,7 +82,7 @@ def look_closed(given: ClosedLook) -> int:
     table.size[0] = row
     if len(table.gaps) - row < len(given.planes.found.whole):
         return NO_ROWS
-    plane_contacts(given.planes, given.poses, table)
+    plane_contacts(given.planes, given.poses, given.asleep, table)
     return 0
 
 

@@ -104,5 +104,5 @@ class ClosedSurroundings:
         scene = self.scene
         return ClosedLook(
             scene.solids, self._placed, self._pairs, scene.rules, scene.materials, scene.frictions, self._found,
-            scene.planes.table(), present.poses, table,
+            scene.planes.table(), present.poses, present.asleep, table,
         )  # fmt: skip

@@ -63,10 +63,11 @@ def rule_of(rules: Rules, a: int, b: int) -> int:
 
 
 @compiled
-def near_pairs(solids: Solids, placed: InWorld, room: PairRoom) -> bool:
+def near_pairs(solids: Solids, placed: InWorld, asleep: Integers, room: PairRoom) -> bool:
     """Chain all pairs whose boxes meet, a first one's others in ascending order; whether there was room.
 
-    What is found depends on where shapes are alone, not on where they were.
+    What is found depends on where shapes are alone, not on where they were. asleep (nb,): 1 for bodies that
+    stand still.
     """
     n, order = len(solids.bodies), room.order
     for i in range(1, n):
@@ -83,13 +84,18 @@ def near_pairs(solids: Solids, placed: InWorld, room: PairRoom) -> bool:
             b = order[j]
             if placed.low[b, 0] > placed.high[a, 0]:
                 break
-            if solids.still[a] and solids.still[b]:
+            if _stands(solids, asleep, a) and _stands(solids, asleep, b):
                 continue
             if overlap(placed.low[a], placed.high[a], placed.low[b], placed.high[b]) and not _enter(
                 room, min(a, b), max(a, b)
             ):
                 return False
     return True
+
+
+@compiled
+def _stands(solids: Solids, asleep: Integers, shape: int) -> bool:
+    return bool(solids.still[shape]) or (solids.bodies[shape] >= 0 and asleep[solids.bodies[shape]] != 0)
 
 
 @compiled

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.collision.contact_points import RawPoints
-from bridge.collision.placing import Placement, Placing, note_due
+from bridge.collision.placing import Placement, Placing, groups_of, note_due
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import floats_at, foreign, foreign_int, int32s_at, integers_at
 
@@ -46,6 +46,8 @@ class Functions(NamedTuple):
     b3GetContactPointInformation: int
     b3InitAABBOverlapQuery: int
     b3GetAABBOverlapResults: int
+    b3CollisionFilterCommandInit: int
+    b3SetCollisionFilterGroupMask: int
 
 
 class Census(NamedTuple):
@@ -133,6 +135,18 @@ def place(bullet: Functions, handle: int, placing: Placing) -> None:
             foreign(bullet.b3CreatePoseCommandSetBaseOrientation, command, q[0], q[1], q[2], q[3])
             foreign(bullet.b3CreatePoseCommandSetBaseLinearVelocity, command, twist[3:6])
             foreign(bullet.b3CreatePoseCommandSetBaseAngularVelocity, command, twist[:3])
+            foreign(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
+
+
+@compiled
+def regroup(bullet: Functions, handle: int, placing: Placing) -> None:
+    """Let the bodies that are due meet whom those that sleep, or those that do not, are to meet."""
+    for n in range(placing.waiting[0]):
+        k = placing.due[n]
+        command = foreign_int(bullet.b3CollisionFilterCommandInit, handle)
+        if command != 0:
+            group, mask = groups_of(placing.dormant[k])
+            foreign(bullet.b3SetCollisionFilterGroupMask, command, placing.ids[k], -1, group, mask)
             foreign(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
 
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 import numpy as np
 import pybullet
 
-from bridge.collision.bullet_calls import GONE, Census, Functions, ProbeBox, probe
+from bridge.collision.bullet_calls import GONE, Census, Functions, ProbeBox, handle_of, probe, regroup
 from bridge.collision.contact_points import RawPoints
-from bridge.collision.placing import Placement, Placing, placing_of
+from bridge.collision.placing import OTHERS, STATICS, Placement, Placing, placing_of
 from bridge.collision.symbol_table import symbols
 from recursive_dyn.spatial.algebra import pose
 
@@ -63,7 +63,7 @@ def _tried(bullet: Functions) -> Functions | None:
     if client < 0:
         return None
     try:
-        _body(client, pybullet.GEOM_BOX, halfExtents=(1.1, 1.2, 0.1))
+        floor = _body(client, pybullet.GEOM_BOX, halfExtents=(1.1, 1.2, 0.1))
         _body(client, pybullet.GEOM_SPHERE, radius=0.11)
         box = _body(client, pybullet.GEOM_BOX, halfExtents=(0.13, 0.17, 0.19))
         census, placement, raw = _census(client, box), _placement(box), _raw()
@@ -74,6 +74,7 @@ def _tried(bullet: Functions) -> Functions | None:
         completed = probe(bullet, client, census, placement, raw, around)
         same = completed != GONE and _is_told(client, raw) and _is_found(client, around)
         same = same and _is_placed(client, box, placement.placing)
+        same = same and _is_left_out(bullet, client, floor, box, placement.placing)
         return bullet._replace(completed=completed) if same else None
     finally:
         pybullet.disconnect(client)
@@ -132,3 +133,15 @@ def _is_placed(client: int, body: int, placing: Placing) -> bool:
     told, given = [*position, *omega, *velocity], [*_PLACE[:3, 3].tolist(), *_TWIST.tolist()]
     pybullet.resetBasePositionAndOrientation(body, position, placing.quaternions[0].tolist(), client)
     return told == given and turn == pybullet.getBasePositionAndOrientation(body, client)[1]
+
+
+def _is_left_out(bullet: Functions, client: int, floor: int, box: int, placing: Placing) -> bool:
+    """Whether a body that sleeps meets nothing that stands still, and does again when it wakes."""
+    pybullet.setCollisionFilterGroupMask(floor, -1, STATICS, OTHERS, physicsClientId=client)
+    found = []
+    for dormant in (0, 1, 0):
+        placing.dormant[0], placing.due[0], placing.waiting[0] = dormant, 0, 1
+        regroup(bullet, handle_of(bullet, client), placing)
+        pybullet.performCollisionDetection(physicsClientId=client)
+        found.append(len(pybullet.getContactPoints(box, floor, physicsClientId=client)))
+    return found[0] == found[2] > 0 == found[1]

@@ -50,6 +50,7 @@ class BulletSurroundings:
         self._buffer = ContactBuffer(1)  # of the last detection
         self._given: Look | None = None
         self._haste: Haste | None = None
+        self._awake = np.zeros(len(scene.names), dtype=np.int64)  # of bodies, where none sleeps
         self._lookout: Lookout | None = None
         self._bound: tuple[ContactTable, Present] | None = None  # what the lookout is of
         self.late = self.shared = False
@@ -58,6 +59,7 @@ class BulletSurroundings:
     def renew(self, gone: Collection[int]) -> None:
         """The scene has other bodies or scenery; gone: Bullet's ids of what went, which others may have now."""
         self._population.renew(self._scene.names)
+        self._awake = np.zeros(len(self._scene.names), dtype=np.int64)
         self._placed.drop(gone)
         self._placed.share(self._population.shared)
         self._contacts.drop(gone)
@@ -99,7 +101,7 @@ class BulletSurroundings:
             return None
         bound = self._bound
         if bound is None or bound[0] is not buffer.table or bound[1] is not present:
-            look = self._asked(present.poses, present.twists, buffer)
+            look = self._asked(present.poses, present.twists, present.asleep, buffer)
             self._lookout = self._route.lookout(self._population.sweep(present, h), look)
             self._bound = buffer.table, present
         self._buffer, self.late = buffer, False
@@ -111,13 +113,13 @@ class BulletSurroundings:
         if self._population.lively:
             self._find_among_others(simulation, present, buffer)
         else:
-            said = self._route.look(self._asked(present.poses, present.twists, buffer))
+            said = self._route.look(self._asked(present.poses, present.twists, present.asleep, buffer))
             self.look_on(said, simulation, buffer)
 
     def look_on(self, said: int, simulation: Surrounded, buffer: ContactBuffer) -> None:
         """Mend what was in the way of a look, and tell how contacts drift."""
         present = simulation.present
-        self._found(said, present.poses, present.twists, buffer)
+        self._found(said, present.poses, present.twists, present.asleep, buffer)
         if self._population.lively:  # since now
             self._find_among_others(simulation, present, buffer)
 
@@ -173,6 +175,7 @@ class BulletSurroundings:
                 self.place(poses, present.twists, bare=False)
                 pybullet.performCollisionDetection(self._client)  # its boxes, too, are those of the last detection
             self._placed.forget_seen()
+            self._population.known.gathering[:] = False
 
     def free_states(self) -> list[tuple[Any, ...]]:
         """Where Bullet's own free bodies are, and how they move."""
@@ -206,30 +209,35 @@ class BulletSurroundings:
         return self._contacts.others(contacts.key, population.census.ids, population.known.ranks)
 
     def _find(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
-        """Write what Bullet finds, and what the planes do."""
-        self._found(self._route.look(self._asked(poses, twists, buffer)), poses, twists, buffer)
+        """Write what Bullet finds, and what the planes do, of all bodies."""
+        said = self._route.look(self._asked(poses, twists, self._awake, buffer))
+        self._found(said, poses, twists, self._awake, buffer)
 
-    def _found(self, drifting: int, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> None:
+    def _found(
+        self, drifting: int, poses: np.ndarray, twists: np.ndarray, asleep: np.ndarray, buffer: ContactBuffer
+    ) -> None:
         """What else there is to do after a look that said this."""
         self._buffer, self.late = buffer, False
         if drifting < 0:
-            drifting = self._mended(drifting, poses, twists, buffer)
+            drifting = self._mended(drifting, poses, twists, asleep, buffer)
         if drifting:
             with self._connection.guard():
                 self._contacts.drift(drifting, buffer)
 
-    def _asked(self, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> Look:
+    def _asked(self, poses: np.ndarray, twists: np.ndarray, asleep: np.ndarray, buffer: ContactBuffer) -> Look:
         """What it takes, as long as it is the same."""
         population, contacts, placement = self._population, self._contacts, self._placed.at(poses, twists)[0]
         given = Look(
-            population.census, placement, contacts.raw, population.known, contacts.frictions,
+            population.census, placement, asleep, contacts.raw, population.known, contacts.frictions,
             population.true_shapes.table, self._scene.planes.table(), buffer.table, contacts.aside, self._stage,
         )  # fmt: skip
         if self._given is None or any(new is not old for new, old in zip(given, self._given, strict=True)):
             self._given, self._bound = given, None
         return self._given
 
-    def _mended(self, said: int, poses: np.ndarray, twists: np.ndarray, buffer: ContactBuffer) -> int:
+    def _mended(
+        self, said: int, poses: np.ndarray, twists: np.ndarray, asleep: np.ndarray, buffer: ContactBuffer
+    ) -> int:
         """Look again until nothing is in the way; how many contacts drift."""
         silences = 0
         try:
@@ -245,7 +253,7 @@ class BulletSurroundings:
                     self._contacts.learn()
                 elif said == NO_ROOM:
                     self._contacts.make_room(buffer, len(self._scene.planes.table().found.whole))
-                said = self._route.look(self._asked(poses, twists, buffer))
+                said = self._route.look(self._asked(poses, twists, asleep, buffer))
         finally:
             self._stage[0] = ALL
         raise StateError("Bullet gives no answer; close this mirror and create a new PyBulletMirror")

@@ -39,13 +39,17 @@ class RawPoints(NamedTuple):
 class Known(NamedTuple):
     """What each of Bullet's ids is: numbers (n,): of a body of the scene, of one of the free ones behind these, or
     STATIC; ranks (n,): its place among the mirror's bodies, or behind these, whatever ids they have in a connection;
-    skins (n,), m: by how much it is larger than its shapes; foreign (n,): whether it is not the mirror's. scene, free
-    (1,): how many bodies there are of both kinds."""
+    skins (n,), m: by how much it is larger than its shapes; foreign (n,): whether it is not the mirror's; boxy (n,):
+    whether it is of nothing but boxes, of which Bullet finds all points at once; gathering (n,): whether it has other
+    points, which Bullet gathers while bodies move, as the last look says. scene, free (1,): how many bodies there are
+    of both kinds."""
 
     numbers: Integers
     ranks: Integers
     skins: Floats
     foreign: Flags
+    boxy: Flags
+    gathering: Flags
     scene: Integers
     free: Integers
 
@@ -105,14 +109,13 @@ def gathered(
     reached, order, done = _reached(count, raw.ids, known), np.empty(count, dtype=np.int64), _room_for(count, shapes)
     _rounded(raw.values, count)
     in_order(count, raw.ids, raw.values, known.ranks, order)
+    known.gathering[:] = False
     row, wanted, pair, place, room = 0, 0, NOBODY, 0, min(len(table.gaps), len(aside.others))
     for k in range(count):
         i = order[k]
-        if _is_repeated(raw, order, k):
-            continue
         first, second = raw.ids[i, 0], raw.ids[i, 1]
         a, b = known.numbers[first], known.numbers[second]
-        if a == b:
+        if a == b or _is_repeated(raw, order, k):
             continue
         flip = a == STATIC or STATIC < b < a
         if flip:
@@ -124,6 +127,8 @@ def gathered(
             first, second = shapes.leaders[first], shapes.leaders[second]
             if not is_new(done, (first << BITS) + second):
                 continue
+        elif not (known.boxy[first] and known.boxy[second]):
+            known.gathering[first] = known.gathering[second] = True
         if pair != (first << BITS) + second:
             pair = (first << BITS) + second
             place = place_of(pairs.keys, pair)
@@ -143,10 +148,8 @@ def gathered(
                 _let_drift(aside, r, link)
         row += more
     aside.sizes[0], aside.sizes[1] = row, wanted
-    if wanted > 0:
-        return NEW_PAIRS
-    if row > room:
-        return NO_ROOM
+    if wanted > 0 or row > room:
+        return NEW_PAIRS if wanted > 0 else NO_ROOM
     table.size[0] = row
     return aside.sizes[2]
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from bridge.bodies.true_shapes import TrueShapes
-from bridge.collision.bullet_calls import GONE, Census, Functions, detect, handle_of, is_unchanged, place, tell
+from bridge.collision.bullet_calls import GONE, Census, Functions, detect, handle_of, is_unchanged, place, regroup, tell
 from bridge.collision.contact_points import NO_ROOM, Aside, Known, PairFrictions, RawPoints, gathered
-from bridge.collision.placing import HALF, Placement, has_moved, note_due
+from bridge.collision.placing import HALF, Placement, has_moved, note_dormant, note_due
 from bridge.planes.plane_contacts import PlaneTable, plane_contacts
 from recursive_dyn.codegen.compiled import Compiled, Floats, Integers, compiled
 from recursive_dyn.codegen.loops.calling import Bound
@@ -25,11 +25,13 @@ ALL, THE_REST = 0, 1  # stages of a look: anew, and after a detection that has b
 class Look(NamedTuple):
     """What it takes to find contacts: who is there, where they belong, and where to write.
 
-    stage (1,): ALL, or THE_REST after a look that said NO_ROOM or NEW_PAIRS.
+    asleep (nb,): 1 for bodies whose contacts with each other and with what stands still are left out. stage (1,): ALL,
+    or THE_REST after a look that said NO_ROOM or NEW_PAIRS.
     """
 
     census: Census
     placement: Placement
+    asleep: Integers
     raw: RawPoints
     known: Known
     frictions: PairFrictions
@@ -51,6 +53,11 @@ def look(bullet: Functions, client: int, given: Look) -> int:
             return UNSEEN
         note_due(given.placement)
         place(bullet, handle, given.placement.placing)
+        awake = note_dormant(given.placement.placing, given.asleep, given.known.gathering)
+        regroup(bullet, handle, given.placement.placing)
+        if not awake:
+            given.table.size[0] = given.aside.sizes[0] = given.aside.sizes[1] = given.aside.sizes[2] = 0
+            return 0
         if looks_twice(given):
             detect(bullet, handle)
         detect(bullet, handle)
@@ -83,7 +90,7 @@ def written(given: Look) -> int:
         if len(given.table.gaps) - given.table.size[0] < len(given.planes.found.whole):
             drifting = NO_ROOM
         else:
-            plane_contacts(given.planes, given.placement.poses, given.table)
+            plane_contacts(given.planes, given.placement.poses, given.asleep, given.table)
     given.stage[0] = ALL if drifting >= 0 else THE_REST
     return drifting
 

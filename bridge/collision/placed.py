@@ -56,6 +56,7 @@ class Placed:
         for placing in (self._solid, self._bare) if gone else ():
             away = (placing.ids[:, None] == np.array([*gone])).any(axis=1)
             placing.poses[away] = placing.seen[away] = np.nan
+            placing.dormant[away] = 0
 
     def forget_seen(self) -> None:
         """Bullet must look twice next time."""
@@ -81,6 +82,6 @@ class Placed:
             rows = table[ids]
             stayed, rows = (rows >= 0).nonzero()[0], rows[rows >= 0]
         for now, then in zip(placing, before, strict=True):
-            if now.ndim > 1:
+            if now.ndim > 1 or now is placing.dormant:
                 now[stayed] = then[rows]
         return placing

@@ -8,9 +8,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from bridge.bodies.mirrored_bodies import MIRRORS
 from bridge.orientations import quaternion_of
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 
+STATICS, OTHERS = 2, -3  # Bullet's group of what is static, and the mask of all others: two of these never meet
 HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
 
 
@@ -22,7 +24,8 @@ class Placing(NamedTuple):
 
     ids, bodies (n,): Bullet's id, the scene's number; poses (n, 4, 4), quaternions (n, 4), twists (n, 6): where they
     were put last, NaN where that is not known; due (n,): rows that must be put elsewhere, waiting (1,) of them.
-    seen (n, 4, 4): where they were when Bullet last looked twice; reach (n,), m: how far a turn of 1 rad moves their
+    dormant (n,): 1 for those that meet nothing that stands still. seen (n, 4, 4): where they were when Bullet last
+    looked twice; reach (n,), m: how far a turn of 1 rad moves their
     surfaces; forgiven (1,), m: how far they may move until Bullet forgets points of contact that still are there.
     """
 
@@ -33,6 +36,7 @@ class Placing(NamedTuple):
     twists: Annotated[np.ndarray, float, 6]
     due: Integers
     waiting: Integers
+    dormant: Integers
     seen: Annotated[np.ndarray, float, 4, 4]
     reach: Floats
     forgiven: Floats
@@ -43,8 +47,8 @@ def placing_of(ids: Many, bodies: Many, reach: Many) -> Placing:
     n, unknown = len(ids), np.full((len(ids), 4, 4), np.nan)
     return Placing(
         np.array(ids, dtype=np.int64), np.array(bodies, dtype=np.int64), unknown, np.zeros((n, 4)), np.zeros((n, 6)),
-        np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), unknown.copy(), np.array(reach, dtype=float),
-        np.zeros(1),
+        np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(n, dtype=np.int64), unknown.copy(),
+        np.array(reach, dtype=float), np.zeros(1),
     )  # fmt: skip
 
 
@@ -72,6 +76,35 @@ def note_due(placement: Placement) -> int:
             count += 1
     placing.waiting[0] = count
     return count
+
+
+@compiled
+def note_dormant(placing: Placing, asleep: Integers, gathering: Flags) -> bool:
+    """Note which of Bullet's bodies sleep now, or do no more, as due to be regrouped; whether any does not sleep.
+
+    asleep (nb,): 1 for the scene's bodies that do. Those that wake are looked at twice, as Bullet forgot their points;
+    gathering: by Bullet's id, those of which it would not find all of them again.
+    """
+    count, awake = 0, False
+    for k in range(len(placing.ids)):
+        now = asleep[placing.bodies[k]]
+        awake = awake or now == 0
+        if placing.dormant[k] != now and not (now != 0 and gathering[placing.ids[k]]):
+            placing.dormant[k] = now
+            placing.due[count] = k
+            count += 1
+            if now == 0:
+                placing.seen[k, 0, 3] = np.nan
+    placing.waiting[0] = count
+    return awake
+
+
+@compiled
+def groups_of(dormant: int) -> tuple[int, int]:
+    """A body's collision group and mask in Bullet, where it meets another if either's group is in the other's mask."""
+    if dormant != 0:
+        return STATICS, OTHERS
+    return MIRRORS, -1
 
 
 @compiled

@@ -41,9 +41,8 @@ class Population:
         self._bodies, self._names = bodies, names
         self._numbers = np.zeros(0, dtype=np.int64)
         self._ignored: np.ndarray | None = None
-        self.known = Known(
-            self._numbers, self._numbers, np.zeros(0), np.zeros(0, dtype=bool), _integers([len(names)]), _integers([0])
-        )
+        none, counts = np.zeros(0, dtype=bool), (_integers([len(names)]), _integers([0]))
+        self.known = Known(self._numbers, self._numbers, np.zeros(0), none, none, none, *counts)
         self.census, self.true_shapes = nobody(), TrueShapesTable()
         self.reach, self.boxes, self.walls = bodies.reach, bodies.boxes, np.zeros((0, 6))
         self.free: list[FreeBody] = []
@@ -140,12 +139,19 @@ class Population:
         """Tables of what each id below ``size`` is."""
         bodies, own = self._bodies, self._bodies.ranked
         self._numbers, self.walls = np.full(size, STATIC), bodies.walls(size)
-        ranks, skins, foreign = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=bool)
-        foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
+        ranks, skins = np.zeros(size, dtype=np.int64), np.zeros(size)
+        foreign, boxy, gathering = np.zeros((3, size), dtype=bool)
+        foreign[others], boxy[_integers(bodies.boxy)], ranks[own], ranks[others] = (
+            True,
+            True,
+            np.arange(len(own)),
+            len(own) + np.arange(len(others)),
+        )
         self._numbers[bodies.ids] = bodies.owners
         skins[_integers(bodies.skins)] = np.fromiter(bodies.skins.values(), float, len(bodies.skins))
         self.true_shapes.tell(bodies.groups.keys(), self._numbers)
-        self.known = Known(self._numbers.copy(), ranks, skins, foreign, _integers([len(self._names)]), _integers([0]))
+        counts = _integers([len(self._names)]), _integers([0])
+        self.known = Known(self._numbers.copy(), ranks, skins, foreign, boxy, gathering, *counts)
 
     def _overlapped(self, body: int, around: float, h: float) -> set[int]:
         low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)

@@ -22,7 +22,7 @@ from bridge.collision.looking import (
     put,
     written,
 )
-from bridge.collision.placing import Placement, Placing, note_due
+from bridge.collision.placing import Placement, Placing, groups_of, note_dormant, note_due
 from bridge.collision.sweeping import Sweep, cuts
 from bridge.connection import Connection
 from recursive_dyn.codegen.loops.calling import Arena, Packed
@@ -114,6 +114,9 @@ class OrdinaryRoute:
                 if self.ids() != given.census.ids.tolist() or not self._connection.is_whole():
                     return UNSEEN
                 self._put(given.placement)
+                if not self._regroup(given):
+                    given.table.size[0], given.aside.sizes[:] = 0, 0
+                    return 0
                 if self._looks_twice(given):
                     self.detect()
                 self.detect()
@@ -137,6 +140,15 @@ class OrdinaryRoute:
         if count:
             self.place(placement.placing)
         return count
+
+    def _regroup(self, given: Look) -> bool:
+        """Let bodies meet whom those that sleep, or do not, are to meet; whether any does not."""
+        placing = given.placement.placing
+        awake = note_dormant(placing, given.asleep, given.known.gathering)
+        for k in placing.due[: placing.waiting[0]].tolist():
+            group, mask = groups_of(int(placing.dormant[k]))
+            pybullet.setCollisionFilterGroupMask(int(placing.ids[k]), -1, group, mask, self._client)
+        return awake
 
     def _tell(self, raw: RawPoints) -> None:
         # Asked for one body's contacts, Bullet may exchange A and B and turn the normal, not the friction directions

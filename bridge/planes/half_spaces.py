@@ -150,7 +150,8 @@ class HalfSpaces:
         around, of an end of a capsule and of an ellipsoid the lowest one.
         """
         supports, planes, found = self.tables()
-        count = lowest_points(supports, planes, np.ascontiguousarray(poses, dtype=float), margin, found)
+        awake, at = np.zeros(len(poses), dtype=np.int64), np.ascontiguousarray(poses, dtype=float)
+        count = lowest_points(supports, planes, at, awake, margin, found)
         whole, real = found.whole[:count].copy(), found.real[:count].copy()
         return Touch(whole[:, 0], whole[:, 1], whole[:, 2], whole[:, 3], real[:, :3], real[:, 3])
 

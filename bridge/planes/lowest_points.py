@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 
 POINTS, RIM, TUBE, ELLIPSOID = 0, 1, 2, 3
 AROUND = 4  # corners kept of a shape with many: the outermost in as many directions
@@ -66,9 +66,17 @@ class _Round(NamedTuple):
 
 @compiled
 def lowest_points(
-    supports: Supports, planes: Planes, poses: Annotated[np.ndarray, float, 4, 4], margin: float, found: Lowest
+    supports: Supports,
+    planes: Planes,
+    poses: Annotated[np.ndarray, float, 4, 4],
+    asleep: Integers,
+    margin: float,
+    found: Lowest,
 ) -> int:
-    """How many points of bodies at ``poses`` are less than ``margin`` m above a plane; they are ``found``."""
+    """How many points of bodies at ``poses`` are less than ``margin`` m above a plane; they are ``found``.
+
+    asleep (nb,): 1 for bodies that are left out.
+    """
     count = 0
     side = np.empty((2, 3))
     for k in range(len(planes.origins)):
@@ -76,6 +84,8 @@ def lowest_points(
         ox, oy, oz = planes.origins[k, 0], planes.origins[k, 1], planes.origins[k, 2]
         for s in range(len(supports.rows)):
             row = supports.rows[s]
+            if asleep[row[0]] != 0:
+                continue
             X = poses[row[0]]
             below = _Plane(
                 X[0, 0] * n[0] + X[1, 0] * n[1] + X[2, 0] * n[2],

@@ -11,7 +11,7 @@ from bridge.outsiders import WORLD
 from bridge.planes.half_spaces import MARGIN, HalfSpaces, Outline
 from bridge.planes.lowest_points import Lowest, Planes, Supports, lowest_points
 from bridge.planes.row_table import RowKind, RowTable, packed
-from recursive_dyn.codegen.compiled import Flags, compiled
+from recursive_dyn.codegen.compiled import Flags, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
 from recursive_dyn.contact.material import Material, combined
@@ -134,10 +134,15 @@ def plane_numbers(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @compiled
-def plane_contacts(planes: PlaneTable, poses: Annotated[np.ndarray, float, 4, 4], table: ContactTable) -> None:
-    """Write contacts of bodies at ``poses`` with planes behind those in a table, which has room for them."""
+def plane_contacts(
+    planes: PlaneTable, poses: Annotated[np.ndarray, float, 4, 4], asleep: Integers, table: ContactTable
+) -> None:
+    """Write contacts of bodies at ``poses`` with planes behind those in a table, which has room for them.
+
+    asleep (nb,): 1 for bodies that are left out.
+    """
     found = planes.found
-    count, row = lowest_points(planes.supports, planes.planes, poses, MARGIN, found), table.size[0]
+    count, row = lowest_points(planes.supports, planes.planes, poses, asleep, MARGIN, found), table.size[0]
     for k in range(count):
         shape, plane = found.whole[k, 1], found.whole[k, 2]
         if not planes.allowed[shape]:

@@ -57,6 +57,7 @@ def note(contacts: ContactTable, t: Touches, bodies: int) -> None:
     for p in range(t.size[0]):
         t.now[p] = False
         count = max(count, t.order[p] + 1)
+    p, last_a, last_b = -1, -1, -1
     for c in range(contacts.size[0]):
         normal = 0.0
         for k in range(3):
@@ -64,7 +65,12 @@ def note(contacts: ContactTable, t: Touches, bodies: int) -> None:
         if not (normal > 0.0 or contacts.gaps[c] <= 0.0):
             continue
         a, b = contacts.a[c], contacts.b[c]
-        p = place(t, a if a < bodies else bodies + t.free[a - bodies], b if b < bodies else bodies + t.free[b - bodies])
+        if p < 0 or a != last_a or b != last_b:  # points of a pair follow each other
+            one, other = (
+                a if a < bodies else bodies + t.free[a - bodies],
+                b if b < bodies else bodies + t.free[b - bodies],
+            )
+            p, last_a, last_b = place(t, one, other), a, b
         t.now[p] = True
         if t.order[p] < 0:
             t.order[p] = count

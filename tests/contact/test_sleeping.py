@@ -3,13 +3,16 @@
 import multiprocessing
 
 import numpy as np
+import pybullet
 import pytest
+import trimesh
 from contact_scenes import G, at, mirror, position, put, set_twist, twist
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
 from bridge.closed_form.closed_scene import ClosedScene
 from bridge.closed_form.closed_surroundings import ClosedSurroundings
+from bridge.collision import bullet_surroundings
 from scene import Body, Scene, joints, shapes
 
 H, AFTER, DROP = 1 / 240, 0.5, 8.0
@@ -32,6 +35,15 @@ def two_stacks() -> Scene:
     scene = floor(Scene())
     stack(scene, "a", 0.0)
     stack(scene, "b", 2.0)
+    put(scene, "ball", shapes.Sphere(0.05, material=ROUGH), at(0.03, 0.02, DROP))
+    return scene
+
+
+def drums() -> Scene:
+    """Convex meshes on each other, and a ball far above."""
+    scene, drum = floor(Scene()), trimesh.creation.cylinder(radius=0.1, height=0.1, sections=6)
+    for k in range(3):
+        put(scene, f"b{k + 1}", shapes.Mesh(drum), at(0.0, 0.0, 0.05 + 0.1 * k, (0.0, 0.0, 0.2 * k)))
     put(scene, "ball", shapes.Sphere(0.05, material=ROUGH), at(0.03, 0.02, DROP))
     return scene
 
@@ -323,9 +335,11 @@ def trace(shown, count: int = 200) -> list[bytes]:
 
 @pytest.mark.parametrize("begun", [100, 200])
 @pytest.mark.parametrize("packed", [False, True])
-def test_snapshots_hold_who_sleeps_and_since_when_others_rest(begun, packed):
+@pytest.mark.parametrize("kind", ["boxes", "drums"])
+def test_snapshots_hold_who_sleeps_and_since_when_others_rest(begun, packed, kind):
     """In the same mirror and in a fresh one, before they sleep and after, up to the hit and beyond."""
-    with sleepy(two_stacks()) as shown:
+    made = two_stacks if kind == "boxes" else drums
+    with sleepy(made()) as shown:
         sim = shown.sim
         shown.step(begun)
         taken = sim.snapshot_bytes() if packed else sim.snapshot()
@@ -333,7 +347,7 @@ def test_snapshots_hold_who_sleeps_and_since_when_others_rest(begun, packed):
         assert any(row.endswith(b"'b3'))") for row in wanted) and not wanted[-1].endswith(repr(NAMES).encode() + b")")
         sim.restore(taken)
         assert trace(shown) == wanted
-        with sleepy(two_stacks()) as fresh:
+        with sleepy(made()) as fresh:
             fresh.step(30)
             fresh.sim.restore(taken)
             assert trace(fresh) == wanted
@@ -349,6 +363,54 @@ def test_a_snapshot_of_a_sleeper_that_was_moved_wakes_it_too():
         for snapshot in taken:
             sim.restore(snapshot)
             assert trace(shown, 20) == wanted
+
+
+def test_what_bullet_is_asked_by_is_all_the_same(monkeypatch):
+    """By the addresses of its functions and through PyBullet: bit by bit, asleep, at the hit and afterwards."""
+    runs = []
+    for route in ("direct", "ordinary"):
+        if route == "ordinary":
+            monkeypatch.setattr(bullet_surroundings, "reached", lambda client: None)
+        with sleepy(two_stacks()) as shown:
+            runs.append(trace(shown, 340))
+    assert runs[0] == runs[1]
+
+
+def test_contacts_are_found_where_they_are_asked_for_while_it_sleeps():
+    """After a sync all of them, by the mirror's own look; who sleeps sleeps on, to the bit."""
+    with asleep(two_stacks()) as shown:
+        q, told = shown.sim.q.copy(), {(c.body_a, c.body_b) for c in shown.contacts}
+        shown.sync()
+        assert {(c.body_a, c.body_b) for c in shown.contacts} == told
+        assert shown.queries.ray((0, 0, 3), (0, 0, -1)).body == "a3"
+        shown.step(5)
+        assert shown.sim.asleep == NAMES and shown.sim.q[:56].tobytes() == q[:56].tobytes()
+        shown.sim.wake()
+        shown.step(2)
+        assert {(c.body_a, c.body_b) for c in shown.contacts} == told
+
+
+def test_it_wakes_when_bullet_has_a_body_of_its_own():
+    scene = floor(Scene())
+    stack(scene, "a", 0.0)
+    with asleep(scene) as shown:
+        ball = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1, physicsClientId=shown.client)
+        pybullet.createMultiBody(5.0, ball, -1, [0.0, 0.0, 0.52], physicsClientId=shown.client)
+        q = shown.sim.q.copy()
+        shown.step(10)
+        assert shown.sim.asleep == () and (shown.sim.q != q).any()
+
+
+def test_convex_meshes_wake_from_all_their_points():
+    """Of which Bullet finds one at a time: woken without a touch, they stay where they were."""
+    with asleep(drums()) as shown:
+        q, count = shown.sim.q[:21].copy(), len(shown.sim.contacts)
+        shown.step(5)  # in which Bullet looks for the ball
+        shown.sim.wake()
+        shown.step()
+        assert len(shown.sim.contacts) == count
+        shown.step(20)
+        np.testing.assert_allclose(shown.sim.q[:21], q, atol=1e-6)
 
 
 def _run(_: int) -> bytes:

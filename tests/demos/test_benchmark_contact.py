@@ -1,5 +1,7 @@
 """The contact scenes are what their definitions say, and every engine builds and steps them."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -140,6 +142,14 @@ def test_piles_start_touching(task):
     x = np.array([s.position for s in task.solids])
     apart = np.abs(x[:, None] - x[None])[~np.eye(len(x), dtype=bool)].max(-1)
     assert apart.min() >= piles.SIDE - 2 * piles.OVERLAP
+
+
+def test_heaps_sleep_beside_a_ball_that_rolls():
+    with closing(engine_of(piles.heaps(sleep=True, ball=True), "ours")) as engine:
+        for _ in range(240):
+            engine.advance()
+        assert len(engine.simulation.asleep) == 300
+        assert engine.velocities()[-1] == pytest.approx((0.0, 1.0, 0.0), abs=1e-3)
 
 
 def test_piles_are_judged_by_sinking_and_drift():

@@ -108,7 +108,8 @@ class Task:
 
     friction: Coulomb's coefficient between solids; ground_friction: of everything with the ground. correction: whether
     an engine may push apart what overlaps (in SimBenchmark not: ERP 0). walls: boxes that stand still, by size and
-    centre, like the ground; dolls: robots besides, of which nothing is read. sample: what is noted before each step and
+    centre, like the ground; dolls: robots besides, of which nothing is read. sleep: whether what rests may sleep, as
+    each engine has it. sample: what is noted before each step and
     after the last, numbers; error: of times (k,) and samples (k, ...), the figure of the table. published: engine and
     figure; unit: of the figure.
     """
@@ -128,6 +129,7 @@ class Task:
     pushes: tuple[Push, ...] = ()
     walls: tuple[tuple[Vector, Vector], ...] = ()
     dolls: tuple[Robot, ...] = ()
+    sleep: bool = False
     correction: bool = False
     unit: str = ""
     published: Mapping[str, float] = field(default_factory=dict)

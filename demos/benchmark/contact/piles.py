@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from demos.benchmark.contact.description import Block, Solid, Task
+from demos.benchmark.contact.description import Ball, Block, Solid, Task
 from demos.benchmark.contact.robots import STANDING_HEIGHT, STANDING_POSE, quadruped
 
 SIDE = 0.2  # m
@@ -61,6 +61,20 @@ def boxes(count: int) -> Task:
         f"{count} boxes", 1 / 240, 1.0, standing, friction=0.5, ground_friction=0.5, correction=True,
         sample=lambda engine: engine.positions(),
         error=lambda t, x: float((SIDE / 2 - x[..., 2]).max() / MILLIMETRE), unit="mm",
+    )  # fmt: skip
+
+
+def heaps(sleep: bool, ball: bool) -> Task:
+    """300 flat boxes in ten heaps at rest, which may sleep, and perhaps a ball that rolls on and on beside them."""
+    flat = Block((SIDE, SIDE, SIDE / 2))
+    solids = [
+        Solid(f"box {k + 1}", flat, 1.0, (k // 30, 0.23 * (k % 6), SIDE / 2 * (k % 30 // 6 + 0.5))) for k in range(300)
+    ]
+    if ball:
+        solids.append(Solid("ball", Ball(0.1), 1.0, (-1.0, 0.0, 0.1), (0.0, 1.0, 0.0), spin=(-10.0, 0.0, 0.0)))
+    return Task(
+        "300 boxes in 10 heaps", 1 / 240, 1.0, tuple(solids), friction=0.6, ground_friction=0.6, correction=True,
+        sleep=sleep, sample=lambda engine: engine.positions(), error=lambda t, x: 0.0,
     )  # fmt: skip
 
 

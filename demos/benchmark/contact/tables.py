@@ -45,6 +45,8 @@ def all_of_them(long: bool = False, rows: Sequence[str] = ()) -> None:
     demos(list(filter(wanted, demo_scenes.FACTORIES)))
     if wanted("Laikago standing"):
         robot_cost()
+    if wanted("300 boxes in 10 heaps"):
+        sleeping()
     scaling([count for count in BOXES if wanted(f"{count} boxes")])
     in_motion([task for name, task in moving.tasks().items() if wanted(name)])
     convergence([task for name, task in disturbed.tasks().items() if wanted(name)])
@@ -148,6 +150,28 @@ def scaling(counts: Sequence[int] = BOXES, rounds: int = 5, count: int = 40) -> 
     head = ["at rest", "contacts", *ENGINES, "ours a contact", f"ours / {BULLET}", f"ours / {MUJOCO}"]
     if rows:
         print_table("cost: a step at 1/240 s from Python, median us, against contacts", head, rows)
+
+
+def sleeping(rounds: int = 5, count: int = 40) -> None:
+    """Heaps at rest: kept awake, asleep, and asleep beside a ball that rolls."""
+    rows = []
+    for what, sleep, ball in (
+        ("awake", False, False),
+        ("asleep", True, False),
+        ("asleep, and a ball rolls", True, True),
+    ):
+        task = piles.heaps(sleep, ball)
+        engines = {label: engine for label in ENGINES if (engine := cost.settled(task, label)) is not None}
+        times = cost.in_turn(engines, rounds, count)
+        p50 = {label: cost.percentiles(of)[0] for label, of in times.items()}
+        rows.append([
+            f"{task.name}, {what}", *(f"{p50[k]:.1f}" if k in p50 else "-" for k in ENGINES),
+            *(_ratio(p50.get(OURS, math.nan), p50.get(k, math.nan)) for k in (BULLET, MUJOCO)),
+        ])  # fmt: skip
+        for engine in engines.values():
+            engine.close()
+    head = ["at rest", *ENGINES, f"ours / {BULLET}", f"ours / {MUJOCO}"]
+    print_table("cost of what sleeps: a step at 1/240 s from Python, median us", head, rows)
 
 
 def in_motion(tasks: Sequence[Task]) -> None:

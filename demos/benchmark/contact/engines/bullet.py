@@ -74,6 +74,9 @@ class BulletEngine(Engine):
             self._surface(body, -1, root)
             spin = np.array(pybullet.getMatrixFromQuaternion(turn)).reshape(3, 3) @ solid.spin
             self.call("resetBaseVelocity")(body, solid.velocity, spin.tolist())
+            if task.sleep:
+                awake = pybullet.ACTIVATION_STATE_ENABLE_SLEEPING
+                self.call("changeDynamics")(body, -1, activationState=awake)
             self.ids.append(body)
         self.names = {solid.name: body for solid, body in zip(task.solids, self.ids, strict=True)}
         if task.robot is not None:

@@ -59,6 +59,8 @@ class MujocoEngine(Engine):
         option.timestep, option.gravity = task.timestep, [0.0, 0.0, -task.gravity]
         option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{self.settings.integrator}")
         option.solver, option.cone = mujoco.mjtSolver.mjSOL_NEWTON, mujoco.mjtCone.mjCONE_ELLIPTIC
+        if task.sleep:
+            option.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
         option.iterations, option.tolerance, option.impratio = 100, self.settings.tolerance, self.settings.impratio
         if task.robot is not None:
             self._prepare(spec, task.robot, task.friction)

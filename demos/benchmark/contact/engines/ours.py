@@ -28,6 +28,7 @@ class Settings:
     slop: float | None = None
 
 
+ASLEEP_AFTER = 0.5  # s
 ROLLING = Settings(iterations=60, tolerance=1e-17, slop=4e-5)
 BEST = {
     "rolling": ROLLING,
@@ -60,6 +61,8 @@ class OursEngine(Engine):
         for name in ("iterations", "tolerance", "restitution_threshold", "slop"):
             if getattr(settings, name) is not None:
                 setattr(self.simulation.contact, name, getattr(settings, name))
+        if task.sleep:
+            self.simulation.contact.sleep_after = ASLEEP_AFTER
 
     def push(self, body: str, force: tuple[float, float, float]) -> None:
         self.simulation.apply_force(self.root if body == ROBOT else body, force, (0.0, 0.0, 0.0))

@@ -38,7 +38,7 @@ def fell_asleep(
             known.rested[tree] = 0.0
         else:
             known.rested[tree] += h
-            ready = ready or known.rested[tree] >= it.after[0]
+            ready = ready or (h == step and known.rested[tree] >= it.after[0])  # impulses of parts would be too small
     known.parameters[:] = parameters
     known.step[0] = step
     fell = ready and _islands(it, known, contacts)

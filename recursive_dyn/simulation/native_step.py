@@ -226,7 +226,8 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     s.kept.times[2:] = s.times[3:5]
     s.kept.steps[0] += 1
     s.kept.parts[0] = s.part[1]
-    note(kept, touches, bodies)
+    note(kept, touches, bodies, s.kept.slept.contacts[0] if s.part[0] > 0 else 0)
+    s.present.asleep[:] = 0
     if s.part[1] == 1:
         s.clock[0] += s.settings[0]
     s.flown[0] = 0

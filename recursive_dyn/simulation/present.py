@@ -16,7 +16,7 @@ class FrameArrays(NamedTuple):
     """Where the bodies (nb of them) are at the state q, v with these parameters, if known (1,) is 1.
 
     frames: the program, whose outputs are poses (16 nb,), twists (6 nb,), and momenta, the numbers of the trees that
-    float; start_twists (6 nb,): at the start of the step; asleep (nb,): 1 for bodies that sleep in it.
+    float; start_twists (6 nb,): at the start of the step; asleep (nb,): 1 for bodies that sleep in it, 0 in between.
     """
 
     frames: ProgramCall
@@ -34,8 +34,8 @@ class FrameArrays(NamedTuple):
 class Present:
     """poses (nb, 4, 4), twists (nb, 6), momenta (k, FLOATING) of what floats: of all at the last state given to
     ``update``, as ``Dynamics`` has them; frames (22 nb,): the twists behind the poses; start_twists (nb, 6): those at
-    the start of the step, or part of one, that is being taken; asleep (nb,): 1 for bodies that sleep in it, of whose
-    contacts with each other and with what does not move nothing need be told. To be read only.
+    the start of the step, or part of one, that is being taken; asleep (nb,): 1 for bodies that sleep while one is,
+    of whose contacts with each other and with what does not move nothing need be told. To be read only.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:

@@ -198,6 +198,7 @@ class StepMachine:
         if self.arrays.flown[0]:
             self._state.q[:], self._state.v[:] = self.arrays.start_q, self.arrays.start_v
             self.arrays.flown[0] = 0
+        self.arrays.present.asleep[:] = 0
 
     def solve(self, held: HeldJoints | None) -> int:
         """Solve for what the buffer holds, and rows that are handed in, move and settle."""

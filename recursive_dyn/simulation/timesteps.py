@@ -194,10 +194,10 @@ class Timesteps:
 
     def _advance(self, machine: StepMachine, tau: np.ndarray, h: float, part: bool) -> int:
         """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE."""
-        lookout = self._lookout(machine)
+        lookout, calm = self._lookout(machine), self._detection.calm and self.loads is None
         if lookout is not None:
-            return machine.advance(lookout, self.events, tau, h, self.settings, self._detection.calm, part)
-        machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, self._detection.calm)
+            return machine.advance(lookout, self.events, tau, h, self.settings, calm, part)
+        machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, calm)
         machine.times[machine.FLIGHT] = perf_counter()
         machine.said = machine.fly()
         return machine.FLIGHT

@@ -49,8 +49,9 @@ def room(pairs: int, free: int) -> Touches:
 
 
 @compiled
-def note(contacts: ContactTable, t: Touches, bodies: int) -> None:
-    """Count what touches after a step: what pushes, or overlaps. Free bodies are numbered from ``bodies`` on."""
+def note(contacts: ContactTable, t: Touches, bodies: int, counted: int) -> None:
+    """Count what touches after a step: what pushes, or overlaps. Free bodies are numbered from ``bodies`` on; of the
+    first contacts, as many as were ``counted``, impulses are known already."""
     if t.fresh[0]:
         begun(t)
     count = 0
@@ -75,7 +76,7 @@ def note(contacts: ContactTable, t: Touches, bodies: int) -> None:
         if t.order[p] < 0:
             t.order[p] = count
             count += 1
-        t.impulses[p] += normal
+        t.impulses[p] += normal if c >= counted else 0.0
         if normal >= t.strongest[p]:
             t.strongest[p], t.points[p] = normal, contacts.points[c, 1]
     for p in range(t.size[0]):

@@ -166,7 +166,7 @@ def throw(sim):
 
 
 def drive(sim):
-    sim.motors["a0.wx"] = rd.Motor(velocity=1.0, kd=1.0, max_force=1.0)
+    sim.motors["a0"] = rd.Motor(position=(0.0, 0.0, 0.3))
 
 
 def lead(sim):
@@ -178,10 +178,10 @@ def place(sim):
 
 
 def grab(sim):
-    sim.grab("a3", (0, 0, 0), target=(0.5, 0, 0.35))
+    sim.grab("a3").move((0.5, 0.0, 0.35))
 
 
-@pytest.mark.parametrize("disturb", [push, torque, move, throw, lead, place])
+@pytest.mark.parametrize("disturb", [push, torque, move, throw, drive, lead, place, grab])
 def test_it_wakes_when_something_acts_on_it(disturb):
     """And all that hangs together with it, but not the other stack."""
     with asleep(two_stacks()) as shown:
@@ -220,6 +220,33 @@ def test_all_wake_where_what_holds_them_changes(change):
         change(shown)
         shown.sim.step()
         assert shown.sim.asleep == ()
+        shown.sim.step(10)
+        fallen = position(shown.sim, "a0")[2] - 0.05
+        assert fallen == pytest.approx(-0.5 * G * (11 * H) ** 2 if change is no_mirror else 0.0, abs=1e-4)
+
+
+def test_what_a_whole_step_does_is_told_of_one_that_is_cut():
+    """While a bullet of a ball goes by, steps are taken in parts: who sleeps bears what it did in whole ones."""
+    with asleep(two_stacks()) as shown:
+        sim = shown.sim
+        set_twist(sim, "ball", velocity=(0.0, 0.0, -60.0))
+        while sim.solution.substeps == 1:
+            shown.step()
+        told = {(e.body_a, e.body_b): e.impulse for e in sim.contact_events}
+        assert told[("b0", "b1")] == pytest.approx(3 * G * H, rel=1e-4)
+        for k in range(4):
+            assert sim.contact_wrench(f"b{k}")[5] == pytest.approx(G, rel=1e-4)
+
+
+@pytest.mark.parametrize("detect", ["step", "frame"])
+def test_contacts_that_are_kept_for_a_frame_wake_it_too(detect):
+    with asleep(two_stacks()) as shown:
+        sim = shown.sim
+        sim.contact.detect = detect
+        while position(sim, "ball")[2] > 0.3 and len(sim.asleep) == 8:
+            shown.step(4)
+        shown.step(12)
+        assert sim.asleep == NAMES[4:] and abs(position(sim, "a0")[2] - 0.05) < 1e-3
 
 
 def test_it_falls_when_its_floor_goes():

@@ -36,7 +36,7 @@ def counted(events: Events, contacts: ContactBuffer) -> None:
     """Count a step's contacts, as machine code does where there is room."""
     events.make_room(contacts.count)
     events.number(contacts.free_names)
-    note(contacts.table, events.touches, len(NAMES))
+    note(contacts.table, events.touches, len(NAMES), 0)
 
 
 def free_bodies(count: int) -> FreeBodies:

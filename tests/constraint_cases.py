@@ -34,8 +34,9 @@ class Bound:
 
 
 @cache
-def bound(seed: int, bodies: int, kinds: tuple[str, ...] | None = None) -> Bound:
-    """One constraint of every sort on a random tree; their sizes are what they are in a random configuration."""
+def bound(seed: int, bodies: int, kinds: tuple[str, ...] | None = None, velocities: bool = True) -> Bound:
+    """One constraint of every sort on a random tree, between ``velocities`` too; their sizes are what they are in a
+    random configuration."""
     found = random_scene(seed, bodies, kinds, root="free")
     scene, rng = found.scene, np.random.default_rng(seed + 1000)
     free = found.dynamics()
@@ -65,13 +66,16 @@ def bound(seed: int, bodies: int, kinds: tuple[str, ...] | None = None) -> Bound
 
     skate, p = pick()
     direction = rng.normal(size=3)
-    scene.constrain(skate.point_velocity(p).dot(skate.direction(direction)), name="blade")
+    if velocities:
+        scene.constrain(skate.point_velocity(p).dot(skate.direction(direction)), name="blade")
 
     plain = [s for body in scene.bodies for s in body.q if s.name in names["q"]]
     x, y = (plain[int(i)] for i in rng.choice(len(plain), 2, replace=False))
     value = {s: names["q"][s.name] for s in (x, y)}
     both = sp.sin(x) + x * y / 3 + y
     scene.constrain(both - float(both.subs(value)), name="cam")
+    if not velocities:
+        return Bound(scene, home, {})
     scene.constrain(
         scene.bodies[1].spin[2] * sp.cos(x) - scene.bodies[0].velocity[0], name="gear of rates", redundant="drop"
     )
@@ -79,8 +83,9 @@ def bound(seed: int, bodies: int, kinds: tuple[str, ...] | None = None) -> Bound
 
 
 @cache
-def driven() -> Bound:
-    """Constraints on bodies that share a coordinate, on bodies fixed to them and on one fixed in the world."""
+def driven(velocities: bool = True) -> Bound:
+    """Constraints on bodies that share a coordinate, on bodies fixed to them and on one fixed in the world; between
+    ``velocities`` too."""
     scene, rng = Scene(gravity=GRAVITY), np.random.default_rng(9)
     theta = scene.coordinate("theta", armature=0.2)
     a = scene.world.attach(random_body(rng, "a"), joints.revolute("y").driven(theta + sp.sin(theta) / 3))
@@ -92,5 +97,6 @@ def driven() -> Bound:
     gap = c.point((0.3, 0.4, 0)) - post.point((0.1, 0, 0))
     scene.constrain(gap.dot(gap) - 3, name="rod")
     scene.constrain(load.point((0.1, 0.2, 0.3))[0] - sp.cos(theta) * b.point((0.2, 0, 0))[1], name="cam")
-    scene.constrain(c.point_velocity((0.1, 0, 0)).dot(load.direction((1, 0, 0.4))), name="blade")
+    if velocities:
+        scene.constrain(c.point_velocity((0.1, 0, 0)).dot(load.direction((1, 0, 0.4))), name="blade")
     return Bound(scene, scene.compile().neutral(), {})

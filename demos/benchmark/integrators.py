@@ -1,7 +1,7 @@
 """What the integrators make of energy that nothing takes: a minute of undamped chains, and what a step costs.
 
 "slender": links of the inertia of a rod, about whose axis they spin fast; "fat": of a ball. Rings are let go level, or
-from where each touches the next one's outside.
+from where each touches the next one's outside. Closed chains hang at both ends, by a constraint.
 """
 
 from __future__ import annotations
@@ -51,6 +51,21 @@ def links(inertia: np.ndarray, ball: bool, count: int = 5) -> Start:
     return Start(dynamics, q, dynamics.neutral())
 
 
+def closed(inertia: np.ndarray, ball: bool) -> Start:
+    """Six links of 1 kg and 0.5 m whose two ends are pinned to one place, let go as a regular hexagon upon a corner."""
+    scene, count = Scene(), 6
+    node: Body | object = scene.world
+    for i in range(count):
+        body = Body(f"link{i}", mass=1.0, center_of_mass=(0, 0, -0.25), inertia=inertia)
+        joint = joints.ball() if ball else joints.revolute("y")
+        node = node.attach(body, joint, at=rd.pose((0, 0, -0.5 if i else 0.0)))
+    scene.pin(node, scene.world, point_a=(0, 0, -0.5), point_b=(0, 0, 0), axis=None if ball else (0, 1, 0))
+    angles = np.array([(-np.pi / 3, *(count - 1) * [np.pi / 3]), (0.0, 0.0, 0.0, np.pi, 0.0, 0.0)])
+    if ball:
+        angles = np.stack([0 * angles, np.sin(angles / 2), 0 * angles, np.cos(angles / 2)], axis=-1).reshape(2, -1)
+    return Start(scene.compile(), *angles)
+
+
 def rings(outside: bool) -> Start:
     """Five rings in one another."""
     dynamics, hanging = torus_chain.chain(5).compile(), torus_chain.at_rest(5)
@@ -79,6 +94,12 @@ RINGS: dict[str, Callable[[], Start]] = {
     "rings": lambda: rings(False),
     "rings from outside": lambda: rings(True),
     "bezier chain": rings_along_a_curve,
+}
+
+
+LOOPS: dict[str, Callable[[], Start]] = {
+    "closed slender hinges": lambda: closed(SLENDER, False),
+    "closed fat balls": lambda: closed(FAT, True),
 }
 
 
@@ -132,7 +153,7 @@ def _let_go(start: Start, rule: str, rate: int) -> rd.Simulation:
 def table() -> None:
     """Errors of energy, and what a step costs."""
     errors, costs = [], []
-    for name, make in each({**CHAINS, **RINGS}.items(), "integrators"):
+    for name, make in each({**CHAINS, **RINGS, **LOOPS}.items(), "integrators"):
         start = make()
         for rate in (240, 60):
             runs = [run(start, rule, rate) for rule in RULES]

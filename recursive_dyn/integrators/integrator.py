@@ -10,6 +10,7 @@ import numpy as np
 
 from recursive_dyn.codegen.function_list import Values
 from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Scalar, evaluate
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion.context import Function
@@ -44,7 +45,7 @@ class Integrator:
         not by this one.
     beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
     that it watches, the "end" of a step that it found.
-    constrained: whether it takes models with constraints.
+    holonomic: whether it takes no constraints but those between positions.
     """
 
     name: str
@@ -57,12 +58,21 @@ class Integrator:
     implicit: float
     pressed: str = ""
     beside: tuple[str, Function] | None = None
-    constrained: bool = True
+    holonomic: bool = False
 
     @property
     def beside_name(self) -> str:
         """Name of the function ``beside``; "" if there is none."""
         return "" if self.beside is None else f"{self.function}_{self.beside[0]}"
+
+    def check(self, model: Model) -> None:
+        """StateError naming a constraint of a model that the rule does not take."""
+        for constraint in model.constraints if self.holonomic else ():
+            if not constraint.holonomic:
+                raise StateError(
+                    f"'{self.name}' takes no constraint between velocities as '{constraint.name}' is; choose"
+                    " 'implicit_midpoint' for this scene"
+                )
 
 
 @dataclass(frozen=True, eq=False)

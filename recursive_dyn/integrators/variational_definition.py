@@ -8,7 +8,6 @@ from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import (
     ModelEquations,
     StatePair,
-    accelerations,
     elements,
     in_time,
     joint_forces,
@@ -33,6 +32,7 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
     twice = 2.0 * (1.0 + z) / (2.0 + z)
     softness = np.diag(armature + h / 2 * own.damping * twice + h * h / 4 * own.stiffness)
     x, J = _placed(equations, q)
+    C = _constraints(equations, q)[1]
     p, middle, change = M @ v, v, np.inf
     for _ in range(_MOST):
         q_end, early, late = _way(equations, q, middle, h)
@@ -47,14 +47,17 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
         p_d = np.einsum("lin,li->n", J, N - h / 2 * _gravity(equations, x)) + armature * middle
         residual = p_d - h / 2 * acting - p
         previous, size = change, np.abs(middle).max(initial=0.0)
-        twist = _solved_beside(np.einsum("lin,lij,ljm->nm", J, A, J_end) + softness, residual, np.zeros(len(v)), slots)
+        phi, C_end = _constraints(equations, q_end)
+        K = np.einsum("lin,lij,ljm->nm", J, A, J_end) + softness
+        twist = _bound(K, residual, (C, C_end), phi / h, np.zeros(len(v)), slots)
         way = _slower(equations, middle, twist, h)
         change = np.abs(way).max(initial=0.0)
         if change <= 1e-15 * (1.0 + size) or (change >= previous / 4 and change <= 1e-9 * (1.0 + size)):
             break
         middle = middle - way
     q_end, v_end = in_time(equations, q_end, middle)
-    return q_end, _solved_beside(equations.call("mass_matrix", q_end), after, v_end, slots)
+    C = _constraints(equations, q_end)[1]
+    return q_end, _bound(equations.call("mass_matrix", q_end), after, (C, C), np.zeros(len(C)), v_end, slots)
 
 
 def _placed(equations: ModelEquations, q: np.ndarray) -> tuple[list[Link], np.ndarray]:
@@ -101,9 +104,30 @@ def _gravity(equations: ModelEquations, x: list[Link]) -> np.ndarray:
     return np.array([[*np.cross(first[:3], g), *first[3] * g] for first in firsts]).reshape(-1, 6)
 
 
-def _solved_beside(M: np.ndarray, p: np.ndarray, given: np.ndarray, slots: list[int]) -> np.ndarray:
-    """v (nv,) with M v = p but in the rows of these slots, where v is as given."""
-    return accelerations(M, p, np.zeros((0, len(p))), np.zeros(0), (slots, given[slots]))
+def _constraints(equations: ModelEquations, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """phi (m,) and C (m, nv)."""
+    if not equations.model.constraints:
+        return np.zeros(0), np.zeros((0, equations.model.nv))
+    return equations.call("constraint_positions", q), equations.call("constraint_jacobian", q)
+
+
+def _bound(
+    M: np.ndarray,
+    p: np.ndarray,
+    rows: tuple[np.ndarray, np.ndarray],
+    wanted: np.ndarray,
+    given: np.ndarray,
+    slots: list[int],
+) -> np.ndarray:
+    """v (nv,) with M v = p - C^T mu and C' v = wanted (m,), for ``rows`` C, C'; in these slots it is as given."""
+    free = np.setdiff1d(np.arange(len(p)), slots)
+    v = given.copy()
+    v[free] = 0.0
+    (C, D), m = rows, len(wanted)
+    system = np.block([[M[np.ix_(free, free)], C[:, free].T], [D[:, free], np.zeros((m, m))]])
+    right = np.concatenate([(p - M @ v)[free], wanted - D @ v])
+    v[free] = np.linalg.lstsq(system, right, rcond=None)[0][: len(free)]
+    return v
 
 
 def _way(

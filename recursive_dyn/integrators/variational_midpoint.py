@@ -12,7 +12,7 @@ and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its speed, which does 
 
 v_m is found by Newton's method, each step of which is one inward and one outward pass: dampers, springs and whatever
 joints do are in its matrix, force elements are not. Energy stays within a band that does not grow, where h resolves the
-motion; constraints are not taken.
+motion. Constraints between positions hold at q', those between velocities are not taken (``chord_constraints``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.implicit_midpoint import relative
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.variational_definition import definition
-from recursive_dyn.recursion import chord_momenta, energy, tree_rows
+from recursive_dyn.recursion import chord_constraints, chord_momenta, energy, tree_rows
 from recursive_dyn.recursion.articulated import ArticulatedInertias
 from recursive_dyn.recursion.chord_momenta import ChordFactors, Chords
 from recursive_dyn.recursion.configuration import integrate
@@ -86,7 +86,10 @@ class _Step:
 def _graph(c: Context) -> Outputs:
     """A Newton step: a better v_middle, its squared change and size."""
     step = _Step(c)
-    change = ChordFactors(step.chords, step.diagonal).solve(list(step.residual))
+    factors = ChordFactors(step.chords, step.diagonal)
+    change = factors.solve(list(step.residual))
+    if c.model.constraints:
+        change = chord_constraints.bound(step.start, step.end, factors, change, step.h)
     better = step.middle - _slower(step.start, step.middle, array(change), step.h)
     changed: Scalar = 0.0
     size: Scalar = 0.0
@@ -104,6 +107,8 @@ def _end(c: Context) -> Outputs:
         momenta = momenta - array(inverse_dynamics(end, end.pace, gravity=False))
     inertias = ArticulatedInertias(end)
     v = end.paced(array(inertias.expand(inertias.reduce(list(momenta)))))
+    if c.model.constraints:
+        v = chord_constraints.onto_tangents(end, inertias, v)
     return [("q", step.q), ("v", list(v))]
 
 
@@ -173,5 +178,5 @@ INTEGRATOR = Integrator(
     order=2,
     share=0.5,
     implicit=0.5,
-    constrained=False,
+    holonomic=True,
 )

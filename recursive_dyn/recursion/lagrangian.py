@@ -72,7 +72,7 @@ class FactoredMatrix:
             pivot = L[k, k]
             if singular:
                 pivot = select(combine("less", [pivot, singular * size[k]]), 0.0, pivot)
-            self.inverse[k] = _inverse_or_zero(pivot, dependent * size[k]) if dependent else reciprocal(pivot)
+            self.inverse[k] = inverse_or_zero(pivot, dependent * size[k]) if dependent else reciprocal(pivot)
             self.below[k] = [j for j in range(k) if _nonzero(L[k, j])]
             row = L[k].copy()
             for i in self.below[k]:
@@ -101,7 +101,7 @@ class FactoredMatrix:
         return x
 
 
-def _inverse_or_zero(pivot: Scalar, least: Scalar) -> Scalar:
+def inverse_or_zero(pivot: Scalar, least: Scalar) -> Scalar:
     """1 / pivot, or 0 where the pivot is not above ``least``."""
     above = combine("less", [least, pivot])
     return select(above, reciprocal(select(above, pivot, 1.0)), 0.0)

@@ -215,10 +215,10 @@ def constrained(
     if not constraints:
         return ConstrainedSystem(factors, reduced, response)
     own = zip(response.diagonal(), rows, constraints, strict=True)
-    return ConstrainedSystem(factors, reduced, response, [_usual_response(x, row, c.usual) for x, row, c in own])
+    return ConstrainedSystem(factors, reduced, response, [usual_response(x, row, c.usual) for x, row, c in own])
 
 
-def _usual_response(response: Scalar, row: Sequence[Scalar], usual: float) -> Scalar:
+def usual_response(response: Scalar, row: Sequence[Scalar], usual: float) -> Scalar:
     """The response that a row (nv,) would have if it were as long as it usually is, or its own where it is longer."""
     if not usual:
         return response

@@ -60,8 +60,7 @@ class Flight:
 
     def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
         rule = registry.find(integrator)
-        if dynamics.model.constraints and not rule.constrained:
-            raise StateError(f"'{rule.name}' takes no scene with constraints; choose 'implicit_midpoint' for this one")
+        rule.check(dynamics.model)
         self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
         self._plain = Engine.of(dynamics, rule)
         self._take(self._plain)

@@ -158,7 +158,13 @@ def test_onto_constraints(make):
     case = make()
     d, (q, v, _) = case.dynamics(), (x[0] for x in case.states(1, 1))
     q, v = d.project(q, 0.3 * v)
-    check(d, q, v, INTEGRATORS[:-1], tolerance=1e-9)  # the last one takes no constraints
+    check(d, q, v, INTEGRATORS[:-1], tolerance=1e-9)  # the last one takes none between velocities
+
+
+def test_of_variational_steps_on_constraints():
+    case = driven(velocities=False)
+    d, (q, v, _) = case.dynamics(), (x[0] for x in case.states(1, 1))
+    check(d, *d.project(q, 0.3 * v), INTEGRATORS[-1:], tolerance=1e-9)
 
 
 def test_by_time_where_a_formula_of_time_places_a_joint():

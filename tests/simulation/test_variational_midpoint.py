@@ -114,12 +114,3 @@ def test_it_runs_backwards():
     sim.step(100)
     np.testing.assert_allclose(sim.q, q, atol=1e-9)
     np.testing.assert_allclose(-sim.v, v, atol=1e-9)
-
-
-def test_a_scene_with_constraints_is_refused():
-    scene = Scene()
-    body = scene.world.attach(Body("b", mass=1.0, inertia=np.eye(3)), joints.planar())
-    x, y, _ = body.point((0.1, 0.2, 0.3))
-    scene.constrain(x - y)
-    with pytest.raises(rd.StateError, match="constraints"):
-        rd.Simulation(scene.compile(), 1e-3, RULE)

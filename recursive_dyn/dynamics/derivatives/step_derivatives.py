@@ -36,6 +36,7 @@ class StepDerivatives:
         rule = registry.find(integrator)
         if rule.name not in _RULES:
             raise StateError(f"steps of '{rule.name}' have no derivatives; choose one of {', '.join(_RULES)}")
+        rule.check(self._it.model)
         q, v, found = _RULES[rule.name](self)
         return self._projected(q, v, found)
 
@@ -60,8 +61,6 @@ class StepDerivatives:
         return *self._state("midpoint", arrays), found
 
     def _variational_midpoint(self) -> tuple[Array, Array, list[Array]]:
-        if self._it.model.constraints:
-            raise StateError("'variational_midpoint' takes no scene with constraints; choose 'implicit_midpoint'")
         nv = self._it.model.nv
         arrays = [*self._arrays, self._middle("variational", 0, _NEWTON)]
         swept, by_middle = self._beside_middle(self._jacobians("variational", arrays))

@@ -44,7 +44,7 @@ class Integrator:
     pressed: name of the rule by which trees with springs, dampers or a law's forces fly while impulses change them, if
         not by this one.
     beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
-    that it watches, the "end" of a step that it found.
+    that it watches.
     holonomic: whether it takes no constraints but those between positions.
     """
 

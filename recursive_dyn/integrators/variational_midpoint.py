@@ -17,34 +17,38 @@ motion. Constraints between positions hold at q', those between velocities are n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
-from recursive_dyn.integrators.converging_loop import loop
+from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
+from recursive_dyn.integrators.converging_loop import UPDATED, loop
 from recursive_dyn.integrators.free_body import MOVING, TURNING
-from recursive_dyn.integrators.implicit_midpoint import relative
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.variational_definition import definition
+from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import chord_constraints, chord_momenta, energy, tree_rows
 from recursive_dyn.recursion.articulated import ArticulatedInertias
+from recursive_dyn.recursion.chord_constraints import BoundChords
 from recursive_dyn.recursion.chord_momenta import ChordFactors, Chords
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.element_forces import element_forces
+from recursive_dyn.recursion.impulse import roots
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.spatial.algebra import cross
+from recursive_dyn.recursion.multipliers import NOTHING
+from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
-
-_INPUTS = ("q", "v", "tau", "dt", "v_middle")
 
 
 class _Step:
-    """A step to where the velocity of its middle leads."""
+    """A step to where a velocity of its middle (nv,) leads."""
 
-    def __init__(self, c: Context) -> None:
+    def __init__(self, c: Context, middle: np.ndarray) -> None:
         self.c, self.start, self.h = c, c.tree, c.input("dt")[0]
-        self.middle = self.start.paced(c.input("v_middle"))
+        self.middle = self.start.paced(middle)
         self.q = _moved(self.start, self.middle, self.h)
         early, late = _in_both_axes(self.start, self.middle, self.h)
         self.early, self.end = self.start.at(self.start.q, early), self.start.at(array(self.q), late)
@@ -82,34 +86,85 @@ class _Step:
         """p'_d + h / 2 (W + f) (nv,)."""
         return self.chords.after(self.h, self.middle) + (self.forces + array(element_forces(self.end))) * (self.h * 0.5)
 
+    def landed(self) -> tuple[list[Scalar], list[Scalar]]:
+        """(q', v')."""
+        end = Tree(self.c.model, self.c.graph, q=array(self.q), v=array(np.zeros(self.c.model.nv)))
+        momenta = self.momenta
+        if end.pace is not None:
+            momenta = momenta - array(inverse_dynamics(end, end.pace, gravity=False))
+        inertias = ArticulatedInertias(end)
+        v = end.paced(array(inertias.expand(inertias.reduce(list(momenta)))))
+        return self.q, list(chord_constraints.onto_tangents(end, inertias, v) if self.c.model.constraints else v)
+
+
+class _Newton:
+    """Newton's method from the factors that are made where a velocity of the middle leads, by Broyden's updates."""
+
+    def __init__(self, step: _Step) -> None:
+        self._factors = ChordFactors(step.chords, step.diagonal)
+        self._bound = None
+        if step.c.model.constraints:
+            self._bound = BoundChords(step.start, step.end, self._factors)
+        self._trees = _apart(step.c.model)
+        self._taken: list[np.ndarray] = []
+
+    def better(self, step: _Step) -> np.ndarray:
+        """A better velocity of the middle than that of a step, the last one that this gave."""
+        change = self._factors.solve(list(step.residual))
+        if self._bound is not None:
+            change = self._bound.solve(change, step.end, step.h)
+        change = -_slower(step.start, step.middle, array(change), step.h)
+        for slots in self._trees:
+            taken = [x[slots] for x in self._taken]
+            change[slots] = _updated(change[slots], taken)
+        self._taken.append(change)
+        return step.middle + change
+
+
+def _updated(s: np.ndarray, taken: Sequence[np.ndarray]) -> np.ndarray:
+    """What Broyden's updates by the changes that were taken make of one by the first matrix (Kelley 1995, Iterative
+    methods for linear and nonlinear equations, 7.3); of one that is not small against the last, rounding, nothing."""
+    for before, after in pairwise(taken):
+        s = s + after * _share(s, before)
+    for last in taken[-1:]:
+        s = s * reciprocal(1.0 - _share(s, last))
+    return s
+
+
+def _share(s: np.ndarray, way: np.ndarray) -> Scalar:
+    """How much of a way there is in s, 0 where that is a quarter or more."""
+    share = dot(way, s) * reciprocal(dot(way, way) + NOTHING)
+    return select(less(share * share, 1.0 / 16.0), share, 0.0)
+
+
+def _apart(model: Model) -> list[list[int]]:
+    """Slots of each of the trees, which know nothing of each other; all of them, where these are held together."""
+    trees: dict[int, list[int]] = {}
+    for first, link in zip(roots(model), model.links, strict=True):
+        trees.setdefault(first, []).extend(link.slots)
+    slots = [sorted(set(own)) for own in trees.values()]
+    together = bool(model.constraints) or sum(map(len, slots)) > model.nv
+    return [list(range(model.nv))] if together else slots
+
 
 def _graph(c: Context) -> Outputs:
-    """A Newton step: a better v_middle, its squared change and size."""
-    step = _Step(c)
-    factors = ChordFactors(step.chords, step.diagonal)
-    change = factors.solve(list(step.residual))
-    if c.model.constraints:
-        change = chord_constraints.bound(step.start, step.end, factors, change, step.h)
-    better = step.middle - _slower(step.start, step.middle, array(change), step.h)
-    changed: Scalar = 0.0
-    size: Scalar = 0.0
-    for x, y in zip(better, step.middle, strict=True):
-        changed, size = changed + (x - y) * (x - y), size + x * x
-    return [("v_middle", list(better)), ("error", [changed, size])]
+    """A step of Newton's method and updated ones to a better v_middle, the step that it implies, the changes and its
+    size, all squared."""
+    step, changes = _Step(c, c.input("v_middle")), list[Scalar]()
+    newton = _Newton(step)
+    for _ in range(1 + UPDATED):
+        way, before = newton.better(step), step.middle
+        changes.append(dot(way - before, way - before))
+        step = _Step(c, way)
+    q, v = step.landed()
+    changes.append(dot(step.middle, step.middle))
+    return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", changes)]
 
 
-def _end(c: Context) -> Outputs:
-    """(q', v') that v_middle leads to."""
-    step = _Step(c)
-    end = Tree(c.model, c.graph, q=array(step.q), v=array(np.zeros(c.model.nv)))
-    momenta = step.momenta
-    if end.pace is not None:
-        momenta = momenta - array(inverse_dynamics(end, end.pace, gravity=False))
-    inertias = ArticulatedInertias(end)
-    v = end.paced(array(inertias.expand(inertias.reduce(list(momenta)))))
-    if c.model.constraints:
-        v = chord_constraints.onto_tangents(end, inertias, v)
-    return [("q", step.q), ("v", list(v))]
+def _relative(error: list[Scalar]) -> list[Scalar]:
+    """Squared relative changes, of velocities below 1 against 1."""
+    *changes, size = error
+    return [change * reciprocal(size + 1.0) for change in changes]
 
 
 def _moved(tree: Tree, middle: np.ndarray, h: Scalar) -> list[Scalar]:
@@ -154,24 +209,15 @@ INTEGRATOR = Integrator(
     name="variational_midpoint",
     function="variational",
     graph=Function(
-        "A better v_middle: a Newton step of the variational midpoint rule; then its squared relative change.",
-        _INPUTS,
-        lambda m: (m.nv + 1,),
+        "q, v after dt and a better v_middle: by Newton's method, of the variational midpoint rule; then its squared"
+        " relative changes.",
+        ("q", "v", "tau", "dt", "v_middle"),
+        lambda m: (m.nq + 2 * m.nv + 1 + UPDATED,),
         _graph,
-        rows=tree_rows.slots,
-        sums=2,
-        total=relative,
-    ),
-    beside=(
-        "end",
-        Function(
-            "q, v after dt: where the v_middle of the variational midpoint rule leads.",
-            _INPUTS,
-            lambda m: (m.nq + m.nv,),
-            _end,
-            rows=tree_rows.state,
-            configuration=True,
-        ),
+        rows=tree_rows.state_and_velocity,
+        sums=2 + UPDATED,
+        total=_relative,
+        configuration=True,
     ),
     loop=loop,
     definition=definition,

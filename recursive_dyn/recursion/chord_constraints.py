@@ -26,21 +26,26 @@ from recursive_dyn.recursion.multipliers import DEPENDENT, constrained, constrai
 from recursive_dyn.spatial.algebra import dot
 
 
-def bound(start: Tree, end: Tree, factors: ChordFactors, x: Sequence[Scalar], h: Scalar) -> list[Scalar]:
-    """x (nv,) under the constraints of a model, from that of its tree; h: of the step from ``start`` to ``end``."""
-    here, there, rate = constraint_rows(start), constraint_rows(end), reciprocal(h)
-    columns = [array(factors.solve(row)) for row in here.C]
-    response = np.empty((len(columns), len(columns)), dtype=object)
-    for i, row in enumerate(there.C):
-        response[i] = [dot(array(row), column) for column in columns]
-    constraints = start.model.constraints
-    own = zip(response.diagonal(), here.C, constraints, strict=True)
-    sizes = [usual_response(entry, row, c.usual) for entry, row, c in own]
-    missed = [dot(array(row), array(x)) - phi * rate for row, phi in zip(there.C, there.phi, strict=True)]
-    result = array(x)
-    for column, mu in zip(columns, _solved(response, missed, sizes), strict=True):
-        result = result - column * mu
-    return list(result)
+class BoundChords:
+    """The system above, factored where a step from ``start`` leads to ``end``; it serves near there, too."""
+
+    def __init__(self, start: Tree, end: Tree, factors: ChordFactors) -> None:
+        here, self._rows = constraint_rows(start).C, constraint_rows(end).C
+        self._columns = [array(factors.solve(row)) for row in here]
+        m = len(here)
+        self._response = np.empty((m, m), dtype=object)
+        for i, row in enumerate(self._rows):
+            self._response[i] = [dot(array(row), column) for column in self._columns]
+        own = zip(self._response.diagonal(), here, start.model.constraints, strict=True)
+        self._sizes = [usual_response(entry, row, c.usual) for entry, row, c in own]
+
+    def solve(self, x: Sequence[Scalar], end: Tree, h: Scalar) -> list[Scalar]:
+        """x (nv,) under the constraints, from that of the tree, where a step of length h leads to ``end``."""
+        phi, result = array(constraint_rows(end).phi) * reciprocal(h), array(x)
+        missed = [dot(array(row), result) - off for row, off in zip(self._rows, phi, strict=True)]
+        for column, mu in zip(self._columns, _solved(self._response, missed, self._sizes), strict=True):
+            result = result - column * mu
+        return list(result)
 
 
 def onto_tangents(end: Tree, inertias: ArticulatedInertias, v: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ class Report:
     (``linearly_implicit_rk4``) or they did not converge (both midpoint rules); halvings: how often, halves of halves
     with them; unexplained_energy: J that came or went in parts as short as they get, with nothing to account for it;
     steps_cut: timesteps cut into parts because something moved so fast that it would have passed through a body;
-    sweeps: of both midpoint rules, in all steps that converged (those of ``variational_midpoint`` are Newton steps).
+    sweeps: of both midpoint rules, in all steps that converged (``variational_midpoint``: steps of Newton's
+        method, with those by the same factors).
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.

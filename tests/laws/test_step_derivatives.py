@@ -43,8 +43,8 @@ def runge_kutta(d, x, run):
     return end
 
 
-def midpoint(d, x, run, sweep="midpoint", at=None):
-    middle, at = x["v"], d.nq + d.nv if at is None else at
+def midpoint(d, x, run, sweep="midpoint"):
+    middle, at = x["v"], d.nq + d.nv
     for _ in range(60):
         found, before = run(sweep, x | {"v_middle": middle}), middle
         middle = found[:, at : at + d.nv]
@@ -70,8 +70,7 @@ def linearly_implicit(d, x, run):
 
 
 def variational(d, x, run):
-    middle = midpoint(d, x, run, "variational", at=0)[:, : d.nv]
-    return run("variational_end", x | {"v_middle": middle})
+    return midpoint(d, x, run, "variational")
 
 
 RULES = dict(

@@ -11,28 +11,37 @@ from scene import Body, Scene, joints
 RULE = "variational_midpoint"
 
 
-@pytest.mark.parametrize(
-    ("inertia", "ball", "seconds"),
-    [
-        *((inertia, ball, 2.0) for inertia in (SLENDER, FAT) for ball in (False, True)),
-        *(pytest.param(SLENDER, ball, 100.0, marks=pytest.mark.slow) for ball in (False, True)),
-        pytest.param(FAT, False, 100.0, marks=pytest.mark.slow),
-    ],
-)
-def test_energy_stays_in_a_band(inertia, ball, seconds):
-    """Ten undamped links at 1 kHz: 0.3 % of the energy above rest, after 10^5 steps as after 10^3."""
-    error, sim = run(links(inertia, ball, 10), RULE, 1000, seconds)
+@pytest.mark.parametrize("ball", [False, True])
+@pytest.mark.parametrize("inertia", [SLENDER, FAT])
+def test_energy_stays_in_a_band(inertia, ball):
+    """Ten undamped links at 1 kHz: 0.3 % of the energy above rest."""
+    error, sim = run(links(inertia, ball, 10), RULE, 1000, 2.0)
     assert error < 3e-3
     assert sim.report.unexplained_energy == 0.0 and sim.report.steps_halved == 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("inertia", "ball"), [(SLENDER, False), (SLENDER, True), (FAT, False)])
+def test_the_band_does_not_grow(inertia, ball):
+    """After 10^5 steps as after 10^3; starts 1e-9 rad apart are chaos apart by then, and off by 0.1 to 0.31 %."""
+    start, errors = links(inertia, ball, 10), []
+    for k in range(3):
+        q = start.q.copy()
+        q[0] += 1e-9 * k
+        error, sim = run(start._replace(q=q), RULE, 1000, 100.0)
+        assert sim.report.unexplained_energy == 0.0 and sim.report.steps_halved == 0
+        errors.append(error)
+    assert np.median(errors) < 3e-3 and max(errors) < 4e-3
+
+
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
-def test_two_newton_steps_find_a_step_whatever_the_length_of_a_chain(count):
+def test_newtons_method_finds_a_step_whatever_the_length_of_a_chain(count):
+    """By one exact step and two by the same factors."""
     start = links(FAT, False, count)
     sim = rd.Simulation(start.dynamics, 1e-3, RULE)
     sim.q = start.q
     sim.step(300)
-    assert sim.report.sweeps <= 2 * 300 and sim.report.halvings == 0
+    assert sim.report.sweeps == 300 and sim.report.halvings == 0
 
 
 def test_a_damper_that_no_step_resolves_does_not_ring():
@@ -60,7 +69,7 @@ def test_a_spinning_link_far_from_its_trees_root_is_stepped_as_well_as_one_near_
     sim.v = [0.0, 7.0]
     sim.step(1000)
     np.testing.assert_allclose(sim.v, [0.0, 7.0], atol=1e-9)
-    assert sim.report.sweeps <= 2 * 1000
+    assert sim.report.sweeps <= 1.1 * 1000
 
 
 @pytest.mark.slow

@@ -52,21 +52,18 @@ class StepDerivatives:
         return *self._state("step", self._arrays), self._jacobians("step", self._arrays)
 
     def _implicit_midpoint(self) -> tuple[Array, Array, list[Array]]:
-        nq, nv = self._it.model.nq, self._it.model.nv
-        middle = self._middle("midpoint", nq + nv, _CONVERGED)
-        arrays = [*self._arrays, middle]
-        others, by_middle = self._beside_middle(self._jacobians("midpoint", arrays))
-        swept = [J[..., 2 * nv : 3 * nv, :] for J in others], by_middle[..., 2 * nv : 3 * nv, :]
-        found = self._through_middle(others, by_middle, *swept)
-        return *self._state("midpoint", arrays), found
+        return self._swept("midpoint", _CONVERGED)
 
     def _variational_midpoint(self) -> tuple[Array, Array, list[Array]]:
+        return self._swept("variational", _NEWTON)
+
+    def _swept(self, sweep: str, converged: float) -> tuple[Array, Array, list[Array]]:
         nv = self._it.model.nv
-        arrays = [*self._arrays, self._middle("variational", 0, _NEWTON)]
-        swept, by_middle = self._beside_middle(self._jacobians("variational", arrays))
-        others, end = self._beside_middle(self._jacobians("variational_end", arrays))
-        found = self._through_middle(others, end, [J[..., :nv, :] for J in swept], by_middle[..., :nv, :])
-        return *self._state("variational_end", arrays), found
+        arrays = [*self._arrays, self._middle(sweep, self._it.model.nq + nv, converged)]
+        others, by_middle = self._beside_middle(self._jacobians(sweep, arrays))
+        swept = [J[..., 2 * nv : 3 * nv, :] for J in others], by_middle[..., 2 * nv : 3 * nv, :]
+        found = self._through_middle(others, by_middle, *swept)
+        return *self._state(sweep, arrays), found
 
     def _beside_middle(self, found: list[Array]) -> tuple[list[Array], Array]:
         """Derivatives by everything else, and those by the velocity of the middle."""

@@ -63,9 +63,11 @@ class StepForces:
             self.joints.coordinates = coordinates
 
     def warm_up(self) -> None:
-        """Compile, or load, what joints between free bodies need."""
+        """Compile, or load, what joints between free bodies, and constraints, need."""
         if self.joints is not None:
             self.joints.warm_up()
+        if self.constrained:
+            self._dynamics.kernel("project")
 
     def begin(self, state: State, h: float) -> None:
         """A step of h begins."""

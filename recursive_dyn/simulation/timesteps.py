@@ -163,8 +163,6 @@ class Timesteps:
         with waiting("preparing the steps of a simulation"):
             self.ready().warm_up(self.events)
             self._forces.warm_up()
-            if self._forces.constrained:
-                self._dynamics.kernel("project")
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""

@@ -108,7 +108,7 @@ def most_kinetic(dynamics: rd.Dynamics, start: np.ndarray) -> float:
 @dataclass
 class Run:
     """A system under way in a formulation; start: joint coordinates; energy: of the start, J; range: in play; ``lost``
-    once a step failed; cost: CPU of a step, s, a running mean."""
+    once a step failed; cost: CPU of a step, s, a running mean, the first left out, which looks for joints anywhere."""
 
     simulation: rd.Simulation
     start: np.ndarray
@@ -124,6 +124,7 @@ class Run:
         simulation = rd.Simulation(dynamics, timestep, way.integrator)
         maximal = isinstance(dynamics, MaximalDynamics)
         simulation.q[:] = dynamics.from_reduced(system.start)[0] if maximal else system.start
+        simulation.warm_up()
         run = cls(simulation, system.start, 0.0, most_kinetic(dynamics.reduced if maximal else dynamics, system.start))
         run.energy = run.total()
         return run
@@ -137,12 +138,14 @@ class Run:
         """One more, if none failed yet."""
         if self.lost:
             return
-        start = process_time()
+        start, first = process_time(), self.simulation.time == 0.0
         try:
             self.simulation.step()
         except rd.StateError:
             self.lost = True
-        self.cost += 0.02 * (process_time() - start - self.cost) if self.cost else process_time() - start
+        spent = process_time() - start
+        if not first:
+            self.cost += 0.02 * (spent - self.cost) if self.cost else spent
 
     def opening(self) -> float:
         """By how much joints, or the constraints that close loops, are not met, m or rad."""

@@ -86,14 +86,17 @@ class JointStep(JointAction):
         return memory.bodies.q.copy(), memory.bodies.v.copy()
 
     def warm_up(self) -> None:
+        self._remembered()
+        self.dynamics.joint_rows(self.dynamics.neutral())  # by which joints are looked for at first
+
+    def _remembered(self) -> _Memory:
         if self._memory is None:
             self._memory = _Memory(self.dynamics, self.implicit)
+        return self._memory
 
     def _at(self, q: Array, v: Array, h: float | None) -> _Memory:
         """Memory with this state of the bodies, for a step of h, None where one is over."""
-        self.warm_up()
-        memory = self._memory
-        assert memory is not None
+        memory = self._remembered()
         bodies = memory.bodies
         if h is not None:
             bodies.settings[:] = h, self.dynamics.stabilization

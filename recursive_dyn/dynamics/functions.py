@@ -52,6 +52,11 @@ def _forward_dynamics(c: Context) -> Outputs:
     return [("a", c.accelerations(c.tree, list(c.input("tau"))))]
 
 
+def _step_accelerations(c: Context) -> Outputs:
+    diagonal = passive.implicit_terms(c.tree, c.input("dt")[0])[1]
+    return [("a", c.accelerations(c.tree, list(c.input("tau")), diagonal))]
+
+
 def _drive_forces(c: Context) -> Outputs:
     tau = list(c.input("tau"))
     a, held = c.motion(c.tree, [t + p for t, p in zip(tau, passive.passive_forces(c.tree), strict=True)])
@@ -113,6 +118,11 @@ FUNCTIONS: dict[str, Function] = {
     "forward_dynamics": Function(
         "Accelerations of the coordinates under the generalized forces tau.",
         ("q", "v", "tau"), _nv, _forward_dynamics, solves=True, exported=True,
+        rows=tree_rows.slots,
+    ),
+    "step_accelerations": Function(
+        "The same with joint damping and springs in M as in a step of dt, M + dt D + dt^2 K, but not among the forces.",
+        ("q", "v", "tau", "dt"), _nv, _step_accelerations, solves=True, common=True,
         rows=tree_rows.slots,
     ),
     "inverse_dynamics": Function(

@@ -23,7 +23,6 @@ from recursive_dyn.dynamics.mixed.link_kinds import refuse
 from recursive_dyn.dynamics.mixed.mixed_kernel import MixedKernel
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.integrators.driven import driven
 from recursive_dyn.integrators.registry import stepping
@@ -43,11 +42,12 @@ from recursive_dyn.recursion.context import (
     segment_size,
 )
 from recursive_dyn.recursion.dense_operations import operations_around, solve_operations
-from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.groundwork import groundwork
+from recursive_dyn.recursion.pushed_bodies import PUSHES
 
 METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO)
 # What Method II computes link by link; all else is as of "recursive"
-BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step", "rates", "midpoint", "stage")
+BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step_accelerations", "step", "rates", "midpoint", "stage")
 _DERIVED = {"along": along_arguments, "along parameters": along_parameters, "driven": driven}
 _TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
 _MOST_TREES = 256
@@ -166,13 +166,14 @@ class ModelFunctions:
 
     def _by(self, method: str, name: str) -> tuple[Program, bool]:
         """The function's program by a method, and whether that of "lagrangian" is known to be longer."""
-        function, graph = self.function(name), Graph()
-        context = Context(Tree(self.model, graph), self.model, graph, method)
-        outputs = function.outputs(context) if self.whole else function.build(context)
+        function = self.function(name)
+        common = function.common and method in (AUTO, RECURSIVE, METHOD_TWO)
         inputs = [(segment, segment_size(self.model, segment)) for segment in (*function.inputs, "parameters")]
-        program = schedule(name, inputs, outputs)
-        is_shorter = self.method == AUTO and method == RECURSIVE and self._is_shorter(program, context, outputs)
-        graph.forget()
+        with groundwork(self.model, common) as ground:
+            context = ground.context(method, PUSHES in function.inputs)
+            outputs = function.outputs(context) if self.whole else function.build(context)
+            program = schedule(name, inputs, outputs, context.bound)
+            is_shorter = self.method == AUTO and method == RECURSIVE and self._is_shorter(program, context, outputs)
         return program, is_shorter
 
     def _is_shorter(self, program: Program, c: Context, outputs: Outputs) -> bool:
@@ -181,7 +182,8 @@ class ModelFunctions:
         if lagrangian.minimum_operations(self.model) > most:
             return True
         most -= solve_operations(self.model)
-        return most < 0 or most < operations_around(c.tree, c.solves, [x for _, own in outputs for x in own])
+        ends = [*c.bound.values(), *(x for _, own in outputs for x in own)]
+        return most < 0 or most < operations_around(c.tree, c.solves, ends)
 
     def driver(self, function: str) -> Driver | None:
         """The compiled loop of steps that belongs to a function, if it is an integrator's."""

@@ -7,7 +7,7 @@ Recursions are written once over scalars: given floats they compute, given expre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import add, mul, neg, sub
 from typing import Any
 
@@ -30,31 +30,90 @@ class Expression:
         self.graph, self.op, self.args, self.index = graph, op, args, index
 
     def __add__(self, other: Scalar) -> Scalar:
-        return NotImplemented if type(other) is np.ndarray else self.graph.add(self, other)
-
-    def __radd__(self, other: Scalar) -> Scalar:
-        return self.graph.add(self, other)
+        if type(other) is not Expression:
+            return NotImplemented if type(other) is np.ndarray else self._plus(float(other))
+        if other.op == "neg":
+            return self - other.args[0]
+        if self.op == "neg":
+            return other - self.args[0]
+        if self is other:
+            return self * 2.0
+        if self.op == "sub" and self.args[1] is other:
+            return self.args[0]
+        if other.op == "sub" and other.args[1] is self:
+            return other.args[0]
+        return self.graph.pair("add", self, other) if self.index < other.index else self.graph.pair("add", other, self)
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return NotImplemented if type(other) is np.ndarray else self.graph.sub(self, other)
-
-    def __rsub__(self, other: Scalar) -> Scalar:
-        return self.graph.sub(other, self)
+        if type(other) is not Expression:
+            return NotImplemented if type(other) is np.ndarray else self._plus(-float(other))
+        if self is other:
+            return 0.0
+        if other.op == "neg":
+            return self + other.args[0]
+        if self.op == "neg":
+            return -(self.args[0] + other)
+        if self.op == "add":
+            for x, y in (self.args, self.args[::-1]):
+                if x is other:
+                    return y
+                if other.op == "add" and (x is other.args[0] or x is other.args[1]):  # (x + y) - (x + z), or numbers
+                    return y - other.args[x is other.args[0]]
+        if self.index > other.index:
+            return -self.graph.pair("sub", other, self)
+        return self.graph.pair("sub", self, other)
 
     def __mul__(self, other: Scalar) -> Scalar:
-        return NotImplemented if type(other) is np.ndarray else self.graph.mul(self, other)
-
-    def __rmul__(self, other: Scalar) -> Scalar:
-        return self.graph.mul(self, other)
-
-    def __truediv__(self, other: Scalar) -> Scalar:
-        return NotImplemented if type(other) is np.ndarray else self.graph.mul(self, reciprocal(other))
-
-    def __rtruediv__(self, other: Scalar) -> Scalar:
-        return self.graph.mul(self.graph.reciprocal(self), other)
+        if type(other) is not Expression:
+            return NotImplemented if type(other) is np.ndarray else self._times(float(other))
+        op, its = self.op, other.op
+        if op == "neg":
+            return -(self.args[0] * other)
+        if its == "neg":
+            return -(self * other.args[0])
+        if (op == "reciprocal" and self.args[0] is other) or (its == "reciprocal" and other.args[0] is self):
+            return 1.0
+        if self is other and op == "sqrt":
+            return self.args[0]
+        return self.graph.pair("mul", self, other) if self.index <= other.index else self.graph.pair("mul", other, self)
 
     def __neg__(self) -> Scalar:
-        return self.graph.neg(self)
+        if self.op == "neg":
+            return self.args[0]
+        if self.op == "add" and type(self.args[1]) is float and self.args[0].op == "neg":
+            return self.args[0].args[0]._plus(-self.args[1])
+        return self.graph.made("neg", self)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return -self._plus(-float(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return NotImplemented if type(other) is np.ndarray else self * reciprocal(other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return reciprocal(self) * other
+
+    def _plus(self, number: float) -> Scalar:
+        if number == 0.0:
+            return self
+        if self.op == "add" and type(self.args[1]) is float:
+            return self.args[0]._plus(self.args[1] + number)
+        return self.graph.pair("add", self, number)
+
+    def _times(self, number: float) -> Scalar:
+        if number == 0.0:
+            return 0.0
+        if number < 0.0:
+            return -self._times(-number)
+        if number == 1.0:
+            return self
+        if self.op == "neg":
+            return -self.args[0]._times(number)
+        if self.op == "mul" and type(self.args[1]) is float:
+            return self.args[0]._times(self.args[1] * number)
+        return self.graph.pair("mul", self, number)
 
     def __reduce__(self) -> Any:
         return Graph.node, (self.graph, self.index)
@@ -66,19 +125,31 @@ class Expression:
 class Graph:
     """Owner and factory of expressions; nodes of one graph may be combined with each other only.
 
-    ``add``, ``sub``, ``neg``, ``mul`` and ``reciprocal`` are what operators call. Copies list its nodes, however deep.
+    Operators fold, and call ``pair`` and ``made`` for what is left. Copies list its nodes, however deep.
     """
 
     def __init__(self) -> None:
         self._nodes: dict[tuple[Any, ...], Expression] = {}
         self._listed: list[Expression] = []
+        self.columns: Any = None  # of ``graph.columns``
 
     def __len__(self) -> int:
         return len(self._nodes)
 
     def forget(self) -> None:
         """Let go of all nodes, which hold the graph too, so that they need no collector of garbage."""
-        self._nodes, self._listed = {}, []
+        self._nodes, self._listed, self.columns = {}, [], None
+
+    def cut(self, count: int) -> None:
+        """Keep so many nodes, those that were created first."""
+        for _ in range(len(self._nodes) - count):
+            self._nodes.popitem()
+        self._listed = []
+        if self.columns is not None:
+            self.columns.cut(count)
+
+    def __iter__(self) -> Iterator[Expression]:
+        return iter(self._nodes.values())
 
     def __reduce__(self) -> Any:
         return _restored, ([(n.op, *_places(n)) for n in self._nodes.values()],)
@@ -91,114 +162,40 @@ class Graph:
 
     def input(self, name: Any) -> Expression:
         """The graph's input of that (hashable) name."""
-        return self._intern("input", name)
+        return self.made("input", name)
 
     def inputs(self, name: str, size: int) -> np.ndarray:
         """Vector of inputs ``(name, 0) ... (name, size - 1)``, an object array (size,)."""
         return array([self.input((name, i)) for i in range(size)])
 
-    def _intern(self, op: str, *args: Any) -> Expression:
-        key = (op, *args)
+    def pair(self, op: str, a: Expression, b: Scalar) -> Expression:
+        """That operation on two arguments, as it is written; what folds has been."""
+        key = op, a, b
         node = self._nodes.get(key)
         if node is None:
-            node = self._nodes[key] = Expression(self, op, args, len(self._nodes))
+            node = self._nodes[key] = Expression(self, op, (a, b), len(self._nodes))
         return node
 
-    def add(self, a: Scalar, b: Scalar) -> Scalar:
-        if type(b) is not Expression:
-            b = float(b)
-            if b == 0.0:
-                return a
-            if a.op == "add" and type(a.args[1]) is float:
-                return self.add(a.args[0], a.args[1] + b)
-            return self._intern("add", a, b)
-        if b.op == "neg":
-            return self.sub(a, b.args[0])
-        if a.op == "neg":
-            return self.sub(b, a.args[0])
-        if a is b:
-            return self.mul(a, 2.0)
-        if a.op == "sub" and a.args[1] is b:
-            return a.args[0]
-        if b.op == "sub" and b.args[1] is a:
-            return b.args[0]
-        return self._intern("add", a, b) if a.index < b.index else self._intern("add", b, a)
-
-    def sub(self, a: Scalar, b: Scalar) -> Scalar:
-        if type(b) is not Expression:
-            return self.add(a, -float(b))
-        if type(a) is not Expression:
-            return self.neg(self.add(b, -float(a)))
-        if a is b:
-            return 0.0
-        if b.op == "neg":
-            return self.add(a, b.args[0])
-        if a.op == "neg":
-            return self.neg(self.add(a.args[0], b))
-        if a.op == "add":
-            for x, y in (a.args, a.args[::-1]):
-                if x is b:
-                    return y
-                if b.op == "add" and (x is b.args[0] or x is b.args[1]):  # (x + y) - (x + z), numbers among them
-                    return y - b.args[x is b.args[0]]
-        return self.neg(self._intern("sub", b, a)) if a.index > b.index else self._intern("sub", a, b)
-
-    def neg(self, a: Scalar) -> Scalar:
-        if type(a) is not Expression:
-            return -a
-        if a.op == "neg":
-            return a.args[0]
-        if a.op == "add" and type(a.args[1]) is float and a.args[0].op == "neg":
-            return self.add(a.args[0].args[0], -a.args[1])
-        return self._intern("neg", a)
-
-    def mul(self, a: Scalar, b: Scalar) -> Scalar:
-        if type(b) is not Expression:
-            b = float(b)
-            if b == 0.0:
-                return 0.0
-            if b < 0.0:
-                return self.neg(self.mul(a, -b))
-            if b == 1.0:
-                return a
-            if a.op == "neg":
-                return self.neg(self.mul(a.args[0], b))
-            if a.op == "mul" and type(a.args[1]) is float:
-                return self.mul(a.args[0], a.args[1] * b)
-            return self._intern("mul", a, b)
-        if a.op == "neg":
-            return self.neg(self.mul(a.args[0], b))
-        if b.op == "neg":
-            return self.neg(self.mul(a, b.args[0]))
-        if (a.op == "reciprocal" and a.args[0] is b) or (b.op == "reciprocal" and b.args[0] is a):
-            return 1.0
-        if a is b and a.op == "sqrt":
-            return a.args[0]
-        return self._intern("mul", a, b) if a.index <= b.index else self._intern("mul", b, a)
-
-    def reciprocal(self, a: Expression) -> Scalar:
-        if a.op == "reciprocal":
-            return a.args[0]
-        if a.op == "neg":
-            return self.neg(self.reciprocal(a.args[0]))
-        return self._intern("reciprocal", a)
+    def made(self, op: str, *args: Any) -> Expression:
+        """That operation on any arguments, as it is written."""
+        node = self._nodes.get((op, *args))
+        if node is None:
+            node = self._nodes[op, *args] = Expression(self, op, args, len(self._nodes))
+        return node
 
     def apply(self, op: str, *args: Scalar) -> Scalar:
         """The function ``op`` of :data:`FUNCTIONS` on scalars, folded when every one is a number."""
         if not any(type(a) is Expression for a in args):
             return evaluate_number(op, *args)
         if op == "table":
-            return self._table(*args)
+            values = table_values(args[1])
+            return values[0] if len(set(values)) == 1 else self.made(op, args[0], values)
         if op == "floor" and args[0].op == "floor":
             return args[0]
         if (op in ODD or op in EVEN) and args[0].op == "neg":
             value = self.apply(op, args[0].args[0])
-            return self.neg(value) if op in ODD else value
-        return self._intern(op, *(a if type(a) is Expression else float(a) for a in args))
-
-    def _table(self, index: Expression, values: tuple[float, ...]) -> Scalar:
-        values = table_values(values)
-        return values[0] if len(set(values)) == 1 else self._intern("table", index, values)
+            return -value if op in ODD else value
+        return self.made(op, *(a if type(a) is Expression else float(a) for a in args))
 
 
 def _places(node: Expression) -> tuple[Any, ...]:
@@ -210,7 +207,7 @@ def _restored(nodes: Sequence[tuple[Any, ...]]) -> Graph:
     graph, made = Graph(), list[Expression]()
     for op, *args in nodes:
         given = args if op == "input" else (made[a] if type(a) is int else a for a in args)
-        made.append(graph._intern(op, *given))
+        made.append(graph.made(op, *given))
     return graph
 
 
@@ -221,8 +218,7 @@ def _function(op: str) -> Callable[..., Scalar]:
                 return elementwise(op, apply, args)
         return combine(op, args)
 
-    apply.__name__ = op
-    apply.__doc__ = f"``{op}`` of scalars, numbers or expressions, or of arrays of either, element by element."
+    apply.__name__, apply.__doc__ = op, f"``{op}`` of scalars, or of arrays of them, element by element."
     return apply
 
 
@@ -239,7 +235,11 @@ def reciprocal(a: Scalar) -> Scalar:
     """1 / a of a scalar, or of every element of an array."""
     if type(a) is np.ndarray:
         return elementwise("reciprocal", reciprocal, [a])
-    return a.graph.reciprocal(a) if type(a) is Expression else evaluate_number("reciprocal", a)
+    if type(a) is not Expression:
+        return evaluate_number("reciprocal", a)
+    if a.op == "reciprocal":
+        return a.args[0]
+    return -reciprocal(a.args[0]) if a.op == "neg" else a.graph.made("reciprocal", a)
 
 
 def array(values: Any) -> np.ndarray:

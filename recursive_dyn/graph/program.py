@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count, zip_longest
-from typing import Any
+from itertools import zip_longest
+from typing import Any, overload
 
 import numpy as np
 
 from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.columns import FIRST, INPUT, NONE, OPCODES, Columns, columns_of
 from recursive_dyn.graph.definitions import FUNCTIONS
-from recursive_dyn.graph.expression import Expression, Scalar, reachable
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable
+from recursive_dyn.graph.listing import listing
 
-OPCODES = {op: code for code, op in enumerate(FUNCTIONS)}
 _BINARY = frozenset(("add", "sub", "mul", "atan2", "pow", "min", "max", "less", "table"))
 ARGUMENTS = {op: 3 if op == "select" else 2 if op in _BINARY else 1 for op in FUNCTIONS}
-_SIZES = np.array([*ARGUMENTS.values()])
+_NAMES, _SIZES = [*FUNCTIONS], np.array([*ARGUMENTS.values()])
 _TRIGONOMETRIC = frozenset(("sin", "cos", "tan", "asin", "acos", "atan", "atan2"))
 Statement = tuple[Any, ...]  # (op, value number, ...)
 
@@ -47,6 +48,35 @@ class OperationCount:
         return self.add + self.mul + self.div + self.sqrt + self.trig + self.other
 
 
+class StatementList(Sequence[Statement]):
+    """StatementList by their columns, see ``Program.columns``, which make a tuple of each when it is asked for."""
+
+    def __init__(self, codes: np.ndarray, arguments: np.ndarray) -> None:
+        self.columns = codes, arguments
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    @overload
+    def __getitem__(self, index: int) -> Statement: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Statement]: ...
+    def __getitem__(self, index: int | slice) -> Statement | list[Statement]:
+        return self._listed[index]
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self._listed)
+
+    @cached_property
+    def _listed(self) -> list[Statement]:
+        codes, arguments = self.columns
+        sizes = _SIZES[codes].tolist()
+        return [
+            (_NAMES[code], *row[:size])
+            for code, row, size in zip(codes.tolist(), arguments.tolist(), sizes, strict=True)
+        ]
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """``inputs`` and ``outputs`` are named segments (name, size); ``results`` are the value numbers of the outputs."""
@@ -55,7 +85,7 @@ class Program:
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
     constants: tuple[float, ...]
-    statements: list[Statement]
+    statements: Sequence[Statement]
     results: tuple[int, ...]
     tables: tuple[tuple[float, ...], ...] = ()
 
@@ -82,6 +112,8 @@ class Program:
     @cached_property
     def columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Codes of the operations (n,), as OPCODES has them, and arguments (n, 3), -1 where there is none."""
+        if isinstance(self.statements, StatementList):
+            return self.statements.columns
         arguments = np.full((len(self.statements), 3), -1, dtype=np.int64)
         operations, *columns = zip_longest(*self.statements, fillvalue=-1) if self.statements else [()]
         for k, column in enumerate(columns[:3]):
@@ -113,7 +145,8 @@ class Program:
         """Check operations, the number and order of their arguments, and results; ModelError names the statement."""
         first_table, first = self.first_table, self.first_statement
         (codes, arguments), count = self.columns, len(self.statements)
-        sizes = np.fromiter(map(len, self.statements), np.int64, count) - 1
+        given = isinstance(self.statements, StatementList)
+        sizes = _SIZES[codes] if given else np.fromiter(map(len, self.statements), np.int64, count) - 1
         numbers = first + np.arange(count)[:, None]
         known = (arguments >= 0) & ((arguments < first_table) | ((arguments >= first) & (arguments < numbers)))
         known |= np.arange(3) >= sizes[:, None]
@@ -144,40 +177,61 @@ def _text(a: Scalar | tuple[float, ...], number: dict[int, int]) -> str:
     return ",".join(x.hex() for x in a) if isinstance(a, tuple) else float(a).hex()
 
 
-def schedule(name: str, inputs: Sequence[tuple[str, int]], outputs: Sequence[tuple[str, Sequence[Scalar]]]) -> Program:
+def schedule(
+    name: str,
+    inputs: Sequence[tuple[str, int]],
+    outputs: Sequence[tuple[str, Sequence[Scalar]]],
+    bound: Mapping[Expression, Scalar] | None = None,
+) -> Program:
     """The program that computes the output segments from input segments, nodes in creation order, dead ones dropped.
 
-    The graph's inputs are named (segment name, position).
+    The graph's inputs are named (segment name, position). bound: inputs that stand for other scalars of the graph.
     """
     flat = [x for _, values in outputs for x in values]
-    places = {(segment, i): None for segment, size in inputs for i in range(size)}
-    place: dict[Any, int] = {name: k for k, name in enumerate(places)}
-    nodes = reachable(flat)
-    own = [node for node in nodes if node.op != "input"]
-    given = [a for node in own for a in node.args if type(a) is not Expression]
-    tables = dict.fromkeys(a for a in given if type(a) is tuple)
-    constants = dict.fromkeys(float(a) for a in given if type(a) is not tuple)
-    constants |= dict.fromkeys(float(x) for x in flat if type(x) is not Expression)
-    number: dict[Any, int] = {}  # of nodes, constants and tables
-    for node in nodes:
-        if node.op == "input":
-            if node.args[0] not in place:
-                raise ModelError(f"program '{name}' depends on {node.args[0]}, which is not among its inputs")
-            number[node] = place[node.args[0]]
-    number |= zip(chain(constants, tables, own), count(len(place)))
-    get = number.__getitem__
-    statements = [(node.op, *map(get, node.args)) for node in own]
+    graph = next((x.graph for x in flat if type(x) is Expression), None) or Graph()
+    listed = listing(graph, flat, bound or {})
+    is_input = listed.codes == INPUT
+    own, size = ~is_input, sum(n for _, n in inputs)
+    codes, arguments = listed.codes[own], listed.arguments[own]
+    numbers, tables, at = _values(columns_of(graph), arguments, listed.results, size)
+    number = np.full(len(own) + 1, NONE)  # the last one's, and that of ``at``, is that of no argument
+    needed = [graph.node(k).args[0] for k in listed.nodes[is_input].tolist()]
+    number[:-1][is_input] = _inputs(name, inputs, needed)
+    number[:-1][own] = size + len(numbers) + len(tables) + np.arange(len(codes))
+    arguments, results = (
+        np.maximum(number[np.maximum(k, NONE)], at[np.maximum(FIRST - k, NONE)]) for k in (arguments, listed.results)
+    )
+    segments = tuple((n, len(v)) for n, v in outputs)
     program = Program(
-        name,
-        tuple(inputs),
-        tuple((n, len(v)) for n, v in outputs),
-        tuple(constants),
-        statements,
-        tuple(map(get, flat)),
-        tuple(tables),
+        name, tuple(inputs), segments, numbers, StatementList(codes, arguments), tuple(results.tolist()), tables
     )
     program.verify()
     return program
+
+
+def _inputs(name: str, inputs: Sequence[tuple[str, int]], needed: Sequence[Any]) -> list[int]:
+    """Value numbers of the inputs that a program needs. ModelError for one that is not among them."""
+    place = {(segment, i): None for segment, size in inputs for i in range(size)}
+    number = dict(zip(place, range(len(place)), strict=True))
+    for wanted in needed:
+        if wanted not in number:
+            raise ModelError(f"program '{name}' depends on {wanted}, which is not among its inputs")
+    return [number[wanted] for wanted in needed]
+
+
+def _values(
+    columns: Columns, arguments: np.ndarray, results: np.ndarray, first: int
+) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...], np.ndarray]:
+    """Numbers, and tables, as they come among arguments and results; value numbers of all that a graph is given, where
+    these come behind so many others."""
+    given, order = [*columns.given], np.concatenate([arguments.reshape(-1), results])
+    found, where = np.unique(FIRST - order[order <= FIRST], return_index=True)
+    found = found[np.argsort(where)]
+    plain = [k for k in found.tolist() if type(given[k]) is not tuple]
+    tables = [k for k in found.tolist() if type(given[k]) is tuple]
+    at = np.full(len(given) + 1, NONE)
+    at[[*plain, *tables]] = first + np.arange(len(found))
+    return tuple(given[k] for k in plain), tuple(given[k] for k in tables), at
 
 
 def content_hash(label: str, scalars: Iterable[Scalar]) -> str:

@@ -13,16 +13,16 @@ from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.loop_text import ASK
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.pushed_bodies import PUSHES
 
 DRIVEN = "driven/"  # before the names of the functions
-PUSHES = "pushes"  # their input segment
 
 
 def driven(function: Function) -> Function:
     """The same function of a tree whose bodies are under pushes, its last input."""
 
     def build(c: Context) -> Outputs:
-        return function.build(replace(c, tree=c.tree.under(c.input(PUSHES))))
+        return function.build(c if c.tree.pushes is not None else replace(c, tree=c.tree.under(c.input(PUSHES))))
 
     return replace(function, inputs=(*function.inputs, PUSHES), build=build)
 

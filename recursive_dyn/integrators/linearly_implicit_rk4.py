@@ -147,6 +147,7 @@ INTEGRATOR = Integrator(
         lambda m: (m.nq + 2 * m.nv + 1,),
         _graph,
         solves=True,
+        common=True,
         rows=tree_rows.state_and_velocity,
         sums=1,
     ),

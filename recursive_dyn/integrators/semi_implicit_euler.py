@@ -185,6 +185,7 @@ INTEGRATOR = Integrator(
         lambda m: (m.nq + m.nv,),
         _graph,
         solves=True,
+        common=True,
         exported=True,
         rows=tree_rows.state,
         configuration=True,

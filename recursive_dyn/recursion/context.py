@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Graph, Scalar, array
+from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion import forward_dynamics, lagrangian, trace_form
 from recursive_dyn.recursion import multipliers as constraints
+from recursive_dyn.recursion.common_solve import CommonSolve
 from recursive_dyn.recursion.dense_operations import Solve
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
@@ -43,6 +44,7 @@ class Function:
     rows: where the outputs of a forest's trees go in those of the whole; None for a function that is not of trees.
     sums: how many of the last outputs that are built are sums over trees, of which ``total`` makes the last outputs.
     configuration: whether the first outputs are a configuration, the numbers of a point and not of a vector.
+    common: whether it is built on the solve that timesteps of a model have in common (``recursion.common_solve``).
     """
 
     meaning: str
@@ -56,6 +58,7 @@ class Function:
     sums: int = 0
     total: Callable[[list[Scalar]], list[Scalar]] | None = None
     configuration: bool = False
+    common: bool = False
 
     def outputs(self, c: Context) -> Outputs:
         """What the whole function gives."""
@@ -70,7 +73,8 @@ class Function:
 class Context:
     """What a builder works with: the tree over q (and v), the graph's other inputs, the chosen method.
 
-    solves: for accelerations, as far as they were asked for.
+    solves: for accelerations, as far as they were asked for. common: what stands for one of them, if there is such a
+    thing; bound: its inputs, once it does.
     """
 
     tree: Tree
@@ -78,6 +82,8 @@ class Context:
     graph: Graph
     method: str
     solves: list[Solve] = field(default_factory=list)
+    common: CommonSolve | None = None
+    bound: dict[Expression, Scalar] = field(default_factory=dict)
 
     def input(self, name: str) -> np.ndarray:
         """The input segment of that name, (nb, n) where it has n numbers a body."""
@@ -115,16 +121,26 @@ class Context:
         bias: constraints.Bias | None = None,
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Accelerations (nv,) and multipliers (m,)."""
-        # a tree of other masses, of weights, is no motion's: no trace form is asked of it
-        solver = lagrangian if self.method == TRACE and tree.model is not self.model else self._solver
-        first = len(self.graph)
-        factors, c = solver.free_motion(tree, tau, diagonal)
+        first, common = len(self.graph), self._bound(tree, tau, diagonal)
+        if common is None:
+            # a tree of other masses, of weights, is no motion's: no trace form is asked of it
+            solver = lagrangian if self.method == TRACE and tree.model is not self.model else self._solver
+            factors, c = solver.free_motion(tree, tau, diagonal)
+        else:
+            factors, c = common.factors, common.c
         if tree.model.constraints:
             a, multipliers = constraints.forward_dynamics(tree, factors, c, bias)
         else:
-            a, multipliers = tree.accelerated(factors.expand(c)), []
-        self.solves.append(Solve(tree, first, len(self.graph)))
+            a, multipliers = common.a if common else tree.accelerated(factors.expand(c)), []
+        own = (first, len(self.graph))
+        self.solves.append(Solve(tree, (own,) if common is None else (common.nodes, own)))
         return a, multipliers
+
+    def _bound(self, tree: Tree, tau: Sequence[Scalar], diagonal: Sequence[Scalar] | None) -> CommonSolve | None:
+        """The common solve where it may stand for this one."""
+        common = self.common
+        fits = common is not None and tree.links is common.tree.links and common.bind(self.bound, tau, diagonal)
+        return common if fits else None
 
     def inverse_dynamics(self, tree: Tree, acceleration: np.ndarray | None) -> list[Scalar]:
         """Generalized forces for accelerations, None for zero, by the chosen method."""

@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from recursive_dyn.graph.columns import INPUT, OPCODES, columns_of
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable
 from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import free_motion
 
 _FREE = ("input", "neg")  # as ``OperationCount.total`` has it
+_FREE_CODES = (INPUT, OPCODES["neg"])
 _OF_STATES = ("q", "v", "parameters")
 
 
 class Solve(NamedTuple):
-    """A solve for accelerations of a tree; its nodes have indices from ``first`` on, and below ``end``."""
+    """A solve for accelerations of a tree; nodes: ranges of their indices, from each first one on, below its end."""
 
     tree: Tree
-    first: int
-    end: int
+    nodes: tuple[tuple[int, int], ...]
 
 
 @once
@@ -42,18 +45,14 @@ def operations_around(tree: Tree, solves: Sequence[Solve], outputs: Iterable[Sca
     among those of ``solve_operations``. 0 where several are solved, or other trees."""
     if len(solves) != 1 or solves[0].tree.links is not tree.links:
         return 0
-    _, first, end = solves[0]
-    known, around = set[int](), list[Expression]()  # by index, what is of the state alone
-    for node in reachable(outputs):
-        if node.op == "input":
-            own = node.args[0][0] in _OF_STATES
-        else:
-            own = all(type(a) is not Expression or a.index in known for a in node.args)
-        if own:
-            known.add(node.index)
-        elif not first <= node.index < end:
-            around.append(node)
-    return _count(around)
+    columns = columns_of(tree.graph)
+    rows = columns.rows(tree.graph)
+    nodes = columns.needed([x.index for x in outputs if type(x) is Expression])
+    inputs = nodes[rows[nodes, 0] == INPUT].tolist()
+    around = ~columns.without({k for k in inputs if tree.graph.node(k).args[0][0] not in _OF_STATES}, nodes)
+    for first, end in solves[0].nodes:
+        around &= (nodes < first) | (nodes >= end)
+    return int((around & ~np.isin(rows[nodes, 0], _FREE_CODES)).sum())
 
 
 def _count(nodes: Iterable[Expression]) -> int:

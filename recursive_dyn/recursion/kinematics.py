@@ -50,6 +50,7 @@ class Tree:
         self.model = model
         self.graph = graph
         self.pushes: np.ndarray | None = None
+        self.pushed: list[Scalar] | None = None  # tau (nv,) of these, once it has been asked for
         self.q = graph.inputs("q", model.nq) if q is None else q
         self.v = graph.inputs("v", model.nv) if v is None else v
         self.parameters = {
@@ -81,7 +82,7 @@ class Tree:
     def under(self, pushes: np.ndarray | None) -> Tree:
         """The same tree, pushed like this."""
         result = copy.copy(self)
-        result.pushes = pushes
+        result.pushes, result.pushed = pushes, None
         return result
 
     def at(self, q: np.ndarray, v: np.ndarray) -> Tree:

@@ -14,15 +14,21 @@ from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.recursion.cartesian_forces import forces_from_wrenches
 from recursive_dyn.recursion.kinematics import Tree
 
-PUSH = 15
+PUSHES, PUSH = "pushes", 15  # the input segment; numbers a body
 
 
 def pushed_forces(tree: Tree) -> list[Scalar]:
     """tau (nv,) of what the tree is under."""
     if tree.pushes is None:
         return [0.0] * tree.model.nv
+    if tree.pushed is None:
+        tree.pushed = _forces(tree, tree.pushes)
+    return list(tree.pushed)
+
+
+def _forces(tree: Tree, pushes: np.ndarray) -> list[Scalar]:
     wrenches = np.zeros((len(tree.model.bodies), 6), dtype=object)
-    for wrench, push, body in zip(wrenches, tree.pushes, tree.model.bodies, strict=True):
+    for wrench, push, body in zip(wrenches, pushes, tree.model.bodies, strict=True):
         C = tree.body_pose(body)[0] @ push[6:].reshape(3, 3)
         moment = [C[1, 2] - C[2, 1], C[2, 0] - C[0, 2], C[0, 1] - C[1, 0]]
         wrench[:] = [*(push[:3] + moment), *push[3:6]]

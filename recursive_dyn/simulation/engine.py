@@ -11,8 +11,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
-from recursive_dyn.integrators.driven import PUSHES
 from recursive_dyn.integrators.integrator import Integrator
+from recursive_dyn.recursion.pushed_bodies import PUSHES
 
 Law = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # (q, v, time since the step's start) -> tau (nv,)
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_double)

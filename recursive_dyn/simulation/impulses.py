@@ -21,10 +21,11 @@ from recursive_dyn.model.model import Model
 class ImpulseArrays(NamedTuple):
     """What impulses are solved for and move a state with.
 
-    factors, integrate, accelerations: programs; passive: that of springs, where something guided has some; turning
+    factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
+    passive: that of springs, where something guided has some; turning
     (k, 2): first slot and number of slots of what turns freely; guided (nv,): slots of trees in which nothing does;
     swing (2 nv,): as a solve is given it; changes: what a solve finds, of as many rows as there can be, and no free
-    bodies; varied, rest (nv,), whole (1,): room, zeros and 1.
+    bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1.
     """
 
     factors: ProgramCall
@@ -43,7 +44,7 @@ class ImpulseArrays(NamedTuple):
 def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     """Those of a model with at most so many rows on coordinates."""
     factors, integrate, accelerations = (
-        program_call(dynamics, name) for name in ("impulse_factors", "integrate", "forward_dynamics")
+        program_call(dynamics, name) for name in ("impulse_factors", "integrate", "step_accelerations")
     )
     model, turning = dynamics.model, _turning(dynamics.model)
     group, guided = (known := layout(model)).group, np.ones(known.groups, dtype=bool)
@@ -53,7 +54,7 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
     return ImpulseArrays(
         factors, integrate, accelerations, passive, turning, guided, np.full(2 * model.nv, np.nan),
-        changes(model.nv, 0, rows), np.zeros(model.nv), np.zeros(model.nv), np.ones(1),
+        changes(model.nv, 0, rows), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
     )  # fmt: skip
 
 
@@ -88,13 +89,14 @@ def swinging(
 @compiled
 def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
     """Write what forces accelerate by at q, at rest, from a place in ``swing`` on; whether there are numbers."""
-    force, finite = it.varied, True
-    force[:] = tau
+    force, still, finite = it.varied, it.rest[: len(tau)], True
+    force[: len(tau)] = tau
+    force[len(tau)] = 0.0  # the length of the step
     if it.passive.address:
-        finite = evaluated(it.passive, q, it.rest, it.rest[:0], parameters)
+        finite = evaluated(it.passive, q, still, it.rest[:0], parameters)
         for k in range(len(tau)):
             force[k] += it.passive.outputs[k]
-    finite = evaluated(it.accelerations, q, it.rest, force, parameters) and finite
+    finite = evaluated(it.accelerations, q, still, force, parameters) and finite
     for k in range(len(tau)):
         if it.guided[k]:
             it.swing[at + k] = it.accelerations.outputs[k]
@@ -142,7 +144,7 @@ def _carry(it: ImpulseArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
     bracket is the rest, as the axes of bodies that turn freely are no coordinates. Such a body keeps its velocity
     in the world.
     """
-    way, w, change, finite = it.changes.q, it.varied, np.zeros(len(v)), True
+    way, w, change, finite = it.changes.q, it.varied[: len(v)], np.zeros(len(v)), True
     for side in range(2):
         sign = 1.0 - 2.0 * side
         for k in range(len(v)):

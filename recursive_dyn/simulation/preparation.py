@@ -21,6 +21,7 @@ from recursive_dyn.codegen.turns import giving_way
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.recursion.groundwork import together
 from recursive_dyn.simulation.edits import warm_up
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.surroundings import PlainDetector
@@ -58,21 +59,27 @@ class Preparation:
         """Make it, in whatever thread this is; it is kept before anyone hears that it is done, and may look for it."""
         try:
             warm_up()
-            dynamics = self._make()
-            steps = Timesteps(dynamics, self._integrator, State(dynamics.neutral(), np.zeros(dynamics.nv)))
-            steps.surroundings = PlainDetector(lambda simulation: Contacts.none())
-            steps.warm_up()
-            for function, width in self._functions:
-                with contextlib.suppress(Exception):  # of constraints that are no more, for instance
-                    dynamics.kernel(function, width, soon=True)
-            if dynamics.model.charted:
-                dynamics.kernel("chart_quality")
+            with together():
+                dynamics = self._compiled()
             keep(dynamics)
             self._made = dynamics
         except BaseException as error:
             self._error = error
         finally:
             self._ready.set()
+
+    def _compiled(self) -> Dynamics:
+        """The dynamics with all that steps need."""
+        dynamics = self._make()
+        steps = Timesteps(dynamics, self._integrator, State(dynamics.neutral(), np.zeros(dynamics.nv)))
+        steps.surroundings = PlainDetector(lambda simulation: Contacts.none())
+        steps.warm_up()
+        for function, width in self._functions:
+            with contextlib.suppress(Exception):  # of constraints that are no more, for instance
+                dynamics.kernel(function, width, soon=True)
+        if dynamics.model.charted:
+            dynamics.kernel("chart_quality")
+        return dynamics
 
 
 class Preparing:

@@ -24,7 +24,10 @@ AT_LOCKS = {
     "tree_velocities",
     "pose_step",
 }  # singular
-SOLVING = {"forward_dynamics", "rates", "step", "midpoint", "impulse_factors", "loaded_accelerations"} | AT_LOCKS
+SOLVING = {
+    "forward_dynamics", "step_accelerations", "rates", "step", "midpoint", "impulse_factors", "loaded_accelerations",
+    *AT_LOCKS,
+}  # fmt: skip
 
 
 def arguments(m, function, count):

@@ -53,4 +53,4 @@ def _derived(function: Function, direction: Callable[[Context], dict[Expression,
         return [(label, [next(rates) for _ in values]) for label, values in outputs]
 
     rows = function.rows if function.total is None else None
-    return replace(function, build=derivative, rows=rows, total=None, configuration=False)
+    return replace(function, build=derivative, rows=rows, total=None, configuration=False, common=False)

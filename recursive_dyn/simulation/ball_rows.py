@@ -12,7 +12,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 from recursive_dyn.dynamics.turn_rows import ROWS, turn_rates, turn_row
 from recursive_dyn.model.ball_limits import MOST, SPEEDS, BallLimits, ball_limits
-from recursive_dyn.simulation.row_writing import plain_row, within_reach
+from recursive_dyn.simulation.row_writing import plain_row, rests, within_reach
 
 
 class BallSources(NamedTuple):
@@ -43,14 +43,18 @@ def ball_rows(
     v: Floats,
     h: float,
     parameters: Floats,
+    still: Integers,
 ) -> int:
-    """Write those within reach at q, v, numbered from ``base`` on, from row ``start`` on; where they end."""
+    """Write those within reach at q, v, numbered from ``base`` on, from row ``start`` on; where they end. still: as of
+    ``active_rows``."""
     i, rates, count = start, np.empty(MOST), len(it.limits.slots)
     if it.turns.address:
         evaluated(it.turns, q, q[:0], q[:0], parameters)
     for kind in range(ROWS):
         for k in range(count):
             own, slot, size = kind * count + k, it.limits.slots[k], it.limits.counts[k]
+            if rests(still, slot):
+                continue
             gap = _gap(it, k, kind, q, rates)
             if gap < np.inf and (within_reach(gap, _along(it, k, rates, v), h) or it.asked[own] != 0):
                 plain_row(rows, numbers, earlier, i, base + own)
@@ -64,7 +68,7 @@ def ball_rows(
 
 
 @compiled
-def balls_passed(it: BallSources, q: Floats, v: Floats, h: float, way: Floats, slop: float) -> bool:
+def balls_passed(it: BallSources, q: Floats, v: Floats, h: float, way: Floats, slop: float, still: Integers) -> bool:
     """Whether the ``way`` (nv,) from q, where ``ball_rows`` was asked, leads beyond limits that were no rows yet: from
     now on they are."""
     found, rates, count = False, np.empty(MOST), len(it.limits.slots)
@@ -72,7 +76,8 @@ def balls_passed(it: BallSources, q: Floats, v: Floats, h: float, way: Floats, s
         for k in range(count):
             own, gap = kind * count + k, _gap(it, k, kind, q, rates)
             near = within_reach(gap, _along(it, k, rates, v), h)
-            if gap + _along(it, k, rates, way) < -slop and it.asked[own] == 0 and not near:
+            new = it.asked[own] == 0 and not rests(still, it.limits.slots[k])
+            if gap + _along(it, k, rates, way) < -slop and new and not near:
                 it.asked[own] = 1
                 found = True
     return found

@@ -19,7 +19,7 @@ from recursive_dyn.simulation.actuation import Actuation, MotorArrays, actuation
 from recursive_dyn.simulation.ball_rows import BallSources, ball_rows, ball_sources, balls_passed
 from recursive_dyn.simulation.edits import GONE, Edit, find, numbers
 from recursive_dyn.simulation.held_rows import HeldRows, append_held, room_to_hold
-from recursive_dyn.simulation.row_writing import plain_row, within_reach
+from recursive_dyn.simulation.row_writing import plain_row, rests, within_reach
 
 
 class RowSources(NamedTuple):
@@ -65,6 +65,13 @@ def row_count(model: Model) -> int:
 
 def _stop_count(model: Model) -> int:
     return 2 * len(limits.limited(model).slots) + ROWS * len(ball_limits(model).slots)
+
+
+def row_slots(model: Model) -> np.ndarray:
+    """A slot of each row by number, -1 of constraints and held ones."""
+    stops, balls = limits.limited(model).slots, ball_limits(model).slots
+    none = np.full(len(model.constraints) + len(model.held), -1)
+    return np.concatenate([stops, stops, limits.rubbing(model).slots, *[balls] * ROWS, np.arange(model.nv), none])
 
 
 @once
@@ -136,15 +143,19 @@ def active_rows(
     v: Floats,
     h: float,
     parameters: Floats,
+    still: Integers,
 ) -> int:
     """Write the rows of a step of length h that would end at q, v without impulses; how many there are.
 
-    numbers (m,): which rows they are, see ``row_names``; earlier: impulses of the last step by number, to start from.
+    numbers (m,): which rows they are, see ``row_names``; earlier: impulses of the last step by number, to start from;
+    still (nv,): 1 for slots of what sleeps, which has none, or empty.
     """
     limited, count = len(sources.slots), 0
     for side in range(2):
         for k in range(limited):
             slot, x = sources.slots[k], q[sources.places[k]]
+            if rests(still, slot):
+                continue
             gap = x - sources.low[k] if side == 0 else sources.high[k] - x
             if within_reach(gap, v[slot], h) or sources.asked[side * limited + k] != 0:
                 _row(rows, numbers, earlier, count, side * limited + k, slot, 1.0 - 2.0 * side)
@@ -152,13 +163,15 @@ def active_rows(
                 rows.low[count], rows.high[count] = 0.0, np.inf
                 count += 1
     for k in range(len(sources.rubbing)):
+        if rests(still, sources.rubbing[k]):
+            continue
         _row(rows, numbers, earlier, count, 2 * limited + k, sources.rubbing[k], 1.0)
         rows.high[count] = h * sources.friction[k]
         rows.low[count] = -rows.high[count]
         count += 1
     if len(sources.balls.asked) > 0:
         first = 2 * limited + len(sources.rubbing)
-        count = ball_rows(sources.balls, rows, numbers, earlier, count, first, q, v, h, parameters)
+        count = ball_rows(sources.balls, rows, numbers, earlier, count, first, q, v, h, parameters, still)
     driving, base = sources.motors.motors, first_motor(sources)
     for k in range(driving.size[0]):
         if sources.motors.apart[k] != 0:
@@ -178,17 +191,19 @@ def first_motor(sources: RowSources) -> int:
 
 
 @compiled
-def passed(sources: RowSources, q: Floats, v: Floats, h: float, way: Floats, slop: float) -> bool:
-    """Whether the ``way`` (nv,) from q leads beyond limits that were no rows yet: from now on they are."""
+def passed(sources: RowSources, q: Floats, v: Floats, h: float, way: Floats, slop: float, still: Integers) -> bool:
+    """Whether the ``way`` (nv,) from q leads beyond limits that were no rows yet: from now on they are. still: as
+    above."""
     limited, found = len(sources.slots), False
     for side in range(2):
         for k in range(limited):
             slot, x, at = sources.slots[k], q[sources.places[k]], side * limited + k
             gap, by = (x - sources.low[k], way[slot]) if side == 0 else (sources.high[k] - x, -way[slot])
-            if gap + by < -slop and sources.asked[at] == 0 and not within_reach(gap, v[slot], h):
+            new = sources.asked[at] == 0 and not rests(still, slot)
+            if gap + by < -slop and new and not within_reach(gap, v[slot], h):
                 sources.asked[at] = 1
                 found = True
-    return balls_passed(sources.balls, q, v, h, way, slop) or found
+    return balls_passed(sources.balls, q, v, h, way, slop, still) or found
 
 
 @compiled

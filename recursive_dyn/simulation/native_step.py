@@ -141,13 +141,13 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.pressed.shares, s.parameters)
     note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, False)
-    gaps, again = np.empty(n), True
+    gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
     s.sources.balls.asked[:] = 0
     known = swinging(s.impulses, layout, s.frames.links, contacts, s.start_q, s.q, s.tau, s.parameters)
     while again:
-        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters)
+        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still)
         if n + motors == 0 and rows == s.sources.constraints:
             rows = 0
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
@@ -161,7 +161,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
-        again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4]) or more
+        again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
     note_pressed(s.pressed, s.kept.pressed, changed.v, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
@@ -199,10 +199,10 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     keep_contacts(s.sleep, s.kept.slept, contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts
-    s.kept.rows[:] = 0.0
     if s.part[0] == 0:
         s.kept.totals[:] = np.nan
         s.kept.told[0] = 0
+    _keep_rows(s)
     for i in range(rows):
         number, impulse = s.numbers[i], s.impulses.changes.row_impulses[i]
         s.kept.rows[number] = impulse
@@ -254,3 +254,16 @@ def _rest(s: StepArrays, contacts: ContactTable) -> None:
                 owed.linear[k] = 0.0
                 owed.spin[k] = 0.0
         owed.v[:] = s.v
+
+
+@compiled
+def _keep_rows(s: StepArrays) -> None:
+    """Forget the rows' impulses, but of what slept, which are told once in a step."""
+    it, kept, whole = s.sleep, s.kept, s.part[0] == 0
+    for number in range(len(kept.rows)):
+        if len(it.still) == 0 or it.rows[number] < 0 or it.still[it.rows[number]] == 0:
+            kept.rows[number] = 0.0
+        elif whole and kept.rows[number] != 0.0:
+            kept.totals[number] = kept.rows[number]
+            kept.numbers[kept.told[0]] = number
+            kept.told[0] += 1

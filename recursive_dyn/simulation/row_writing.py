@@ -19,3 +19,9 @@ def plain_row(rows: GeneralizedRows, numbers: Integers, earlier: Floats, i: int,
 def within_reach(gap: float, rate: float, h: float) -> bool:
     """Whether a limit may be reached in a step by what is not in the flight."""
     return gap <= LIMIT_REACH + h * abs(rate)
+
+
+@compiled
+def rests(still: Integers, slot: int) -> bool:
+    """Whether a slot is one of those that are marked, where there are marks at all."""
+    return len(still) > 0 and still[slot] != 0

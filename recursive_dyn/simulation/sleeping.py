@@ -14,8 +14,6 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, body_links
-from recursive_dyn.model import limits
-from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD, Model
 
@@ -43,9 +41,10 @@ class Sleepers(NamedTuple):
     """The trees of a model, of which any may sleep; empty where none is to.
 
     slots (nv,), places (nq,), bodies (nb,): the tree of each, NO_TREE for none; bases (k,): of the floating ones;
-    restless (trees,): 1 for those that never sleep. after (1,): s of rest; calm (1,): whether nothing that surrounds
-    them moves; driven (1,): whether a flight may push them. all (1,): whether all of them sleep in this step; floating
-    (k,): 1 for the floating ones that do.
+    restless (trees,): 1 for those that never sleep; rows: a slot of each row on coordinates by number, -1 for none.
+    after (1,): s of rest; calm (1,): whether nothing that surrounds them moves; driven (1,): whether a flight may push
+    them. all (1,): whether all of them sleep in this step; floating (k,), still (nv,): 1 for the floating ones, and for
+    slots of those, that do.
     """
 
     slots: Integers
@@ -53,11 +52,13 @@ class Sleepers(NamedTuple):
     bodies: Integers
     bases: Integers
     restless: Integers
+    rows: Integers
     after: Floats
     calm: Integers
     driven: Integers
     all: Integers
     floating: Integers
+    still: Integers
 
 
 def slept(nq: int, nv: int, parameters: int) -> Slept:
@@ -71,8 +72,8 @@ def trees_of_bodies(model: Model, layout: Layout) -> np.ndarray:
     return np.where(links == WORLD, NO_TREE, np.append(layout.link_groups, NO_TREE)[links])
 
 
-def sleepers(model: Model, layout: Layout, base_slots: np.ndarray) -> Sleepers:
-    """The trees of a model whose floating ones have bases with these slots (k, 6)."""
+def sleepers(model: Model, layout: Layout, base_slots: np.ndarray, rows: np.ndarray) -> Sleepers:
+    """The trees of a model whose floating ones have bases with these slots (k, 6); rows: as in Sleepers."""
     group, bodies = layout.group, trees_of_bodies(model, layout)
     places = np.full(model.nq, NO_TREE)
     for kind in blocks_of(model):
@@ -81,15 +82,15 @@ def sleepers(model: Model, layout: Layout, base_slots: np.ndarray) -> Sleepers:
                 places[kind.places[:, link.places]] = group[kind.slots[:, link.slots[:1]]]
     bases = group[base_slots[:, 0]]
     return Sleepers(
-        group, places, bodies, bases, _restless(model, layout), np.full(1, np.inf), _flag(), _flag(), _flag(),
-        np.zeros(len(bases), dtype=np.int64),
+        group, places, bodies, bases, _restless(model, layout), rows, np.full(1, np.inf), _flag(), _flag(), _flag(),
+        np.zeros(len(bases), dtype=np.int64), np.zeros(model.nv, dtype=np.int64),
     )  # fmt: skip
 
 
 def no_sleepers() -> Sleepers:
     """Where nothing sleeps."""
     none = np.zeros(0, dtype=np.int64)
-    return Sleepers(none, none, none, none, none, np.full(1, np.inf), _flag(), _flag(), _flag(), none)
+    return Sleepers(none, none, none, none, none, none, np.full(1, np.inf), _flag(), _flag(), _flag(), none, none)
 
 
 def _flag() -> np.ndarray:
@@ -97,13 +98,10 @@ def _flag() -> np.ndarray:
 
 
 def _restless(model: Model, layout: Layout) -> np.ndarray:
-    """Trees that are more than bodies which touch: with limits, dry friction or charts; all, where anything acts
-    between trees or moves by the clock."""
+    """Trees with several charts; all, where anything acts between trees or moves by the clock."""
     together = model.constraints or model.held or model.forces or model.prescribed
     found = np.full(layout.groups, 1 if together else 0)
-    slots = [limits.limited(model).slots, limits.rubbing(model).slots, ball_limits(model).slots]
-    slots += [np.array(link.slots[:1], dtype=np.int64) for link in model.charted]
-    found[layout.group[np.concatenate(slots)]] = 1
+    found[layout.group[[link.slots[0] for link in model.charted]]] = 1
     return found
 
 
@@ -152,12 +150,14 @@ def rouse(
 
 @compiled
 def told_asleep(it: Sleepers, known: Slept, bodies: Integers) -> int:
-    """Note which bodies (nb,) and floating trees sleep in this step, and whether all trees do; how many trees do."""
+    """Note which bodies (nb,), floating trees and slots sleep in this step, whether all trees do, and how many do."""
     count = 0
     for tree in range(len(it.restless)):
         count += 1 if known.rested[tree] < 0.0 else 0
     for k in range(len(it.bodies)):
         bodies[k] = 1 if is_asleep(known, it.bodies[k]) else 0
+    for k in range(len(it.slots)):
+        it.still[k] = 1 if is_asleep(known, it.slots[k]) else 0
     for k in range(len(it.bases)):
         it.floating[k] = 1 if known.rested[it.bases[k]] < 0.0 else 0
     it.all[0] = 1 if count > 0 and count == len(it.restless) and it.driven[0] == 0 else 0

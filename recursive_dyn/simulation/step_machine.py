@@ -20,7 +20,7 @@ from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.held_joints import HeldJoints
 from recursive_dyn.simulation import step_start
-from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_sources
+from recursive_dyn.simulation.coordinate_rows import room_for_rows, row_slots, row_sources
 from recursive_dyn.simulation.events import Events
 from recursive_dyn.simulation.flight import DONE, Flight
 from recursive_dyn.simulation.held_rows import hold
@@ -83,7 +83,7 @@ class StepMachine:
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
             pressed_trees(model, self._layout, groups, sprung, flight.asked, rule.share, other.share), noted,
-            sleepers(model, self._layout, trees.slots) if sleepy else no_sleepers(),
+            sleepers(model, self._layout, trees.slots, row_slots(model)) if sleepy else no_sleepers(),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
         if not sleepy:

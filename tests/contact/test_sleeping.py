@@ -452,15 +452,56 @@ def test_other_processes_sleep_and_wake_alike():
     assert one == other == _run(0)
 
 
-def test_what_limits_or_drives_stays_awake():
-    """A door with a stop, and a box beside Bullet's own body, which nobody has still."""
+def flap() -> Scene:
+    """A flap that its stop holds up, with a box on it; another one that dry friction holds, and a box on the floor."""
     scene = floor(Scene())
-    door = Body("door", [shapes.Box(BOX, at=at(0.2), material=ROUGH)], mass=1.0)
-    scene.world.attach(door, joints.revolute("y", limits=(-1, 1)), at=at(1.0, 0.0, 0.05))
-    stack(scene, "a", 0.0, 2)
+    for name, y, options in (("flap", 0.0, {"limits": (-1.0, 0.0)}), ("rough", 1.0, {"friction": 20.0})):
+        board = Body(name, [shapes.Box((0.6, 0.3, 0.02), at=at(0.3), material=ROUGH)], mass=1.0)
+        scene.world.attach(board, joints.revolute("y", **options), at=at(0.0, y, 0.5))
+        put(scene, f"{name} box", shapes.Box((0.1, 0.1, 0.1), material=ROUGH), at(0.3, y, 0.56))
+    stack(scene, "a", 2.0, 1)
+    put(scene, "ball", shapes.Sphere(0.05, material=ROUGH), at(0.3, 0.0, DROP))
+    return scene
+
+
+@pytest.mark.parametrize("integrator", [DEFAULT, "semi_implicit_euler"])
+def test_what_stops_and_dry_friction_hold_sleeps(integrator):
+    """Their impulses are told on, and kept for when they wake: 20 N at 0.3 m, to what a solve leaves open."""
+    with mirror(flap(), H, integrator) as shown:
+        sim = shown.sim
+        sim.contact.sleep_after = AFTER
+        shown.step(200)
+        assert sim.asleep == ("flap", "flap box", "rough", "rough box", "a0")
+        for _ in range(2):
+            told = sim.coordinate_impulses
+            assert told["high limit of flap.angle"] == pytest.approx(2 * G * 0.3 * H, rel=1e-4)
+            assert abs(told["friction of rough.angle"]) == pytest.approx(2 * G * 0.3 * H, rel=1e-4)
+            shown.step(3)
+        q = sim.q.copy()
+        sim.wake()
+        shown.step()
+        assert sim.solution.iterations <= 3
+        np.testing.assert_allclose(sim.q[:-7], q[:-7], atol=1e-8)
+
+
+def test_a_flap_alone_that_nothing_touches_never_sleeps():
+    scene = flap()
+    scene["flap box"].detach()
     with sleepy(scene) as shown:
         shown.step(240)
-        assert shown.sim.asleep == ("a0", "a1")
+        assert shown.sim.asleep == ("rough", "rough box", "a0")
+
+
+def test_limbs_with_limits_sleep_and_wake_by_snapshots_alike():
+    with sleepy(flap()) as shown:
+        shown.step(200)
+        assert len(shown.sim.asleep) == 5
+        taken = shown.sim.snapshot(), shown.sim.snapshot_bytes()
+        wanted = trace(shown, 150)
+        assert not wanted[-1].endswith(wanted[0][-80:])
+        for snapshot in taken:
+            shown.sim.restore(snapshot)
+            assert trace(shown, 150) == wanted
 
 
 @pytest.mark.parametrize("value", [0, -1.0, "soon", True])

@@ -9,7 +9,7 @@ import trimesh
 from contact_scenes import G, at, mirror, position, put, set_twist, twist
 
 import recursive_dyn as rd
-from bridge import PyBulletMirror
+from bridge import Plugin, PyBulletMirror
 from bridge.closed_form.closed_scene import ClosedScene
 from bridge.closed_form.closed_surroundings import ClosedSurroundings
 from bridge.collision import bullet_surroundings
@@ -378,6 +378,32 @@ def test_snapshots_hold_who_sleeps_and_since_when_others_rest(begun, packed, kin
             fresh.step(30)
             fresh.sim.restore(taken)
             assert trace(fresh) == wanted
+
+
+def test_plugins_roll_back_to_what_slept():
+    """A game by closed forms: bytes taken while some sleep lead to the same in another one."""
+
+    def game() -> Plugin:
+        plugin = Plugin(two_stacks(), H)
+        plugin.simulation.contact.sleep_after = AFTER
+        return plugin
+
+    def states(plugin: Plugin) -> list[bytes]:
+        rows = []
+        for _ in range(150):
+            plugin.on_frame(H)
+            rows.append(plugin.simulation.q.tobytes() + repr(plugin.simulation.asleep).encode())
+        return rows
+
+    with game() as one, game() as other:
+        one.step(200)
+        assert one.simulation.asleep == NAMES
+        taken = one.snapshot()
+        wanted = states(one)
+        assert wanted[-1].endswith(repr(NAMES[4:]).encode())
+        other.step(10)
+        other.restore(taken)
+        assert states(other) == wanted
 
 
 def test_a_snapshot_of_a_sleeper_that_was_moved_wakes_it_too():

@@ -43,6 +43,7 @@ class Integrator:
     at its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
     pressed: name of the rule by which trees with springs, dampers or a law's forces fly while impulses change them, if
         not by this one.
+    passing: name of the rule by which a step is taken, in parts, at which constraints depend on each other, if any.
     beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
     that it watches.
     holonomic: whether it takes no constraints but those between positions.
@@ -57,6 +58,7 @@ class Integrator:
     share: float
     implicit: float
     pressed: str = ""
+    passing: str = ""
     beside: tuple[str, Function] | None = None
     holonomic: bool = False
 

@@ -157,6 +157,7 @@ INTEGRATOR = Integrator(
     share=0.5,
     implicit=1.0,
     pressed="semi_implicit_euler",
+    passing="variational_midpoint",
     beside=(
         "energies",
         Function(

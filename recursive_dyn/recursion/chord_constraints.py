@@ -8,7 +8,8 @@ the step starts and where it ends, a row's multiplier mu is momentum along C and
 (Marsden & West 2001, Discrete mechanics and variational integrators, Acta Numerica 10, 3.4; Hairer, Lubich & Wanner
 2006, Geometric Numerical Integration, VII.1.4: SHAKE, and RATTLE with ``onto_tangents`` at its end). Momentum is that
 of the tree without constraints, so that what symmetries keep they keep. A row that says what rows after it say is left
-out, as in ``multipliers``.
+out, as in ``multipliers``, but nearer to where it does: the forces are found of where a step ends, and not of what goes
+on at a singular position, so that no more than the multiplier is divided by how far that is.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from recursive_dyn.recursion.articulated import ArticulatedInertias
 from recursive_dyn.recursion.chord_momenta import ChordFactors
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import inverse_or_zero
-from recursive_dyn.recursion.multipliers import DEPENDENT, constrained, constraint_rows, usual_response
+from recursive_dyn.recursion.multipliers import constrained, constraint_rows, usual_response
 from recursive_dyn.spatial.algebra import dot
+
+DEPENDENT = 1e-10  # share of its own response that rows after it leave of a row, at which it says what they say
 
 
 class BoundChords:
@@ -52,7 +55,7 @@ def onto_tangents(end: Tree, inertias: ArticulatedInertias, v: np.ndarray) -> np
     """The velocity (nv,) that constraints leave of v where a step ends."""
     rows = constraint_rows(end.at(end.q, v))
     system = constrained(inertias, rows.C, end.model.constraints)
-    return v + array(system.moved(system.multipliers([-x for x in rows.psi])))
+    return v + array(system.moved(system.multipliers([-x for x in rows.psi], DEPENDENT)))
 
 
 def _solved(S: np.ndarray, b: Sequence[Scalar], sizes: Sequence[Scalar]) -> list[Scalar]:

@@ -186,9 +186,9 @@ class ConstrainedSystem:
     response: np.ndarray
     usual: list[Scalar] | None = None
 
-    def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
+    def multipliers(self, wanted: Sequence[Scalar], dependent: float = DEPENDENT) -> list[Scalar]:
         """lambda (m,) with C M^-1 C^T lambda = wanted."""
-        return solve(self.response, wanted, dependent=DEPENDENT, size=self.usual)
+        return solve(self.response, wanted, dependent=dependent, size=self.usual)
 
     def along(self, c: Sequence[Scalar]) -> list[Scalar]:
         """C of the accelerations that the reduced forces c (nv,) cause."""

@@ -13,16 +13,16 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.loops.intrinsics import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CODE
 from recursive_dyn.integrators.driven import DRIVEN
+from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.pushed_bodies import PUSH
-from recursive_dyn.simulation.diagnosis import culprit, row_without_value
 from recursive_dyn.simulation.engine import DrivenEngine, Engine, FlightArrays, Law
-from recursive_dyn.simulation.plausible import absurd, liveliest
+from recursive_dyn.simulation.plausible import absurd
+from recursive_dyn.simulation.untaken import singular_joint, too_much_energy, untaken
 
 DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
 _ABSURD = -2  # more energy than could be
@@ -80,7 +80,7 @@ class Flight:
         self.limited = most if len(given.places) and np.isfinite(self._limits).any() else 0
 
     def __reduce__(self) -> Any:
-        return Flight, (self._dynamics, self._integrator, self.tally.copy())
+        return type(self), (self._dynamics, self._integrator, self.tally.copy())
 
     @property
     def arrays(self) -> FlightArrays:
@@ -174,7 +174,7 @@ class Flight:
         if self._driving is not None and self._driving.error is not None:
             raise self._driving.error
         if not done and code != drivers.OK and code != drivers.AT_LIMIT:
-            raise StateError(f"simulation at t = {time:.6g} s: {self._diagnose(code, q, v, tau, h)}")
+            raise StateError(f"simulation at t = {time:.6g} s: {self._why(code, q, v, tau, h)}")
         q[:] = self._q  # nothing is called from here on: Python serves interrupts at calls, and finds all or nothing
         v[:] = self._v
         return done, code == drivers.AT_LIMIT
@@ -184,7 +184,7 @@ class Flight:
         self._q[:], self._v[:], self._tau[:] = q, v, tau
         self._parameters[:] = self._dynamics.parameters.values_array
         done, code = self._steps(h, count, limited, 0)
-        if code == drivers.LARGE and not done and self._singular(q) is None:
+        if code == drivers.LARGE and not done and singular_joint(self._dynamics, q) is None:
             counted, together = self.tally.copy(), 1 if self._driving is not None else min(count, _TOGETHER)
             done, code = self._weighed(q, v, tau, h, together, limited)
             if code == _ABSURD and together > 1:  # or only more than one step may make
@@ -221,6 +221,27 @@ class Flight:
             self._middle[:] = self._v
         return self._loop.run(h, count, self._limits_address, limited, large)
 
+    def in_parts(self, q: _Array, v: _Array, tau: _Array, h: float, parts: int) -> StatePair | None:
+        """Where a step of length h from q (nq,) and v (nv,) leads in equal parts, if that is possible."""
+        self._q[:], self._v[:], self._tau[:] = q, v, tau
+        self._parameters[:] = self._dynamics.parameters.values_array
+        for k in range(parts):
+            code = self._run(h / parts, 1, 0, 0, k * h / parts)[1]
+            if code == drivers.NOT_CONVERGED:
+                code = self._split(h / parts, 0, 0, _SPLITS, k * h / parts)
+            if code != drivers.OK:
+                return None
+        return self._q.copy(), self._v.copy()
+
+    def retaken(self, q: _Array, v: _Array, tau: _Array, h: float) -> StatePair | None:
+        """Where a step from q (nq,) and v (nv,) leads in another way than that of ``advance``, which could not take it
+        or left constraints behind; None if there is no other."""
+        return None
+
+    def strained(self, counted: np.ndarray) -> bool:
+        """Whether, since this was its tally, a step was taken that is to be taken in another way."""
+        return False
+
     def _split(self, h: float, limited: int, large: int, splits: int, since: float) -> int:
         """One step of length h as two halves, or, where a half does not converge either, as four quarters, ...
 
@@ -244,55 +265,8 @@ class Flight:
             pushes = None if pushes is None else pushes.reshape(-1, PUSH)
         return absurd(self._dynamics, (q, v), (self._q, self._v), tau, h, pushes)
 
-    def _singular(self, q: np.ndarray) -> str | None:
-        """What is singular at q (nq,) and what to do."""
-        found = singular(self._dynamics.model, q[None], self._dynamics.parameters)
-        return None if found is None else found[1]
-
-    def _diagnose(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
-        dynamics, output = self._dynamics, self._loop.output
+    def _why(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
+        """Why a step from q, v was not taken."""
         if code == _ABSURD:
-            moves = self._absurd(q, v, tau, h)
-            return (
-                "a step would end with more than a thousand times the energy that there was or that forces gave, most"
-                f" of it in the motion of {moves}; use a smaller timestep than {h:.3g} s, or the integrator"
-                f" '{registry.DEFAULT}'. The last good state is kept"
-            )
-        if code == drivers.BAD_INPUT:
-            for name, values in (("q", q), ("v", v), ("tau", tau)):
-                bad = np.flatnonzero(~np.isfinite(values))
-                if len(bad):
-                    return f"{name} is not finite at {dynamics.label(name, int(bad[0]))}"
-            return "a parameter is not finite"
-        # what divides by zero at a singular joint is large or not finite, as its rounding falls
-        joint = (
-            culprit(dynamics.model, q, v, h, dynamics.parameters.values_array) if code == drivers.BAD_OUTPUT else None
-        )
-        reason = self._singular(q) if joint is None else None
-        if reason is not None:
-            return f"{reason}. The last good state is kept"
-        if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
-            fastest = liveliest(dynamics, q, v)
-            return (
-                f"the {self._integrator} step did not converge, where {dynamics.label('v', fastest)} moves at"
-                f" {v[fastest]:.4g}; use a smaller timestep than {h:.3g} s. The last good state is kept"
-            )
-        joint = joint or culprit(dynamics.model, q, v, h, dynamics.parameters.values_array)
-        if joint is not None:
-            return (
-                f"the joint of coordinate '{joint}' has no finite frame where it goes; keep it away with limits, use a"
-                " smaller timestep, or write the joint so that it exists there. The last good state is kept"
-            )
-        row = row_without_value(dynamics, q, v, h)
-        if row is not None:
-            return (
-                f"the constraint '{row}' has no value where it goes; keep it away from there, or remove the constraint"
-                " before (scene.constraints.remove). The last good state is kept"
-            )
-        nq, nv = dynamics.nq, dynamics.nv
-        bad_v = np.flatnonzero(~np.isfinite(output[nq : nq + nv]))
-        index = int(bad_v[np.argmax(np.abs(v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(v)))
-        return (
-            f"the next state is not finite at {dynamics.label('v', index)}, which moves at {v[index]:.4g}; use a"
-            " smaller timestep, or look at its joint there. The last good state is kept"
-        )
+            return too_much_energy(self._absurd(q, v, tau, h), h)
+        return untaken(self._dynamics, self._integrator, code, (q, v, tau), h, self._loop.output)

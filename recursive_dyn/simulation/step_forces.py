@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from recursive_dyn.contact.contact_buffer import ContactBuffer
@@ -10,6 +12,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
+from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.maximal.held_joints import HeldJoints
 from recursive_dyn.maximal.joint_action import EXPLICIT, JointAction
 from recursive_dyn.maximal.joint_step import joint_action_of
@@ -85,12 +88,17 @@ class StepForces:
         """tau (nv,) with what joints between free bodies do in a step of h from here."""
         return tau if self.joints is None else tau + self.joints.over_step(state.q, state.v, tau, h)
 
-    def landed(self, q: np.ndarray, v: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """The state brought onto the constraints, or onto joints between free bodies."""
+    def landed(
+        self, q: np.ndarray, v: np.ndarray, time: float, again: Callable[[], StatePair | None] | None = None
+    ) -> StatePair:
+        """The state brought onto the constraints, or onto joints between free bodies; where that cannot be, the one
+        that the step leads to when it is taken ``again``."""
         try:
             return settled(self._dynamics, q, v) if self.joints is None else self.joints.landed(q, v)
         except StateError as error:
-            raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
+            if again is None or (other := again()) is None:
+                raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
+        return self.landed(*other, time)
 
     def held(self, state: State, buffer: ContactBuffer, h: float) -> HeldJoints | None:
         """Rows of joints between free bodies and of their motors, for the impulses of a step of h that flew to this

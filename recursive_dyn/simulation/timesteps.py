@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from recursive_dyn.simulation.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.joint_loads import JointLoads, breakable
 from recursive_dyn.simulation.memory import Memory
+from recursive_dyn.simulation.passing import flight_of
 from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.sampled_motion import Motions
@@ -57,8 +59,9 @@ class Timesteps:
     ) -> None:
         self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
-        self.flight: Flight = Flight(dynamics, integrator, None if before is None else before.flight.tally)
+        self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
         self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
+        self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
         self.position_share = registry.find(integrator).share
         self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0
         self._machine: StepMachine | None = None
@@ -197,6 +200,7 @@ class Timesteps:
             return machine.advance(lookout, self.events, tau, h, self.settings, calm, part)
         machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, calm)
         machine.times[machine.FLIGHT] = perf_counter()
+        self._counted[:] = self.flight.tally
         machine.said = machine.fly()
         return machine.FLIGHT
 
@@ -276,8 +280,13 @@ class Timesteps:
         """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage."""
         if stage == machine.FLIGHT:
             machine.times[machine.HASTE] = perf_counter()
-        if stage == machine.FLIGHT and (code := machine.said) != DONE:
-            state = self._state
+        if stage != machine.FLIGHT:
+            return
+        strained = (code := machine.said) == DONE and self.flight.strained(self._counted)
+        if code != DONE or strained:
+            state, start = self._state, machine.arrays
+            if strained:
+                state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
                 machine.explain()
             self.flight.advance(state.q, state.v, machine.tau, h, 1, state.time, limits=False)  # tells, or is careful
@@ -295,5 +304,8 @@ class Timesteps:
             )
         self._within = False
         if self._forces.lands:
-            state = self._state
-            state.q[:], state.v[:] = self._forces.landed(state.q, state.v, state.time)
+            state, it = self._state, machine.arrays
+            again = partial(self.flight.retaken, it.start_q, it.start_v, machine.tau, machine.h[0])
+            state.q[:], state.v[:] = self._forces.landed(
+                state.q, state.v, state.time, None if it.counts.any() else again
+            )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from recursive_dyn.simulation.chart_switching import Charts
@@ -32,7 +34,8 @@ def untouched_steps(
         if not flown:
             flown, stopped = flight.advance(q, v, now, h, 1 if charts else most, state.time, limits=True)
         if lands and flown:
-            state.q[:], state.v[:] = forces.landed(q, v, state.time)
+            again = partial(flight.retaken, state.q, state.v, now, h)
+            state.q[:], state.v[:] = forces.landed(q, v, state.time, again)
         # state and time are written with no call in between: Python serves interrupts at calls, and finds both
         done += flown
         state.clock[0] = start + done * h

@@ -23,6 +23,8 @@ _CLOSE = 1e-15  # between two angles
 _LEVEL = 1e-16  # share of its change below which a slope is none
 _BESIDE = 1e-3  # rad from a kink, where another ascent starts
 _SMOOTH = 1e-9  # of the sizes: how far across n nearest points may be from each other
+_DIRECTIONS, _NEXT = 8, 1e-9  # around one, and how far from it, rad, to be on this side of a kink or on that
+_LEAST = 1e-6  # sine of an angle to an axis, from which on it says what is across
 _TINY = 1e-300
 
 
@@ -51,17 +53,14 @@ def solid_solid(one: Solid, other: Solid, margin: float, found: Found) -> None:
                 for i in range(3):
                     n[i] = (2.0 * sign - 1.0) * solid.axes[axis, i]
                 _better(one, other, n, best)
-    _climb(one, other, best)
-    for side in range(2):
-        solid = one if side == 0 else other
-        if solid.kind == CYLINDER and not _is_level(one, other, best):
+    for turn in range(6):  # across both axes, the same after a climb, and at last from beside what is best
+        solid = one if turn % 2 == 0 else other
+        if turn == 2 and best[3] < margin and not _is_top(one, other, best):
+            _climb(one, other, best)
+        if solid.kind == CYLINDER and best[3] < margin and not _is_top(one, other, best):
             _across(one, other, solid, best)
-            kink = best.copy()
-            for axis in range(3):
-                for sign in range(2):
-                    for i in range(3):
-                        n[i] = kink[i] + (2.0 * sign - 1.0) * _BESIDE * solid.axes[axis, i]
-                    _climb_from(one, other, n, best)
+            if turn >= 4 and not _is_top(one, other, best):
+                _climb_beside(one, other, solid, best)
     if best[3] < margin and one.kind == CYLINDER and other.kind == CYLINDER:
         n[:] = best[:3]
         cylinder_cylinder(one, other, n, best[3], margin, found)
@@ -85,13 +84,57 @@ def _better(one: Solid, other: Solid, n: Floats, best: Floats) -> None:
 
 
 @compiled
-def _is_level(one: Solid, other: Solid, best: Floats) -> bool:
-    """Whether the gap grows nowhere, smoothly."""
-    a, b, away = np.empty(3), np.empty(3), 0.0
-    gap = gap_along(one, other, best, a, b)
+def _is_top(one: Solid, other: Solid, best: Floats) -> bool:
+    """Whether the gap grows nowhere: smoothly, or as at a kink, where a mean of differences a - b that belong to
+    directions all around lies along n, and so no direction near it has a larger one."""
+    n, d, a, b, x, y = best[:3].copy(), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    level, p, q = _SMOOTH * (one.size[0] + other.size[0]), np.empty(_DIRECTIONS), np.empty(_DIRECTIONS)
+    gap_along(one, other, n, a, b)
     for i in range(3):
-        away = max(away, abs(a[i] - b[i] - gap * best[i]))
-    return away <= _SMOOTH * (one.size[0] + other.size[0])
+        d[i] = a[i] - b[i] - best[3] * n[i]
+    if dot(d, d) <= level * level:
+        return True
+    along = dot(one.axes[2], n)
+    for i in range(3):
+        x[i] = one.axes[2, i] - along * n[i]
+    if normalized(x) < _LEAST:
+        x[:] = one.axes[0]
+    crossed(n, x, y)
+    for k in range(_DIRECTIONS):
+        angle = 2.0 * math.pi * (k + 0.5) / _DIRECTIONS
+        for i in range(3):
+            d[i] = n[i] + _NEXT * (math.cos(angle) * x[i] + math.sin(angle) * y[i])
+        gap_along(one, other, d, a, b)
+        p[k], q[k] = dot(a, x) - dot(b, x), dot(a, y) - dot(b, y)
+    return _is_around(p, q, level)
+
+
+@compiled
+def _is_around(p: Floats, q: Floats, level: float) -> bool:
+    """Whether points (p, q) are around the origin, or it is as near as that to a line between two of them."""
+    inside = True
+    for i in range(len(p)):
+        left, right = False, False
+        for j in range(len(p)):
+            u, v, cross = p[j] - p[i], q[j] - q[i], p[i] * q[j] - q[i] * p[j]
+            length = math.sqrt(u * u + v * v)
+            between = 0.0 <= -(p[i] * u + q[i] * v) <= length * length
+            if length > level and between and abs(cross) <= level * length:
+                return True
+            left, right = left or cross > 0.0, right or cross < 0.0
+        inside = inside and left and right
+    return inside
+
+
+@compiled
+def _climb_beside(one: Solid, other: Solid, solid: Solid, best: Floats) -> None:
+    """Climb from beside a kink, on all its sides."""
+    n, kink = np.empty(3), best.copy()
+    for axis in range(3):
+        for sign in range(2):
+            for i in range(3):
+                n[i] = kink[i] + (2.0 * sign - 1.0) * _BESIDE * solid.axes[axis, i]
+            _climb_from(one, other, n, best)
 
 
 @compiled

@@ -72,13 +72,25 @@ def test_a_spinning_link_far_from_its_trees_root_is_stepped_as_well_as_one_near_
     assert sim.report.sweeps <= 1.1 * 1000
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="gains 40 % in 100 s: the rings whip round by 60 % of their speed within a step")
-def test_ten_rings_keep_their_energy_at_240_hz():
+def ten_rings():
+    """In one another, the first let go level."""
     rest = torus_chain.at_rest(10)
     q = rest.copy()
     q[0] = np.pi / 2
-    assert run(Start(torus_chain.chain(10).compile(), q, rest), RULE, 240, 100.0).error < 0.05
+    return Start(torus_chain.chain(10).compile(), q, rest)
+
+
+@pytest.mark.slow
+def test_ten_rings_keep_their_energy_at_480_hz():
+    assert run(ten_rings(), RULE, 480, 100.0).error < 0.015
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(
+    strict=True, reason="gains 15 to 40 % in 100 s: rings whip round by 60 % of their speed within a step"
+)
+def test_ten_rings_keep_their_energy_at_240_hz():
+    assert run(ten_rings(), RULE, 240, 100.0).error < 0.05
 
 
 def tumbling(gravity):

@@ -19,11 +19,10 @@ from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_check import check_joint, check_placement
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model import elsewhere
-from recursive_dyn.model.composition import ComposedModel
+from recursive_dyn.model.composition import composed
 from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.force_element import ElementSpec, elements
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
-from recursive_dyn.model.model_parts import NO_FACTS, PartFacts
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
 from recursive_dyn.model.specification import BodySpec, Coupling, PartOfWorld
@@ -70,7 +69,7 @@ def _composed(
             facts[k] = _known_part(specs[k], [specs[k]]).facts
     if None in facts:
         return None
-    return ComposedModel(PartFacts(*zip(*facts, strict=True)) if facts else NO_FACTS, order, gravity, parameters)
+    return composed(facts, order, gravity, parameters)
 
 
 def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:
@@ -274,7 +273,7 @@ def _check_ranks(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> No
     used = Counter(slot for link in links for slot in link.slots)
     free = [used[s] == 1 and _is_zero(c.armature) and c is not TIME for s, c in enumerate(coordinates)]
     moves = [sum(free[s] for s in link.slots) for link in links]
-    ranks = [_rank(link) for link in links]
+    ranks = _ranks(links)
     for i in reversed(range(len(links))):
         if ranks[i] < moves[i]:
             raise ModelError(
@@ -286,7 +285,8 @@ def _check_ranks(links: Sequence[Link], coordinates: Sequence[Coordinate]) -> No
             ranks[links[i].parent] += ranks[i]
 
 
-def _rank(link: Link) -> int:
-    """Of a link's spatial inertia; what depends on parameters counts as whole."""
-    turning = np.array(link.inertia.tolist(), dtype=float) if all(map(is_constant, link.inertia.flat)) else np.eye(3)
-    return (0 if _is_zero(link.mass) else 3) + (int(np.linalg.matrix_rank(turning)) if turning.any() else 0)
+def _ranks(links: Sequence[Link]) -> list[int]:
+    """Of each link's spatial inertia; what depends on parameters counts as whole."""
+    turning = [link.inertia if all(map(is_constant, link.inertia.flat)) else np.eye(3) for link in links]
+    own = np.linalg.matrix_rank(np.array(turning, dtype=float).reshape(-1, 3, 3)).tolist()
+    return [(0 if _is_zero(link.mass) else 3) + rank for link, rank in zip(links, own, strict=True)]

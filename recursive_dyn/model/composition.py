@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
+from operator import is_
 from typing import TypeVar
 
 import numpy as np
@@ -12,10 +13,34 @@ import numpy as np
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
-from recursive_dyn.model.model_parts import ModelParts, Numbers, PartFacts, altered, expanded
+from recursive_dyn.model.model_parts import NO_FACTS, ModelParts, Numbers, PartFacts, altered, expanded
 
 Array = np.ndarray
 Entry = TypeVar("Entry")
+_last: tuple[ComposedModel, Sequence[PartFacts], list[Array]] | None = None
+
+
+def composed(
+    facts: Sequence[PartFacts],
+    order: tuple[Array, Array] | None,
+    gravity: Sequence[float] | Array,
+    parameters: Sequence[tuple[str, float]],
+) -> ComposedModel:
+    """The model of parts: the last one, with all that has been found of it, where it says the same of the same ones.
+
+    An edit is checked, prepared in the background and followed: the same scene is compiled three times.
+    """
+    global _last
+    numbers = [*(order or ()), np.array([*gravity, *(value for _, value in parameters)], dtype=float)]
+    if _last is not None:
+        model, others, before = _last
+        names = [name for name, _ in model.parameters[: len(parameters)]] == [name for name, _ in parameters]
+        alike = names and len(facts) == len(others) and len(numbers) == len(before)
+        if alike and all(map(is_, facts, others)) and all(map(np.array_equal, numbers, before)):
+            return model
+    model = ComposedModel(PartFacts(*zip(*facts, strict=True)) if facts else NO_FACTS, order, gravity, parameters)
+    _last = model, facts, numbers
+    return model
 
 
 class ComposedModel(Model):

@@ -20,6 +20,7 @@ from recursive_dyn.spatial.algebra import inverse_pose, mirrored
 from recursive_dyn.spatial.displacement import AxisRotation, rotations_of
 
 NEARLY = 0.999  # cosine: common normals of axes that are nearer to each other are far away
+_UPRIGHT = np.eye(3)
 TINY = 1e-14  # m: what is nearer to 0 is there by rounding
 
 
@@ -215,10 +216,11 @@ def snap(X: np.ndarray) -> np.ndarray:
     if not _constant(X[:3]):
         return X
     R = X[:3, :3].astype(float)
+    upright = bool((R == _UPRIGHT).all())
     for axis in range(3):
         i, j = (axis + 1) % 3, (axis + 2) % 3
-        nearest = axis_turn(axis, float(np.arctan2(R[j, i], R[i, i])))
-        nearest[np.abs(nearest) < 1e-15] = 0.0
+        nearest = _UPRIGHT if upright else axis_turn(axis, float(np.arctan2(R[j, i], R[i, i])))
+        nearest = np.where(np.abs(nearest) < 1e-15, 0.0, nearest)
         if np.abs(R - nearest).max() < 1e-13:
             X[:3, :3] = array(nearest)
             break

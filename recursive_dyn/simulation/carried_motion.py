@@ -20,6 +20,7 @@ from recursive_dyn.joint.nearest_point import MET, nearest_point
 from recursive_dyn.model.model import WORLD, Link, Model
 from recursive_dyn.model.own_masses import own_masses
 from recursive_dyn.simulation.edits import GONE, Edit
+from recursive_dyn.spatial.algebra import applied
 
 Frames = tuple[np.ndarray, np.ndarray]  # poses (nb, 4, 4) and twists (nb, 6), world axes
 
@@ -146,21 +147,24 @@ def _project(edit: Edit, held: Sequence[int], before: np.ndarray, was: Frames, q
     slots = sorted({slot for i in links for slot in model.links[i].slots})
     poses, twists = _frames(new, q, v)
     known = own_masses(model, dict(new.parameters))
-    J = _frames(new, q, np.eye(model.nv)[slots])[1]  # (slots, nb, 6): twists of unit velocities
+    # (slots, nb, 6): twists of unit velocities, one by one: no other code is made for a single edit
+    J = np.array([_frames(new, q, unit)[1] for unit in np.eye(model.nv)[slots]]).reshape(-1, model.nb, 6)
     rotor = np.array([model.coordinates[slot].armature for slot in slots])
     fresh = {slot for k in held if model.bodies[k].jointed for slot in model.links[model.bodies[k].link].slots}
     M, p = np.diag(rotor), rotor * [0.0 if slot in fresh else v[slot] for slot in slots]
-    for k in bodies:
-        R, arm = poses[k, :3, :3], poses[k, :3, :3] @ known.centers[k]
-        inertia = R @ known.inertias[k] @ R.T
-        omega, linear = twists[k, :3], twists[k, 3:] + np.cross(twists[k, :3], arm)
-        if before[k] != GONE:
-            X, V = was[0][before[k]], was[1][before[k]]
-            omega = R @ (X[:3, :3].T @ V[:3])
-            linear = V[3:] + np.cross(V[:3], X[:3, :3] @ known.centers[k])
-        turning, moving = J[:, k, :3], J[:, k, 3:] + np.cross(J[:, k, :3], arm)
-        M = M + turning @ inertia @ turning.T + known.masses[k] * moving @ moving.T
-        p = p + turning @ (inertia @ omega) + known.masses[k] * moving @ linear
+    R, masses = poses[bodies, :3, :3], known.masses[bodies]
+    arms, inertias = applied(R, known.centers[bodies]), R @ known.inertias[bodies] @ np.swapaxes(R, 1, 2)
+    omega, linear = twists[bodies, :3], twists[bodies, 3:] + np.cross(twists[bodies, :3], arms)
+    old = before[bodies]
+    stayed = (old != GONE).nonzero()[0]
+    X, V = was[0][old[stayed], :3, :3], was[1][old[stayed]]
+    omega[stayed] = applied(R[stayed] @ np.swapaxes(X, 1, 2), V[:, :3])
+    linear[stayed] = V[:, 3:] + np.cross(V[:, :3], applied(X, known.centers[bodies][stayed]))
+    turning = J[:, bodies, :3]
+    moving = J[:, bodies, 3:] + np.cross(turning, arms)
+    momenta = np.einsum("smi,mij->smj", turning, inertias)
+    M = M + np.einsum("smi,tmi->st", momenta, turning) + np.einsum("smi,m,tmi->st", moving, masses, moving)
+    p = p + np.einsum("smi,mi->s", momenta, omega) + np.einsum("smi,m,mi->s", moving, masses, linear)
     v[slots] = np.linalg.solve(M, p) if slots else v[slots]
 
 

@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from recursive_dyn.graph.program import ARGUMENTS, OPCODES, Program, Statement
+from recursive_dyn.graph.columns import OPCODES
+from recursive_dyn.graph.program import ARGUMENTS, Program, Statement
 
 OPERATIONS = (*OPCODES, "fma", "fms", "fnma")  # the last ones: a b + c, a b - c, c - a b, rounded once
 CODES = {name: code for code, name in enumerate(OPERATIONS)}

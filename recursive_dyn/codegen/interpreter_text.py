@@ -6,7 +6,7 @@ from recursive_dyn.codegen.fusing import ARITY, CODES
 from recursive_dyn.codegen.ir_text import copy, counted, load, place
 from recursive_dyn.codegen.llvm import attributes, operations_module
 from recursive_dyn.codegen.table_driver import SEGMENTS, STATE, addresses, in_bytes, read
-from recursive_dyn.graph.program import OPCODES
+from recursive_dyn.graph.columns import OPCODES
 
 LAYOUT = (
     "run",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ class Columns:
                 third.append(NONE)
             else:
                 own = [] if op == "input" else [argument(a) for a in args]
-                for column, a in zip_longest(columns, own, fillvalue=NONE):
-                    column.append(a)
+                for k, column in enumerate(columns):
+                    column.append(own[k] if k < len(own) else NONE)
         if len(codes) > begin:
             self._rows = np.concatenate([self._rows, np.array([own[begin:] for own in self._lists]).T])
         return self._rows

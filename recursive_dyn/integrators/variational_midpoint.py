@@ -110,10 +110,10 @@ class _Newton:
 
     def better(self, step: _Step) -> np.ndarray:
         """A better velocity of the middle than that of a step, the last one that this gave."""
-        change = self._factors.solve(list(step.residual))
+        found = self._factors.solve(list(step.residual))
         if self._bound is not None:
-            change = self._bound.solve(change, step.end, step.h)
-        change = -_slower(step.start, step.middle, array(change), step.h)
+            found = self._bound.solve(found, step.end, step.h)
+        change: np.ndarray = -_slower(step.start, step.middle, array(found), step.h)
         for slots in self._trees:
             taken = [x[slots] for x in self._taken]
             change[slots] = _updated(change[slots], taken)

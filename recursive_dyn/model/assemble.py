@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from itertools import compress
 from operator import attrgetter, not_
+from typing import cast
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from recursive_dyn.model.composition import composed
 from recursive_dyn.model.constraint import bound
 from recursive_dyn.model.force_element import ElementSpec, elements
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
+from recursive_dyn.model.model_parts import PartFacts
 from recursive_dyn.model.numbering import Numbering
 from recursive_dyn.model.reframe import canonical_frames, mass_moments, snap
 from recursive_dyn.model.specification import BodySpec, Coupling, PartOfWorld
@@ -69,7 +71,7 @@ def _composed(
             facts[k] = _known_part(specs[k], [specs[k]]).facts
     if None in facts:
         return None
-    return composed(facts, order, gravity, parameters)
+    return composed(cast(list[PartFacts], facts), order, gravity, parameters)
 
 
 def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], tuple[np.ndarray, np.ndarray]]:

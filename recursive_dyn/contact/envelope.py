@@ -1,8 +1,9 @@
 """Linear equations in an island's whitened velocities, K = I + A^T X A, with factors K = L U inside an envelope.
 
 A is the rows of its contacts and scalar rows, X what the impulses of each do for its own velocities. Coordinates are
-numbered so that those of one row are near each other (Cuthill & McKee, 1969): what lies outside stays zero. K need not
-be symmetric; as its symmetric part is positive for small angles of friction, rows are not exchanged.
+numbered so that those of one row are near each other (Cuthill & McKee, 1969), or as they are, if that is less work, as
+in walls that are built row by row: what lies outside stays zero. K need not be symmetric; as its symmetric part is
+positive for small angles of friction, rows are not exchanged.
 """
 
 from __future__ import annotations
@@ -52,6 +53,11 @@ def envelope(it: Island) -> Envelope:
         place[:] = -1
         count = _numbered(it, incidence, far, place, order)
     first, last, at = _profile(it, place, count)
+    own_place, own_order = np.full(len(it.y), -1), np.empty(count, dtype=np.int64)
+    _as_they_are(it, incidence, own_place, own_order)
+    own_first, own_last, own_at = _profile(it, own_place, count)
+    if _work(own_last) < _work(last):
+        place, order, first, last, at = own_place, own_order, own_first, own_last, own_at
     size = at[count - 1] + last[count - 1] + 1 if count > 0 else 0
     return Envelope(order[:count], place, first, last, at, np.empty(size))
 
@@ -112,6 +118,25 @@ def _numbered(it: Island, incidence: _Incidence, start: int, place: Integers, or
                             place[other], order[count] = count, other
                             count += 1
     return count
+
+
+@compiled
+def _as_they_are(it: Island, incidence: _Incidence, place: Integers, order: Integers) -> None:
+    """Number what rows reach in the order of the island's slots."""
+    count = 0
+    for slot in it.slots:
+        if incidence.start[slot] < incidence.start[slot + 1]:
+            place[slot], order[count] = count, slot
+            count += 1
+
+
+@compiled
+def _work(last: Integers) -> int:
+    """How much it is to factor an envelope: multiplications, but for a factor."""
+    total = 0
+    for i in range(len(last)):
+        total += (last[i] - i) * (last[i] - i)
+    return total
 
 
 @compiled

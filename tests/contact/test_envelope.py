@@ -68,6 +68,28 @@ def test_equations_in_an_envelope_are_the_dense_ones(seed, bodies, contacts, lin
     assert y == pytest.approx(np.linalg.solve(K, b), rel=1e-8, abs=1e-8)
 
 
+def rows_of_bricks(rows: int, columns: int) -> Island:
+    """Bodies side by side and on each other, numbered row by row."""
+    number = np.arange(rows * columns).reshape(rows, columns)
+    pairs = [
+        *zip(number[:, 1:].flat, number[:, :-1].flat, strict=True),
+        *zip(number[1:].flat, number[:-1].flat, strict=True),
+    ]
+    it = random_island(np.random.default_rng(0), rows * columns + 1, len(pairs), 0)
+    slots = np.concatenate([np.r_[6 * a : 6 * a + 6, 6 * b : 6 * b + 6] for a, b in pairs])
+    first, height = 12 * np.arange(len(pairs) + 1), np.full(len(pairs), 3)
+    made = it.rows._replace(slots=slots, first=first, start=3 * first, values=np.ones(36 * len(pairs)), height=height)
+    return it._replace(rows=made, slots=np.arange(len(it.y)))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(13, 8), (8, 13), (3, 30), (30, 3)])
+def test_equations_of_a_wall_are_no_more_work_than_numbered_along_its_shorter_side(rows, columns):
+    these = envelope(rows_of_bricks(rows, columns))
+    assert sorted(these.order) == list(range(6 * rows * columns))
+    widths = these.last - np.arange(len(these.last))
+    assert (widths**2).mean() < (6 * (min(rows, columns) + 1)) ** 2
+
+
 def test_equations_without_a_solution_say_so():
     it = random_island(np.random.default_rng(0), 3, 1, 0)
     these, X = envelope(it), np.zeros((1, 36))

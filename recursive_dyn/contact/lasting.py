@@ -1,4 +1,4 @@
-"""Contacts that last from one step to the next, between bodies that float by themselves or do not move at all.
+"""Contacts that last from one step to the next, between bodies that float, or do not move at all.
 
 What turns takes its contacts along: where a step ends, an arm or a normal is another one than where it began. Seen
 from there alone a rolling body approaches what it rolls on. So the velocity at the start is that of the points that
@@ -37,11 +37,25 @@ def placed(problem: ImpulseProblem, found: Integers, same: Integers) -> None:
 
 @compiled
 def tree_of(problem: ImpulseProblem, c: int, side: int) -> int:
-    """The lone body of a contact's side; NOWHERE for what does not move, ELSEWHERE for anything else."""
+    """The floating body of a contact's side; NOWHERE for what does not move, ELSEWHERE for anything else, as where
+    positions follow velocities by another rule."""
     body = problem.contacts.a[c] if side == 0 else problem.contacts.b[c]
     if body < 0:
         return NOWHERE
-    return problem.lone.of[body] if body < len(problem.lone.of) else ELSEWHERE
+    k = problem.lone.of[body] if body < len(problem.lone.of) else ELSEWHERE
+    if k >= len(problem.lone.inertias):
+        layout = problem.layout
+        slot = layout.group_slots[layout.group_first[layout.link_groups[problem.lone.links[k]]]]
+        if problem.shares[slot] != problem.options.position_share:
+            return ELSEWHERE
+    return k
+
+
+@compiled
+def lone_of(problem: ImpulseProblem, c: int, side: int) -> int:
+    """The same of lone bodies only."""
+    k = tree_of(problem, c, side)
+    return ELSEWHERE if k >= len(problem.lone.inertias) else k
 
 
 @compiled

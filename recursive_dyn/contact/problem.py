@@ -27,16 +27,20 @@ class BodyFrames(NamedTuple):
 
 
 class LoneBodies(NamedTuple):
-    """Bodies of the model that float freely and have nothing hung on them, among k floating trees.
+    """Bodies of the model that float freely with nothing hung on them, lone ones, among k floating trees, and behind
+    these the m bodies of the other floating trees.
 
-    of (nb,): the tree of each, NOWHERE for what does not move, ELSEWHERE for anything else; links (k,). At centers
-    (k, 3) of mass, where the flight ends, twists (k, 6), [omega; v]: start, at the step's start; flown, at the end of
-    the flight; coasting, there, with the centre as fast as at the start. inertias (k, 6): upper halves, row by row;
-    kicks (k, 6), [spin; momentum]: of corrections, which a solve writes. gravity (3,).
+    of (nb,): the number of each here, NOWHERE for what does not move, ELSEWHERE for anything else; links, bodies, home
+    (k + m,): the link, the body and the floating tree of each. At centers (k + m, 3), of mass of lone ones, else where
+    bodies have their origins, where the flight ends, twists (k + m, 6), [omega; v]: start, at the step's start; flown,
+    at the end of the flight; coasting (k, 6), there, with the centre as fast as at the start. inertias (k, 6): upper
+    halves, row by row; kicks (k + m, 6), [spin; momentum]: of corrections, which a solve writes. gravity (3,).
     """
 
     of: Integers
     links: Integers
+    bodies: Integers
+    home: Integers
     centers: Annotated[np.ndarray, float, 3]
     start: Annotated[np.ndarray, float, 6]
     flown: Annotated[np.ndarray, float, 6]
@@ -49,7 +53,8 @@ class LoneBodies(NamedTuple):
 def no_lone_bodies(bodies: int) -> LoneBodies:
     """For a solve that knows of none among so many bodies."""
     none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
-    return LoneBodies(np.full(bodies, ELSEWHERE), numbers, np.zeros((0, 3)), none, none, none, none, none, np.zeros(3))
+    of, centers = np.full(bodies, ELSEWHERE), np.zeros((0, 3))
+    return LoneBodies(of, numbers, numbers, numbers, centers, none, none, none, none, none, np.zeros(3))
 
 
 class FreeInertias(NamedTuple):

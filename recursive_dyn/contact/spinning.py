@@ -15,7 +15,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, add, component
 from recursive_dyn.contact.islands import Partition, member
-from recursive_dyn.contact.lasting import Three, closing, dot, row, tree_of
+from recursive_dyn.contact.lasting import Three, closing, dot, lone_of, row
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
 from recursive_dyn.contact.turning import lifted
@@ -53,7 +53,7 @@ def give_back(
             if it.P[c, 0] == 0.0:
                 won -= lifted(problem, c, pushes[c])
             for side in range(2):
-                body = tree_of(problem, c, side)
+                body = lone_of(problem, c, side)
                 alone = alone and body != ELSEWHERE
                 if body >= 0 and not counted[body]:
                     counted[body] = True

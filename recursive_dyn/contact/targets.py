@@ -8,7 +8,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
-from recursive_dyn.contact.lasting import bend, closing, dot, row, tree_of
+from recursive_dyn.contact.lasting import bend, closing, dot, lone_of, row
 from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options, contact_share
 from recursive_dyn.contact.responses import twists
 from recursive_dyn.contact.scalar_rows import directed
@@ -99,7 +99,7 @@ def contact_targets(
             ) - dot(row(problem.contacts.normals[c]), bend(problem, c, same[c]))
             rows.lasting[c] = dot(row(problem.earlier.impulses[same[c]]), row(problem.earlier.normals[same[c]])) > 0.0
         rows.before[c], rows.coasting[c] = before, np.nan
-        if tree_of(problem, c, 0) != ELSEWHERE and tree_of(problem, c, 1) != ELSEWHERE:
+        if lone_of(problem, c, 0) != ELSEWHERE and lone_of(problem, c, 1) != ELSEWHERE:
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
         targets[c], height, _ = _target(problem, rows, c, 0.0)

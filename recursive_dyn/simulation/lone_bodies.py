@@ -1,4 +1,5 @@
-"""Bodies that float by themselves, as contacts that last ask about them: how they moved and how they would."""
+"""Bodies that float, by themselves or with others, as contacts that last ask about them: how they moved and how they
+would."""
 
 from __future__ import annotations
 
@@ -22,15 +23,22 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     of = np.where(links == WORLD, NOWHERE, ELSEWHERE)
     lone = alone[trees.bodies]
     of[lone] = trees.bodies[lone]
-    start, flown, coasting, inertias, kicks = np.zeros((5, count, 6))
-    return LoneBodies(of, own, np.zeros((count, 3)), start, flown, coasting, inertias, kicks, trees.gravity)
+    jointed = ((trees.bodies >= 0) & ~lone).nonzero()[0]
+    of[jointed] = count + np.arange(len(jointed))
+    size = count + len(jointed)
+    (start, flown, kicks), (coasting, inertias) = np.zeros((3, size, 6)), np.zeros((2, count, 6))
+    bodies, home = np.append(trees.bases, jointed), np.append(np.arange(count), trees.bodies[jointed])
+    return LoneBodies(
+        of, links[bodies], bodies, home, np.zeros((size, 3)), start, flown, coasting, inertias, kicks,
+        trees.gravity,
+    )  # fmt: skip
 
 
 @compiled
 def moving_alone(trees: FloatingTrees, owed: Momentum, present: FrameArrays, lone: LoneBodies) -> None:
     """How they move where a flight ended; owed: momenta at the step's start."""
     nothing, turn = np.zeros(3), np.zeros(3)
-    for k in range(len(lone.links)):
+    for k in range(len(trees.bases)):
         at, body = NUMBERS * k, trees.bases[k]
         mass = present.momenta[at]
         spun(present.momenta[at + INERTIA : at + NUMBERS], present.momenta[at + SPIN : at + INERTIA], nothing, turn)
@@ -42,15 +50,28 @@ def moving_alone(trees: FloatingTrees, owed: Momentum, present: FrameArrays, lon
             lone.start[k, 3 + i] = lone.coasting[k, 3 + i] = owed.linear[k, i] / mass
             lone.flown[k, 3 + i] = present.momenta[at + LINEAR + i] / mass
             lone.kicks[k, i] = lone.kicks[k, 3 + i] = 0.0
+    for k in range(len(trees.bases), len(lone.links)):
+        body = lone.bodies[k]
+        for i in range(6):
+            lone.start[k, i], lone.flown[k, i] = present.start_twists[6 * body + i], present.twists[6 * body + i]
+            lone.kicks[k, i] = 0.0
+        for i in range(3):
+            lone.centers[k, i] = present.poses[16 * body + 4 * i + 3]
 
 
 @compiled
 def kicked(owed: Momentum, lone: LoneBodies) -> None:
     """What corrections of contacts did is owed too."""
+    count = len(lone.inertias)
     for k in range(len(lone.links)):
+        tree = lone.home[k]
         for i in range(3):
-            owed.spin[k, i] += lone.kicks[k, i]
-            owed.linear[k, i] += lone.kicks[k, 3 + i]
+            a, b, moment = (i + 1) % 3, (i + 2) % 3, lone.kicks[k, i]
+            if k >= count:
+                moment += (lone.centers[k, a] - owed.centers[tree, a]) * lone.kicks[k, 3 + b]
+                moment -= (lone.centers[k, b] - owed.centers[tree, b]) * lone.kicks[k, 3 + a]
+            owed.spin[tree, i] += moment
+            owed.linear[tree, i] += lone.kicks[k, 3 + i]
 
 
 @compiled
@@ -62,7 +83,7 @@ def straight(trees: FloatingTrees, lone: LoneBodies, present: FrameArrays, way: 
     """
     for body in range(len(lone.of)):
         k = lone.of[body]
-        if k < 0 or trees.bases[k] != body:
+        if k < 0 or k >= len(trees.bases) or trees.bases[k] != body:
             continue
         pose, slots = present.poses[16 * body : 16 * body + 16], trees.slots[k]
         a, b, c = way[slots[0]], way[slots[1]], way[slots[2]]

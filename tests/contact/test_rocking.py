@@ -53,6 +53,51 @@ def test_what_rocks_keeps_its_amplitude(name, friction, integrator, step):
     assert max(tilts) == pytest.approx(RELEASED, rel=within)
 
 
+def loaded(what: str, friction: float) -> Scene:
+    """The ball, tilted, with something hung on a hinge through its centre of mass."""
+    axes, center = ROCKERS["ball"]
+    scene = on_a_plane(axes, center, 0.003 * np.eye(3), rd.pose(rpy=(0, RELEASED, 0))[:3, :3], friction)
+    mass, low, moment = {"feather": (1e-6, 0.0, 1e-8), "wheel": (0.2, 0.0, 1e-4), "bob": (0.1, -0.03, 1e-5)}[what]
+    hung = Body(what, mass=mass, center_of_mass=(0, 0, low), inertia=moment * np.eye(3))
+    scene["body"].attach(hung, joints.revolute("y"))
+    return scene
+
+
+HUNG = list(itertools.product(("feather", "wheel"), (0.0, 1.0), INTEGRATORS, ((1 / 60, 0.05), (1 / 240, 0.01))))
+
+
+@pytest.mark.parametrize("what, friction, integrator, step", HUNG)
+def test_what_rocks_with_more_hung_on_it_keeps_its_amplitude(what, friction, integrator, step):
+    """A link that weighs nothing, a wheel that nothing turns: it rises as far as it was released."""
+    h, within = step
+    with mirror(loaded(what, friction), h, integrator) as m:
+        tilts = []
+        m.step(round(7 / h))
+        for _ in range(round(1 / h)):
+            m.step()
+            tilts.append(np.arccos(m.sim.frames()[0][0, 2, 2]))
+    assert max(tilts) == pytest.approx(RELEASED, rel=within)
+
+
+@pytest.mark.parametrize("what", ["wheel", "bob"])
+def test_corrections_of_what_has_more_hung_on_it_keep_momenta(what):
+    """Without friction nothing drives it sideways or about the vertical, to rounding."""
+    with mirror(loaded(what, 0.0), 1 / 60) as m:
+        for _ in range(120):
+            m.step()
+            spin, linear = np.split(np.asarray(m.sim.dynamics.momentum(m.sim.q, m.sim.v)), 2)
+            np.testing.assert_allclose([spin[2], *linear[:2]], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("h, share", [(1 / 240, 0.06), (1 / 960, 0.02)])
+def test_a_bob_that_swings_on_what_rocks_loses_little(h, share):
+    """Of the energy of the swing, in a second: internal motion at 18 rad/s is damped in first order of the step."""
+    with mirror(loaded("bob", 0.0), h) as m:
+        start = energy(m.sim)
+        m.step(round(1 / h))
+        assert -share * G * 0.03 * (1 - np.cos(RELEASED)) < energy(m.sim) - start < 1e-5
+
+
 @pytest.fixture(scope="module")
 def rattleback() -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
     """(turn R, spin, inertia, spins at every 1/1000 s of 2 s) of an ellipsoid that rolls without slipping, by its

@@ -68,7 +68,7 @@ class Solution:
     contacts, rows, islands: how many; iterations: most sweeps of an island, a Newton step as three; residual: the
     largest velocity, m/s, that its last sweep still changed; converged: whether that is within the tolerance;
     penetration: the deepest overlap left at the step's end, m; substeps: parts the timestep was cut into; times:
-    seconds of its parts.
+    seconds of its parts; asleep: how many contacts of what sleeps were not solved for.
     """
 
     contacts: int = 0
@@ -80,3 +80,4 @@ class Solution:
     penetration: float = 0.0
     substeps: int = 1
     times: dict[str, float] = field(default_factory=dict)
+    asleep: int = 0

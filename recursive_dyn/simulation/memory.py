@@ -170,13 +170,14 @@ class Memory:
         a, parts, times = self.arrays, int(self.arrays.parts[0]), dict[str, float]()
         if self._empty != self._steps:
             times = dict(zip(_STAGES, np.diff(a.times).tolist(), strict=True))
-        contacts, rows, _ = a.counts.tolist()
+        (contacts, rows, _), asleep = a.counts.tolist(), int(a.slept.contacts[0])
         if not contacts and not rows:
-            return Solution(times=times, substeps=parts)
+            return Solution(times=times, substeps=parts, asleep=asleep)
         rows, islands, sweeps, residual, deepest = a.facts.tolist()
         return Solution(
             contacts=contacts, rows=int(rows), islands=int(islands), iterations=int(sweeps), residual=residual,
             converged=bool(residual <= a.tolerance[0]), penetration=max(0.0, -deepest), substeps=parts, times=times,
+            asleep=asleep,
         )  # fmt: skip
 
     def wrenches(self, origins: np.ndarray, timestep: float) -> np.ndarray:

@@ -83,7 +83,7 @@ def test_what_sleeps_goes_on_bearing_its_weight():
     """Contacts, wrenches and events are told as before: a box bears those above it, and touches go on."""
     with asleep(two_stacks()) as shown:
         sim = shown.sim
-        assert sim.solution.contacts == 0
+        assert sim.solution.contacts == 0 and sim.solution.asleep == len(sim.contacts)
         touching = sim.touching
         shown.step(5)
         assert sim.touching == touching

@@ -70,9 +70,10 @@ class Kernel:
                 source = fused(program) if jit.fuses() else program
                 code = ProgramCode(source, width, program.inputs, program.outputs, loop, program.operation_count())
                 later = soon and not optimizing.is_worth_waiting_for(len(program.statements))
-                native = self._interpreted(code, driver, entry) if later else None
+                native = self._interpreted(code, driver, entry, index) if later else None
                 native = native or jit.load(cache.stored(entry, code.packed(progress)))
-            cache.store(index, entry.encode())
+            if not self.own_table:
+                cache.store(index, entry.encode())
         self.native, facts = native, native.facts
         self.inputs: list[tuple[str, int]] = [(n, s) for n, s in facts["inputs"]]
         self.outputs: list[tuple[str, int]] = [(n, s) for n, s in facts["outputs"]]
@@ -81,9 +82,9 @@ class Kernel:
         self.input_size = sum(s for _, s in self.inputs)
         self.output_size = sum(s for _, s in self.outputs)
 
-    def _interpreted(self, code: ProgramCode, driver: Driver | None, entry: str) -> jit.Native | None:
-        """What runs until machine code comes, for which the other process is asked; None where it has to be waited
-        for."""
+    def _interpreted(self, code: ProgramCode, driver: Driver | None, entry: str, index: str) -> jit.Native | None:
+        """What runs until machine code comes, for which the other process is asked, and which the cache finds under
+        ``index`` too; None where it has to be waited for."""
         stepping = driver if code.loop else None
         if not isinstance(stepping, Stepping | None) or not interpretable(code.source):
             return None
@@ -93,7 +94,7 @@ class Kernel:
             made.replace(native)
             self.batch_code, self.batches = (native, code.entry), True
 
-        optimizing.add(optimizing.Wish(entry, lambda: code, take))
+        optimizing.add(optimizing.Wish(entry, lambda: code, take, index))
         self._table, self.own_table, self.batches = made.table, address(made.table), code.width == 1
         return made.native
 

@@ -65,11 +65,12 @@ class LoopsCode:
 
 @dataclass(frozen=True, eq=False)
 class Wish:
-    """Code of ``work()`` for the cache's ``key``; ``take`` is given it."""
+    """Code of ``work()`` for the cache's ``key``; ``take`` is given it. index: another key, that leads to this one."""
 
     key: str
     work: Callable[[], Work]
     take: Callable[[jit.Native], None]
+    index: str = ""
 
 
 def begin(key: str, text: Callable[[], str], take: Callable[[jit.Native], None]) -> None:
@@ -154,6 +155,9 @@ class _Worker:
                     return
 
     def _grant(self, wishes: list[Wish]) -> None:
+        for wish in wishes:  # here, as files take milliseconds that who wishes has not
+            if wish.index:
+                cache.store(wish.index, wish.key.encode())
         for wish, entry in zip(wishes, [] if self._over else _optimized(wishes), strict=False):
             with building():  # no fork happens meanwhile, and no end of the program
                 if not self._over:

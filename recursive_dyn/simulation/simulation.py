@@ -13,6 +13,7 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
+from recursive_dyn.recursion.groundwork import together
 from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, acting, warm_up_forces
 from recursive_dyn.simulation.breaking import Breaking
 from recursive_dyn.simulation.chart_switching import Charts
@@ -173,9 +174,10 @@ class Simulation(Prescribing):
         wait for the faster code too, which otherwise takes over within seconds of a first use on a machine. ``driven``:
         steps while forces are applied to bodies, or ``control`` is asked at stages, too: programs of their own.
         """
-        self._timesteps.warm_up()
-        if driven:
-            warm_up_forces(self._dynamics, self._timesteps.flight)
+        with together():
+            self._timesteps.warm_up()
+            if driven:
+                warm_up_forces(self._dynamics, self._timesteps.flight)
         if self._charts:
             self._charts.warm_up()
         if optimized:

@@ -31,7 +31,8 @@ from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import chord_constraints, chord_momenta, energy, tree_rows
 from recursive_dyn.recursion.articulated import ArticulatedInertias
 from recursive_dyn.recursion.chord_constraints import BoundChords
-from recursive_dyn.recursion.chord_momenta import ChordFactors, Chords
+from recursive_dyn.recursion.chord_factors import ChordFactors
+from recursive_dyn.recursion.chord_momenta import Chords
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.element_forces import element_forces

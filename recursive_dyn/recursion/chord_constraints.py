@@ -20,7 +20,7 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.recursion.articulated import ArticulatedInertias
-from recursive_dyn.recursion.chord_momenta import ChordFactors
+from recursive_dyn.recursion.chord_factors import ChordFactors
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import inverse_or_zero
 from recursive_dyn.recursion.multipliers import constrained, constraint_rows, usual_response

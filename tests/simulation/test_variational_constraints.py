@@ -53,17 +53,32 @@ def test_it_is_of_second_order():
 
 
 @pytest.mark.parametrize("ball", [False, True])
-@pytest.mark.parametrize(
-    ("inertia", "seconds"),
-    [(FAT, 2.0), (SLENDER, 2.0), *(pytest.param(i, 100.0, marks=pytest.mark.slow) for i in (FAT, SLENDER))],
-)
-def test_energy_of_closed_chains_stays_in_a_band(ball, inertia, seconds):
-    """Six undamped links at 1 kHz, both ends at one place: after 10^5 steps as after 10^3. Where slender balls whip
-    round, it is off by 0.6 % for some steps."""
-    error, sim = run(closed(inertia, ball), RULE, 1000, seconds)
-    assert error < (3e-3 if inertia is FAT else 1e-2)
+@pytest.mark.parametrize("inertia", [FAT, SLENDER])
+def test_energy_of_closed_chains_stays_in_a_band(inertia, ball):
+    """Six undamped links at 1 kHz, both ends at one place."""
+    error, sim = run(closed(inertia, ball), RULE, 1000, 2.0)
+    assert error < 3e-3
     assert errors(sim) < 1e-11
-    assert sim.report.halvings == 0 and sim.report.sweeps <= 1.1 * 1000 * seconds
+    assert sim.report.halvings == 0 and sim.report.sweeps <= 2.1 * 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ball", [False, True])
+@pytest.mark.parametrize(("inertia", "most"), [(FAT, 7e-3), (SLENDER, 3e-2)])
+def test_the_band_does_not_grow(inertia, most, ball):
+    """In 10^5 steps links whip round some times, when it is off by up to 0.35 %, of slender ones by 1.4 %; after that
+    it is where it was, to 2.5e-4."""
+    start = closed(inertia, ball)
+    sim = rd.Simulation(start.dynamics, 1e-3, RULE)
+    sim.q, off = start.q, []
+    first = energy(sim)
+    above = first - float(start.dynamics.potential_energy(start.rest))
+    for _ in range(10_000):
+        sim.step(10)
+        off.append((energy(sim) - first) / above)
+    assert np.abs(off).max() < most
+    assert np.abs(np.median(np.reshape(off, (10, 1000)), axis=1)).max() < 1e-3
+    assert errors(sim) < 1e-11 and sim.report.halvings == 0
 
 
 def floating_ring():

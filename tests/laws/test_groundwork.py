@@ -71,3 +71,18 @@ def test_accelerations_of_a_step_are_those_of_its_mass_matrix():
     np.testing.assert_allclose(a, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
     a, expected = d.call("step_accelerations", q, v, tau, [0.0]), d.forward_dynamics(q, v, tau)
     np.testing.assert_allclose(a, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+
+
+def test_a_scene_that_did_not_change_has_the_model_that_it_had():
+    """Its edit is checked, prepared in the background and followed: what is found of it once is known."""
+    scene = chain(0.1)
+    known = scene.model()
+    assert scene.model() is known
+    scene.gravity = (0.0, 0.0, -1.6)
+    assert scene.model() is not known and scene.model().gravity == (0.0, 0.0, -1.6)
+    scene.gravity = (0.0, 0.0, -9.81)
+    scene["link 0"].attach(Body("another", mass=1.0, inertia=np.eye(3)), joints.revolute("x"))
+    now = scene.model()
+    assert now.nb == known.nb + 1 and known.nb == 9
+    scene.parameter("R", 1.0)
+    assert [name for name, _ in scene.model().parameters] == ["R"]

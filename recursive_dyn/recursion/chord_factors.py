@@ -106,22 +106,22 @@ class ChordFactors:
 
     def _in_world_axes(self, chords: Chords) -> list[tuple[slice, np.ndarray, np.ndarray]]:
         """Have balls turn about the world's axes, by screws that have zeros: slots, and their axes here and there."""
-        turned = []
+        turned: list[tuple[slice, np.ndarray, np.ndarray]] = []
         for i, factor, _, first in self._tree.model.owners:
             if factor.space != Rotation() or not self._alone(i, range(first, first + 3)):
                 continue
-            axes = []
+            axes: list[np.ndarray] = []
             for screws, link in ((self._left[i], chords.here[i]), (self._right[i], chords.there[i])):
                 axes.append(np.stack([screws[first + k][:3] for k in range(3)], axis=1))
                 for k, e in enumerate(array(np.eye(3))):
                     screws[first + k] = np.concatenate([e, cross(link.place, e)])
-            turned.append((slice(first, first + 3), *axes))
+            turned.append((slice(first, first + 3), axes[0], axes[1]))
         return turned
 
     def _alone(self, i: int, slots: Sequence[int]) -> bool:
         """Whether a link turns about its own place by these slots, moved by nothing else, with nothing on them."""
         columns = self._tree.links[i].columns
-        own = [self._diagonal[s] for s in slots], *(s[3:] for _, s in columns)
+        own: list[Sequence[Scalar]] = [[self._diagonal[s] for s in slots], *(list(s[3:]) for _, s in columns)]
         prescribed = any(s in self._prescribed for s in slots)
         still = all(is_constant(x) and x == 0.0 for part in own for x in part)
         return [slot for slot, _ in columns] == list(slots) and still and not prescribed

@@ -31,7 +31,8 @@ class Partition(NamedTuple):
 
 
 @compiled
-def _find(leader: Integers, i: int) -> int:
+def leader_of(leader: Integers, i: int) -> int:
+    """The one of those united with i that stands for all of them."""
     while leader[i] != i:
         leader[i] = leader[leader[i]]
         i = leader[i]
@@ -50,7 +51,7 @@ def _join(home: int, group: int, leader: Integers) -> int:
     if home < 0 or group < 0:
         return max(home, group)
     if home != group:
-        leader[_find(leader, group)] = _find(leader, home)
+        leader[leader_of(leader, group)] = leader_of(leader, home)
     return home
 
 
@@ -91,7 +92,7 @@ def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, free: int) -
     _number(scalar_homes, leader, number, count)
     slot_homes = np.empty(layout.nv + 6 * free, dtype=np.int64)
     for k in range(groups):
-        number[k] = number[_find(leader, k)]
+        number[k] = number[leader_of(leader, k)]
     for k in range(len(slot_homes)):
         slot_homes[k] = number[_group(layout, k)]
     size = count[0]
@@ -109,7 +110,7 @@ def _number(homes: Integers, leader: Integers, number: Integers, count: Integers
     """homes: of islands instead of groups, numbered as they are met."""
     for c in range(len(homes)):
         if homes[c] >= 0:
-            group = _find(leader, homes[c])
+            group = leader_of(leader, homes[c])
             if number[group] < 0:
                 number[group] = count[0]
                 count[0] += 1

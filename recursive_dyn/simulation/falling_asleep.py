@@ -11,6 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
+from recursive_dyn.contact.islands import leader_of
 from recursive_dyn.contact.tuning import RESTING_SPEED, RESTING_WAY
 from recursive_dyn.simulation.sleeping import Sleepers, Slept, is_asleep, move_contact, tree_of, wake
 
@@ -80,7 +81,7 @@ def _islands(it: Sleepers, known: Slept, contacts: ContactTable) -> bool:
         for i in range(3):
             normal += contacts.impulses[c, i] * contacts.normals[c, i]
         if a >= 0 and b >= 0:
-            one, other = _find(leader, a), _find(leader, b)
+            one, other = leader_of(leader, a), leader_of(leader, b)
             leader[max(one, other)] = min(one, other)
         if a >= 0:
             pressed[a] = max(pressed[a], normal)
@@ -88,21 +89,13 @@ def _islands(it: Sleepers, known: Slept, contacts: ContactTable) -> bool:
             pressed[b] = max(pressed[b], normal)
     for tree in range(trees):
         if not (known.rested[tree] >= it.after[0] and pressed[tree] > 0.0):
-            awake[_find(leader, tree)] = True
+            awake[leader_of(leader, tree)] = True
     for tree in range(trees):
-        island = _find(leader, tree)
+        island = leader_of(leader, tree)
         if not awake[island]:
             known.rested[tree] = -1.0 - float(island)
             found = True
     return found
-
-
-@compiled
-def _find(leader: Integers, tree: int) -> int:
-    while leader[tree] != tree:
-        leader[tree] = leader[leader[tree]]
-        tree = leader[tree]
-    return tree
 
 
 @compiled

@@ -16,6 +16,7 @@ import numpy as np
 
 from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.settings import Settings
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.detection import Detection
 from recursive_dyn.simulation.events import Events
@@ -44,6 +45,8 @@ class Timestep:
     buffer: ContactBuffer
     loads: JointLoads | None
     step_size: float
+    _dynamics: Dynamics
+    _present: Present | None
     _state: State
     _forces: StepForces
     _detection: Detection
@@ -53,7 +56,11 @@ class Timestep:
 
     def at_present(self) -> Present:
         """Where the bodies are at the present state."""
-        raise NotImplementedError
+        if self._present is None:
+            self._present = Present(self._dynamics)
+        if not self._within:
+            self._present.update(self._state.q, self._state.v)
+        return self._present
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""

@@ -80,14 +80,6 @@ class Timesteps(Timestep):
     def surroundings(self, surroundings: Surroundings | None) -> None:
         self._detection.surround(surroundings)
 
-    def at_present(self) -> Present:
-        """Where the bodies are at the present state."""
-        if self._present is None:
-            self._present = Present(self._dynamics)
-        if not self._within:
-            self._present.update(self._state.q, self._state.v)
-        return self._present
-
     def arrived(self) -> Present:
         """The same right after a step, before anyone could write to the state."""
         if self._native and self._present is not None:

@@ -87,7 +87,8 @@ class JointStep(JointAction):
 
     def warm_up(self) -> None:
         self._remembered()
-        self.dynamics.joint_rows(self.dynamics.neutral())  # by which joints are looked for at first
+        d = self.dynamics
+        d.joint_rows(d.neutral(), None, d.reduced.neutral())  # code by which joints are looked for at first
 
     def _remembered(self) -> _Memory:
         if self._memory is None:
@@ -149,8 +150,9 @@ class _Memory:
         self.bodies.parameters[:] = self.dynamics.parameters.values_array
         inertias = self.dynamics.inertias
         if inertias is not self._inertias:
-            self.bodies.inertias[:], self.bodies.inverses[:] = inertias, np.linalg.inv(inertias)
-            self._inertias = inertias
+            self.bodies.inertias[:], self._inertias = inertias, inertias
+            if self.dynamics.method == PENALTY:  # whose explicit springs push bodies
+                self.bodies.inverses[:] = np.linalg.inv(inertias)
 
 
 @compiled

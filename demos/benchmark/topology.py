@@ -2,8 +2,8 @@
 
 Each in processes of its own: cold, with a cache that knows the scene before but not after, and again with what the
 first left there; and with what a joint breaks into prepared ahead. Frames at 60 a second, four steps each, of which the
-first has the edit in it. As the machine may be busy, CPU time stands beside the wall's: of all threads until the edit
-takes effect, of the one that steps for frames.
+first has the edit in it, until nothing is prepared in the background any more. As the machine may be busy, CPU time
+stands beside the wall's: of all threads until the edit takes effect, of the one that steps for frames.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ EDITS = {  # what there is before, and what is done to it
 
 
 def measure(name: str, ahead: bool) -> None:
-    """Print seconds to effect, those of CPU, and milliseconds of frames until then: the worst, and the last one."""
+    """Print seconds to effect, those of CPU, and milliseconds of frames till all is done: the worst, and the switch."""
     build, edit = EDITS[name]
     scene = Scene()
     scene.world.shapes.append(shapes.Plane())
@@ -112,10 +112,10 @@ def measure(name: str, ahead: bool) -> None:
         game.on_frame(FRAME)
     while not game.simulation.preparing.idle:
         sleep(0.01)
-    wall, cpu, start, begun = [], [], perf_counter(), process_time()
     if os.environ.get("TOPOLOGY_BEFORE"):  # only what there is before the edit gets into the cache
         return
-    while not wall or (game.updating and len(wall) < MOST):
+    wall, cpu, switch, start, begun = [], [], 0, perf_counter(), process_time()
+    while not wall or ((game.updating or not game.simulation.preparing.idle) and len(wall) < MOST):
         wall.append(-perf_counter())
         cpu.append(-thread_time())
         if len(wall) == 1:
@@ -124,11 +124,13 @@ def measure(name: str, ahead: bool) -> None:
         game.on_frame(FRAME)
         wall[-1] += perf_counter()
         cpu[-1] += thread_time()
+        if not game.updating and not switch:
+            switch, effect, spent = len(wall), perf_counter() - start, process_time() - begun
         sleep(max(0.0, FRAME - wall[-1]))
-    effect, spent = perf_counter() - start, process_time() - begun
-    game.on_frame(FRAME)
     optimizing.finish()  # the game goes on
-    frames = [1e3 * x for times in (wall, cpu) for x in (max(times[:-1], default=0.0), times[-1])]
+    frames = [
+        1e3 * x for own in (wall, cpu) for x in (max([*own[: switch - 1], *own[switch:]], default=0.0), own[switch - 1])
+    ]
     print(json.dumps([effect, spent, *frames]))
 
 

@@ -21,6 +21,7 @@ from recursive_dyn.codegen.turns import giving_way
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.integrators.driven import DRIVEN
 from recursive_dyn.recursion.groundwork import together
 from recursive_dyn.simulation.edits import warm_up
 from recursive_dyn.simulation.state import State
@@ -83,7 +84,10 @@ class Preparation:
 
 
 class Preparing:
-    """What is prepared for one simulation, by one thread while there is something to do."""
+    """What is prepared for one simulation, by one thread while there is something to do.
+
+    pushed: whether anything ever pushed its bodies; until then what that takes is prepared once a switch is over.
+    """
 
     def __init__(self, integrator: str) -> None:
         self._integrator = integrator
@@ -91,6 +95,7 @@ class Preparing:
         self._waiting: deque[Preparation] = deque()
         self._thread: threading.Thread | None = None
         self._known: OrderedDict[str, Dynamics] = OrderedDict()
+        self._pushing, self.pushed = set[tuple[str, int]](), False  # functions
 
     def __reduce__(self) -> Any:
         return Preparing, (self._integrator,)
@@ -98,13 +103,23 @@ class Preparing:
     def add(self, make: Callable[[], Dynamics], functions: _Functions, urgent: bool = True) -> Preparation:
         """Prepare what a function makes, with these functions (name, width); urgent: before all that waits."""
         optimizing.hurry()
-        preparation = Preparation(make, functions, self._integrator)
+        self._pushing |= {function for function in functions if function[0].startswith(DRIVEN)}
+        every = {*functions, *self._pushing}
+        if urgent and not self.pushed:
+            every -= self._pushing
+        preparation = Preparation(make, sorted(every), self._integrator)
         with self._lock:
             self._waiting.appendleft(preparation) if urgent else self._waiting.append(preparation)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
                 self._thread.start()
         return preparation
+
+    def complete(self, dynamics: Dynamics) -> None:
+        """Prepare what was left for after the switch to these dynamics."""
+        left = self._pushing.difference(dynamics.compiled_functions) if self._pushing else ()
+        if left:
+            self.add(lambda: dynamics, left, urgent=False)
 
     @property
     def idle(self) -> bool:

@@ -73,6 +73,7 @@ class Pushed(PlacedState):
         """The forces of this call have acted, and ``control`` was asked for the last time in it."""
         self._timesteps.flight.drive_nothing()
         self._forces.clear()
+        self.preparing.pushed = True
 
     def _acting(self) -> list[AppliedForce]:
         """All that acts on bodies from outside in this timestep, hands included."""

@@ -241,6 +241,7 @@ class Simulation(Prescribing):
             self.breaking.freed.clear()
             if self._sensors:
                 self._sensors.keep_known()
+        self.preparing.complete(dynamics)
 
     def prepare(self, make: Callable[[], Dynamics], urgent: bool = True) -> Preparation:
         """Have dynamics made, by a function such as scene.compile, and compiled in the background: all that was for the

@@ -7,6 +7,7 @@ import pytest
 
 import recursive_dyn as rd
 from bridge import Plugin
+from recursive_dyn.integrators.driven import DRIVEN
 from scene import Body, Scene, joints, shapes
 
 H = 1 / 240
@@ -39,6 +40,12 @@ def ready(game, most=60.0):
         time.sleep(0.01)
 
 
+def undriven(dynamics):
+    """What is compiled that does not push."""
+    kernels = dynamics._compiled.kernels
+    return {key: kernels[key] for key in dynamics.compiled_functions if not key[0].startswith(DRIVEN)}
+
+
 def test_the_old_scene_runs_on_to_the_last_bit_until_the_new_one_is_ready():
     scene, alone = chain(), Plugin(chain())
     with Plugin(scene) as game:
@@ -53,9 +60,9 @@ def test_the_old_scene_runs_on_to_the_last_bit_until_the_new_one_is_ready():
             np.testing.assert_array_equal(game.simulation.q, alone.simulation.q)
             game.step(), alone.step()
         assert game.simulation.dynamics.nq == 9
-        compiled = dict(game.simulation.dynamics._compiled.kernels)
+        compiled = undriven(game.simulation.dynamics)
         game.step(10)
-        assert game.simulation.dynamics._compiled.kernels == compiled
+        assert undriven(game.simulation.dynamics) == compiled
 
 
 def test_an_edit_that_cannot_be_compiled_is_told_and_the_scene_runs_on():
@@ -101,6 +108,40 @@ def test_what_a_joint_breaks_into_is_compiled_before_it_breaks():
             game.step()
         assert game.simulation.dynamics._compiled in [d._compiled for d in known]
         assert scene["link 1"].strength is None
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_what_pushes_is_waited_for_only_where_something_was_pushed(pushed):
+    scene = chain()
+    with Plugin(scene, prompt=False) as game:
+        pushes = {key for key in game.simulation.dynamics.compiled_functions if key[0].startswith(DRIVEN)}
+        assert pushes  # a frame that first pushes something waits for nothing
+        if pushed:
+            game.simulation.apply_force("link 2", (1.0, 0.0, 0.0))
+        game.step(3)
+        scene.cut("link 2")
+        game.update()
+        coming = game._coming
+        made = coming.result(60.0)
+        assert (pushes <= {*made.compiled_functions}) is pushed
+        settled(game)
+        ready(game)
+        assert pushes <= {*game.simulation.dynamics.compiled_functions}
+        game.simulation.apply_force("link 2", (1.0, 0.0, 0.0))
+        game.step()
+        assert game.simulation.preparing.pushed
+
+
+def test_an_edit_before_that_has_been_prepared_loses_nothing():
+    scene = chain(4)
+    with Plugin(scene, prompt=False) as game:
+        pushes = {key for key in game.simulation.dynamics.compiled_functions if key[0].startswith(DRIVEN)}
+        for name in ("link 3", "link 2"):
+            scene.cut(name)
+            game.update()
+            settled(game)
+        ready(game)
+        assert pushes <= {*game.simulation.dynamics.compiled_functions}
 
 
 def test_a_preparation_says_what_came_of_it():

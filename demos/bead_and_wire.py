@@ -190,7 +190,7 @@ def bead() -> tuple[Scene, np.ndarray, np.ndarray]:
 def build() -> Stage:
     """Both beads let go near the top with the same push."""
     scene, q, v = bead()
-    simulation = compiled(scene, STEP, "implicit_midpoint")
+    simulation = compiled(scene, STEP)
     simulation.q, simulation.v = q, v
     both = Comparison(Wire())
     for place in (OURS, BULLETS):

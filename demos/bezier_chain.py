@@ -54,7 +54,7 @@ def build() -> Stage:
         height = end[2] + 0.4
         post = rd.pose((end[0] + 0.1 * out, end[1], height / 2))
         scene.world.shapes.append(shapes.Cylinder(0.22, height, at=post, color=WOOD))
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     simulation.q = start()
 
     def decorate(mirror: PyBulletMirror) -> None:

@@ -115,7 +115,7 @@ def build() -> Stage:
     """The train at the top of the lift hill."""
     scene = train()
     scene.world.shapes += pylons()
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     set_off(simulation)
     return Stage(scene, simulation, seconds=16.0, decorate=draw, control=lift,
                  camera=Camera(target=(-0.6, 0.0, 3.4), distance=44.0, yaw=12, pitch=-21))  # fmt: skip

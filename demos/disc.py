@@ -123,7 +123,7 @@ def _touching(q: np.ndarray, radius: float) -> tuple[float, float, float]:
 def build() -> Stage:
     """One disc on a circle, two that sway; their ways are drawn ahead."""
     scene = rolling()
-    simulation = compiled(scene, 1 / 60, "rk4")
+    simulation = compiled(scene, 1 / 60)
     states = [disc.start() for disc in DISCS]
     simulation.q, simulation.v = simulation.dynamics.project(*(np.concatenate(x) for x in zip(*states, strict=True)))
     drawn = ways(simulation, SECONDS)

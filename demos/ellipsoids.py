@@ -69,7 +69,7 @@ def trail(start: rd.Simulation, seconds: float) -> np.ndarray:
 def build() -> Stage:
     """The ball starts on the side, fast enough to go over the top; its way on the large ellipsoid is drawn ahead."""
     scene = rolling()
-    simulation = compiled(scene, 1 / 60, "rk4")
+    simulation = compiled(scene, 1 / 60)
     simulation.q, simulation.v = simulation.dynamics.project(START, PUSH)
     way = trail(simulation, SECONDS)
 

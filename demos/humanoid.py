@@ -20,7 +20,7 @@ def thrown(damping: float = DAMPING, rubbing: float = RUBBING) -> tuple[Scene, r
     scene = Scene()
     root = scene.add_urdf(figure_file(), at=rd.pose((0, 0, HEIGHT), UPRIGHT))
     dress(root, COLOR, SURFACE, damping, rubbing)
-    simulation = compiled(scene, 1 / 240, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 240)
     rng = np.random.default_rng(4)
     simulation.v = 0.8 * rng.normal(size=simulation.dynamics.nv)
     simulation.v[:6] = (1.5, 1.0, 1.2, 0.6, 9.0, 0.0)  # child axes: up is the figure's y

@@ -192,7 +192,7 @@ def ribs() -> list[Points]:
 def build() -> Stage:
     """Let go with the leg and the arm raised; muscles keep them walking."""
     scene = figure()
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     place = {name: i for i, name in enumerate(simulation.dynamics.coordinates)}
     simulation.q[place["knee"]] = 0.9
     simulation.q[place["thigh.angle"]] = 0.4

@@ -2,7 +2,7 @@
 
 From hanging to upright in 3 s at the least cost (control.ILQR, torques within 15 N m), along the plan by a regulator
 that changes from step to step (control.TimeVaryingLQR), and there by that of the equilibrium (control.LQR). One step of
-simulation, plan and controllers takes 1/60 s, by the implicit midpoint rule, which neither gives nor takes energy.
+simulation, plan and controllers takes 1/60 s.
 Orange: the way of the hand; pale: poses on it, every 0.3 s.
 """
 
@@ -16,7 +16,7 @@ from demos.stage import Stage, compiled
 from recursive_dyn import control
 from scene import Body, Scene, joints, shapes
 
-STEP, RULE = 1 / 60, "implicit_midpoint"  # s
+STEP = 1 / 60  # s
 UPPER, LOWER = 1.0, 1.5  # lengths, m
 HEIGHT = 2.75  # of the shoulder, m
 TORQUE = 15.0  # of the elbow at most, N m
@@ -57,9 +57,7 @@ def acrobot() -> Scene:
 
 def swing_up(dynamics: rd.Dynamics) -> control.PlannedMotion:
     """The motion from hanging to upright."""
-    planner = control.ILQR(
-        dynamics, [0.0, 0.0], timestep=STEP, actuated=[ELBOW], limits=TORQUE, frequency=0.3, integrator=RULE
-    )
+    planner = control.ILQR(dynamics, [0.0, 0.0], timestep=STEP, actuated=[ELBOW], limits=TORQUE, frequency=0.3)
     return planner.solve(HANGING, steps=round(SECONDS / STEP), iterations=ITERATIONS)
 
 
@@ -74,7 +72,7 @@ def elbow_and_hand(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def build() -> Stage:
     """Planned here and now; then it hangs, swings and stands."""
     scene = acrobot()
-    simulation = compiled(scene, STEP, RULE)
+    simulation = compiled(scene, STEP)
     plan = swing_up(simulation.dynamics)
     simulation.q, simulation.control = HANGING, plan.tracker()
 

@@ -59,7 +59,7 @@ def build() -> Stage:
     body = handle()
     angles = joints.charts(joints.euler("xyz"), joints.euler("zxz"))
     scene.world.attach(body, angles @ joints.fixed(rd.pose(-body.center_of_mass)), at=rd.pose(PIVOT, TILT))
-    simulation = compiled(scene, 1 / 60, "rk4")
+    simulation = compiled(scene, 1 / 60)
     for i, (_, rates) in enumerate(RIDES):
         simulation.q[3 * i : 3 * i + 3] = 0.0, -0.9 + 0.6 * i, 0.4 * i
         simulation.v[3 * i : 3 * i + 3] = rates

@@ -53,7 +53,7 @@ def start(dynamics: rd.Dynamics) -> tuple[np.ndarray, np.ndarray]:
 def build() -> Stage:
     """Spun in the direction it does not like."""
     scene = stone()
-    simulation = compiled(scene, 1 / 60, "rk4")
+    simulation = compiled(scene, 1 / 60)
     simulation.q, simulation.v = start(simulation.dynamics)
     return Stage(scene, simulation, seconds=10.0,
                  camera=Camera(target=(0, 0, 0.1), distance=2.1, yaw=20, pitch=-20))  # fmt: skip

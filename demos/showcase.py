@@ -131,7 +131,7 @@ def build() -> Stage:
     add_chairlift(scene)
     add_bricks(scene)
     scene.world.shapes += [PEDESTAL, *posts()]
-    simulation = compiled(scene, 1 / 240, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 240)
     names = simulation.dynamics.coordinates
     simulation.q[names.index("lbr_iiwa_link_1.angle") :][:7] = REST
     for i in range(1, RINGS):  # each touches the inside of the one above at its lowest point

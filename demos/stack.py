@@ -83,7 +83,7 @@ def stack_crates(mirror: PyBulletMirror) -> None:
 def build() -> Stage:
     """The ball let go in front of the wall."""
     scene = yard()
-    simulation = compiled(scene, 1 / 240, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 240)
     first = simulation.dynamics.coordinates.index("rod1.angle")
     simulation.q[first] = -LEAN
     return Stage(scene, simulation, seconds=4.0, contact=True, decorate=stack_crates,

@@ -64,7 +64,7 @@ def set_off(simulation: rd.Simulation) -> None:
 
 def build() -> Stage:
     """The board under way, its friction small."""
-    simulation = compiled(scene := board(0.05), 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene := board(0.05), 1 / 60)
     set_off(simulation)
     return Stage(scene, simulation, seconds=8.0, decorate=draw,
                  camera=Camera(target=(0, 0, 0.8), distance=6.3, yaw=38, pitch=-30))  # fmt: skip

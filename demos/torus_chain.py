@@ -80,7 +80,7 @@ def build() -> Stage:
     top = HEIGHT + RADIUS + 0.2
     scene.world.shapes.append(shapes.Box((9.5, 0.5, 0.5), at=rd.pose((0, 0, top)), color=WOOD))
     scene.world.shapes += [shapes.Box((0.5, 0.5, top), at=rd.pose((x, 0, top / 2)), color=WOOD) for x in (-4.5, 4.5)]
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     simulation.q = np.concatenate(q)
     simulation.v[[1, len(q[0]) + 1]] = 0.3
     return Stage(scene, simulation, seconds=9.0,

@@ -126,7 +126,7 @@ def exhibit(damping: float = 0.05) -> Scene:
 def build() -> Stage:
     """Everything let go from where it leans; friction stops it after a while."""
     scene = exhibit()
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     simulation.q = start()
     return Stage(scene, simulation, seconds=8.0,
                  camera=Camera(target=(0.02, 0, 1.27), distance=5.0, yaw=9, pitch=-5))  # fmt: skip

@@ -152,7 +152,7 @@ def tower() -> list[shapes.Shape]:
 def build() -> Stage:
     """The mill turning, nothing holding it back but its sails' friction."""
     scene, start = mill()
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     simulation.q = start
     simulation.v[0] = SPEED
     return Stage(scene, simulation, seconds=8.0,

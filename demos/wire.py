@@ -39,7 +39,7 @@ def build() -> Stage:
         tip = shapes.Sphere(0.04, at=rd.pose((0, 0, -0.2)), color=color)
         upper.attach(Body(f"lower{i}", [rod, tip], density=2000), joints.revolute("x", damping=1e-2),
                      at=rd.pose((0, 0, -0.2)))  # fmt: skip
-    simulation = compiled(scene, 1 / 60, "implicit_midpoint")
+    simulation = compiled(scene, 1 / 60)
     simulation.q[::4] = np.linspace(0.0, 2 * np.pi, len(COLORS), endpoint=False) + 0.4
     points = np.array(sp.lambdify(s, knot(s))(np.linspace(0, 2 * np.pi, 400))).T + np.array([0, 0, HEIGHT])
 

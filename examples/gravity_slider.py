@@ -10,7 +10,7 @@ g, length = scene.parameter("g", 9.81), scene.parameter("length", 1.0)
 scene.gravity = (0, 0, -g)
 bob = Body("bob", mass=1.0, center_of_mass=(0, 0, -length), inertia=1e-9 * np.eye(3))
 scene.world.attach(bob, joints.revolute("y"))
-simulation = rd.Simulation(scene.compile(), timestep=1 / 500, integrator="implicit_midpoint")
+simulation = rd.Simulation(scene.compile(), timestep=1 / 500)
 
 for strength in (9.81, 3.73, 1.62):  # Earth, Mars, the Moon
     simulation.parameters["g"] = strength

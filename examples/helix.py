@@ -16,7 +16,7 @@ rod = [shapes.Capsule(0.02, 0.4, at=rd.pose((0, 0, -0.2)))]
 nut.attach(Body("arm", rod, mass=0.2), joints.revolute("y"), at=rd.pose((0.15, 0, 0)))
 print(scene)
 
-simulation = rd.Simulation(scene.compile(), timestep=1 / 240, integrator="linearly_implicit_rk4")
+simulation = rd.Simulation(scene.compile(), timestep=1 / 240)
 start = simulation.dynamics.potential_energy(simulation.q)
 simulation.step(480)
 dynamics, q, v = simulation.dynamics, simulation.q, simulation.v

@@ -1,4 +1,4 @@
-"""Semi-implicit Euler: first order, one forward dynamics a step; the cheapest rule, and the default.
+"""Semi-implicit Euler: first order, one forward dynamics a step; the cheapest rule.
 
     (M + h D + h^2 K) a = tau - bias - D v - K (q + h v - rest) + C^T lambda,   C a = -C-dot v / 2
     v' = v + h a,   q' = q moved by h v'

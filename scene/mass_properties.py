@@ -11,6 +11,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, evaluate
+from recursive_dyn.graph.recent import Recent
 from scene.number_checks import Array, FloatArray, Scalar, entries, is_symbolic, positive
 from scene.scalars import carried, lowered, names_of
 
@@ -173,18 +174,14 @@ def of_body(
     """
     shapes = _checked_shapes(f"body {name!r}", shapes)
     key = None if center_of_mass is not None or inertia is not None else _content(shapes, mass, density)
-    if key is not None and key in _KNOWN:
-        return _KNOWN[key]
+    known = None if key is None else _KNOWN.get(key)
+    if known is not None:
+        return known
     found = _made_of(name, shapes, mass, density, center_of_mass, inertia)
-    if key is not None:
-        while len(_KNOWN) >= _MOST_KNOWN:
-            del _KNOWN[next(iter(_KNOWN))]
-        _KNOWN[key] = found
-    return found
+    return found if key is None else _KNOWN.keep(key, found)
 
 
-_KNOWN: dict[Hashable, MassProperties] = {}  # of bodies of equal solids, which come by the hundred
-_MOST_KNOWN = 256
+_KNOWN = Recent[MassProperties](256)  # of bodies of equal solids, which come by the hundred
 
 
 def _content(shapes: Sequence[HasMass], mass: object, density: object) -> Hashable | None:

@@ -6,7 +6,7 @@ the ground that it has instead of a plane.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, 
 from bridge.planes.row_table import RowKind, RowTable, packed
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
+from recursive_dyn.graph.recent import Recent
 from scene import shapes
 
 Vector = Sequence[float] | np.ndarray
@@ -65,11 +66,7 @@ class Outline(NamedTuple):
         contents = tuple([shape.content for shape in body_shapes])
         if None in contents:
             return cls._worked_out(body_shapes)
-        if contents not in _KNOWN:
-            while len(_KNOWN) >= _MOST_KNOWN:
-                del _KNOWN[next(iter(_KNOWN))]
-            _KNOWN[contents] = cls._worked_out(body_shapes)
-        return _KNOWN[contents]
+        return _KNOWN.of(contents, lambda: cls._worked_out(body_shapes))
 
     @classmethod
     def _worked_out(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:
@@ -96,8 +93,7 @@ class Outline(NamedTuple):
         return cls(found, counts, packed((*found, np.array([counts])), _ROWS))
 
 
-_KNOWN: dict[Hashable, Outline] = {}  # of equal bodies, which come by the hundred
-_MOST_KNOWN = 256
+_KNOWN = Recent[Outline](256)  # of equal bodies, which come by the hundred
 
 
 class HalfSpaces:

@@ -5,7 +5,7 @@ What the functions of the whole give, but for rounding: a program's products and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.runs import Runs
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.integrators.driven import DRIVEN
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.registry import stepping
@@ -99,11 +100,8 @@ class Forest:
     def _common(self, name: str, function: Function, numbers: ForestNumbers, report: Report) -> CommonKernel:
         """What is the same of all forests with these trees."""
         key = name, *self._trees
-        if key not in _PLANS:
-            while len(_PLANS) >= _MOST_PLANS:
-                del _PLANS[next(iter(_PLANS))]
-            _PLANS[key] = self._plan(name, function, report)
-        planned, sizes, model, units = _PLANS[key], segment_sizes(self.model), self.model, _units(self.model)
+        planned = _PLANS.of(key, lambda: self._plan(name, function, report))
+        sizes, model, units = segment_sizes(self.model), self.model, _units(self.model)
         size = prod(function.shape(model))
         cleared = _cleared(int(numbers.counts @ planned.written), size, planned.made)
         whole = size, cleared, model.nl, model.nb, model.nv, model.nq, len(units), address(units)
@@ -177,8 +175,7 @@ class _Planned(NamedTuple):
     made: int
 
 
-_PLANS: dict[Hashable, _Planned] = {}  # by the function and the evaluators of the trees
-_MOST_PLANS = 256
+_PLANS = Recent[_Planned](256)  # by the function and the evaluators of the trees
 
 
 def _inputs(model: Model, kinds: Sequence[Kind], function: Function) -> list[Runs]:

@@ -24,6 +24,7 @@ from recursive_dyn.dynamics.mixed.mixed_kernel import MixedKernel
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.integrators.driven import driven
 from recursive_dyn.integrators.registry import stepping
 from recursive_dyn.model.model import Model
@@ -49,8 +50,7 @@ METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO)
 # What Method II computes link by link; all else is as of "recursive"
 BY_LINKS = ("forward_dynamics", "loaded_accelerations", "step_accelerations", "step", "rates", "midpoint", "stage")
 _DERIVED = {"along": along_arguments, "along parameters": along_parameters, "driven": driven}
-_TREES: dict[tuple[str, str], Evaluator] = {}  # by method and key of a tree's model
-_MOST_TREES = 256
+_TREES = Recent[Evaluator](256)  # by method and key of a tree's model
 _OF_COORDINATES = ("v", "a", "tau", "v_middle", "v_end", "a_end", "a_before", "v_before", "diagonal")
 
 
@@ -139,12 +139,10 @@ class ModelFunctions:
 
     def _tree(self, model: Model) -> Evaluator:
         """The functions of one tree, shared by all forests of this process that have such trees."""
-        key = self.method, model.key
-        if key not in _TREES:
-            while len(_TREES) >= _MOST_TREES:
-                del _TREES[next(iter(_TREES))]
-            _TREES[key] = Evaluator(ModelFunctions(model, self.method, whole=False), Parameters(model.parameters))
-        return _TREES[key]
+        return _TREES.of(
+            (self.method, model.key),
+            lambda: Evaluator(ModelFunctions(model, self.method, whole=False), Parameters(model.parameters)),
+        )
 
     def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
         """The kernel of a forest's function, trees in lanes, or by links; None where one program is better, or must

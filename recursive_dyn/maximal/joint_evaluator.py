@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.dynamics.parameters import Parameters
+from recursive_dyn.graph.recent import Recent
 
 
 class JointEvaluator(Evaluator):
@@ -21,8 +21,7 @@ class JointEvaluator(Evaluator):
         return self._values
 
 
-_KNOWN: dict[Hashable, JointEvaluator] = {}
-_MOST = 256
+_KNOWN: Recent[JointEvaluator] = Recent(256)
 
 
 def evaluator_of(functions: Any, parameters: Parameters) -> JointEvaluator:
@@ -30,10 +29,7 @@ def evaluator_of(functions: Any, parameters: Parameters) -> JointEvaluator:
     with values of parameters of its own."""
     key = type(functions), functions.key(""), functions.parameters
     with building():
-        known = _KNOWN.pop(key, None) or JointEvaluator(functions, parameters)
-        _KNOWN[key] = known  # the last one to be forgotten
-        while len(_KNOWN) > _MOST:
-            del _KNOWN[next(iter(_KNOWN))]
+        known = _KNOWN.of(key, lambda: JointEvaluator(functions, parameters))
     result = known.view()
     result.parameters.values_array[:] = parameters.values_array
     return result

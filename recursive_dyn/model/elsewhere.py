@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.model.lifting import Reader, exchanged_pose
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelTree, altered
 from recursive_dyn.model.reframe import TINY, turning_axis
 from recursive_dyn.model.specification import BodySpec, PartOfWorld
 
-_MOST = 256
+_MOST = 256  # bodies by themselves
 
 
 class _Known(NamedTuple):
@@ -25,12 +26,12 @@ class _Known(NamedTuple):
     first: int
 
 
-_known: dict[Hashable, _Known] = {}
+_KNOWN = Recent[_Known](_MOST)
 
 
 def found(spec: BodySpec) -> PartOfWorld | None:
     """What ``spec``, on which nothing hangs, is by itself, if one like it was noted."""
-    known = _known.get(_content(spec))
+    known = _KNOWN.get(_content(spec))
     place = [float(x) for x in spec.placement[:3, 3]]
     if known is None or not np.isfinite(place).all():  # what is wrong is said where models are made
         return None
@@ -58,14 +59,12 @@ def note(spec: BodySpec, part: PartOfWorld) -> None:
         return
     if model.charted or turning_axis(model.links[0]) is not None:
         return
-    while len(_known) >= _MOST:
-        del _known[next(iter(_known))]
     (tree,), read = part.trees, Reader()
     model = model.changed()  # without anything found of it that depends on the name and the place
     for same in ("nb", "nl", "packed_sizes", "charted", "bounded"):  # in all that will be like it
         getattr(model, same)
     exchanged_pose(model.links[0].placement, read)
-    _known[_content(spec)] = _Known(spec.name, model, tree, len(read.numbers) - 3)
+    _KNOWN.keep(_content(spec), _Known(spec.name, model, tree, len(read.numbers) - 3))
 
 
 def _content(spec: BodySpec) -> Hashable:

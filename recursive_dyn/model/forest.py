@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.model.forest_numbers import BODIES, LINKS, PLACES, SLOTS, ForestNumbers
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose
 from recursive_dyn.model.model import Model, once
@@ -144,15 +145,11 @@ def numbers_of(model: Model) -> ForestNumbers | None:
     number = {structure: k for k, structure in enumerate(dict.fromkeys(structures))}
     kinds = np.fromiter(map(number.__getitem__, structures), np.int64, len(structures))
     key = (*number, kinds.tobytes())
-    found = _NUMBERS.pop(key, None) or ForestNumbers(kinds, parts.firsts)
-    _NUMBERS[key] = found  # the last one to be forgotten
-    while sum([len(known.kinds) for known in _NUMBERS.values()]) > max(_MOST_NUMBERS, len(kinds)):
-        del _NUMBERS[next(iter(_NUMBERS))]
-    return found
+    return _NUMBERS.of(key, lambda: ForestNumbers(kinds, parts.firsts))
 
 
-_NUMBERS: dict[Hashable, ForestNumbers] = {}  # bodies come and go: after some edits there are as many as before
-_MOST_NUMBERS = 20000  # trees of all of them
+# Bodies come and go: after some edits there are as many as before. 20000 trees of all of them.
+_NUMBERS = Recent[ForestNumbers](20000, lambda known: len(known.kinds))
 
 
 def once_alike(function: Callable[[Model], Found]) -> Callable[[Model], Found]:
@@ -232,8 +229,7 @@ def _parameters(model: Model, parts: ModelParts[Model], members: _Members) -> Ar
     return np.array(rows, dtype=np.int64)
 
 
-_TREES: dict[Any, Model] = {}
-_MOST_TREES = 256
+_TREES = Recent[Model](256)
 
 
 def _tree_model(whole: Model, owner: Model, first: ModelTree, values: Array, lifted: Sequence[int]) -> Model:
@@ -243,11 +239,7 @@ def _tree_model(whole: Model, owner: Model, first: ModelTree, values: Array, lif
         return _lift(TreeContent(owner).model_of(first, whole), lifted)
     rest = b"" if len(lifted) == len(values) else np.delete(values, lifted).tobytes()
     key = first.structure, tuple(lifted), rest, whole.gravity, tuple(name for name, _ in whole.common_parameters)
-    if key not in _TREES:
-        while len(_TREES) >= _MOST_TREES:
-            del _TREES[next(iter(_TREES))]
-        _TREES[key] = _lift(TreeContent(owner).model_of(first, whole), lifted)
-    return _TREES[key]
+    return _TREES.of(key, lambda: _lift(TreeContent(owner).model_of(first, whole), lifted))
 
 
 def _lifted(owner: Model, first: ModelTree, values: Array) -> list[int]:

@@ -6,12 +6,13 @@ counted tree by tree, is that within the tree, and how many of these all trees b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.model.forest import kinds_of, numbers_of
 from recursive_dyn.model.forest_numbers import BODIES, LINKS, PLACES, SLOTS
 from recursive_dyn.model.model import Model
@@ -66,17 +67,12 @@ def tree_tables(model: Model, rows: Callable[[Model], TreeRows]) -> Tables | Non
     return Tables(columns, before[COUNTED:-1, -1].tolist())
 
 
-_KNOWN: dict[Hashable, _Templates] = {}
-_MOST = 256
+_KNOWN = Recent[_Templates](256)
 
 
 def _templates(rows: Callable[[Model], TreeRows], kinds: Sequence[Model]) -> _Templates:
     key = rows, *kinds
-    if key not in _KNOWN:
-        while len(_KNOWN) >= _MOST:
-            del _KNOWN[next(iter(_KNOWN))]
-        _KNOWN[key] = _worked_out([rows(model) for model in kinds])
-    return _KNOWN[key]
+    return _KNOWN.of(key, lambda: _worked_out([rows(model) for model in kinds]))
 
 
 def _worked_out(trees: Sequence[TreeRows]) -> _Templates:

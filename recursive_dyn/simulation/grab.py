@@ -6,45 +6,61 @@ which would have the point arrive at a velocity x'_0 (gravity, motion and other 
 
     (1 + 2 z w h + w^2 h^2) x'_1 = x' - w^2 h (x - target),    f = A^-1 (x'_1 - x'_0) / h,    A = J M^-1 J^T.
 
-Directions in which the point gives way much less than in others are held with the mass of those that do. A target far
-away pulls as one does towards which the spring would go at the greatest speed, w |x - target| / (2 z + w h).
+Directions in which the point gives way much less than in others, or less than other points near it, as on the axis of a
+hinge, are held with the mass of those, so that no force grows beyond all bounds that moves nothing; where anything
+turns swiftly they are led the more softly the less they give way. Nor does a step have bodies turn so much faster that
+what its start tells does not hold.
+
+A target far away pulls as one does towards which the spring would go at the greatest speed s,
+w |x - target| / (2 z + w h). Unless ``max_force`` says otherwise a hand is as strong as that takes for all that hangs
+together with the body, and as much again, 2 m (s w (2 z + w h) + |g|), so that what is pulled taut towards a target out
+of reach is not torn at with more.
+
+The force is constant through a step: as generalized forces, in which a taut chain stays calm; in axes of the world, in
+which it does the work that its point's way says and no more, where anything turns swiftly.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.graph.expression import evaluate
+from recursive_dyn.model.model import WORLD
 from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.state import State, numbers, real
 
 FREQUENCY, DAMPING, MAX_SPEED = 4.0, 1.0, 6.0  # Hz of the spring, of critical damping, m/s
 _STIFFEST = 1e-3  # of the mobility of the direction that gives way most: less counts as that
+_NEAR = 1e-3  # squared, share of the body's extent within which others give way for a point that does not
+_FURTHEST = 0.25  # rad a step by which a hand has angular velocities of bodies change within one
+_SWIFT = 0.05  # rad a step by which a body turns from where on its hand pushes in axes of the world
 
 
 class Grab:
     """A hand on ``point`` (3,) of a body's frame, as ``Simulation.grab`` makes one.
 
-    target (3,): where it leads the point, m, world axes; force (3,): that it gave in the last step, N; frequency, Hz,
-    damping, 1 is critical, max_force, N, and max_speed, m/s, may be changed while it holds. held: until ``release``, or
-    until the body is no more.
+    target (3,): where it leads the point, m, world axes; force (3,): that it gave in the last step, N, and swift:
+    whether in axes of the world; frequency, Hz, damping, 1 is critical, max_force, N, None for what all that hangs
+    together takes, and max_speed, m/s, may be changed while it holds. held: until ``release``, or until the body is no
+    more.
     """
 
     def __init__(self, dynamics: Dynamics, state: State, body: Any, point: Any, **settings: Any) -> None:
         self.body = dynamics.bodies[dynamics.model.body_index(body)]
         self.point = numbers(dynamics, "point", point, 3)
         for name, value in settings.items():
-            if not real(value) > 0.0:
+            if not (real(value) > 0.0 or (name == "max_force" and value is None)):
                 raise StateError(f"a grab of '{self.body}' has a {name} above 0, not {value!r}")
         self.frequency, self.damping = real(settings["frequency"]), real(settings["damping"])
-        self.max_force, self.max_speed = real(settings["max_force"]), real(settings["max_speed"])
-        self.held = True
+        self.max_force, self.max_speed = settings["max_force"], real(settings["max_speed"])
+        self.held, self.swift = True, False
         self.force = np.zeros(3)
-        self._dynamics = dynamics
+        self._dynamics, self._mass = dynamics, _mass(dynamics, self.body)
         self.target = self._place(dynamics, state.q)
 
     def move(self, target: Any) -> None:
@@ -58,25 +74,60 @@ class Grab:
 
     def pull(self, dynamics: Dynamics, state: State, tau: np.ndarray, h: float) -> np.ndarray:
         """Generalized forces (nv,) for the next step, of length h, of the hand alone; tau: of all others."""
+        if dynamics is not self._dynamics:
+            self._dynamics, self._mass = dynamics, _mass(dynamics, self.body)
         q, v = state.q, state.v
-        J = dynamics.jacobian(q, self.body, self.point)[3:]
-        pushed = tau + dynamics.passive_forces(q, v)
-        a = dynamics.forward_dynamics(q, v, np.concatenate([pushed[None], pushed + J]))
-        mobility = J @ (a[1:] - a[0]).T
+        twists = dynamics.jacobian(q, self.body, self.point)
+        J, pushed = twists[3:], tau + dynamics.passive_forces(q, v)
+        a = dynamics.forward_dynamics(q, v, np.concatenate([pushed[None], pushed + twists]))
+        mobility = twists @ (a[1:] - a[0]).T  # (6, 6), of the body about the point
         w, now, arriving = 2.0 * math.pi * self.frequency, J @ v, J @ (v + h * a[0])
         away = self._place(dynamics, q) - self.target
         most = self.max_speed * (2.0 * self.damping + w * h) / w
         away *= min(1.0, most / max(float(np.linalg.norm(away)), 1e-300))
         wanted = (now - w * w * h * away) / (1.0 + 2.0 * self.damping * w * h + w * w * h * h)
-        values, axes = np.linalg.eigh(0.5 * (mobility + mobility.T))
-        least = _STIFFEST * values[-1]
-        if not values[-1] > 0.0:
-            self.force = np.zeros(3)
+        values, axes = np.linalg.eigh(0.5 * (mobility[3:, 3:] + mobility[3:, 3:].T))
+        near = np.einsum("ij,ik,kj->j", axes, self._near(dynamics, q, mobility[:3, :3]), axes)
+        least = np.maximum(_STIFFEST * values[-1], near)
+        if not least.max() > 0.0:
+            self.force, self.swift = np.zeros(3), False
             return np.zeros(dynamics.nv)
-        force = axes @ ((axes.T @ (wanted - arriving)) / (h * np.maximum(values, least)))
-        size = float(np.linalg.norm(force))
-        self.force = force * min(1.0, self.max_force / size) if size > 0.0 else force
+        least, turns = np.maximum(values, least), h * dynamics.velocities(q, np.stack([np.zeros(dynamics.nv), v]))
+        self.swift = bool((np.linalg.norm((turns[1] - turns[0])[:, :3], axis=1) > _SWIFT).any())
+        share = np.maximum(values, 0.0) if self.swift else least  # what gives no way then is not pulled at
+        gains = np.divide(share, least**2, out=np.zeros(3), where=least > 0.0)
+        force = axes @ (gains * (axes.T @ (wanted - arriving))) / h
+        size, followed = float(np.linalg.norm(force)), self._followed(dynamics, state, h, a[0], force @ (a[4:] - a[0]))
+        self.force = force * min(1.0, self._most(w, h) / max(size, 1e-300), followed)
         result: np.ndarray = J.T @ self.force
+        return result
+
+    def _followed(self, dynamics: Dynamics, state: State, h: float, free: np.ndarray, own: np.ndarray) -> float:
+        """The share of a force that a step can follow: by it no body's velocity changes by more than a turn of
+        FURTHEST a step; free, own (nv,): how velocities change by themselves, and by it."""
+        given = np.stack([np.zeros(dynamics.nv), h * free, h * own, h * (free + own)])
+        turns = h * dynamics.velocities(state.q, given)[..., :3]
+        alone, pulled, both = np.linalg.norm(turns[1:] - turns[0], axis=2)
+        share = np.maximum(_FURTHEST - alone, 0.25 * _FURTHEST) / np.maximum(pulled, 1e-300)
+        return float(np.where(both > _FURTHEST, share, 1.0).min(initial=1.0))
+
+    def _most(self, w: float, h: float) -> float:
+        """The greatest force, N."""
+        if self.max_force is not None:
+            return real(self.max_force)
+        down = self._dynamics.model.gravity_at(self._dynamics.parameters.values_array)
+        spring = self.max_speed * w * (2.0 * self.damping + w * h)
+        return 2.0 * self._mass.total * (spring + float(np.linalg.norm(down)))
+
+    def _near(self, dynamics: Dynamics, q: np.ndarray, turning: np.ndarray) -> np.ndarray:
+        """How points about this one give way (3, 3) beyond it, in the mean over what the body has there; turning: how
+        it gives way to torques (3, 3)."""
+        R = dynamics.poses(q)[dynamics.bodies.index(self.body), :3, :3]
+        spread = R @ self._mass.extent @ R.T
+        crosses = [np.cross(axis, np.eye(3)).T for axis in np.eye(3)]  # e x, as matrices
+        result: np.ndarray = _NEAR * sum(
+            spread[i, j] * crosses[i] @ turning @ crosses[j].T for i in range(3) for j in range(3)
+        )
         return result
 
     def acting(self, dynamics: Dynamics) -> AppliedForce:
@@ -90,15 +141,52 @@ class Grab:
         return result
 
 
+class _Mass(NamedTuple):
+    """total: mass of all that hangs together with a body, kg; extent (3, 3), m^2, body axes: mean squares and products
+    of how far the mass of its link, or of the first one with mass that hangs on it, lies from its centre."""
+
+    total: float
+    extent: np.ndarray
+
+
+def _mass(dynamics: Dynamics, body: str) -> _Mass:
+    model = dynamics.tree
+    frame = model.bodies[model.body_index(body)]
+    inputs = {("parameter", name): value for name, value in dynamics.parameters.items()}
+    roots, extent = list[int](), None
+    carried, total = {frame.link}, 0.0
+    for k, link in enumerate(model.links):
+        roots.append(k if link.parent == WORLD else roots[link.parent])
+    for k, link in enumerate(model.links) if frame.link != WORLD else ():
+        if roots[k] != roots[frame.link]:
+            continue
+        mass, *inertia = evaluate([link.mass, *link.inertia.flat], inputs)
+        total += float(mass)
+        if link.parent in carried:
+            carried.add(k)
+        if k in carried and mass > 0.0 and extent is None:
+            I = np.array(inertia, dtype=float).reshape(3, 3)
+            R = np.array(evaluate(list(frame.pose[:3, :3].flat), inputs), dtype=float).reshape(3, 3)
+            extent = R.T @ (0.5 * np.trace(I) * np.eye(3) - I) @ R / float(mass)
+    return _Mass(total, np.zeros((3, 3)) if extent is None else extent)
+
+
 class Hands(list[Grab]):
     """All that hold something, each after the others: who comes later finds the point as they leave it."""
 
     def pull(self, dynamics: Dynamics, state: State, tau: np.ndarray, h: float) -> np.ndarray:
-        """tau (nv,) with all of them; who holds nothing that is there lets go."""
+        """Generalized forces (nv,) of those that are not swift; who holds nothing that is there lets go.
+
+        tau (nv,): what acts besides.
+        """
         for grab in self:
             if grab.body not in dynamics.bodies:
                 grab.release()
         self[:] = [grab for grab in self if grab.held]
+        result = np.zeros(dynamics.nv)
         for grab in self:
-            tau = tau + grab.pull(dynamics, state, tau, h)
-        return tau
+            own = grab.pull(dynamics, state, tau, h)
+            tau = tau + own
+            if not grab.swift:
+                result += own
+        return result

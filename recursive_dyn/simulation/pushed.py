@@ -32,12 +32,13 @@ class Pushed(PlacedState):
 
     def grab(
         self, body: Any, point: Any = (0.0, 0.0, 0.0), frequency: float = FREQUENCY, damping: float = DAMPING,
-        max_force: float = np.inf, max_speed: float = MAX_SPEED,
+        max_force: float | None = None, max_speed: float = MAX_SPEED,
     ) -> Grab:  # fmt: skip
         """Take hold of ``point`` of the body's frame, and lead it with ``grab.move(target)`` until ``grab.release()``.
 
         As a spring of ``frequency``, Hz, and ``damping``, 1 is critical, would lead it whatever hangs on it, with at
-        most ``max_force``, N, towards targets far away at ``max_speed``, m/s. StateError for what is not above 0.
+        most ``max_force``, N, None for twice what that takes of all that hangs together, towards targets far away at
+        ``max_speed``, m/s. StateError for what is not above 0.
         """
         grab = Grab(
             self._dynamics, self._state, body, point, frequency=frequency, damping=damping, max_force=max_force,
@@ -47,27 +48,30 @@ class Pushed(PlacedState):
         return grab
 
     def _applied(self) -> tuple[np.ndarray, np.ndarray]:
-        """tau (nv,) of the next timestep, in charts that serve, as ``control`` has it, with forces of this call where
-        they do not act at the stages; and with all of them as they are at its start."""
+        """tau (nv,) of the next timestep, in charts that serve, as ``control`` has it, with forces of this call and of
+        hands where they do not act at the stages; and, where joints may break, with all of them as they are at its
+        start."""
         state, tau, d = self._state, self._tau, self._dynamics
         if self._charts:  # before a step rather than after it, so that a state given by hand is served as well
             self._charts.improve(state, tau)
-        law = None
+        law, flight = None, self._timesteps.flight
         if self.control is not None:
             tau[:] = commanded(d, self.control, state, self._timestep)
             law = None if held(self.control) else StageControl(d, self.control, state, tau.copy())
-        self._timesteps.flight.foresee(getattr(self.control, "implicit", False))
-        given = acting(d, self._timesteps.flight, state.q, tau, self._forces, law)
-        beside = self._forces and given is tau and (self._hands or self._timesteps.loads)
-        pushed = generalized(d, state.q, self._forces) if beside else 0.0
-        total = self._pulled(given + pushed)
-        if law is not None and self._hands:
-            law.beside = total - pushed - tau
-        return total - pushed, total
-
-    def _pulled(self, tau: np.ndarray) -> np.ndarray:
-        """tau with what hands do beside it."""
-        return self._hands.pull(self._dynamics, self._state, tau, self._timestep) if self._hands else tau
+        flight.foresee(getattr(self.control, "implicit", False))
+        pulled: np.ndarray | float = 0.0
+        if self._hands:  # they see what else acts
+            beside = generalized(d, state.q, self._forces) if self._forces else 0.0
+            pulled = self._hands.pull(d, state, tau + beside, self._timestep)
+            if law is not None:
+                law.beside = pulled
+        forces = [*self._forces, *(grab.acting(d) for grab in self._hands if grab.swift)]
+        if flight.driven and not forces and law is None:
+            flight.drive_nothing()
+        given = acting(d, flight, state.q, tau, forces, law)
+        told = self._timesteps.loads and forces and given is tau
+        given = given + pulled
+        return given, given + generalized(d, state.q, forces) if told else given
 
     def _let_go(self) -> None:
         """The forces of this call have acted, and ``control`` was asked for the last time in it."""

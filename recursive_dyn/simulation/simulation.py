@@ -277,7 +277,7 @@ class Simulation(Prescribing):
             if count:
                 asked = self._sensors or self._dynamics.model.prescribed
                 self._timesteps.memory.acted = Acted(self._tau.copy(), tuple(self._acting())) if asked else None
-                if self._forces or self.control is not None:
+                if self._forces or self.control is not None or self._timesteps.flight.driven:
                     self._let_go()
 
     def linearize(self, epsilon: float = EPSILON, inputs: str = "tau", sensors: bool = False) -> tuple[np.ndarray, ...]:

@@ -109,7 +109,7 @@ def test_bodies_that_came_and_went_are_not_remembered(guests):
         tables = (
             model_functions._TREES,
             forest._TREES,
-            elsewhere._known,
+            elsewhere._KNOWN,
             _KNOWN,
             edited.mirror._mirrored.bodies._shapes,
         )

@@ -24,13 +24,13 @@ def alone(name, joint, turn, place, seed=3):
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("joint", JOINTS)
 def test_the_model_is_the_one_that_would_be_made(joint, turn):
-    elsewhere._known.clear()
+    elsewhere._KNOWN.clear()
     made = alone("there", joint, TURNS[turn], (0.5, 1e-15, -2.0))
-    elsewhere._known.clear()
+    elsewhere._KNOWN.clear()
     alone("before", joint, TURNS[turn], (3.0, 0.0, 1.0))
-    other = len(elsewhere._known)
+    other = len(elsewhere._KNOWN)
     found = alone("there", joint, TURNS[turn], (0.5, 1e-15, -2.0))
-    assert len(elsewhere._known) == other == (0 if joint in ("hinge", "moved") else 1)
+    assert len(elsewhere._KNOWN) == other == (0 if joint in ("hinge", "moved") else 1)
     for mine, yours in zip(found.model.parts.trees[0], made.model.parts.trees[0], strict=True):
         assert mine.structure == yours.structure
         np.testing.assert_array_equal(mine.numbers, yours.numbers)
@@ -44,9 +44,9 @@ def test_the_model_is_the_one_that_would_be_made(joint, turn):
 
 
 def test_what_differs_in_more_than_name_and_place_is_another():
-    elsewhere._known.clear()
+    elsewhere._KNOWN.clear()
     for k, (radius, mass) in enumerate([(0.1, 1.0), (0.1, 2.0), (0.2, 1.0)]):
         scene = Scene()
         scene.world.attach(Body(f"b{k}", [shapes.Sphere(radius)], mass=mass), joints.free(), at=rd.pose((k, 0, 0)))
         assert scene.compile().mass_matrix(scene.compile().neutral())[5, 5] == mass
-        assert len(elsewhere._known) == k + 1
+        assert len(elsewhere._KNOWN) == k + 1

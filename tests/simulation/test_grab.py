@@ -102,6 +102,69 @@ def test_a_hand_holds_a_body_through_a_cut_and_lets_go_of_one_that_went():
     assert not grab.held
 
 
+@pytest.mark.parametrize("timestep", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("off", [0.0, 1e-9, 1e-4, 0.02])
+def test_a_point_on_or_near_the_axis_of_a_hinge_is_held_and_nothing_is_torn(off, timestep):
+    """The door turns no faster than the hand's way would have its point go about the axis, and stays finite."""
+    scene = Scene()
+    leaf = shapes.Box((1.0, 0.04, 2.0), at=rd.pose((0.5, 0, 0)))
+    scene.world.attach(Body("door", [leaf], mass=20.0), joints.revolute("z", damping=0.1))
+    sim = rd.Simulation(scene.compile(), timestep)
+    grab, most = sim.grab("door", (off, 0, 0)), 0.0
+    for target in ((2.0, 1.0, 0), (-1.0, -2.0, 0.5)):
+        grab.move(target)
+        for _ in range(round(1.0 / timestep)):
+            sim.step()
+            most = max(most, abs(sim.v[0]))
+    assert np.isfinite(grab.force).all() and np.linalg.norm(grab.force) <= 2.0 * 20.0 * (
+        G + 6.0 * 8 * np.pi * (2 + 0.42)
+    )
+    assert most < (1e-3 if off < 1e-6 else 40.0)
+
+
+def test_a_hand_leads_a_wheel_by_a_point_of_its_rim_and_not_by_its_hub():
+    scene = Scene()
+    scene.world.attach(Body("wheel", [shapes.Cylinder(0.4, 0.1)], mass=5.0), joints.revolute("z"))
+    sim = rd.Simulation(scene.compile(), H)
+    hub = sim.grab("wheel")
+    hub.move((1.0, 1.0, 1.0))
+    sim.step(60)
+    assert abs(sim.q[0]) < 1e-9
+    hub.release()
+    rim = sim.grab("wheel", (0.4, 0, 0))
+    rim.move((0.0, 0.4, 0.0))
+    sim.step(120)
+    assert sim.q[0] == pytest.approx(np.pi / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize("spin", [5.0, 60.0])
+def test_energy_of_what_whirls_in_a_hand_is_the_work_of_the_hand(spin):
+    """A bar that turns by up to a radian a step: force times way of the point, step by step."""
+    scene = Scene(gravity=(0, 0, 0))
+    bar = scene.world.attach(Body("bar", [shapes.Box((0.6, 0.05, 0.1))], mass=2.0), joints.free())
+    bar.attach(
+        Body("tail", [shapes.Box((0.3, 0.05, 0.05), at=rd.pose((0.15, 0, 0)))], mass=0.5),
+        joints.ball(),
+        rd.pose((0.3, 0, 0)),
+    )
+    sim = rd.Simulation(scene.compile(), H)
+    sim.v = [0, 0, spin, 0, 0, 0, 0, 0, 0]
+    grab = sim.grab("bar", (0.1, 0, 0))
+    grab.move((0.5, 0.2, 0.1))
+    d = sim.dynamics
+
+    def energy_and_place():
+        X = sim.frames()[0][0]
+        return d.kinetic_energy(sim.q, sim.v), X[:3, :3] @ [0.1, 0, 0] + X[:3, 3]
+
+    for _ in range(60):
+        before, there = energy_and_place()
+        sim.step()
+        after, here = energy_and_place()
+        assert after - before == pytest.approx(grab.force @ (here - there), abs=2e-3 * max(before, after))
+        assert grab.swift
+
+
 def test_what_no_hand_can_do_is_told():
     sim = ball()
     with pytest.raises(rd.ModelError, match="unknown body"):

@@ -1,4 +1,4 @@
-"""The matrix of an island's linear equations, contact by contact and row by row, in an envelope."""
+"""The matrix of an island's linear equations, contact by contact and row by row."""
 
 from __future__ import annotations
 
@@ -7,98 +7,95 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.blocks import Island, component
-from recursive_dyn.contact.envelope import BODY, Envelope
+from recursive_dyn.contact.node_order import BODY, LANES
 
 
 @compiled
-def assemble(it: Island, these: Envelope, X: Annotated[np.ndarray, float, 36], x: Floats) -> None:
+def assemble(it: Island, these: BlockEquations, X: Annotated[np.ndarray, float, 36], x: Floats) -> None:
     """K of what impulses do for velocities: X, 6 x 6 of each contact of the island, and x of each scalar row."""
-    rows, lines, K, place, at = it.rows, it.lines, these.numbers, these.place, these.at
+    K, n, heights = these.numbers, len(it.contacts), it.rows.height
     K[:] = 0.0
-    for i in range(len(at)):
-        K[at[i] + i] = 1.0
-    most = 0
-    for c in it.contacts:
-        most = max(most, rows.first[c + 1] - rows.first[c])
-    T = np.empty((most, 6))
-    for e in range(len(it.contacts)):
-        c = it.contacts[e]
+    for own in these.base:
+        for i in range(BODY):
+            K[own, i, i] = 1.0
+    for e in range(n):
         if X[e, 0] != 0.0:
-            if rows.height[c] == 3:
-                _add_three(it, these, c, X[e], T)
+            if heights[it.contacts[e]] == 3:
+                _add_three(these, e, X[e])
             else:
-                _add_block(it, these, c, X[e], T)
+                _add_block(these, e, it.rows.kind[it.contacts[e]], heights[it.contacts[e]], X[e])
     for e in range(len(it.scalars)):
-        s = it.scalars[e]
         if x[e] != 0.0:
-            for a in range(lines.first[s], lines.first[s + 1]):
-                row, weight = at[place[lines.slots[a]]], x[e] * lines.values[a]
-                for b in range(lines.first[s], lines.first[s + 1]):
-                    K[row + place[lines.slots[b]]] += weight * lines.values[b]
+            _add_block(these, n + e, 0, 1, x[e : e + 1])
 
 
 @compiled
-def _add_three(it: Island, these: Envelope, c: int, X: Floats, T: Annotated[np.ndarray, float, 6]) -> None:
+def _add_three(these: BlockEquations, e: int, X: Floats) -> None:
     """Add a contact of three rows."""
-    rows, K, place = it.rows, these.numbers, these.place
-    begin, size, values = rows.first[c], rows.first[c + 1] - rows.first[c], rows.values
-    x0, x1, x2, x3, x4, x5, x6, x7, x8 = X[0], X[1], X[2], X[6], X[7], X[8], X[12], X[13], X[14]
-    for b in range(size):
-        v = rows.start[c] + 3 * b
-        v0, v1, v2 = values[v], values[v + 1], values[v + 2]
-        T[b, 0] = x0 * v0 + x1 * v1 + x2 * v2
-        T[b, 1] = x3 * v0 + x4 * v1 + x5 * v2
-        T[b, 2] = x6 * v0 + x7 * v1 + x8 * v2
-    b = 0
-    while b < size:
-        column, end = place[rows.slots[begin + b]], min(b + BODY, size)
-        if end == b + BODY and place[rows.slots[begin + end - 1]] == column + BODY - 1:
-            _add_body(it, these, c, T, b, column)
-        else:
-            for a in range(size):
-                v, row = rows.start[c] + 3 * a, these.at[place[rows.slots[begin + a]]]
-                v0, v1, v2 = values[v], values[v + 1], values[v + 2]
-                for k in range(b, end):
-                    K[row + place[rows.slots[begin + k]]] += v0 * T[k, 0] + v1 * T[k, 1] + v2 * T[k, 2]
-        b = end
+    start, which, at = these.order.rows.start[e], these.order.rows.which, these.cell_begin[e]
+    count, A, T, B = these.order.rows.start[e + 1] - start, np.empty((3, 8)), np.empty((3, 8)), np.empty((3, 8))
+    for b in range(count):
+        first = these.first[e] + 3 * b
+        A[:] = these.rows[first : first + 3]
+        for i in range(3):
+            x0, x1, x2, own = X[6 * i], X[6 * i + 1], X[6 * i + 2], T[i]
+            for j in range(LANES):
+                own[j] = x0 * A[0, j] + x1 * A[1, j] + x2 * A[2, j]
+        for a in range(count):
+            B[:] = these.rows[these.first[e] + 3 * a : these.first[e] + 3 * a + 3]
+            if a <= b:
+                block = these.cells[at + b - a + a * count - a * (a - 1) // 2]
+                _add_products(these.numbers[block], B, T)
+            else:
+                node = which[start + b]
+                below = these.order.joined.start[node + 1] - these.order.joined.start[node]
+                block = these.cells[at + a - b + b * count - b * (b - 1) // 2] + below
+                _add_products(these.numbers[block], T, B)
 
 
 @compiled
-def _add_body(it: Island, these: Envelope, c: int, T: Annotated[np.ndarray, float, 6], b: int, column: int) -> None:
-    """Add the columns from the b-th on of a contact of three rows, BODY of them that follow each other."""
-    rows, K, place, values, v = it.rows, these.numbers, these.place, it.rows.values, it.rows.start[c]
-    a0, a1, a2, a3, a4, a5 = T[b, 0], T[b + 1, 0], T[b + 2, 0], T[b + 3, 0], T[b + 4, 0], T[b + 5, 0]
-    b0, b1, b2, b3, b4, b5 = T[b, 1], T[b + 1, 1], T[b + 2, 1], T[b + 3, 1], T[b + 4, 1], T[b + 5, 1]
-    c0, c1, c2, c3, c4, c5 = T[b, 2], T[b + 1, 2], T[b + 2, 2], T[b + 3, 2], T[b + 4, 2], T[b + 5, 2]
-    for k in range(rows.first[c], rows.first[c + 1]):
-        at, v0, v1, v2 = these.at[place[rows.slots[k]]] + column, values[v], values[v + 1], values[v + 2]
-        k0, k1, k2, k3, k4, k5 = K[at], K[at + 1], K[at + 2], K[at + 3], K[at + 4], K[at + 5]
-        K[at] = k0 + (v0 * a0 + v1 * b0 + v2 * c0)
-        K[at + 1] = k1 + (v0 * a1 + v1 * b1 + v2 * c1)
-        K[at + 2] = k2 + (v0 * a2 + v1 * b2 + v2 * c2)
-        K[at + 3] = k3 + (v0 * a3 + v1 * b3 + v2 * c3)
-        K[at + 4] = k4 + (v0 * a4 + v1 * b4 + v2 * c4)
-        K[at + 5] = k5 + (v0 * a5 + v1 * b5 + v2 * c5)
-        v += 3
+def _add_products(C: Block, S: Block, V: Block) -> None:
+    """C += S^T V, of three rows."""
+    for r in range(BODY):
+        c, s0, s1, s2 = C[r], S[0, r], S[1, r], S[2, r]
+        for j in range(LANES):
+            c[j] += s0 * V[0, j] + s1 * V[1, j] + s2 * V[2, j]
 
 
 @compiled
-def _add_block(it: Island, these: Envelope, c: int, X: Floats, T: Annotated[np.ndarray, float, 6]) -> None:
-    """Add a contact that spins or rolls."""
-    rows, K, place, kind, height = it.rows, these.numbers, these.place, it.rows.kind[c], it.rows.height[c]
-    begin, size, values = rows.first[c], rows.first[c + 1] - rows.first[c], rows.values
-    for b in range(size):
-        v = rows.start[c] + height * b
+def _add_block(these: BlockEquations, e: int, kind: int, height: int, X: Floats) -> None:
+    """Add a contact that spins or rolls, or, of kind 0 and one row, a scalar row."""
+    start, which, at = these.order.rows.start[e], these.order.rows.which, these.cell_begin[e]
+    count, T = these.order.rows.start[e + 1] - start, np.empty((BODY, LANES))
+    for b in range(count):
+        first = these.first[e] + height * b
         for i in range(height):
-            total = 0.0
+            own = T[i]
+            own[:] = 0.0
             for j in range(height):
-                total += X[6 * component(kind, i) + component(kind, j)] * values[v + j]
-            T[b, i] = total
-    for a in range(size):
-        v, row = rows.start[c] + height * a, these.at[place[rows.slots[begin + a]]]
-        for b in range(size):
-            total = 0.0
-            for i in range(height):
-                total += values[v + i] * T[b, i]
-            K[row + place[rows.slots[begin + b]]] += total
+                share, row = X[6 * component(kind, i) + component(kind, j)], these.rows[first + j]
+                for lane in range(LANES):
+                    own[lane] += share * row[lane]
+        for a in range(count):
+            B = these.rows[these.first[e] + height * a : these.first[e] + height * (a + 1)]
+            if a <= b:
+                block = these.cells[at + b - a + a * count - a * (a - 1) // 2]
+                _add_rows(these.numbers[block], B, T, height)
+            else:
+                node = which[start + b]
+                below = these.order.joined.start[node + 1] - these.order.joined.start[node]
+                block = these.cells[at + a - b + b * count - b * (b - 1) // 2] + below
+                _add_rows(these.numbers[block], T, B, height)
+
+
+@compiled
+def _add_rows(C: Block, S: Block, V: Block, height: int) -> None:
+    """C += S^T V, of so many rows."""
+    for r in range(BODY):
+        own = C[r]
+        for i in range(height):
+            share, row = S[i, r], V[i]
+            for j in range(LANES):
+                own[j] += share * row[j]

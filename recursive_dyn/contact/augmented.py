@@ -11,9 +11,10 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.assembly import assemble
+from recursive_dyn.contact.block_equations import BlockEquations
+from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import SPIN, Island, along, along_three, moving
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.envelope import Envelope, factor, solve
 from recursive_dyn.contact.mixing import read, unknowns, write
 from recursive_dyn.contact.natural import Trial, missed, project, read_velocities, spread, take
 from recursive_dyn.contact.tuning import (
@@ -33,7 +34,7 @@ from recursive_dyn.contact.tuning import (
 
 
 @compiled
-def augmented(it: Island, these: Trial, system: Envelope, most: int, tolerance: float) -> tuple[int, float]:
+def augmented(it: Island, these: Trial, system: BlockEquations, most: int, tolerance: float) -> tuple[int, float]:
     """Improve an island's impulses by at most so many Newton steps; (how many, by how much the laws are missed)."""
     kept, share, done = np.empty(unknowns(it)), START_SHARE, 0
     read_velocities(it, these, it.y)
@@ -73,7 +74,7 @@ def _factor(steps: int) -> float:
 
 
 @compiled
-def _newton(it: Island, these: Trial, system: Envelope, share: float, most: int, tolerance: float) -> int:
+def _newton(it: Island, these: Trial, system: BlockEquations, share: float, most: int, tolerance: float) -> int:
     """Find y and its velocities for the impulses of one share; Newton steps, -1 where equations have no solution."""
     F, step, ahead = np.zeros(len(it.y)), np.zeros(len(it.y)), np.zeros(len(it.y))
     _missing(it, these, share, it.y, F)

@@ -11,9 +11,10 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.assembly import assemble
+from recursive_dyn.contact.block_equations import BlockEquations
+from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import Island, accumulate, add_scalar, add_three
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.envelope import Envelope, factor, solve
 from recursive_dyn.contact.interior import Interior, interior
 from recursive_dyn.contact.interior_contacts import (
     aim_contact,
@@ -33,7 +34,7 @@ from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_M
 
 @compiled
 def interior_point(
-    it: Island, these: Trial, system: Envelope, most: int, tolerance: float, foreseen: float
+    it: Island, these: Trial, system: BlockEquations, most: int, tolerance: float, foreseen: float
 ) -> tuple[int, float]:
     """Improve an island's impulses by at most so many steps; (how many, by how much, m/s, the laws are missed).
 
@@ -95,7 +96,7 @@ def _take(it: Island, these: Trial, at: Interior) -> None:
 
 
 @compiled
-def _step(it: Island, these: Trial, at: Interior, system: Envelope, foreseen: float) -> float:
+def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, foreseen: float) -> float:
     """One step of predictor and corrector; the share of it that was gone, -1 where its equations have no solution."""
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
@@ -128,7 +129,7 @@ def _step(it: Island, these: Trial, at: Interior, system: Envelope, foreseen: fl
 
 @compiled
 def _direction(
-    it: Island, these: Trial, at: Interior, system: Envelope, nu: float, second: float, foreseen: float
+    it: Island, these: Trial, at: Interior, system: BlockEquations, nu: float, second: float, foreseen: float
 ) -> None:
     """Changes of everything that lead to products nu; ``second`` as in ``aim_contact``."""
     step = np.zeros(len(it.y))

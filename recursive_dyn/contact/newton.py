@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.augmented import augmented
+from recursive_dyn.contact.block_equations import block_equations
 from recursive_dyn.contact.blocks import Island
-from recursive_dyn.contact.envelope import envelope
 from recursive_dyn.contact.interior_point import interior_point
 from recursive_dyn.contact.natural import trial
 from recursive_dyn.contact.sweep import sweep
@@ -22,7 +22,7 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, foreseen: f
 
     foreseen: as in ``interior_contacts.answer``.
     """
-    these, system, aim, most = trial(it), envelope(it), NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
+    these, system, aim, most = trial(it), block_equations(it), NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
     for k in range(len(INTERIOR_STEPS)):
         if done + STEP_COST <= most:
             steps, miss = interior_point(

@@ -114,7 +114,8 @@ def measure(name: str, ahead: bool) -> None:
         sleep(0.01)
     if os.environ.get("TOPOLOGY_BEFORE"):  # only what there is before the edit gets into the cache
         return
-    wall, cpu, switch, start, begun = [], [], 0, perf_counter(), process_time()
+    wall, cpu, switch, effect, spent = [], [], 0, np.nan, np.nan
+    start, begun = perf_counter(), process_time()
     while not wall or ((game.updating or not game.simulation.preparing.idle) and len(wall) < MOST):
         wall.append(-perf_counter())
         cpu.append(-thread_time())

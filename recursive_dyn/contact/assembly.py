@@ -32,10 +32,21 @@ def assemble(it: Island, these: BlockEquations, X: Annotated[np.ndarray, float, 
 
 
 @compiled
+def _block(these: BlockEquations, e: int, a: int, b: int) -> int:
+    """The block of the a-th and the b-th node that a row reaches; below the diagonal, where a > b, it is turned."""
+    start = these.order.rows.start[e]
+    count, first, second, below = these.order.rows.start[e + 1] - start, a, b, 0
+    if a > b:
+        first, second, node = b, a, these.order.rows.which[start + b]
+        below = these.order.joined.start[node + 1] - these.order.joined.start[node]
+    return these.cells[these.cell_begin[e] + second - first + first * count - first * (first - 1) // 2] + below
+
+
+@compiled
 def _add_three(these: BlockEquations, e: int, X: Floats) -> None:
     """Add a contact of three rows."""
-    start, which, at = these.order.rows.start[e], these.order.rows.which, these.cell_begin[e]
-    count, A, T, B = these.order.rows.start[e + 1] - start, np.empty((3, 8)), np.empty((3, 8)), np.empty((3, 8))
+    count = these.order.rows.start[e + 1] - these.order.rows.start[e]
+    A, T, B = np.empty((3, 8)), np.empty((3, 8)), np.empty((3, 8))
     for b in range(count):
         first = these.first[e] + 3 * b
         A[:] = these.rows[first : first + 3]
@@ -45,13 +56,10 @@ def _add_three(these: BlockEquations, e: int, X: Floats) -> None:
                 own[j] = x0 * A[0, j] + x1 * A[1, j] + x2 * A[2, j]
         for a in range(count):
             B[:] = these.rows[these.first[e] + 3 * a : these.first[e] + 3 * a + 3]
+            block = _block(these, e, a, b)
             if a <= b:
-                block = these.cells[at + b - a + a * count - a * (a - 1) // 2]
                 _add_products(these.numbers[block], B, T)
             else:
-                node = which[start + b]
-                below = these.order.joined.start[node + 1] - these.order.joined.start[node]
-                block = these.cells[at + a - b + b * count - b * (b - 1) // 2] + below
                 _add_products(these.numbers[block], T, B)
 
 
@@ -67,8 +75,7 @@ def _add_products(C: Block, S: Block, V: Block) -> None:
 @compiled
 def _add_block(these: BlockEquations, e: int, kind: int, height: int, X: Floats) -> None:
     """Add a contact that spins or rolls, or, of kind 0 and one row, a scalar row."""
-    start, which, at = these.order.rows.start[e], these.order.rows.which, these.cell_begin[e]
-    count, T = these.order.rows.start[e + 1] - start, np.empty((BODY, LANES))
+    count, T = these.order.rows.start[e + 1] - these.order.rows.start[e], np.empty((BODY, LANES))
     for b in range(count):
         first = these.first[e] + height * b
         for i in range(height):
@@ -80,13 +87,10 @@ def _add_block(these: BlockEquations, e: int, kind: int, height: int, X: Floats)
                     own[lane] += share * row[lane]
         for a in range(count):
             B = these.rows[these.first[e] + height * a : these.first[e] + height * (a + 1)]
+            block = _block(these, e, a, b)
             if a <= b:
-                block = these.cells[at + b - a + a * count - a * (a - 1) // 2]
                 _add_rows(these.numbers[block], B, T, height)
             else:
-                node = which[start + b]
-                below = these.order.joined.start[node + 1] - these.order.joined.start[node]
-                block = these.cells[at + a - b + b * count - b * (b - 1) // 2] + below
                 _add_rows(these.numbers[block], T, B, height)
 
 

@@ -19,6 +19,7 @@ from recursive_dyn.control.tasks.task_stack import TaskStack
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, program_call
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.simulation.state import numbers, whole
 
 Array = np.ndarray
@@ -157,7 +158,7 @@ class _Searches(threading.local):
     """Searches that were made, by model and structure: machine code is bound to memory that is one thread's."""
 
     def __init__(self) -> None:
-        self.known: WeakKeyDictionary[Dynamics, dict[Any, Search]] = WeakKeyDictionary()
+        self.known: WeakKeyDictionary[Dynamics, Recent[Search]] = WeakKeyDictionary()
 
 
 _SEARCHES = _Searches()
@@ -172,14 +173,9 @@ def search_of(dynamics: Dynamics, tasks: Sequence[Task], coordinates: Iterable[s
             raise StateError(f"a target is a Position, Pose, CenterOfMass, ..., not {task!r}")
     if not tasks:
         raise StateError("inverse kinematics needs at least one target")
-    known = _SEARCHES.known.setdefault(dynamics, {})
+    known = _SEARCHES.known.setdefault(dynamics, Recent(_MOST_SEARCHES))
     if isinstance(coordinates, str):
         raise ModelError(f"coordinates takes names in a list, not the text {coordinates!r}")
     names = None if coordinates is None else tuple(coordinates)
     key = tuple(task.structure for task in tasks), names
-    found = known.get(key)
-    if found is None:
-        while len(known) >= _MOST_SEARCHES:
-            del known[next(iter(known))]
-        found = known[key] = Search(dynamics, tasks, names)
-    return found
+    return known.of(key, lambda: Search(dynamics, tasks, names))

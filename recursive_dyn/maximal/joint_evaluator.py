@@ -21,7 +21,7 @@ class JointEvaluator(Evaluator):
         return self._values
 
 
-_KNOWN: Recent[JointEvaluator] = Recent(256)
+_KNOWN = Recent[JointEvaluator](256)
 
 
 def evaluator_of(functions: Any, parameters: Parameters) -> JointEvaluator:

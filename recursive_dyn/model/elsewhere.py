@@ -14,8 +14,6 @@ from recursive_dyn.model.model_parts import ModelTree, altered
 from recursive_dyn.model.reframe import TINY, turning_axis
 from recursive_dyn.model.specification import BodySpec, PartOfWorld
 
-_MOST = 256  # bodies by themselves
-
 
 class _Known(NamedTuple):
     """Model and tree of a body of that name; of the tree's numbers, those from ``first`` on say where it stands."""
@@ -26,7 +24,7 @@ class _Known(NamedTuple):
     first: int
 
 
-_KNOWN = Recent[_Known](_MOST)
+_KNOWN = Recent[_Known](256)
 
 
 def found(spec: BodySpec) -> PartOfWorld | None:

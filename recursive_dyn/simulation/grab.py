@@ -31,14 +31,17 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import evaluate
 from recursive_dyn.model.model import WORLD
+from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.applied_forces import AppliedForce
 from recursive_dyn.simulation.state import State, numbers, real
+from recursive_dyn.spatial.algebra import skew
 
 FREQUENCY, DAMPING, MAX_SPEED = 4.0, 1.0, 6.0  # Hz of the spring, of critical damping, m/s
 _STIFFEST = 1e-3  # of the mobility of the direction that gives way most: less counts as that
 _NEAR = 1e-3  # squared, share of the body's extent within which others give way for a point that does not
 _FURTHEST = 0.25  # rad a step by which a hand has angular velocities of bodies change within one
 _SWIFT = 0.05  # rad a step by which a body turns from where on its hand pushes in axes of the world
+_CROSSES = np.array([skew(axis) for axis in np.eye(3)], dtype=float)
 
 
 class Grab:
@@ -61,7 +64,8 @@ class Grab:
         self.held, self.swift = True, False
         self.force = np.zeros(3)
         self._dynamics, self._mass = dynamics, _mass(dynamics, self.body)
-        self.target = self._place(dynamics, state.q)
+        X = self._pose(dynamics, state.q)
+        self.target = X[:3, :3] @ self.point + X[:3, 3]
 
     def move(self, target: Any) -> None:
         """Lead the point to another place (3,), m, world axes. StateError for anything else."""
@@ -82,34 +86,29 @@ class Grab:
         a = dynamics.forward_dynamics(q, v, np.concatenate([pushed[None], pushed + twists]))
         mobility = twists @ (a[1:] - a[0]).T  # (6, 6), of the body about the point
         w, now, arriving = 2.0 * math.pi * self.frequency, J @ v, J @ (v + h * a[0])
-        away = self._place(dynamics, q) - self.target
+        X = self._pose(dynamics, q)
+        away = X[:3, :3] @ self.point + X[:3, 3] - self.target
         most = self.max_speed * (2.0 * self.damping + w * h) / w
         away *= min(1.0, most / max(float(np.linalg.norm(away)), 1e-300))
         wanted = (now - w * w * h * away) / (1.0 + 2.0 * self.damping * w * h + w * w * h * h)
         values, axes = np.linalg.eigh(0.5 * (mobility[3:, 3:] + mobility[3:, 3:].T))
-        near = np.einsum("ij,ik,kj->j", axes, self._near(dynamics, q, mobility[:3, :3]), axes)
+        near = np.einsum("ij,ik,kj->j", axes, self._near(X[:3, :3], mobility[:3, :3]), axes)
         least = np.maximum(_STIFFEST * values[-1], near)
         if not least.max() > 0.0:
             self.force, self.swift = np.zeros(3), False
             return np.zeros(dynamics.nv)
-        least, turns = np.maximum(values, least), h * dynamics.velocities(q, np.stack([np.zeros(dynamics.nv), v]))
-        self.swift = bool((np.linalg.norm((turns[1] - turns[0])[:, :3], axis=1) > _SWIFT).any())
+        changes = np.concatenate([np.zeros((1, dynamics.nv)), v[None], h * a[:1], h * (a[4:] - a[0])])
+        turns = h * dynamics.velocities(q, changes)[..., :3]
+        now, free, *own = turns[1:] - turns[0]
+        self.swift = bool((np.linalg.norm(now, axis=1) > _SWIFT).any())
+        least = np.maximum(values, least)
         share = np.maximum(values, 0.0) if self.swift else least  # what gives no way then is not pulled at
         gains = np.divide(share, least**2, out=np.zeros(3), where=least > 0.0)
         force = axes @ (gains * (axes.T @ (wanted - arriving))) / h
-        size, followed = float(np.linalg.norm(force)), self._followed(dynamics, state, h, a[0], force @ (a[4:] - a[0]))
+        size, followed = float(np.linalg.norm(force)), _followed(free, np.tensordot(force, own, 1))
         self.force = force * min(1.0, self._most(w, h) / max(size, 1e-300), followed)
         result: np.ndarray = J.T @ self.force
         return result
-
-    def _followed(self, dynamics: Dynamics, state: State, h: float, free: np.ndarray, own: np.ndarray) -> float:
-        """The share of a force that a step can follow: by it no body's velocity changes by more than a turn of
-        FURTHEST a step; free, own (nv,): how velocities change by themselves, and by it."""
-        given = np.stack([np.zeros(dynamics.nv), h * free, h * own, h * (free + own)])
-        turns = h * dynamics.velocities(state.q, given)[..., :3]
-        alone, pulled, both = np.linalg.norm(turns[1:] - turns[0], axis=2)
-        share = np.maximum(_FURTHEST - alone, 0.25 * _FURTHEST) / np.maximum(pulled, 1e-300)
-        return float(np.where(both > _FURTHEST, share, 1.0).min(initial=1.0))
 
     def _most(self, w: float, h: float) -> float:
         """The greatest force, N."""
@@ -119,14 +118,11 @@ class Grab:
         spring = self.max_speed * w * (2.0 * self.damping + w * h)
         return 2.0 * self._mass.total * (spring + float(np.linalg.norm(down)))
 
-    def _near(self, dynamics: Dynamics, q: np.ndarray, turning: np.ndarray) -> np.ndarray:
-        """How points about this one give way (3, 3) beyond it, in the mean over what the body has there; turning: how
-        it gives way to torques (3, 3)."""
-        R = dynamics.poses(q)[dynamics.bodies.index(self.body), :3, :3]
-        spread = R @ self._mass.extent @ R.T
-        crosses = [np.cross(axis, np.eye(3)).T for axis in np.eye(3)]  # e x, as matrices
-        result: np.ndarray = _NEAR * sum(
-            spread[i, j] * crosses[i] @ turning @ crosses[j].T for i in range(3) for j in range(3)
+    def _near(self, R: np.ndarray, turning: np.ndarray) -> np.ndarray:
+        """How points about this one give way (3, 3) beyond it, in the mean over what the body, which has axes R, has
+        there; turning: how it gives way to torques (3, 3)."""
+        result: np.ndarray = _NEAR * np.einsum(
+            "ij,iab,bc,jdc->ad", R @ self._mass.extent @ R.T, _CROSSES, turning, _CROSSES
         )
         return result
 
@@ -134,11 +130,18 @@ class Grab:
         """The force as one that a person applies."""
         return dynamics.bodies.index(self.body), np.zeros(3), self.force, self.point
 
-    def _place(self, dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
-        """Where the point is (3,), world axes."""
-        X = dynamics.poses(q)[dynamics.bodies.index(self.body)]
-        result: np.ndarray = X[:3, :3] @ self.point + X[:3, 3]
-        return result
+    def _pose(self, dynamics: Dynamics, q: np.ndarray) -> np.ndarray:
+        """X_WB (4, 4) of the body."""
+        X: np.ndarray = dynamics.poses(q)[dynamics.bodies.index(self.body)]
+        return X
+
+
+def _followed(free: np.ndarray, pulled: np.ndarray) -> float:
+    """The share of a force that a step can follow: by it no body's velocity changes by more than a turn of FURTHEST a
+    step; free, pulled (nb, 3), rad a step: how angular velocities change by themselves, and by it."""
+    alone, own, both = np.linalg.norm([free, pulled, free + pulled], axis=2)
+    share = np.maximum(_FURTHEST - alone, 0.25 * _FURTHEST) / np.maximum(own, 1e-300)
+    return float(np.where(both > _FURTHEST, share, 1.0).min(initial=1.0))
 
 
 class _Mass(NamedTuple):
@@ -153,10 +156,7 @@ def _mass(dynamics: Dynamics, body: str) -> _Mass:
     model = dynamics.tree
     frame = model.bodies[model.body_index(body)]
     inputs = {("parameter", name): value for name, value in dynamics.parameters.items()}
-    roots, extent = list[int](), None
-    carried, total = {frame.link}, 0.0
-    for k, link in enumerate(model.links):
-        roots.append(k if link.parent == WORLD else roots[link.parent])
+    roots, extent, carried, total = impulse.roots(model), None, {frame.link}, 0.0
     for k, link in enumerate(model.links) if frame.link != WORLD else ():
         if roots[k] != roots[frame.link]:
             continue

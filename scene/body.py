@@ -11,6 +11,7 @@ import numpy as np
 from recursive_dyn.dynamics.hanging import Strength
 from recursive_dyn.errors import ModelError
 from scene.body_symbols import BodySymbols
+from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
 from scene.mass_properties import MassProperties, of_body
 from scene.number_checks import as_floats, entries, rigid_pose
@@ -195,6 +196,12 @@ class Body(Node, BodySymbols):
         """Pose (4, 4) of the joint in the parent's frame; ``place`` holds it in graph scalars."""
         return shown(self.place)
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it floats in the world."""
+        joint = self.joint
+        return isinstance(self.parent, World) and joint is not None and joint.program.key == free().program.key
+
     def detach(self) -> Body:
         """Take this body, with everything it carries, off its parent; returns it."""
         if self.parent is None:
@@ -212,7 +219,7 @@ class Body(Node, BodySymbols):
 
         Contacts, limits and motors of the step are in it, as means over the step. What broke goes on as a free body
         with all it carries; see ``Simulation.broken``. Belongs to the joint: detaching forgets it. Returns the body;
-        ModelError for what is not positive, or where there is no joint.
+        ModelError for what is not positive, or where there is no joint, or one that leaves the body free.
         """
         if self.joint is None:
             raise ModelError(f"body '{self.name}' hangs on no joint that could break; attach it first")
@@ -220,7 +227,10 @@ class Body(Node, BodySymbols):
         for what, size in zip(("force", "torque"), sizes, strict=True):
             if not size > 0.0:
                 raise ModelError(f"body '{self.name}' breaks at a {what} above 0, or never at infinity, not {size:g}")
-        self.strength = None if min(sizes) == np.inf else Strength(*sizes)
+        strength = None if min(sizes) == np.inf else Strength(*sizes)
+        if strength is not None and self.is_free:
+            raise ModelError(f"body '{self.name}' is free: it hangs on no joint that could break")
+        self.strength = strength
         return self
 
 

@@ -57,7 +57,7 @@ class Hung(Protocol):
 def cut(scene: Hung, body: Body | str) -> Body:
     """Take a body, with all it carries, off its joint, and hang it free in the world. ModelError if it is free."""
     own = _of(scene, body)
-    if is_free(own):
+    if own.is_free:
         raise ModelError(f"body '{own.name}' is free already: there is no joint to cut")
     joints = [other.joint for other in scene.bodies if other.joint is not None]
     needed = bool(scene.constraints) or bool(scene.forces) or any(j.coupling or j.drive for j in joints)
@@ -86,17 +86,9 @@ def swap(
     return own
 
 
-def is_free(body: Body) -> bool:
-    """Whether a body floats in the world."""
-    return isinstance(body.parent, World) and body.joint is not None and body.joint.program.key == free().program.key
-
-
 def hanging(scene: Hung, bodies: Sequence[Body]) -> Hanging:
-    """How a scene's bodies hang now. ModelError for a free body that is to break off."""
+    """How a scene's bodies hang now."""
     strengths = {body.name: body.strength for body in bodies if body.strength is not None}
-    for name in strengths:
-        if is_free(scene[name]):
-            raise ModelError(f"body '{name}' is free: it hangs on no joint that could break; leave breaks_at out")
     bearing = {c.name: Bearing(tuple(c.row_names), c.strength) for c in scene.constraints if c.strength < np.inf}
     without = partial(_without, scene) if strengths or bearing else None
     return Hanging(scene, [*map(_ACT, bodies)], strengths, bearing, partial(_cut_all, scene), without)
@@ -106,7 +98,7 @@ def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> C
     """Cut bodies of these names off, of those that are in the scene and not free, and take constraints out."""
     scene.constraints[:] = [group for group in scene.constraints if group.name not in constraints]
     for name in names:
-        if name in scene and not is_free(scene[name]):
+        if name in scene and not _of(scene, name).is_free:
             cut(scene, name)
     return scene.compile
 

@@ -37,6 +37,8 @@ class Plugin:
     False: once it is compiled in the background, and no frame waits. What joints with a strength break into is always
     prepared there.
 
+    method, settings: as of ``Scene.compile``; "velocity_constraints" where every body moves by itself.
+
     simulation: its q, v, motors and forces are the game's to use. before_step, after_step: lists of functions of the
     plugin, called around each step. What they do to the scene acts once ``update()`` is called, which waits for the
     step to be over. Functions given to ``call``, from any thread, run before the next step.
@@ -53,6 +55,8 @@ class Plugin:
         hit_speed: float = 1.0,
         collisions: str | None = None,
         prompt: bool = True,
+        method: str = "auto",
+        **settings: Any,
     ) -> None:
         if not isinstance(scene, Scene):
             raise StateError(f"a plugin runs a scene, not {type(scene).__name__}")
@@ -61,7 +65,7 @@ class Plugin:
         if not 0.0 <= speed < np.inf:
             raise StateError(f"hit_speed is a speed of approach, m/s, not below 0: not {hit_speed!r}")
         self.scene = scene
-        self.simulation = Simulation(scene.compile(), timestep, integrator)
+        self.simulation = Simulation(scene.compile(method, **settings), timestep, integrator)
         self._world: GameWorld = world_of(scene, self.simulation, collisions)
         self.simulation.warm_up(driven=True)  # a frame that first pushes something waits for nothing
         self.before_step: list[StepCallback] = []

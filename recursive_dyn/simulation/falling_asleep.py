@@ -29,8 +29,11 @@ def fell_asleep(
     stirred, ready = np.zeros(trees, dtype=np.bool_), False
     _stir(it, twists, tau, drives, acting, stirred)
     for k in range(len(q)):
-        if it.places[k] >= 0 and not abs(q[k] - known.q[k]) <= RESTING_WAY:
-            stirred[it.places[k]] = True
+        if it.places[k] >= 0:
+            if known.rested[it.places[k]] == 0.0:
+                known.q[k] = q[k]  # where its rest begins, whatever was before: snapshots of what moves leave it out
+            elif not abs(q[k] - known.q[k]) <= RESTING_WAY:
+                stirred[it.places[k]] = True
     for tree in range(trees):
         if known.rested[tree] < 0.0:
             if stirred[tree]:

@@ -5,7 +5,7 @@ import multiprocessing
 import numpy as np
 import pytest
 from contact_scenes import G, at, mirror, put, set_twist
-from sleepers import AFTER, DEFAULT, NAMES, ROUGH, H, asleep, drums, flap, sleepy, trace, two_stacks
+from sleepers import AFTER, DEFAULT, NAMES, ROUGH, H, asleep, drums, flap, floor, sleepy, stack, trace, two_stacks
 
 import recursive_dyn as rd
 from bridge import Plugin
@@ -132,6 +132,25 @@ def test_snapshots_hold_who_sleeps_and_since_when_others_rest(begun, packed, kin
             fresh.step(30)
             fresh.sim.restore(taken)
             assert trace(fresh) == wanted
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_rest_begins_where_a_body_is_put(packed):
+    """What was put at rest elsewhere while it slid rests from there, in the run that comes after a restore too."""
+    scene = floor(Scene())
+    stack(scene, "box", 0.0, 1)
+    with sleepy(scene) as shown:
+        sim = shown.sim
+        set_twist(sim, "box0", velocity=(1.0, 0.0, 0.0))
+        shown.step(5)
+        sim.place("box0", at(-2.0, 1.0, 0.05), np.zeros(6))
+        taken = sim.snapshot_bytes() if packed else sim.snapshot()
+        ends = []
+        for _ in range(2):
+            shown.step(5)
+            ends.append(sim.snapshot_bytes())
+            sim.restore(taken)
+        assert ends[0] == ends[1]
 
 
 def test_plugins_roll_back_to_what_slept():

@@ -37,18 +37,11 @@ def placed(problem: ImpulseProblem, found: Integers, same: Integers) -> None:
 
 @compiled
 def tree_of(problem: ImpulseProblem, c: int, side: int) -> int:
-    """The floating body of a contact's side; NOWHERE for what does not move, ELSEWHERE for anything else, as where
-    positions follow velocities by another rule."""
+    """The floating body of a contact's side; NOWHERE for what does not move, ELSEWHERE for anything else."""
     body = problem.contacts.a[c] if side == 0 else problem.contacts.b[c]
     if body < 0:
         return NOWHERE
-    k = problem.lone.of[body] if body < len(problem.lone.of) else ELSEWHERE
-    if k >= len(problem.lone.inertias):
-        layout = problem.layout
-        slot = layout.group_slots[layout.group_first[layout.link_groups[problem.lone.links[k]]]]
-        if problem.shares[slot] != problem.options.position_share:
-            return ELSEWHERE
-    return k
+    return problem.lone.of[body] if body < len(problem.lone.of) else ELSEWHERE
 
 
 @compiled

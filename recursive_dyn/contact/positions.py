@@ -17,7 +17,7 @@ class Gaps(NamedTuple):
 
     gaps, began, wanted (n + m,): where the flight ends, where the step began, and at its end; NaN: nothing wanted.
     bounded (n + m,): which cannot be negative; acted (n + m,): impulses times h; holds (m,): rows along which nothing
-    is pushed. z: whitened positions, which follow impulses for ``shares`` (n + m,) of h. most (n + m,): what gaps may
+    is pushed. z: whitened positions, which follow impulses for ``share`` of h. most (n + m,): what gaps may
     be pushed to; push, active (n + m,): what moves them, and which were found to overlap. least: mobility up to which
     a gap cannot be moved.
     """
@@ -29,7 +29,7 @@ class Gaps(NamedTuple):
     acted: Floats
     holds: Flags
     z: Floats
-    shares: Floats
+    share: float
     most: Floats
     push: Floats
     active: Flags
@@ -167,7 +167,7 @@ def _push_one(it: Island, these: Gaps, c: int, slop: float) -> float:
     low = 0.0
     if wanting:
         low = these.push[c] + (min(these.wanted[c], most) - gap) / mobility
-        low = min(max(low, -these.shares[c] * these.acted[c]), (1.0 - these.shares[c]) * these.acted[c])
+        low = min(max(low, -these.share * these.acted[c]), (1.0 - these.share) * these.acted[c])
     step = max(these.push[c] + (min(-0.5 * slop, most) - gap) / mobility, low) - these.push[c]
     if step != 0.0:
         these.push[c] += step

@@ -157,8 +157,7 @@ class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
     start_v (nv,) at the step's start, and all that may push. swing (2 nv,): what forces accelerate trees by in which
     nothing turns freely, where the flight began and there, NaN for others; or none. pushes (nv,): impulses on the
-    coordinates that are given; shares (nv,): of the step by which positions follow changes of velocities, the same for
-    coordinates of one tree.
+    coordinates that are given.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
     is given is changed, but ``changes``, which is written anew.
@@ -170,7 +169,6 @@ class ImpulseProblem(NamedTuple):
     start_v: Floats
     swing: Floats
     pushes: Floats
-    shares: Floats
     bodies: BodyFrames
     lone: LoneBodies
     contacts: ContactTable
@@ -179,19 +177,6 @@ class ImpulseProblem(NamedTuple):
     earlier: EarlierContacts
     options: Options
     changes: Changes
-
-
-@compiled
-def contact_share(problem: ImpulseProblem, c: int) -> float:
-    """The share of a contact: of that of its trees whose positions follow most."""
-    layout, links, found = problem.layout, problem.bodies.links, 0.0
-    for side in range(2):
-        body = problem.contacts.a[c] if side == 0 else problem.contacts.b[c]
-        if 0 <= body < len(links) and links[body] >= 0:
-            group = layout.link_groups[links[body]]
-            if group >= 0:
-                found = max(found, problem.shares[layout.group_slots[layout.group_first[group]]])
-    return found if found > 0.0 else problem.options.position_share
 
 
 class ImpulseFacts(NamedTuple):

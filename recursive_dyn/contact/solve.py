@@ -13,7 +13,7 @@ from recursive_dyn.contact.impacts import has_impacts
 from recursive_dyn.contact.islands import Partition, member, partition, solve_islands, timed
 from recursive_dyn.contact.lasting import placed
 from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
-from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem, contact_share
+from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.pushes import given_pushes, moved_by
 from recursive_dyn.contact.reach import reach_of
@@ -113,7 +113,7 @@ def _positions(
     else:
         share = options.position_share * options.h
         for k in range(len(changes.q)):
-            changes.q[k] = problem.shares[k] * options.h * changes.v[k]
+            changes.q[k] = share * changes.v[k]
         for k in range(len(changes.free_ways)):
             for i in range(6):
                 changes.free_ways[k, i] = share * changes.free_twists[k, i]
@@ -133,7 +133,7 @@ def _date(problem: ImpulseProblem, it: Island, z: Floats) -> None:
         before = min(max(moved / square, 0.0), options.h)
         for slot in it.slots:
             if slot < layout.nv:
-                group, behind = layout.group[slot], (2.0 * problem.shares[slot] - 1.0) * options.h
+                group, behind = layout.group[slot], (2.0 * options.position_share - 1.0) * options.h
                 for j in range(layout.group_first[group], layout.group_first[group + 1]):
                     problem.changes.since[layout.group_slots[j]] = before - behind
 
@@ -143,18 +143,15 @@ def _gaps(problem: ImpulseProblem, whole: Island, wanted: Floats, began: Floats)
     """The gaps of all rows where impulses alone lead."""
     n, m, given, options = len(whole.targets), len(whole.Q), problem.rows, problem.options
     gaps, acted, z = np.empty(n + m), np.empty(n + m), np.empty(len(whole.y))
-    bounded, shares = np.empty(n + m, dtype=np.bool_), np.empty(n + m)
+    bounded, share = np.empty(n + m, dtype=np.bool_), options.position_share
     for c in range(n):
         gaps[c], bounded[c], acted[c] = problem.contacts.gaps[c], True, options.h * whole.P[c, 0]
-        shares[c] = contact_share(problem, c)
     for s in range(m):
         gaps[n + s], bounded[n + s], acted[n + s] = given.gaps[s], given.stops[s], options.h * whole.Q[s]
-        shares[n + s] = problem.shares[given.slots[given.first[s]]]
     for k in range(len(z)):
-        share = problem.shares[k] if k < len(problem.shares) else options.position_share
         z[k] = share * options.h * whole.y[k]
     return Gaps(
-        gaps, began, wanted, bounded, acted, given.holds, z, shares, np.empty(n + m), np.zeros(n + m),
+        gaps, began, wanted, bounded, acted, given.holds, z, share, np.empty(n + m), np.zeros(n + m),
         np.empty(n + m, dtype=np.bool_), immobile(whole.rows),
     )  # fmt: skip
 

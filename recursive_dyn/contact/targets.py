@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
 from recursive_dyn.contact.lasting import bend, closing, dot, lone_of, row
-from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options, contact_share
+from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
 from recursive_dyn.contact.responses import twists
 from recursive_dyn.contact.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
@@ -17,7 +17,7 @@ from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 @compiled
 def unilateral(
-    gap: float, free: float, acceleration: float, rising: float, restitution: float, share: float, options: Options
+    gap: float, free: float, acceleration: float, rising: float, restitution: float, options: Options
 ) -> tuple[float, float, float]:
     """(target velocity, gap wanted at the end of the step, lent) of a unilateral row; NaN for no particular gap.
 
@@ -29,7 +29,7 @@ def unilateral(
     that share of the step; what meets within the step ends where the true path ends: at the surface, or, after a
     bounce, as far from it, and as fast, as it then flew.
     """
-    h = options.h
+    h, share = options.h, options.position_share
     if gap > 0.0:
         return min(free - gap / h, 0.0), np.nan, 0.0  # what parts may be stopped, and works on nothing
     # semi-implicit Euler's positions lie on the parabola whose velocity is ahead of its own by half a step
@@ -52,12 +52,13 @@ def unilateral(
 
 
 @compiled
-def awaited(gap: float, free: float, before: float, share: float, options: Options) -> float:
+def awaited(gap: float, free: float, before: float, options: Options) -> float:
     """Target velocity of a unilateral row, as in ``unilateral``, that only forces close within the step; else NaN.
 
     What others carry does not fall: so long as velocities of the start, ``before``, do not close a row that was open,
     it may come as near as the surface, and carries nothing unless it would go further.
     """
+    share = options.position_share
     coasting = gap - share * options.h * (free - before)
     if gap <= 0.0 and min(coasting, coasting - options.h * before) > options.slop:
         return min(free - gap / (share * options.h), 0.0)
@@ -65,9 +66,9 @@ def awaited(gap: float, free: float, before: float, share: float, options: Optio
 
 
 @compiled
-def beginning(gap: float, free: float, before: float, share: float, options: Options) -> float:
+def beginning(gap: float, free: float, before: float, options: Options) -> float:
     """The gap at the start of a step that flew as ``unilateral`` says, to first order."""
-    return gap - options.h * (before + share * (free - before))
+    return gap - options.h * (before + options.position_share * (free - before))
 
 
 @compiled
@@ -104,7 +105,7 @@ def contact_targets(
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
         targets[c], height, _ = _target(problem, rows, c, 0.0)
         wanted[c] = height - half
-        began[c] = beginning(contacts.gaps[c], speed, before, contact_share(problem, c), options)
+        began[c] = beginning(contacts.gaps[c], speed, before, options)
         # the first order errs by centimetres where limbs whip; slow ones, as what is put into others, it knows well
         fast = abs(before) > options.restitution_threshold
         if began[c] < 0.0 and fast and not _overlapped(problem.earlier, contacts.keys[c], options.slop):
@@ -153,20 +154,19 @@ def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: flo
 def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float]:
     """The same. A contact comes to rest half the slop deep."""
     options, speed, before = problem.options, rows.speed[c, 0], rows.before[c] + change
-    share = contact_share(problem, c)
-    gap = problem.contacts.gaps[c] + share * options.h * change + 0.5 * options.slop
+    gap = problem.contacts.gaps[c] + options.position_share * options.h * change + 0.5 * options.slop
     bounces = min(before, speed) < -options.restitution_threshold
     restitution = problem.contacts.frictions[c, 4] if bounces else 0.0
     if restitution == 0.0 and rows.lasting[c] == 0.0:
-        near = awaited(gap, speed, before, share, options)
+        near = awaited(gap, speed, before, options)
         if not np.isnan(near):
             return near, np.nan, 0.0
-    target, height, lent = unilateral(gap, speed, (speed - before) / options.h, 0.0, restitution, share, options)
+    target, height, lent = unilateral(gap, speed, (speed - before) / options.h, 0.0, restitution, options)
     if height > 0.0 and not np.isnan(rows.forced[c]):
-        return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, share, options)
+        return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, options)
     if height > 0.0 and not np.isnan(rows.coasting[c]):  # what turning does to energy is ``give_back``'s
         mean = (speed - rows.coasting[c] - change) / options.h
-        target, height, lent = unilateral(gap, speed, mean, 0.0, restitution, share, options)
+        target, height, lent = unilateral(gap, speed, mean, 0.0, restitution, options)
     return target, height, lent
 
 
@@ -213,10 +213,10 @@ def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats, be
     for s in range(len(wanted)):
         if given.stops[s]:
             before = directed(given, s, problem.start_v)
-            mean, share = (lines.speed[s] - before) / options.h, problem.shares[given.slots[given.first[s]]]
-            lines.target[s], wanted[s], _ = unilateral(given.gaps[s], lines.speed[s], mean, 0.0, 0.0, share, options)
-            began[s] = beginning(given.gaps[s], lines.speed[s], before, share, options)
-            near = awaited(given.gaps[s], lines.speed[s], before, share, options)
+            mean = (lines.speed[s] - before) / options.h
+            lines.target[s], wanted[s], _ = unilateral(given.gaps[s], lines.speed[s], mean, 0.0, 0.0, options)
+            began[s] = beginning(given.gaps[s], lines.speed[s], before, options)
+            near = awaited(given.gaps[s], lines.speed[s], before, options)
             if not np.isnan(near) and not loops:
                 lines.target[s], wanted[s] = near, np.nan
         else:

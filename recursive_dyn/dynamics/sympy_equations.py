@@ -72,6 +72,7 @@ def symbols(model: Model) -> dict[str, list[Any]]:
         "v_middle": [f"{stem}{dot}_middle" for stem, dot in velocities],
         "wrenches": [],
         "dt": ["dt"],
+        "ahead": ["ahead"],
     }
     for segment, parts in _OF_BODIES.items():
         stems[segment] = [f"{_stem(body.name)}_{part}" for body in model.bodies for part in parts]

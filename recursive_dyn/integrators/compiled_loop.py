@@ -14,8 +14,8 @@ from recursive_dyn.codegen.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
 
 # the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, what a watched loop
-# has, the address of who is asked for forces, what steps took, then states
-BESIDE, BALANCE, ASKED, TRIED, TALLY, HEAD = 1, 4, 6, 8, 13, 18
+# has, the address of who is asked for forces, whether the rule is the one that holds, what steps took, then states
+BESIDE, BALANCE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 6, 7, 8, 13, 18
 # steps that were halved, how often, J that nothing explains, one more for who steps, and sweeps of implicit rules
 TALLY_SIZE, SWEPT = 5, 4
 _STATES = 9  # room for so many of them
@@ -52,6 +52,10 @@ class CompiledLoop:
         self._addresses = [ctypes.c_void_p(address(buffer)) for buffer in self.memory]
         self._native = jit.function(kernel.native, f"{kernel.entry}_run", 5 + arguments, hold_gil=False)
         self._spell = 1  # steps that machine code may take at a time
+
+    def hold(self) -> None:
+        """Step by the rule that holds dampers and springs, in loops that have it beside their own."""
+        self._work[RULE] = 1.0
 
     def ask(self, address: int) -> None:
         """Have a C function of a double asked before every evaluation, in loops that ask; 0: nobody."""

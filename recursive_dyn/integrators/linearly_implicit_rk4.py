@@ -3,15 +3,19 @@
     Q_i = q + h sum_j A_ij N(Q_j) u_j,   V_i = v + h sum_j A_ij k_j
     p_i = h sum_j<i G_ij k_j,   s_i = h sum_j<i G_ij u_j
     (M(Q_i) + g h D + g^2 h^2 K) k_i = tau - bias(Q_i, V_i) - D (V_i + p_i) - K (Q_i - rest + s_i + g h (V_i + p_i))
-    u_i = V_i + p_i + g h k_i where there is a spring, V_i elsewhere
+    u_i = V_i + p_i + d h k_i where there is a spring, V_i elsewhere
     q' = q + h sum_i b_i N(Q_i) u_i,   v' = v + h sum_i b_i k_i
 
 with force elements in tau, A, b of the classical method: a Rosenbrock-type method with an inexact Jacobian (Steihaug &
 Wolfbrandt 1979, An attempt to avoid exact Jacobian and nonlinear equations in the numerical solution of stiff
 differential equations; Hairer & Wanner 1996, Solving Ordinary Differential Equations II, IV.7). Without dampers D and
 springs K it is the classical method: fourth order; with them third. G is such that b.G 1 = 0, b.A G 1 = 0, b.G c = 0,
-b.G G 1 = 0, b.(c G 1) = 0, and that the stability function is 0 at infinity: stiff dampers and springs neither blow up
-nor ring. Constraints and numbers of length 1 are treated as by ``runge_kutta``.
+b.G G 1 = 0, b.(c G 1) = 0, and that the stability function is 0 at infinity, where d = g: stiff dampers and springs
+neither blow up nor ring. Constraints and numbers of length 1 are treated as by ``runge_kutta``.
+
+``held_rk4`` is the same method with g = 1, G = -A, d = 1/2: V_i + p_i = v and Q_i + s_i = q, so that dampers and
+springs pull all the step as backward Euler has them, v' = v + h k, q' = q + h (v + v') / 2 where the rest is linear,
+which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical method's.
 
 A step, or a part of one, of length h' is taken if its energy is explained,
 
@@ -24,6 +28,8 @@ have no energy. Where there are dampers or springs only a gain is unexplained: w
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -38,19 +44,31 @@ from recursive_dyn.integrators.integrator import (
     joint_forces,
     plain_positions,
 )
-from recursive_dyn.integrators.watched_loop import DEPTH, ENERGY, GAMMA, HALVINGS, REACH, ROUNDING, WEIGHTS, G, loop
+from recursive_dyn.integrators.watched_loop import (
+    DEPTH,
+    ENERGY,
+    HALVINGS,
+    HELD,
+    OWN,
+    REACH,
+    ROUNDING,
+    WEIGHTS,
+    Stages,
+    loop,
+)
 from recursive_dyn.recursion import energy, kinematics, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.drive_forces import drive_forces
 from recursive_dyn.recursion.element_forces import element_forces, element_power
 from recursive_dyn.spatial.algebra import dot
 
-_INPUTS = ("q", "v", "tau", "dt", "a_before", "v_before")
+_INPUTS = ("q", "v", "tau", "dt", "ahead", "a_before", "v_before")
 
 
 def _graph(c: Context) -> Outputs:
-    """A stage: (q-dot, k, u), and the power of tau and of elements without energy; a_before, v_before: p_i and s_i."""
-    tree, h = c.tree, c.input("dt")[0] * GAMMA
+    """A stage: (q-dot, k, u), and the power of tau and of elements without energy; dt, ahead: g h and d h; a_before,
+    v_before: p_i and s_i."""
+    tree, h, ahead = c.tree, c.input("dt")[0], c.input("ahead")[0]
     before, way = c.input("a_before"), c.input("v_before")
     forces = [t + e for t, e in zip(c.input("tau"), element_forces(tree), strict=True)]
     diagonal: list[Scalar] = [0.0] * c.model.nv
@@ -70,7 +88,7 @@ def _graph(c: Context) -> Outputs:
         power = power + dot(tree.v, array(drive_forces(tree, k, acting)))
     for place, s in c.model.plain_slots:
         if c.model.coordinates[s].stiffness:
-            u[s] = u[s] + before[s] + h * k[s]
+            u[s] = u[s] + before[s] + ahead * k[s]
             rates[place] = u[s]
     return [("q_rate", rates), ("k", k), ("u", u), ("power", [power])]
 
@@ -83,22 +101,25 @@ def _energies(c: Context) -> Outputs:
     return [("energies", [energy.kinetic_energy(tree), height, soft])]
 
 
-def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
+def _defined(
+    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
+) -> StatePair:
     """(q, v) after one step: the equations above, solved densely, halved where energy is not explained."""
-    return _part(equations, q, v, tau, h, 0, iter(range(HALVINGS)))
+    return _part(rule, equations, q, v, tau, h, 0, iter(range(HALVINGS)))
 
 
 def _part(
-    equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, depth: int, left: Iterator[int]
-) -> StatePair:
+    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, depth: int,
+    left: Iterator[int],
+) -> StatePair:  # fmt: skip
     """The step h, or one of its parts after so many halvings; left: those that are."""
-    q_end, v_end, work = _stages(equations, q, v, tau, h * 0.5**depth)
-    still = np.zeros(len(v))
-    before, after = (equations.call("stage_energies", *x, tau, [h], still, still) for x in ((q, v), (q_end, v_end)))
+    q_end, v_end, work = _stages(rule, equations, q, v, tau, h * 0.5**depth)
+    idle = tau, [h], [h], np.zeros(len(v)), np.zeros(len(v))
+    before, after = (equations.call("stage_energies", *x, *idle) for x in ((q, v), (q_end, v_end)))
     if explained(before, after, work, 0.5**depth) or depth == DEPTH or next(left, None) is None:
         return q_end, v_end
-    middle = _part(equations, q, v, tau, h, depth + 1, left)
-    return _part(equations, *middle, tau, h, depth + 1, left)
+    middle = _part(rule, equations, q, v, tau, h, depth + 1, left)
+    return _part(rule, equations, *middle, tau, h, depth + 1, left)
 
 
 def explained(before: np.ndarray, after: np.ndarray, work: np.ndarray | float, share: float = 1.0) -> np.ndarray:
@@ -110,15 +131,15 @@ def explained(before: np.ndarray, after: np.ndarray, work: np.ndarray | float, s
 
 
 def _stages(
-    equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
+    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """(q, v) after one step that is not watched, and the work of tau in it."""
     model, own = equations.model, joint_forces(equations.model)
-    D, K, gh = own.damping, own.stiffness, GAMMA * h
+    D, K, gh = own.damping, own.stiffness, rule.gamma * h
     k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), 0.0
     for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
         Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
-        before, way = h * G[i] @ k[:3], h * G[i] @ u[:3]
+        before, way = h * rule.before[i] @ k[:3], h * rule.before[i] @ u[:3]
         late = V + before
         stretched = plain_positions(model, Q) - own.rest + way + gh * late
         M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
@@ -127,7 +148,7 @@ def _stages(
         acting = elements(equations, Q, V)
         force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched
         k[i] = accelerations(M, force, C, wanted, given_accelerations(equations, Q, V))
-        u[i] = np.where(K != 0.0, late + gh * k[i], V)
+        u[i] = np.where(K != 0.0, late + rule.ahead * h * k[i], V)
         rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
         work += h / 6 * weight * (V @ tau + equations.call("element_power", Q, V)[()])
         if model.prescribed:
@@ -138,11 +159,11 @@ def _stages(
     return q, v, work
 
 
-INTEGRATOR = Integrator(
-    name="linearly_implicit_rk4",
+PRESSED = Integrator(
+    name="held_rk4",
     function="stage",
     graph=Function(
-        "q-dot, acceleration, springs' velocity, power of tau: a stage of the linearly implicit Runge-Kutta method.",
+        "q-dot, acceleration, springs' velocity, power of tau: a stage of the linearly implicit Runge-Kutta methods.",
         _INPUTS,
         lambda m: (m.nq + 2 * m.nv + 1,),
         _graph,
@@ -152,12 +173,11 @@ INTEGRATOR = Integrator(
         sums=1,
     ),
     loop=loop,
-    definition=definition,
-    order=3,
+    definition=partial(_defined, HELD),
+    held=True,
+    order=1,
     share=0.5,
     implicit=1.0,
-    pressed="semi_implicit_euler",
-    passing="variational_midpoint",
     beside=(
         "energies",
         Function(
@@ -170,3 +190,7 @@ INTEGRATOR = Integrator(
         ),
     ),
 )
+INTEGRATOR = replace(
+    PRESSED, name="linearly_implicit_rk4", definition=partial(_defined, OWN), held=False, order=3, pressed=PRESSED.name,
+    foreseen="semi_implicit_euler", passing="variational_midpoint",
+)  # fmt: skip

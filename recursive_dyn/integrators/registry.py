@@ -29,12 +29,18 @@ BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATOR
 
 DRIVEN_INTEGRATORS = {name: driven_rule(rule) for name, rule in INTEGRATORS.items()}
 _STEPPING = {rule.function: rule for rules in (INTEGRATORS, DRIVEN_INTEGRATORS) for rule in rules.values()}
+_BY_NAME = INTEGRATORS | {linearly_implicit_rk4.PRESSED.name: linearly_implicit_rk4.PRESSED}
 DEFAULT = linearly_implicit_rk4.INTEGRATOR.name  # what a simulation steps by unless it is told
 
 
 def stepping(function: str) -> Integrator | None:
     """The integrator, driven or not, whose loop belongs to a function, if there is one."""
     return _STEPPING.get(function)
+
+
+def rule(name: str) -> Integrator:
+    """An integrator, or one that others step by at times."""
+    return _BY_NAME[name]
 
 
 def find(name: Any) -> Integrator:

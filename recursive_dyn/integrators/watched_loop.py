@@ -1,4 +1,6 @@
-"""The compiled loop of the linearly implicit Runge-Kutta method: stages, the watch on energy, halves of steps.
+"""The compiled loop of the linearly implicit Runge-Kutta methods: stages, the watch on energy, halves of steps.
+
+It is one for both of them: the head of work says which coefficients its stages are made with.
 
 Parts of a step are counted in 2^-DEPTH of it. Behind a part that ends at n follows one of the largest power of two that
 divides n, which is what halving halves until all are taken amounts to.
@@ -6,12 +8,14 @@ divides n, which is what halving halves until all are taken amounts to.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from recursive_dyn.codegen.ir_text import copy, load, place
 from recursive_dyn.codegen.llvm import scalar_literal
 from recursive_dyn.codegen.sizes import Operand, Sizes
-from recursive_dyn.integrators.compiled_loop import BALANCE, BESIDE, HEAD, TALLY, TALLY_SIZE, TRIED
+from recursive_dyn.integrators.compiled_loop import BALANCE, BESIDE, HEAD, RULE, TALLY, TALLY_SIZE, TRIED
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     WITHIN,
@@ -25,13 +29,24 @@ from recursive_dyn.integrators.runge_kutta import UNITS
 
 REACH = (0.5, 0.5, 1.0)  # of the step, from its start to the second, third and fourth stage
 WEIGHTS = (1.0, 2.0, 2.0, 1.0)  # sixths
-GAMMA = 0.225
-G = np.array([  # below a diagonal of GAMMA
+
+
+@dataclass(frozen=True)
+class Stages:
+    """g; ahead: d; before (4, 3): G, what is below its diagonal."""
+
+    gamma: float
+    ahead: float
+    before: np.ndarray
+
+
+OWN = Stages(0.225, 0.225, np.array([
     [0.0, 0.0, 0.0],
     [-0.19601325563994536, 0.0, 0.0],
     [0.17742207830052237, -0.656408822460577, 0.0],
     [0.0371823550788461, 0.10110658798922738, -0.13828894306807343],
-])  # fmt: skip
+]))  # fmt: skip
+HELD = Stages(1.0, 0.5, -np.eye(4, 3, -1) * [0.5, 0.5, 1.0])
 ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
 ROUNDING = 1e-12  # of the energies that a balance is made of
 DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
@@ -79,9 +94,10 @@ accept:
 def _memory(sizes: Sizes) -> str:
     """Names of what a step works with."""
     places: list[tuple[str, str, Operand]] = [
-        ("v", "%in", sizes.nq), ("forces", "%v", sizes.nv), ("dt", "%forces", sizes.nv), ("a_before", "%dt", 1),
-        ("v_before", "%a_before", sizes.nv), ("k", "%out", sizes.nq), ("u", "%out", sizes.state),
-        ("power", "%u", sizes.nv), ("before", "%work", BALANCE), ("tally", "%work", TALLY), ("tried", "%work", TRIED),
+        ("v", "%in", sizes.nq), ("forces", "%v", sizes.nv), ("dt", "%forces", sizes.nv), ("ahead", "%dt", 1),
+        ("a_before", "%ahead", 1), ("v_before", "%a_before", sizes.nv), ("k", "%out", sizes.nq),
+        ("u", "%out", sizes.state), ("power", "%u", sizes.nv), ("before", "%work", BALANCE),
+        ("tally", "%work", TALLY), ("tried", "%work", TRIED),
         ("start", "%work", HEAD), ("x0", "%start", sizes.state), ("sum", "%x0", sizes.state),
         ("k0", "%sum", sizes.state), ("k1", "%k0", sizes.nv), ("k2", "%k1", sizes.nv),
         ("u0", "%k2", sizes.nv), ("u1", "%u0", sizes.nv), ("u2", "%u1", sizes.nv),
@@ -91,9 +107,18 @@ def _memory(sizes: Sizes) -> str:
         [
             *(place(name, "double", base, index) for name, base, index in places),
             load("whole", "double", "%work", 0),
+            load("rule", "double", "%work", RULE),
+            "  %held = fcmp one double %rule, 0.0",
+            _either("gamma", OWN.gamma, HELD.gamma),
+            _either("beyond", OWN.ahead, HELD.ahead),
             *watch,
         ]
     )
+
+
+def _either(name: str, own: float, held: float) -> str:
+    """A coefficient of the rule that steps go by."""
+    return f"  %{name} = select i1 %held, double {scalar_literal(float(held))}, double {scalar_literal(float(own))}"
 
 
 def _part(entry: str, sizes: Sizes) -> str:
@@ -107,7 +132,10 @@ def _part(entry: str, sizes: Sizes) -> str:
   %behind = uitofp i64 %at to double
   %done_share = fmul double %behind, {scalar_literal(1.0 / _FINEST)}
   %since = fmul double %whole, %done_share
-  store double %h, ptr %dt
+  %gh = fmul double %h, %gamma
+  store double %gh, ptr %dt
+  %dh = fmul double %h, %beyond
+  store double %dh, ptr %ahead
 {copy("%x0", "%in", sizes.state)}
 {chr(10).join(_stage(entry, sizes, stage) for stage in range(4))}
   %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
@@ -124,7 +152,8 @@ def _stage(entry: str, sizes: Sizes, stage: int) -> str:
     for target, source in (("a_before", "k"), ("v_before", "u")):
         for j in range(max(stage, 1)):
             weight = f"%{target}{stage}{j}"
-            lines.append(f"""  {weight} = fmul double %h, {scalar_literal(float(G[stage, j]))}
+            lines.append(f"""{_either(f"{target}{stage}{j}.share", OWN.before[stage, j], HELD.before[stage, j])}
+  {weight} = fmul double %h, {weight}.share
   call void @accumulate(ptr %{target}, ptr %{source}{j}, double {weight}, i64 {min(j, 1)}, i64 {sizes.nv})""")
     weight = scalar_literal(WEIGHTS[stage])
     lines.append(f"""  %when{stage} = fadd double %since, {f"%reach{stage - 1}" if stage else "0.0"}

@@ -104,10 +104,10 @@ def actuation(dynamics: Dynamics, motors: MotorArrays) -> Actuation:
 
 @compiled
 def aim(
-    it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, shares: Floats, parameters: Floats
+    it: Actuation, q: Floats, v: Floats, earlier: Floats, base: int, h: float, share: float, parameters: Floats
 ) -> int:
     """Motors at the flight's end q, v: how many. earlier: impulses of the last step's rows, motors from ``base`` on;
-    shares (nv,): of the step by which positions follow changes of velocities."""
+    share: of the step by which positions follow changes of velocities."""
     m = it.motors
     n = m.size[0]
     for k in range(n):
@@ -121,7 +121,7 @@ def aim(
         _aim_in_charts(it, q, v, parameters)
     for k in range(n):
         lag, damping = m.velocity[k] - it.speed[k], h * m.kd[k] + m.rigid[k]
-        way = it.impulse[k] + (1.0 - shares[m.slots[k]]) * h * lag
+        way = it.impulse[k] + (1.0 - share) * h * lag
         it.stiffness[k] = damping + h * h * m.kp[k]
         it.impulse[k] = h * m.kp[k] * way + damping * lag
         it.bound[k] = h * m.forces[k]

@@ -54,6 +54,8 @@ class Engine(NamedTuple):
         """That of a rule; prefix: of its functions' names."""
         beside = None if rule.beside is None else dynamics.kernel(prefix + rule.beside_name)
         loop = CompiledLoop(dynamics.kernel(prefix + rule.function), dynamics.nq + dynamics.nv, 3, beside)
+        if rule.held:
+            loop.hold()
         own = loop.inputs
         others = own.get("dt"), own.get("v_middle"), own.get(PUSHES)
         return Engine(loop, own["q"], own["v"], own["tau"], own["parameters"], *others)

@@ -15,7 +15,7 @@ from recursive_dyn.codegen.loops.intrinsics import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.integrators.compiled_loop import CODE
+from recursive_dyn.integrators.compiled_loop import CODE, TALLY, TALLY_SIZE
 from recursive_dyn.integrators.driven import DRIVEN
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
@@ -49,6 +49,14 @@ def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Float
     return DONE
 
 
+@compiled
+def move_tally(source: FlightArrays, target: FlightArrays) -> None:
+    """Let what one loop had to do count as what another one had."""
+    for i in range(TALLY, TALLY + TALLY_SIZE):
+        target.work[i] += source.work[i]
+        source.work[i] = 0.0
+
+
 class Flight:
     """One integrator over one dynamics, at the dynamics' present parameters.
 
@@ -59,13 +67,13 @@ class Flight:
     """
 
     def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
-        rule = registry.find(integrator)
+        rule = registry.rule(integrator)
         rule.check(dynamics.model)
         self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
         self._plain = Engine.of(dynamics, rule)
         self._take(self._plain)
         self._driving: DrivenEngine | None = None
-        self._pressed: Flight | None = None
+        self._others: dict[str, Flight] = {}
         self.implicit = False
         self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
         self.lawful = False
@@ -94,13 +102,21 @@ class Flight:
 
     @property
     def pressed(self) -> Flight:
-        """The flight of trees that are pressed: by the rule that this one's names, under the same pushes and under what
-        a law gave at the step's start."""
-        if self._pressed is None:
-            self._pressed = Flight(self._dynamics, self._rule.pressed)
+        """That of trees that are pressed."""
+        return self._by(self._rule.pressed)
+
+    @property
+    def foreseen(self) -> Flight:
+        """That of steps whose forces foresee their end."""
+        return self._by(self._rule.foreseen)
+
+    def _by(self, rule: str) -> Flight:
+        """By another rule, under the same pushes and under what a law gave at the step's start."""
+        if rule not in self._others:
+            other = self._others[rule] = Flight(self._dynamics, rule)
             if self.driven and (pushes := self.driving().engine.pushes) is not None:
-                self._pressed.drive(pushes, self._acting)
-        return self._pressed
+                other.drive(pushes, self._acting)
+        return self._others[rule]
 
     @property
     def staged(self) -> bool:
@@ -132,13 +148,13 @@ class Flight:
         self.asked[:] = 0 if law is None or tau is None else tau != 0.0
         self.lawful = self.lawful or law is not None
         self._go_on_by(driving.engine)
-        if self._pressed is not None:
-            self._pressed.drive(pushes, acting)
+        for other in self._others.values():
+            other.drive(pushes, acting)
 
     def foresee(self, implicit: bool) -> None:
         """implicit: whether forces of the steps that follow are such as lead to the end of a step of backward Euler,
-        which are taken by the rule for what is pressed, all of them."""
-        self.implicit = implicit and bool(self._rule.pressed)
+        which are taken by the rule for such, all of them."""
+        self.implicit = implicit and bool(self._rule.foreseen)
 
     def drive_nothing(self) -> None:
         """Let nothing act but tau."""
@@ -147,8 +163,8 @@ class Flight:
         self._acting[:] = 0
         self.asked[:] = 0
         self._go_on_by(self._plain)
-        if self._pressed is not None:
-            self._pressed.drive_nothing()
+        for other in self._others.values():
+            other.drive_nothing()
 
     def _go_on_by(self, engine: Engine) -> None:
         engine.loop.tally[:] = self.tally
@@ -169,7 +185,7 @@ class Flight:
         in that message. Whatever is raised, interrupts included, q and v are then as they were.
         """
         if self.implicit:
-            return self.pressed.advance(q, v, tau, h, count, time, limits)
+            return self.foreseen.advance(q, v, tau, h, count, time, limits)
         done, code = self._flown(q, v, tau, h, count, self.limited if limits else 0)
         if self._driving is not None and self._driving.error is not None:
             raise self._driving.error

@@ -19,12 +19,12 @@ from recursive_dyn.dynamics.program_calls import all_finite, evaluated
 from recursive_dyn.simulation.actuation import aim, exceeded, told
 from recursive_dyn.simulation.coordinate_rows import active_rows, first_motor, first_rows, passed
 from recursive_dyn.simulation.falling_asleep import fell_asleep, keep_contacts
-from recursive_dyn.simulation.flight import DONE, LOST, flown
+from recursive_dyn.simulation.flight import DONE, LOST, flown, move_tally
 from recursive_dyn.simulation.impulses import moved, swinging
 from recursive_dyn.simulation.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.momentum import located, remembered, settled, started
 from recursive_dyn.simulation.present import seen
-from recursive_dyn.simulation.pressed import note_pressed, only_pressed, pressed_before, put_in, share_out
+from recursive_dyn.simulation.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.sleeping import WOKEN, is_asleep, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.touches import Touches, note
@@ -77,21 +77,20 @@ def _flown(s: StepArrays) -> int:
     """The flight of all trees, each by its rule."""
     it, before = s.pressed, s.kept.pressed
     count = pressed_before(it, before)
-    share_out(it, before, True)
     if only_pressed(it, count):
         code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
+        move_tally(s.other, s.flight)
     elif count > 0:
         it.q[:] = s.q
         it.v[:] = s.v
         code = flown(s.other, it.q, it.v, s.tau, s.parameters, s.settings[0])
+        move_tally(s.other, s.flight)
         if code == DONE:
             code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
         if code == DONE:
             put_in(it, before, s.q, s.v)
     else:
         code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
-    if code != DONE:  # with more care all trees fly by one rule
-        share_out(it, before, False)
     return code
 
 
@@ -139,7 +138,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
-    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.pressed.shares, s.parameters)
+    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
     note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
@@ -176,7 +175,7 @@ def _problem(
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
         layout, it.factors.outputs, s.v, s.start_v, swing, s.sources.motors.push,
-        s.pressed.shares, s.frames, s.lone, contacts,
+        s.frames, s.lone, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),

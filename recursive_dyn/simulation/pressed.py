@@ -4,8 +4,9 @@ Impulses act at a step's end, and joints answer them as backward Euler does, by 
 order made of springs and dampers before that is another answer: sin z for z / (1 + z^2), z = h sqrt(K / M), and feet on
 such springs would never come to rest; 1 - exp(-z) for z / (1 + z), z = h D / M, and a joint would press on its stop
 with up to 1.2 times the force it has. A law that is asked at stages would meet bodies that fall there, where at the
-end they are held. So such a tree flies by the rule that answers as impulses are answered, under the forces of the
-step's start, while contacts, limits, motors or dry friction press on it, and by the integrator's own while it is free.
+end they are held. So such a tree flies by the rule that answers as impulses are answered, ``held_rk4``, under what a
+law gave at the step's start, while contacts, limits, motors or dry friction press on it, and by the integrator's own
+while it is free. Both are watched for energy.
 """
 
 from __future__ import annotations
@@ -25,11 +26,10 @@ _LASTS = 8.0  # steps after the last one in which something pressed: feet that c
 class PressedTrees(NamedTuple):
     """The trees (g of them) that may count as pressed: first (g + 1,), slots in v, first_place (g + 1,), places in q;
     others (1,): how many trees there are besides. springs (g,): whether joints of theirs have springs or dampers; asked
-    (nv,): 1 for slots that a law drives. own, other: share of the step by which positions follow velocities that
-    impulses change, of the integrator and of the rule for what is pressed.
+    (nv,): 1 for slots that a law drives.
 
     left (nv,): steps for which each coordinate's tree counts as pressed, as this one leaves it; lasts: how many these
-    are; shares (nv,): as this step flies. q, v: room.
+    are. q, v: room.
     """
 
     first: Integers
@@ -39,11 +39,8 @@ class PressedTrees(NamedTuple):
     others: Integers
     springs: Integers
     asked: Integers
-    own: float
-    other: float
     lasts: float
     left: Floats
-    shares: Floats
     q: Floats
     v: Floats
 
@@ -71,8 +68,6 @@ def pressed_trees(
     groups: np.ndarray,
     sprung: np.ndarray,
     asked: np.ndarray,
-    own: float,
-    other: float,
 ) -> PressedTrees:
     """Of these groups of a model's coordinates, of which those in ``sprung`` have springs or dampers."""
     springs = np.isin(groups, sprung).astype(np.int64)
@@ -82,8 +77,8 @@ def pressed_trees(
     return PressedTrees(
         np.array([0, *map(len, slots)]).cumsum(), np.concatenate([none, *slots]),
         np.array([0, *map(len, places)]).cumsum(), np.concatenate([none, *places]),
-        np.array([layout.groups - len(groups)]), springs, asked, own, other,
-        _LASTS, np.zeros(model.nv), np.full(model.nv, own), np.zeros(model.nq), np.zeros(model.nv),
+        np.array([layout.groups - len(groups)]), springs, asked,
+        _LASTS, np.zeros(model.nv), np.zeros(model.nq), np.zeros(model.nv),
     )  # fmt: skip
 
 
@@ -113,16 +108,6 @@ def pressed_before(it: PressedTrees, before: Floats) -> int:
 def only_pressed(it: PressedTrees, count: int) -> bool:
     """Whether so many pressed trees are all there are."""
     return count > 0 and count == len(it.first) - 1 and it.others[0] == 0
-
-
-@compiled
-def share_out(it: PressedTrees, before: Floats, apart: bool) -> None:
-    """The shares of this step; apart: whether trees that were pressed fly by their rule."""
-    it.shares[:] = it.own
-    for g in range(len(it.first) - 1):
-        if apart and before[it.slots[it.first[g]]] > 0.0:
-            for i in range(it.first[g], it.first[g + 1]):
-                it.shares[it.slots[i]] = it.other
 
 
 @compiled

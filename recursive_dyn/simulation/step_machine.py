@@ -58,7 +58,7 @@ class StepMachine:
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
-        self._share, self._implicit, self._pressed = rule.share, rule.implicit, rule.pressed
+        self._share, self._implicit, self._foreseen = rule.share, rule.implicit, rule.foreseen
         self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
         trees, self._layout = floating_trees(dynamics), layout(model)
@@ -73,7 +73,6 @@ class StepMachine:
         if rule.pressed:
             groups, sprung = watched(model, self._layout, self.lawful)
         self._apart = len(groups) > 0
-        other = registry.find(rule.pressed) if self._apart else rule
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
             np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(11),
@@ -82,7 +81,7 @@ class StepMachine:
             lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
             room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
-            pressed_trees(model, self._layout, groups, sprung, flight.asked, rule.share, other.share), noted,
+            pressed_trees(model, self._layout, groups, sprung, flight.asked), noted,
             sleepers(model, self._layout, trees.slots, row_slots(model)) if sleepy else no_sleepers(),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
@@ -118,7 +117,7 @@ class StepMachine:
         if self._lively:
             self._pull()
         s = settings
-        share = registry.find(self._pressed).share if self._flight.implicit else self._share
+        share = registry.rule(self._foreseen).share if self._flight.implicit else self._share
         options = (
             h, share, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations,
             s.microseconds,
@@ -174,11 +173,11 @@ class StepMachine:
         key = flight.driven, flight.implicit
         if key not in self._flies:
             arrays = self.arrays._replace(flight=flight.present_arrays)
-            if self._apart or flight.implicit:
+            if self._apart:
                 arrays = arrays._replace(other=flight.pressed.present_arrays)
-            if flight.implicit:  # all trees fly as those that are pressed
-                own = registry.find(self._pressed).share
-                arrays = arrays._replace(flight=arrays.other, pressed=arrays.pressed._replace(own=own, other=own))
+            if flight.implicit:
+                other = flight.foreseen.present_arrays
+                arrays = arrays._replace(flight=other, other=other)
             self._flies[key] = fly.bind(arrays, arena=self.arena)
         return self._flies[key]
 

@@ -53,13 +53,13 @@ def test_what_rocks_keeps_its_amplitude(name, friction, integrator, step):
     assert max(tilts) == pytest.approx(RELEASED, rel=within)
 
 
-def loaded(what: str, friction: float) -> Scene:
+def loaded(what: str, friction: float, **settings: float) -> Scene:
     """The ball, tilted, with something hung on a hinge through its centre of mass."""
     axes, center = ROCKERS["ball"]
     scene = on_a_plane(axes, center, 0.003 * np.eye(3), rd.pose(rpy=(0, RELEASED, 0))[:3, :3], friction)
     mass, low, moment = {"feather": (1e-6, 0.0, 1e-8), "wheel": (0.2, 0.0, 1e-4), "bob": (0.1, -0.03, 1e-5)}[what]
     hung = Body(what, mass=mass, center_of_mass=(0, 0, low), inertia=moment * np.eye(3))
-    scene["body"].attach(hung, joints.revolute("y"))
+    scene["body"].attach(hung, joints.revolute("y", **settings))
     return scene
 
 
@@ -76,6 +76,24 @@ def test_what_rocks_with_more_hung_on_it_keeps_its_amplitude(what, friction, int
         for _ in range(round(1 / h)):
             m.step()
             tilts.append(np.arccos(m.sim.frames()[0][0, 2, 2]))
+    assert max(tilts) == pytest.approx(RELEASED, rel=within)
+
+
+@pytest.mark.parametrize("h, within", [(1 / 60, 0.05), (1 / 240, 0.01)])
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+@pytest.mark.parametrize("what, spring", [("feather", 1e-8), ("wheel", 1e-9)])
+@pytest.mark.parametrize("kind", ["stiffness", "damping", "law"])
+def test_what_springs_and_dampers_do_is_all_that_they_change(what, spring, kind, friction, h, within):
+    """The same by the default, with a spring or damper that is next to nothing, or a law that asks for as little."""
+    with mirror(loaded(what, friction, **({} if kind == "law" else {kind: spring})), h, "linearly_implicit_rk4") as m:
+        if kind == "law":
+            m.sim.control = lambda q, v, t: np.array([*np.zeros(6), 1e-12])
+        tilts = []
+        m.step(round(7 / h))
+        for _ in range(round(1 / h)):
+            m.step()
+            tilts.append(np.arccos(m.sim.frames()[0][0, 2, 2]))
+        assert (m.sim.report.steps_pressed == round(8 / h) - 1) or kind == "law"
     assert max(tilts) == pytest.approx(RELEASED, rel=within)
 
 

@@ -14,7 +14,7 @@ from joint_cases import MOVING
 from trees import assert_close, mechanism, random_body, random_scene, single
 
 from recursive_dyn.dynamics.derivatives.tangents import velocities_of
-from recursive_dyn.integrators.watched_loop import REACH, WEIGHTS, G
+from recursive_dyn.integrators.watched_loop import OWN, REACH, WEIGHTS
 from scene import Body, Scene, joints
 
 INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint", "linearly_implicit_rk4", "variational_midpoint")
@@ -58,9 +58,10 @@ def linearly_implicit(d, x, run):
     nq, end, h = d.nq, d.nq + d.nv, x["dt"]
     start = np.concatenate([x["q"], x["v"]], axis=1)
     stages, state, way = [], start, 0.0
-    for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, G, strict=True):
+    for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, OWN.before, strict=True):
         before = sum((h * g * k for g, k in zip(row, stages, strict=False)), np.zeros((len(h), end + d.nv)))
         given = {"q": state[:, :nq], "v": state[:, nq:], "a_before": before[:, nq:end], "v_before": before[:, end:]}
+        given |= dict.fromkeys(("dt", "ahead"), OWN.gamma * h)
         stages.append(run("stage", x | given)[:, :-1])
         way, state = way + weight / 6 * stages[-1][:, :end], start + reach * h * stages[-1][:, :end]
     result = start + h * way

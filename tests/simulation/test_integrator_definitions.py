@@ -13,14 +13,16 @@ from trees import assert_close, mechanism
 
 import recursive_dyn as rd
 from recursive_dyn.integrators.integrator import in_time
-from recursive_dyn.integrators.registry import INTEGRATORS
+from recursive_dyn.integrators.registry import INTEGRATORS, rule
 from recursive_dyn.simulation.flight import Flight
 from scene import Body, Scene, joints
 
 H = 2e-3
+RULES = (*INTEGRATORS, "held_rk4")
 ROUNDING = {
     "semi_implicit_euler": 1e-14,
     "linearly_implicit_rk4": 1e-13,
+    "held_rk4": 1e-13,
     "implicit_midpoint": 1e-12,
     "variational_midpoint": 1e-11,  # its momenta are differences of places, of 1 m, over a step of 2 ms
 }
@@ -78,14 +80,14 @@ def flown(d, integrator, q, v, tau, count):
 
 
 @pytest.mark.parametrize("name", [*TREES, "constraints", "constraints of positions", "prescribed"])
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", RULES)
 def test_a_compiled_step_is_the_definitions_step(integrator, name):
     """At each of the states of a motion."""
-    if name == "constraints" and INTEGRATORS[integrator].holonomic:
+    if name == "constraints" and rule(integrator).holonomic:
         pytest.skip("takes none between velocities")
     d, q, v, tau = start(name)
     for _ in range(60):
-        expected = INTEGRATORS[integrator].definition(d, q, v, tau, H)
+        expected = rule(integrator).definition(d, q, v, tau, H)
         expected = in_time(d, *expected)
         q, v = flown(d, integrator, q, v, tau, 1)
         if integrator == "rk4":
@@ -97,16 +99,29 @@ def test_a_compiled_step_is_the_definitions_step(integrator, name):
 
 
 @pytest.mark.parametrize("name", TREES)
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", RULES)
 def test_a_long_compiled_run_is_the_definition_again_and_again(integrator, name):
     """Roundings of 300 steps, carried along by 0.6 s of a motion of a few radians per second."""
     d, q, v, tau = start(name)
     end = flown(d, integrator, q, v, tau, 300)
     for _ in range(300):
-        q, v = INTEGRATORS[integrator].definition(d, q, v, tau, H)
+        q, v = rule(integrator).definition(d, q, v, tau, H)
     tolerance = {"rk4": 0.0, "variational_midpoint": 1e-10}.get(integrator, 1e-11)
     assert_close(end[0], q, tolerance)
     assert_close(end[1], v, tolerance)
+
+
+@pytest.mark.parametrize("stiffness, damping", [(3.0, 0.1), (1e4, 0.0), (0.0, 1e3), (1e6, 1e6)])
+def test_springs_of_the_rule_for_what_is_pressed_are_as_backward_euler_has_them(stiffness, damping):
+    """A wheel: (I + h d + h^2 k) v' = I v - h k q, with which impulses at the end of the step agree."""
+    scene, inertia = Scene(gravity=(0, 0, 0)), 0.3
+    wheel = Body("wheel", mass=1.0, inertia=inertia * np.eye(3))
+    scene.world.attach(wheel, joints.revolute("y", stiffness=stiffness, damping=damping))
+    q, v = np.array([0.2]), np.array([-1.5])
+    end = flown(scene.compile(), "held_rk4", q, v, np.zeros(1), 1)
+    after = (inertia * v - H * stiffness * q) / (inertia + H * damping + H * H * stiffness)
+    assert_close(end[1], after, 1e-13)
+    assert_close(end[0], q + H * (v + after) / 2, 1e-13)
 
 
 def test_the_definition_sees_parameters():
@@ -120,7 +135,7 @@ def test_the_definition_sees_parameters():
     d.parameters["m"] = 2.5
     q, v, tau = d.neutral(), np.linspace(-2.0, 3.0, d.nv), np.zeros(d.nv)
     for integrator in ("semi_implicit_euler", "implicit_midpoint"):
-        expected = INTEGRATORS[integrator].definition(d, q, v, tau, H)
+        expected = rule(integrator).definition(d, q, v, tau, H)
         end = flown(d, integrator, q, v, tau, 1)
         assert_close(end[0], expected[0], ROUNDING[integrator])
         assert_close(end[1], expected[1], ROUNDING[integrator])

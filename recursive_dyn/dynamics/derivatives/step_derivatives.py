@@ -16,7 +16,7 @@ from recursive_dyn.dynamics.projection import approach
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.linearly_implicit_rk4 import explained
-from recursive_dyn.integrators.watched_loop import DEPTH, HALVINGS, REACH, WEIGHTS, G
+from recursive_dyn.integrators.watched_loop import DEPTH, HALVINGS, OWN, REACH, WEIGHTS
 
 Array = np.ndarray
 _SWEEPS, _CONVERGED = 100, 1e-26  # of the implicit midpoint rule, as a squared relative change
@@ -136,10 +136,11 @@ class StepDerivatives:
         x, dx = moved.x, moved.start
         whole, d_whole, work = np.zeros(1), np.zeros(1), np.zeros(1)
         stages: list[tuple[Array, Array]] = []
-        for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, G, strict=True):
+        within = OWN.gamma * moved.h, OWN.gamma * moved.longer  # as far as its own acceleration counts in a stage
+        for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, OWN.before, strict=True):
             before, d_before = moved.before(stages, row[: len(stages)])
             parts = [(before[..., i : i + nv], d_before[..., i : i + nv]) for i in (nq, end)]
-            k, dk = moved.along("stage", x, dx, [(moved.h, moved.longer), *parts])
+            k, dk = moved.along("stage", x, dx, [within, within, *parts])
             stages.append((k[..., :-1], dk[..., :-1]))
             whole, d_whole = whole + weight * k[..., :end], d_whole + weight * dk[..., :end]
             work = work + weight / 6.0 * k[..., -1:]
@@ -151,7 +152,7 @@ class StepDerivatives:
         """Whether the watch on energy takes shares of steps to q, v with this work (..., 1)."""
         nq, nothing = self._it.model.nq, np.zeros(self._it.model.nv)
         before, after = (
-            self._it.call("stage_energies", *state, moved.tau, moved.h, nothing, nothing)
+            self._it.call("stage_energies", *state, moved.tau, moved.h, moved.h, nothing, nothing)
             for state in ((moved.x[..., :nq], moved.x[..., nq:]), (q, v))
         )
         return explained(before, after, work[..., 0], share)

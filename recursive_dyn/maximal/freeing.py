@@ -34,11 +34,13 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
     """The model of the same bodies in which every one that a joint moves is free: a forest of single links.
 
     Link i is link i of ``reduced``, in the frame of the body that its joint moves; places 7 i to 7 i + 6 of q are its
-    position and quaternion, slots 6 i to 6 i + 5 of v its twist. What is fixed to another body stays so.
+    position and quaternion, slots 6 i to 6 i + 5 of v its twist. What is fixed to another body stays so. Of ``forces``
+    it has those between bodies.
     """
     if reduced.prescribed:
         raise ModelError('maximal coordinates take no scene.time; compile with method="recursive"')
-    _check_elements(reduced, forces)
+    joints = {name for c in reduced.coordinates for name in (c.name, rate_name(c.name))}
+    between = [e for e in forces if joints.isdisjoint(names_in(e.scalars))]  # those of joints: see joint_elements
     freed: dict[BodySpec | None, BodySpec | None] = {None: None}
     for spec, body in zip(specs, reduced.bodies, strict=True):
         free = (free_joint(), _COORDINATES) if body.jointed else (spec.joint, spec.coordinates)
@@ -54,19 +56,6 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
         )
     try:
         own = [spec for spec in freed.values() if spec is not None]
-        return build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), forces)
+        return build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), between)
     except ModelError as error:
         raise ModelError(f"maximal coordinates: {error}") from None
-
-
-def _check_elements(reduced: Model, forces: Sequence[ElementSpec]) -> None:
-    """ModelError for a force element of joint coordinates, of which free bodies have none."""
-    known = {name for c in reduced.coordinates for name in (c.name, rate_name(c.name))}
-    for element in forces:
-        for name in names_in(element.scalars):
-            if name in known:
-                raise ModelError(
-                    f"maximal coordinates: force element '{element.name}' is of '{name}', and bodies by themselves have"
-                    " no joint coordinates; write it by their positions and velocities, give the joint stiffness and"
-                    " damping, or compile with method='recursive'"
-                )

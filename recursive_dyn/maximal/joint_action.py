@@ -76,9 +76,9 @@ class JointAction:
         rows = d.joint_rows(q, v, self.near)
         self.coordinates[:] = rows.q
         twists, inertias = v.reshape(-1, 6), d.inertias
-        explicit = np.zeros_like(twists)
+        explicit = d.element_forces(rows, q, v).reshape(-1, 6)
         if d.method == PENALTY and not self.implicit:
-            explicit = rows.forces(d.joints, d.spring_forces(rows, twists, h) + passive_rows(d, rows))
+            explicit += rows.forces(d.joints, d.spring_forces(rows, twists, h) + passive_rows(d, rows))
         a = d.free_accelerations(q, v, tau + explicit.reshape(-1)).reshape(-1, 6)
         turned = np.zeros_like(twists)  # what twists in the axes of the step's start have more than their components
         turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])

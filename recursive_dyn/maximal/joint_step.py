@@ -22,6 +22,7 @@ from recursive_dyn.maximal.held_arrays import HeldMemory, held_rows
 from recursive_dyn.maximal.held_joints import CoordinateDrives, HeldJoints
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_action import DISPLACEMENTS, EXPLICIT, IMPLICIT, MET, SMALL, JointAction
+from recursive_dyn.maximal.joint_elements import ElementCall, pushed
 from recursive_dyn.maximal.joint_landing import displaced
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.row_arrays import KindCalls, LoopCall, RowArrays, placed, rows_at
@@ -35,7 +36,8 @@ FOUND, AWAY, LOST = range(3)  # what joints said: one is not where it was expect
 
 
 class BodyArrays(NamedTuple):
-    """Of n bodies. q, v, tau, parameters: state, forces on them, the scene's parameters; settings (2,): h, the share of
+    """Of n bodies. q, v, tau, pushes, parameters: state, forces on them, those of elements of joints' coordinates, the
+    scene's parameters; settings (2,): h, the share of
     C that is taken back; inertias, inverses (n, 6, 6); free (n + 1, 6): twists as if there were no joints, straight
     (n + 1, 6): rates of twists that nothing acts on, change (n, 6): of twists, forces (n + 1, 6): what joints do;
     elements, accelerations: programs of force elements and of free bodies."""
@@ -43,6 +45,7 @@ class BodyArrays(NamedTuple):
     q: Floats
     v: Floats
     tau: Floats
+    pushes: Floats
     parameters: Floats
     settings: Floats
     inertias: Blocks
@@ -130,14 +133,15 @@ class _Memory:
         free, straight, forces = np.zeros((3, n + 1, 6))
         elements = program_call(dynamics, "passive_forces") if dynamics.model.forces else NO_PROGRAM
         self.bodies = BodyArrays(
-            np.zeros(dynamics.nq), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
+            np.zeros(dynamics.nq), np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
             dynamics.parameters.values_array.copy(),
             np.zeros(2), inertias, inverses, free, straight, np.zeros((n, 6)), forces, elements,
             program_call(dynamics, "forward_dynamics"),
         )  # fmt: skip
+        self.acting = dynamics.elements.arrays(rows)
         given = rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies
         self.at_rows = rows_of_state.bind(*given)
-        self.over_step = over_step.bind(*given, rows.solving, arena=self.at_rows.arena)
+        self.over_step = over_step.bind(*given, rows.solving, self.acting, arena=self.at_rows.arena)
         assemblies = dynamics.joints.assemblies
         self.landing = landing.bind(*given, rows.solving, assemblies, arena=self.at_rows.arena)
         self._inertias: Array | None = None
@@ -150,6 +154,7 @@ class _Memory:
         self.bodies.parameters[:] = self.dynamics.parameters.values_array
         inertias = self.dynamics.inertias
         if inertias is not self._inertias:
+            self.dynamics.elements.parametrize(self.acting, self.dynamics)
             self.bodies.inertias[:], self._inertias = inertias, inertias
             if self.dynamics.method == PENALTY:  # whose explicit springs push bodies
                 self.bodies.inverses[:] = np.linalg.inv(inertias)
@@ -167,8 +172,9 @@ def rows_of_state(kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArr
 
 @compiled
 def over_step(
-    kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations
-) -> int:
+    kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
+    acting: ElementCall,
+) -> int:  # fmt: skip
     """Forces of the joints over a step from the state."""
     h, n = on.settings[0], len(on.change)
     placed(it, on.q, on.v)
@@ -179,6 +185,11 @@ def over_step(
             return LOST
         for k in range(len(on.tau)):
             on.tau[k] += on.elements.outputs[k]
+    on.pushes[:] = 0.0
+    if not pushed(acting, it, on.pushes, on.parameters):
+        return LOST
+    for k in range(len(on.tau)):
+        on.tau[k] += on.pushes[k]
     if not evaluated(on.accelerations, on.q, on.v, on.tau, on.parameters):
         return LOST
     on.forces[:] = 0.0
@@ -195,6 +206,8 @@ def over_step(
         for i in range(n):
             _push(on, i, 1.0 / h)
     for i in range(n):
+        for k in range(6):
+            on.forces[i, k] += on.pushes[6 * i + k]
         if not all_finite(on.forces[i]):
             return LOST
     return FOUND

@@ -9,7 +9,6 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
-from recursive_dyn.integrators.integrator import numbers
 from recursive_dyn.maximal.joint_evaluator import JointEvaluator
 from recursive_dyn.maximal.loop_functions import ROWS, TOLD, LoopFunctions
 from recursive_dyn.model.model import WORLD, Model
@@ -55,24 +54,11 @@ class LoopRows:
         ends = (int(self.first[k]), int(self.second[k]))
         return [start + TOLD + 6 * own.index(i) if i in own else -1 for i in ends]
 
-    def body_frames(self, free: Dynamics) -> Array:
-        """First three rows of the frames (b, 12) of the bodies that rows are on, in their links."""
-        poses = [free.model.bodies[k].pose for k in self.functions.bodies]
-        found = numbers(free, np.array(poses, dtype=object).reshape(-1, 4, 4))
-        return np.ascontiguousarray(found[:, :3].reshape(len(poses), 12))
-
     def values(self, free: Dynamics, q: Array, v: Array, places: Array, rates: Array) -> LoopValues:
         """At states q (..., 7 n), v (..., 6 n) of the bodies, with their joints' coordinates and rates (...,)."""
-        f, lead = self.functions, q.shape[:-1]
-        links = np.array([f.link_of[k] for k in f.bodies], dtype=np.int64)
-        poses, twists = (x.reshape(*lead, -1, n)[..., links, :] for x, n in ((q, 7), (v, 6)))
-        poses[..., links == WORLD, :], twists[..., links == WORLD, :] = [0, 0, 0, 0, 0, 0, 1], 0.0
-        frames = np.broadcast_to(self.body_frames(free).reshape(-1), (*lead, 12 * len(links)))
-        moving = [x for place, slot in f.coordinates
-                  for x in (np.zeros(lead) if place is None else places[..., place], rates[..., slot])]  # fmt: skip
-        coordinates = np.stack(moving, axis=-1) if moving else np.zeros((*lead, 0))
+        f = self.functions
         self.evaluator.parameters.values_array[:] = free.parameters.values_array
-        flat = self.evaluator.call(ROWS, poses.reshape(*lead, -1), twists.reshape(*lead, -1), frames, coordinates)
+        flat = self.evaluator.call(ROWS, *f.measured.values(free, q, v, places, rates))
         begin, first, second = self.places.T
         sides = [np.where((at >= 0)[:, None], flat[..., np.maximum(at, 0)[:, None] + np.arange(6)], 0.0)
                  for at in (first, second)]  # fmt: skip

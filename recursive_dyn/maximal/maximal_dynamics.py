@@ -14,12 +14,14 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.expressible import check_joints, check_masses
 from recursive_dyn.maximal.held_names import held_names
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
+from recursive_dyn.maximal.joint_elements import JointElements
 from recursive_dyn.maximal.joint_rows import JointRows, Joints
 from recursive_dyn.maximal.joint_solve import solved
 from recursive_dyn.maximal.link_inertias import link_inertias
 from recursive_dyn.maximal.outward import carried_outward
 from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse
 from recursive_dyn.maximal.row_memory import RowMemory, RowsFound
+from recursive_dyn.maximal.springs_found import hardness, spring_energy
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion.context import AUTO
@@ -36,8 +38,9 @@ class MaximalDynamics(Dynamics):
 
     q (..., 7 n): position and quaternion x, y, z, w of every moving body, v (..., 6 n): [omega; v] in its own axes.
     ``bodies`` are those of the scene; ``reduced`` are the scene's dynamics in joint coordinates. mass_matrix, bias,
-    inverse_dynamics, energies and momenta are those of the bodies by themselves; joints act in ``forward_dynamics``, by
-    forces A^T lambda that keep C-ddot = 0 ("velocity_constraints") or by springs of no length ("penalty").
+    inverse_dynamics, kinetic energy and momenta are those of the bodies by themselves; joints act in
+    ``forward_dynamics``, by forces A^T lambda that keep C-ddot = 0 ("velocity_constraints") or by springs of no length
+    ("penalty"), whose energy is not among ``elastic_energy``.
 
     stiffness, damping: of "penalty", N/m and N m/rad, N s/m and N m s/rad, a number or two, one for rotations and one
     for translations; None: what a simulation's timestep and the masses allow. stabilization: of
@@ -55,7 +58,7 @@ class MaximalDynamics(Dynamics):
         self.reduced = Dynamics(reduced, AUTO, hanging)
         self.reduced._values = self._values
         self.stiffness, self.damping, self.stabilization = holding(method, settings)
-        self.joints = Joints(self.reduced, self)
+        self.joints, self.elements = Joints(self.reduced, self), JointElements(reduced)
         self._inertias_at: bytes | None = None
         self._rows: RowMemory | None = None
         check_masses(self, self.inertias)
@@ -174,6 +177,20 @@ class MaximalDynamics(Dynamics):
         q = self._finite("q", q, self.nq)
         v = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
         return self.joints.rows(q, v, start)
+
+    def element_forces(self, rows: JointRows, q: Array, v: Array) -> Array:
+        """Forces (..., 6 n) on the bodies of force elements of joints' coordinates, at a state and its rows."""
+        twists, along = self.elements.forces(self, q, v, rows.q, rows.v)
+        return twists.reshape(*twists.shape[:-2], -1) + self._of_coordinates(rows, along)
+
+    def elastic_energy(self, q: Any, near: Any = None) -> Array:
+        """Energy (...) of joint springs and of the scene's force elements; near: as in ``to_reduced``."""
+        model = self.reduced.model
+        between = super().elastic_energy(q)
+        if not (self.elements.functions or hardness(model).any()):
+            return between
+        places = self.to_reduced(q, None, near)[0]
+        return between + self.elements.energy(self, np.asarray(q, dtype=float), places) + spring_energy(model, places)
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, external: Any = None) -> Array:
         """Accelerations (..., 6 n) of the bodies as their joints let them, under forces tau (..., 6 n) and wrenches

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.integrators.integrator import joint_forces, plain_positions
+from recursive_dyn.integrators.integrator import joint_forces
 from recursive_dyn.maximal.joint_rows import JointRows
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.maximal.turn_springs import turn_pull, turn_springs
-from recursive_dyn.model.model import Model
+from recursive_dyn.maximal.springs_found import hardness, pull
 
 Array = np.ndarray
-
-
-def hardness(model: Model) -> Array:
-    """Stiffness (nv,) of every coordinate of a reduced model, of those of balls too."""
-    return joint_forces(model).stiffness + np.array([c.torsion for c in model.coordinates], dtype=float)
-
-
-def pull(model: Model, q: Array) -> Array:
-    """What springs take (nv,) at coordinates q (nq,): the gradient of their energy."""
-    own, turns, out = joint_forces(model), turn_springs(model), np.zeros(6)
-    result: Array = own.stiffness * (plain_positions(model, q) - own.rest)
-    for k, slot in enumerate(turns.slots.tolist()):
-        turn_pull(turns, k, q, out)
-        count = 6 if turns.free[k] else 3
-        result[slot : slot + count] = out[:count]
-    return result
 
 
 def passive_rows(d: MaximalDynamics, rows: JointRows) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import foreign_int, run
-from recursive_dyn.dynamics.program_calls import ProgramCall, all_finite
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, all_finite
 from recursive_dyn.maximal.tree_ldlt import Blocks, Sixes
 
 Sevens = Annotated[np.ndarray, float, 7]
@@ -31,19 +31,31 @@ class KindCalls(NamedTuple):
     still: Floats
 
 
-class LoopCall(NamedTuple):
-    """The program of all constraints, and where its numbers are.
+class MeasuringCall(NamedTuple):
+    """A program over what is measured, and where that is.
 
     bodies (b,): links of its bodies, frames (12 b,): these in their links; coordinates (c, 3): place in ``found``, -1
-    for none, joint and row of the rate; rows (m, 5): where a row's numbers begin, where those by the twists of its
-    links, -1 for none, and these two links; shares (s, 5): of a row's, a joint and its row, and the row's side, 0 or 1,
-    of this joint's child and parent, -1 for none; begin (1,): of the shares.
+    for none, joint and row of the rate.
     """
 
     call: ProgramCall
     bodies: Integers
     frames: Floats
     coordinates: Annotated[np.ndarray, int, 3]
+
+
+NOTHING = MeasuringCall(NO_PROGRAM, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 3), dtype=np.int64))
+
+
+class LoopCall(NamedTuple):
+    """The program of all constraints, and where its results are.
+
+    rows (m, 5): where a row's numbers begin, where those by the twists of its links, -1 for none, and these two links;
+    shares (s, 5): of a row's, a joint and its row, and the row's side, 0 or 1, of this joint's child and parent, -1 for
+    none; begin (1,): of the shares.
+    """
+
+    measuring: MeasuringCall
     rows: Annotated[np.ndarray, int, 5]
     shares: Annotated[np.ndarray, int, 5]
     begin: Integers
@@ -120,26 +132,33 @@ def _followed(kinds: KindCalls, k: int, it: RowArrays) -> bool:
 
 
 @compiled
-def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
-    """Fill the rows of constraints, of joints that were found."""
-    x, out, at = loops.call.inputs, loops.call.outputs, 0
-    for b in loops.bodies:
+def measured(own: MeasuringCall, it: RowArrays, parameters: Floats) -> bool:
+    """Run a program at what is measured where joints were found; whether its outputs are finite."""
+    x, at = own.call.inputs, 0
+    for b in own.bodies:
         x[at : at + 7] = it.poses[b]
         at += 7
-    for b in loops.bodies:
+    for b in own.bodies:
         x[at : at + 6] = it.twists[b]
         at += 6
-    x[at : at + len(loops.frames)] = loops.frames
-    at += len(loops.frames)
-    for i in range(len(loops.coordinates)):
-        place, joint, row = loops.coordinates[i, 0], loops.coordinates[i, 1], loops.coordinates[i, 2]
+    x[at : at + len(own.frames)] = own.frames
+    at += len(own.frames)
+    for i in range(len(own.coordinates)):
+        place, joint, row = own.coordinates[i, 0], own.coordinates[i, 1], own.coordinates[i, 2]
         x[at] = it.found[place] - it.offsets[place] if place >= 0 else 0.0
         x[at + 1] = it.rates[joint, row]
         at += 2
     x[at : at + len(parameters)] = parameters
-    run(loops.call.address, x, out, loops.call.scratch)
-    if not all_finite(out):
+    run(own.call.address, x, own.call.outputs, own.call.scratch)
+    return all_finite(own.call.outputs)
+
+
+@compiled
+def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
+    """Fill the rows of constraints, of joints that were found."""
+    if not measured(loops.measuring, it, parameters):
         return False
+    out = loops.measuring.call.outputs
     n = len(it.parent_poses)
     for k in range(len(loops.rows)):
         _put(loops, k, n + k, it)
@@ -154,7 +173,7 @@ def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
 @compiled
 def _put(loops: LoopCall, k: int, i: int, it: RowArrays) -> None:
     """Row k of the constraints as loop i, without shares of coordinates."""
-    out, begin, first, second = loops.call.outputs, loops.rows[k, 0], loops.rows[k, 1], loops.rows[k, 2]
+    out, begin, first, second = loops.measuring.call.outputs, loops.rows[k, 0], loops.rows[k, 1], loops.rows[k, 2]
     for j in range(6):
         it.parent[i, 0, j] = out[first + j] if first >= 0 else 0.0
         it.child[i, 0, j] = out[second + j] if second >= 0 else 0.0

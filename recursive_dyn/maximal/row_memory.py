@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.kernel import Kernel
-from recursive_dyn.dynamics.program_calls import NO_PROGRAM, kernel_call
+from recursive_dyn.dynamics.program_calls import kernel_call
 from recursive_dyn.maximal.joint_evaluator import evaluator_of
 from recursive_dyn.maximal.joint_kinds import FAR, JointKind
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.loop_functions import ROWS as LOOPS
-from recursive_dyn.maximal.row_arrays import KindCalls, LoopCall, RowArrays, found_at
+from recursive_dyn.maximal.measured import Measures
+from recursive_dyn.maximal.row_arrays import NOTHING, KindCalls, LoopCall, MeasuringCall, RowArrays, found_at
 from recursive_dyn.maximal.row_functions import ROWS, RowFunctions
 from recursive_dyn.model.model import WORLD
 
@@ -96,33 +98,41 @@ class RowMemory:
             first += m
         return KindCalls(numbers, sources, strides, targets, still), kept
 
+    def measuring(self, kernel: Kernel, measured: Measures) -> MeasuringCall:
+        """A program over what is measured; its frames are still to be written."""
+        links, n = measured.links, self._joints.links
+        at_place = {int(place): k for k, place in enumerate(self.place_of_q)}
+        joint, row = self.row_of_slot
+        coordinates = [(-1 if place is None else at_place[place], joint[slot], row[slot])
+                       for place, slot in measured.coordinates]  # fmt: skip
+        bodies = np.where(links == WORLD, n, links)
+        return MeasuringCall(kernel_call(kernel), bodies, np.zeros(12 * len(links)), _table(coordinates, 3))
+
+    @cached_property
+    def row_of_slot(self) -> tuple[Array, Array]:
+        """Joint, as they are in order here, and row of each velocity coordinate of the reduced model."""
+        joint, row = self._joints.row_of_slot
+        return np.argsort(self.order)[joint], row
+
     def _loop_call(self) -> LoopCall:
         """The program of the scene's constraints."""
         joints, none = self._joints, np.zeros(0, dtype=np.int64)
         loops = joints.loops
         if loops is None:
-            return LoopCall(
-                NO_PROGRAM, none, np.zeros(0), none.reshape(0, 3), none.reshape(0, 5), none.reshape(0, 5), none
-            )
+            return LoopCall(NOTHING, _table([], 5), _table([], 5), none)
         f, n = loops.functions, joints.links
-        kernel = loops.evaluator.kernel(LOOPS, 1)
-        self._loop_kernel = kernel
-        links = np.array([f.link_of[body] for body in f.bodies], dtype=np.int64)
-        where = np.argsort(self.order)  # joint i is row where[i] here
-        at_place = {int(place): k for k, place in enumerate(self.place_of_q)}
-        joint, row = joints.row_of_slot
-        coordinates = [(-1 if place is None else at_place[place], where[joint[slot]], row[slot])
-                       for place, slot in f.coordinates]  # fmt: skip
+        self._loop_kernel = kernel = loops.evaluator.kernel(LOOPS, 1)
+        where, row = self.row_of_slot
         ends = np.stack([loops.first, loops.second], axis=1)
         shares = []
         for k, slot in zip(loops.share_rows.tolist(), loops.share_slots.tolist(), strict=True):
-            i = joint[slot]
+            i = joints.row_of_slot[0][slot]
             sides = [int(np.flatnonzero(ends[k] == link)[0]) if link != WORLD else -1
                      for link in (joints.children[i], joints.parents[i])]  # fmt: skip
-            shares.append((k, where[i], row[slot], *sides))
+            shares.append((k, where[slot], row[slot], *sides))
         return LoopCall(
-            kernel_call(kernel), np.where(links == WORLD, n, links), np.zeros(12 * len(links)),
-            _table(coordinates, 3), np.concatenate([loops.places, np.where(ends == WORLD, n, ends)], axis=1),
+            self.measuring(kernel, f.measured),
+            np.concatenate([loops.places, np.where(ends == WORLD, n, ends)], axis=1),
             _table(shares, 5), np.array([f.starts[-1]]),
         )  # fmt: skip
 
@@ -136,7 +146,7 @@ class RowMemory:
             for rows, frames in zip(self._frames, joints.frames(), strict=True):
                 rows[:] = frames[self.order[: len(rows)], :3].reshape(len(rows), 12)
             if joints.loops is not None:
-                self.loops.frames[:] = joints.loops.body_frames(joints.free).reshape(-1)
+                self.loops.measuring.frames[:] = joints.loops.functions.measured.body_frames(joints.free).reshape(-1)
             self._at = now
 
     def restart(self, coordinates: Array) -> None:

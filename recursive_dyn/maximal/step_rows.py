@@ -8,9 +8,9 @@ from recursive_dyn.integrators.integrator import joint_forces
 from recursive_dyn.maximal.block_ldlt import JointEquations
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.maximal.passive_rows import hardness
 from recursive_dyn.maximal.poses import carried_back
 from recursive_dyn.maximal.row_memory import RowMemory
+from recursive_dyn.maximal.springs_found import hardness
 from recursive_dyn.maximal.step_system import CONSTRAINED, IMPLICITLY_SPRUNG, SPRUNG, SystemArrays
 from recursive_dyn.maximal.turn_springs import turn_springs
 

@@ -70,6 +70,19 @@ def turn_pull(it: TurnSprings, k: int, q: Floats, out: Floats) -> None:
 
 
 @compiled
+def turn_energy(it: TurnSprings, k: int, q: Floats) -> float:
+    """Energy of spring k at the coordinates q."""
+    at, e, total = it.places[k] + (3 if it.free[k] == 1 else 0), np.empty(3), 0.0
+    _rotation_vector(it.back[k], q[at : at + 4], e)
+    for i in range(3):
+        total += it.torsion[k, i] * e[i] * e[i]
+        if it.free[k] == 1:
+            away = q[at - 3 + i] - it.moved[k, i]
+            total += it.stiffness[k, i] * away * away
+    return 0.5 * total
+
+
+@compiled
 def _rotation_vector(back: Floats, q: Floats, out: Floats) -> None:
     """log(back q), at most pi long."""
     x = back[3] * q[0] + back[0] * q[3] + back[1] * q[2] - back[2] * q[1]

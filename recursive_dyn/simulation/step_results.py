@@ -11,6 +11,7 @@ from recursive_dyn.contact.settings import Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.notebook import counted
 from recursive_dyn.errors import StateError
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.breaking import Breaking, BrokenConstraint, BrokenJoint
 from recursive_dyn.simulation.events import ContactEvent
@@ -41,10 +42,16 @@ class StepResults(Stepped[Dynamics]):
     def _energy(self) -> str:
         dynamics, q, v = self._dynamics, self._state.q, self._state.v
         try:
-            energy = dynamics.kinetic_energy(q, v) + dynamics.potential_energy(q) + dynamics.elastic_energy(q)
+            energy = dynamics.kinetic_energy(q, v) + dynamics.potential_energy(q) + self._elastic_energy()
         except StateError as error:
             return f"no energy ({error})"
         return f"energy {float(energy):.6g} J"
+
+    def _elastic_energy(self) -> np.ndarray:
+        dynamics, q = self._dynamics, self._state.q
+        if isinstance(dynamics, MaximalDynamics) and np.isfinite(near := self.joint_coordinates).all():
+            return dynamics.elastic_energy(q, near)
+        return dynamics.elastic_energy(q)
 
     @property
     def solution(self) -> Solution:

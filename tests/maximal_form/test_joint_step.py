@@ -90,13 +90,16 @@ WAYS = [
 
 
 def looped() -> Scene:
-    """A tree closed by rows of positions and of rates: a pin between bodies, a pull on one, a drive of a joint."""
+    """A tree closed by rows of positions and of rates: a pin between bodies, a pull on one, a drive of a joint, beside
+    force elements of their coordinates."""
     scene = scene_of(MADE["hinges with dampers, springs and rotors"]())
     a, b = scene["leaf2"], scene["link3"]
     gap = a.point((0.1, 0, 0)) - b.point((0, 0, 0.1))
     scene.constrain(gap[0] + 0.17, gap[2] - 0.28, name="pin")
     scene.constrain(scene["leaf1"].position[1] - 0.77, name="held")
     scene.constrain(scene["link1"].v[0] - 0.5 * scene["link0"].spin[1], name="drive")
+    scene.potential(scene["link1"].q[0] ** 2 * scene["leaf1"].position[2] ** 2, name="coil")
+    scene.force(scene["link2"].q[0] - scene["link0"].q[0], -0.1 * scene["link2"].spin[1], name="rub")
     return scene
 
 

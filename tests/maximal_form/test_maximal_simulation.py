@@ -168,9 +168,6 @@ def test_what_maximal_coordinates_lack_is_refused_by_name() -> None:
         sim.prescribe("rod0.angle", 0.3)
     with pytest.raises(rd.ModelError, match=r"unknown coordinate 'rod0\.wx'; the scene has rod0\.angle"):
         sim.motors["rod0.wx"] = rd.Motor(velocity=1.0)
-    scene.potential(2 * scene["rod1"].q[0] ** 2, name="coil")
-    with pytest.raises(rd.ModelError, match=r"'coil' is of 'rod1.angle'.*recursive"):
-        scene.compile("penalty")
     other = Scene()
     other.world.attach(rod("a"), joints.ball())
     sim = rd.Simulation(other.compile("velocity_constraints"))

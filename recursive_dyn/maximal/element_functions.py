@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.graph.expression import Graph, Scalar, array, reachable, substitute
 from recursive_dyn.graph.program import Program, content_hash, schedule
-from recursive_dyn.maximal.measured import MeasuredInputs, Measures
+from recursive_dyn.maximal.measured import Clock, MeasuredInputs, Measures
 from recursive_dyn.model.constraint import COORDINATE, RATE, Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceElement
 from recursive_dyn.model.model import WORLD, Model
@@ -20,7 +20,8 @@ FORCES, ENERGY = "forces", "energy"
 
 def of_joints(model: Model) -> tuple[ForceElement, ...]:
     """The force elements of a reduced model that coordinates of joints are in."""
-    return tuple(e for e in model.forces if any(key[0] in (COORDINATE, RATE) for key in _keys(e)))
+    named = [{key[1] for key in _keys(e) if key[0] in (COORDINATE, RATE)} for e in model.forces]
+    return tuple(e for e, own in zip(model.forces, named, strict=True) if own - {model.clock})
 
 
 class ElementFunctions:
@@ -32,16 +33,19 @@ class ElementFunctions:
 
     owner = "these force elements need"
 
-    def __init__(self, elements: Sequence[ForceElement], parameters: Sequence[str], link_of: Sequence[int]) -> None:
-        """link_of: the link of each of the model's bodies, WORLD for none."""
+    def __init__(
+        self, elements: Sequence[ForceElement], parameters: Sequence[str], link_of: Sequence[int], clock: Clock = None
+    ) -> None:
+        """link_of: the link of each of the model's bodies, WORLD for none; clock: place and slot of time."""
         self.elements, self.parameters, self.link_of = tuple(elements), tuple(parameters), tuple(link_of)
+        self.clock = clock
         self.measured = Measures([key for e in elements for key in _keys(e)], parameters, link_of)
-        pushed = [key for e in elements for row in _rows(e) for key in row.rows.gradient]
+        pushed = [key for e in elements for row in _rows(e) for key in row.rows.gradient if key[1] != clock]
         self.links = sorted({self.link_of[key[1]] for key in pushed if key[0] != RATE} - {WORLD})
         self.slots = sorted({key[1][1] for key in pushed if key[0] == RATE})
 
     def __reduce__(self) -> Any:
-        return ElementFunctions, (self.elements, self.parameters, self.link_of)
+        return ElementFunctions, (self.elements, self.parameters, self.link_of, self.clock)
 
     def signature(self, function: str) -> Signature:
         """One vector of all forces, or the energy."""
@@ -52,7 +56,7 @@ class ElementFunctions:
     def key(self, function: str) -> str:
         """Hash of all elements and of where their inputs are."""
         own = [e.key for e in self.elements]
-        return content_hash(f"elements {function} {own} {self.parameters} {self.link_of}", [])
+        return content_hash(f"elements {function} {own} {self.parameters} {self.link_of} {self.clock}", [])
 
     def build(self, function: str) -> Program:
         """The function's program."""
@@ -67,6 +71,8 @@ class ElementFunctions:
         along: dict[int, Scalar] = dict.fromkeys(self.slots, 0.0)
         for element in self.elements:
             for key, force in self._pushes(element, known):
+                if key[0] == RATE and key[1] == self.clock:
+                    continue  # no force moves time
                 if key[0] == RATE:
                     along[key[1][1]] = along[key[1][1]] + force
                 elif self.link_of[key[1]] != WORLD:

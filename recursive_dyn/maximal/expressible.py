@@ -14,6 +14,12 @@ _LEAST = 1e-12  # of the largest principal inertia, that the least one must have
 
 def check_joints(model: Model) -> None:
     """ModelError naming the joint, coordinate or constraint that has no form between free bodies."""
+    for link in model.links:
+        if model.clock is not None and model.clock[1] in link.slots:
+            raise ModelError(
+                f"joint of '{link.name}' moves with scene.time, which joints in maximal coordinates do not take;"
+                f" {_INSTEAD}"
+            )
     for group in model.sharing:
         for i in group:
             link = model.links[i]

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, array
 from recursive_dyn.joint import joint_program
-from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.joint.coordinate import TIME, Coordinate
 from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.assemble import build_model
@@ -18,6 +18,7 @@ from recursive_dyn.model.constraint import rate_name
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
+from recursive_dyn.model.with_motions import with_motions
 from recursive_dyn.spatial.spaces import RigidMotion
 
 _COORDINATES = tuple(Coordinate(name) for name in ("wx", "wy", "wz", "vx", "vy", "vz"))
@@ -35,11 +36,9 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
 
     Link i is link i of ``reduced``, in the frame of the body that its joint moves; places 7 i to 7 i + 6 of q are its
     position and quaternion, slots 6 i to 6 i + 5 of v its twist. What is fixed to another body stays so. Of ``forces``
-    it has those between bodies.
+    it has those between bodies. Where anything depends on time, that is its last coordinate.
     """
-    if reduced.prescribed:
-        raise ModelError('maximal coordinates take no scene.time; compile with method="recursive"')
-    joints = {name for c in reduced.coordinates for name in (c.name, rate_name(c.name))}
+    joints = {n for c in reduced.coordinates if c is not TIME for n in (c.name, rate_name(c.name))}
     between = [e for e in forces if joints.isdisjoint(names_in(e.scalars))]  # those of joints: see joint_elements
     freed: dict[BodySpec | None, BodySpec | None] = {None: None}
     for spec, body in zip(specs, reduced.bodies, strict=True):
@@ -56,6 +55,7 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
         )
     try:
         own = [spec for spec in freed.values() if spec is not None]
-        return build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), between)
+        model = build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), between)
     except ModelError as error:
         raise ModelError(f"maximal coordinates: {error}") from None
+    return model if reduced.clock is None else with_motions(model, {})

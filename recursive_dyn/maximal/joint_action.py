@@ -34,7 +34,7 @@ from recursive_dyn.maximal.joint_rows import JointRows
 from recursive_dyn.maximal.joint_solve import solved
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.passive_rows import coordinate_rows, passive_rows
-from recursive_dyn.maximal.poses import applied
+from recursive_dyn.maximal.poses import applied, by_body, flat
 from recursive_dyn.maximal.row_system import RowSystem
 from recursive_dyn.maximal.step_system import AHEAD
 
@@ -75,11 +75,11 @@ class JointAction:
         d = self.dynamics
         rows = d.joint_rows(q, v, self.near)
         self.coordinates[:] = rows.q
-        twists, inertias = v.reshape(-1, 6), d.inertias
-        explicit = d.element_forces(rows, q, v).reshape(-1, 6)
+        twists, inertias = by_body(v, 6), d.inertias
+        explicit = by_body(d.element_forces(rows, q, v), 6)
         if d.method == PENALTY and not self.implicit:
             explicit += rows.forces(d.joints, d.spring_forces(rows, twists, h) + passive_rows(d, rows))
-        a = d.free_accelerations(q, v, tau + explicit.reshape(-1)).reshape(-1, 6)
+        a = by_body(d.free_accelerations(q, v, tau + flat(explicit, len(tau))), 6)
         turned = np.zeros_like(twists)  # what twists in the axes of the step's start have more than their components
         turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
         passing = h * (rows.bias + rows.rates(d.joints, turned))
@@ -88,10 +88,10 @@ class JointAction:
         opening = h * rows.rates(d.joints, straight) - passing
         system = self._system(rows, passing, h, passing + AHEAD * opening)
         if np.isinf(system.softness).all():
-            return explicit.reshape(-1)
+            return flat(explicit, len(tau))
         free = twists + h * (a + turned)
         x, _ = solved(d.joints, system.rows, inertias, free, system.softness, system.wanted)
-        return (explicit + applied(inertias, x - free) / h).reshape(-1)
+        return flat(explicit + applied(inertias, x - free) / h, len(tau))
 
     @property
     def lands(self) -> bool:
@@ -135,7 +135,7 @@ class JointAction:
         touched[links] = touched[stops.slots[:, 0] // 6] = True
         if not touched.any():
             return stops
-        return HeldJoints.together([joined(d.joints, system, v.reshape(-1, 6), touched), stops])
+        return HeldJoints.together([joined(d.joints, system, by_body(v, 6), touched), stops])
 
     def _system(self, rows: JointRows, passing: Array, h: float, kept: Array | None = None) -> RowSystem:
         """The rows that are solved for; passing (n, 6): what their rates at the step's end lack to be those of the

@@ -33,7 +33,9 @@ class JointElements:
 
     def __init__(self, model: Model) -> None:
         own, names = of_joints(model), [name for name, _ in model.parameters]
-        self.functions = ElementFunctions(own, names, [body.link for body in model.bodies]) if own else None
+        self.functions = (
+            ElementFunctions(own, names, [body.link for body in model.bodies], model.clock) if own else None
+        )
         self._evaluator: JointEvaluator | None = None
         self._nv = model.nv
         if self.functions is not None:

@@ -23,7 +23,7 @@ from recursive_dyn.integrators.integrator import numbers
 from recursive_dyn.maximal.block_ldlt import JointEquations
 from recursive_dyn.maximal.joint_kinds import JointKind, inverted, joint_kinds
 from recursive_dyn.maximal.loop_rows import LoopRows
-from recursive_dyn.maximal.poses import applied, bracket, carried_back, inverse, logarithm, poses_of
+from recursive_dyn.maximal.poses import applied, bracket, by_body, carried_back, inverse, logarithm, poses_of
 from recursive_dyn.model.model import WORLD, Model
 
 Array = np.ndarray
@@ -136,8 +136,13 @@ class Joints:
         return np.asarray(np.arange(6) < self.counts[:, None])
 
     @cached_property
+    def own_slots(self) -> Array:
+        """Velocity coordinates of the reduced model that joints have rows of: all but that of time."""
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *(kind.slots.reshape(-1) for kind in self.kinds)]))
+
+    @cached_property
     def row_of_slot(self) -> tuple[Array, Array]:
-        """Joint and row (reduced.nv,) of each velocity coordinate of the reduced model."""
+        """Joint and row (reduced.nv,) of each velocity coordinate of the reduced model, 0 of that of time."""
         joint, row = np.zeros((2, self.reduced.nv), dtype=np.int64)
         for kind in self.kinds:
             joint[kind.slots] = kind.numbers[:, None]
@@ -175,11 +180,12 @@ class Joints:
 
     def rows(self, q: Array, v: Array, start: Array | None = None) -> JointRows:
         """At the bodies' coordinates q (..., 7 n), v (..., 6 n); start (..., nq): joint coordinates to search from."""
-        poses = poses_of(q.reshape(*q.shape[:-1], -1, 7))
-        twists = v.reshape(*v.shape[:-1], -1, 6)
+        poses, twists = poses_of(by_body(q, 7)), by_body(v, 6)
         in_parents, in_children = self.frames()
         X = self.relative_poses(poses)
         own = self.located(X, start)
+        if (clock := self.reduced.model.clock) is not None:
+            own[..., clock[0]] = q[..., -1]
         A, B = carried_back(in_parents @ X), carried_back(inverse(in_children))
         carried = applied(A, self.of_parents(twists)[..., : self.links, :])
         relative = applied(B, twists) - carried
@@ -189,7 +195,7 @@ class Joints:
             np.zeros((*X.shape[:-2], 6)),
             np.zeros((*lead, self.links, 6)),
         )
-        rates = np.zeros((*lead, self.reduced.nv))
+        rates = np.ones((*lead, self.reduced.nv))  # that of time
         for kind in self.kinds:
             k = kind.numbers
             now = kind.motion(own[..., kind.places] + kind.offsets)
@@ -223,7 +229,7 @@ class Joints:
                     side = child if link == self.children[loop] else parent
                     side[..., loop, 0, :] += share[..., None] * J[..., i, r, :]
             bias[..., loop, 0] += share * bias[..., i, r]
-        twists = state[1].reshape(*lead, -1, 6)
+        twists = by_body(state[1], 6)
         moved = (child[..., at, 0, :] * twists[..., loops.second, :]).sum(axis=-1)
         moved += (parent[..., at, 0, :] * self.of_parents(twists)[..., at, :]).sum(axis=-1)
         offsets[..., at, 0] = told.psi - moved

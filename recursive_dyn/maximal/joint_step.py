@@ -25,6 +25,7 @@ from recursive_dyn.maximal.joint_action import DISPLACEMENTS, EXPLICIT, IMPLICIT
 from recursive_dyn.maximal.joint_elements import ElementCall, pushed
 from recursive_dyn.maximal.joint_landing import displaced
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.maximal.poses import flat
 from recursive_dyn.maximal.row_arrays import KindCalls, LoopCall, RowArrays, placed, rows_at
 from recursive_dyn.maximal.step_rows import StepRows
 from recursive_dyn.maximal.step_system import SPRUNG, SystemArrays, assemble, errors_taken, lacking_from, pulled
@@ -73,7 +74,7 @@ class JointStep(JointAction):
         memory.bodies.tau[:] = tau
         if self._called(memory, memory.over_step) != FOUND:
             return super().over_step(q, v, tau, h)
-        return memory.bodies.forces[:-1].reshape(-1).copy()
+        return flat(memory.bodies.forces[:-1], len(tau))
 
     def held(self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None) -> HeldJoints:
         memory = self._at(q, v, h)

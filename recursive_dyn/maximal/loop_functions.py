@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.graph.expression import Graph, Scalar, array, substitute
 from recursive_dyn.graph.program import Program, content_hash, schedule
-from recursive_dyn.maximal.measured import MeasuredInputs, Measures
+from recursive_dyn.maximal.measured import Clock, MeasuredInputs, Measures
 from recursive_dyn.model.constraint import RATE, Constraint
 from recursive_dyn.model.model import WORLD
 
@@ -28,18 +28,21 @@ class LoopFunctions:
 
     owner = "these constraints need"
 
-    def __init__(self, constraints: Sequence[Constraint], parameters: Sequence[str], link_of: Sequence[int]) -> None:
-        """link_of: the link of each of the model's bodies, WORLD for none."""
+    def __init__(
+        self, constraints: Sequence[Constraint], parameters: Sequence[str], link_of: Sequence[int], clock: Clock = None
+    ) -> None:
+        """link_of: the link of each of the model's bodies, WORLD for none; clock: place and slot of time."""
         self.constraints, self.parameters, self.link_of = tuple(constraints), tuple(parameters), tuple(link_of)
+        self.clock = clock
         keys = [node.args[0] for c in constraints for node in c.inputs]
-        gradients = [sorted(c.rows.gradient, key=str) for c in constraints]
+        gradients = [sorted(c.rows.gradient.keys() - {(RATE, clock)}, key=str) for c in constraints]
         self.measured = Measures(keys, parameters, link_of)
         self.links = [sorted({self.link_of[key[1]] for key in own if key[0] != RATE} - {WORLD}) for own in gradients]
-        self.shares = [(k, key[1][1]) for k, own in enumerate(gradients) for key in own if key[0] == RATE]
         self._gradients = gradients
+        self.shares = [(k, key[1][1]) for k, own in enumerate(gradients) for key in own if key[0] == RATE]
 
     def __reduce__(self) -> Any:
-        return LoopFunctions, (self.constraints, self.parameters, self.link_of)
+        return LoopFunctions, (self.constraints, self.parameters, self.link_of, self.clock)
 
     @property
     def starts(self) -> list[int]:
@@ -52,7 +55,9 @@ class LoopFunctions:
 
     def key(self, function: str) -> str:
         """Hash of all rows and of where their inputs are."""
-        return content_hash(f"loops {[c.key for c in self.constraints]} {self.parameters} {self.link_of}", [])
+        return content_hash(
+            f"loops {[c.key for c in self.constraints]} {self.parameters} {self.link_of} {self.clock}", []
+        )
 
     def build(self, function: str) -> Program:
         """The function's program."""

@@ -36,7 +36,7 @@ class LoopRows:
 
     def __init__(self, model: Model) -> None:
         names, bodies = [name for name, _ in model.parameters], [body.link for body in model.bodies]
-        self.functions = f = LoopFunctions(model.constraints, names, bodies)
+        self.functions = f = LoopFunctions(model.constraints, names, bodies, model.clock)
         self.evaluator = JointEvaluator(f, Parameters(model.parameters))
         joint = {slot: i for i, link in enumerate(model.links) for slot in link.slots}
         pairs = [_pair(model, k, joint, f) for k in range(len(model.constraints))]
@@ -60,8 +60,10 @@ class LoopRows:
         self.evaluator.parameters.values_array[:] = free.parameters.values_array
         flat = self.evaluator.call(ROWS, *f.measured.values(free, q, v, places, rates))
         begin, first, second = self.places.T
-        sides = [np.where((at >= 0)[:, None], flat[..., np.maximum(at, 0)[:, None] + np.arange(6)], 0.0)
-                 for at in (first, second)]  # fmt: skip
+        where = [np.where(at >= 0, at, 0)[:, None] + np.arange(6) * (at >= 0)[:, None] for at in (first, second)]
+        sides = [
+            np.where((at >= 0)[:, None], flat[..., own], 0.0) for at, own in zip((first, second), where, strict=True)
+        ]
         told = [flat[..., begin + k] for k in range(TOLD)]
         return LoopValues(sides[0], sides[1], told[0], told[1], told[2], flat[..., f.starts[-1] :])
 

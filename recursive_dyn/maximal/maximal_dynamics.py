@@ -15,14 +15,15 @@ from recursive_dyn.maximal.expressible import check_joints, check_masses
 from recursive_dyn.maximal.held_names import held_names
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
 from recursive_dyn.maximal.joint_elements import JointElements
+from recursive_dyn.maximal.joint_masses import masses_at_joints
 from recursive_dyn.maximal.joint_rows import JointRows, Joints
 from recursive_dyn.maximal.joint_solve import solved
 from recursive_dyn.maximal.link_inertias import link_inertias
 from recursive_dyn.maximal.outward import carried_outward
-from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse
+from recursive_dyn.maximal.poses import applied, by_body, coordinates_of, flat
 from recursive_dyn.maximal.row_memory import RowMemory, RowsFound
 from recursive_dyn.maximal.springs_found import hardness, spring_energy
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion.context import AUTO
 
@@ -36,7 +37,8 @@ _STEP = 1 / 240  # s, of which springs are taken where there is no timestep
 class MaximalDynamics(Dynamics):
     """Equations of motion of the same bodies, each with a position, a quaternion and a twist of its own.
 
-    q (..., 7 n): position and quaternion x, y, z, w of every moving body, v (..., 6 n): [omega; v] in its own axes.
+    q (..., 7 n): position and quaternion x, y, z, w of every moving body, v (..., 6 n): [omega; v] in its own axes;
+    where the scene depends on time, that and its rate 1 come after them.
     ``bodies`` are those of the scene; ``reduced`` are the scene's dynamics in joint coordinates. mass_matrix, bias,
     inverse_dynamics, kinetic energy and momenta are those of the bodies by themselves; joints act in
     ``forward_dynamics``, by forces A^T lambda that keep C-ddot = 0 ("velocity_constraints") or by springs of no length
@@ -117,7 +119,9 @@ class MaximalDynamics(Dynamics):
         q, v = np.broadcast_to(q, (*lead, reduced.nq)), np.broadcast_to(v, (*lead, reduced.nv))
         for one in np.ndindex(lead):
             X, V = carried_outward(self.joints, q[one], v[one])
-            places[one], twists[one] = coordinates_of(X).reshape(-1), V.reshape(-1)
+            places[one], twists[one] = flat(coordinates_of(X), self.nq), flat(V, self.nv)
+        if (clock := reduced.model.clock) is not None:
+            places[..., -1], twists[..., -1] = q[..., clock[0]], 1.0
         return places, twists
 
     def to_reduced(self, q: Any, v: Any = None, near: Any = None) -> tuple[Array, Array]:
@@ -144,7 +148,7 @@ class MaximalDynamics(Dynamics):
             return found.errors[:n], np.where(self.structural, found.rates, 0.0)[:n]
         rows = self.joint_rows(q, v, self._near(near))
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
-        rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6))
+        rates = rows.rates(self.joints, by_body(twists, 6))
         return rows.errors[..., :n, :], np.where(self.structural, rates, 0.0)[..., :n, :]
 
     @property
@@ -160,7 +164,7 @@ class MaximalDynamics(Dynamics):
             return found.errors[n:, 0], found.rates[n:, 0]
         rows = self.joint_rows(q, v, self._near(near))
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
-        rates = rows.rates(self.joints, twists.reshape(*twists.shape[:-1], -1, 6)) + rows.offsets
+        rates = rows.rates(self.joints, by_body(twists, 6)) + rows.offsets
         return rows.errors[..., n:, 0], rates[..., n:, 0]
 
     def _found(self, q: Any, v: Any, near: Any) -> RowsFound | None:
@@ -181,7 +185,7 @@ class MaximalDynamics(Dynamics):
     def element_forces(self, rows: JointRows, q: Array, v: Array) -> Array:
         """Forces (..., 6 n) on the bodies of force elements of joints' coordinates, at a state and its rows."""
         twists, along = self.elements.forces(self, q, v, rows.q, rows.v)
-        return twists.reshape(*twists.shape[:-2], -1) + self._of_coordinates(rows, along)
+        return flat(twists, self.nv) + self._of_coordinates(rows, along)
 
     def elastic_energy(self, q: Any, near: Any = None) -> Array:
         """Energy (...) of joint springs and of the scene's force elements; near: as in ``to_reduced``."""
@@ -201,15 +205,15 @@ class MaximalDynamics(Dynamics):
         """
         rows = self.joint_rows(q, v)
         a = super().forward_dynamics(q, v, tau, external)
-        a = a.reshape(*a.shape[:-1], -1, 6)
+        a = by_body(a, 6)
         if self._method == PENALTY:
             twists = self._finite("v", v, self.nv)
-            pulls = rows.forces(self.joints, self.spring_forces(rows, twists.reshape(*twists.shape[:-1], -1, 6), _STEP))
+            pulls = rows.forces(self.joints, self.spring_forces(rows, by_body(twists, 6), _STEP))
             a = a + applied(np.linalg.inv(self.inertias), pulls)
         rotors = np.divide(1.0, self.rotors, out=np.full_like(self.rotors, np.inf), where=self.rotors > 0.0)
         hard = self.structural if self._method == VELOCITY_CONSTRAINTS else np.zeros_like(self.structural)
         x, _ = solved(self.joints, rows, self.inertias, a, np.where(hard, 0.0, rotors), rows.bias)
-        return x.reshape(*x.shape[:-2], -1)
+        return flat(x, self.nv)
 
     def derivatives(self, function: str, *arguments: Any, **settings: Any) -> tuple[Array, ...]:
         """As of any dynamics, of functions of the bodies by themselves; ModelError for those that joints act in."""
@@ -227,7 +231,9 @@ class MaximalDynamics(Dynamics):
 
     def hardness(self, h: float, implicit: bool) -> tuple[Array, Array]:
         """(stiffness, damping), each (n, 6), of "penalty" against displacements in child frames, in a timestep of h."""
-        masses = self._masses_at_joints
+        masses = masses_at_joints(
+            self.joints, self.inertias, self.joint_rows(self.neutral(), None, self.reduced.neutral())
+        )
         k = np.repeat((_IMPLICIT if implicit else _EXPLICIT) / (h * h) * masses, 3, axis=-1)
         if self.stiffness is not None:
             k = np.broadcast_to(np.repeat(self.stiffness, 3), k.shape)
@@ -247,21 +253,6 @@ class MaximalDynamics(Dynamics):
         K, D = self.springs(rows, h, implicit=False)
         return -(applied(K, rows.errors) + applied(D, rows.rates(self.joints, twists) + rows.offsets))
 
-    @property
-    def _masses_at_joints(self) -> Array:
-        """(n, 2): inertia against turns of a joint's frames, and mass against their displacements, the least of any
-        axis, both bodies together."""
-        joints = self.joints
-        in_parents, in_children = joints.frames()
-        n, inverse_masses = joints.links, np.linalg.inv(self.inertias)
-        B = carried_back(inverse(in_children))
-        A = carried_back(in_parents)
-        W = np.linalg.eigvalsh(_halves(B @ inverse_masses @ np.swapaxes(B, -1, -2)))[..., -1]
-        others = np.linalg.eigvalsh(_halves(A @ inverse_masses[joints.parents[:n]] @ np.swapaxes(A, -1, -2)))[..., -1]
-        own = 1.0 / (W + np.where((joints.parents[:n] != WORLD)[:, None], others, 0.0))
-        # a loop's row is as hard as the lighter of its bodies' joints
-        return np.concatenate([own, np.minimum(own[joints.children[n:]], own[joints.parents[n:]])[:, [1, 0]]])
-
     def _near(self, q: Any) -> Array | None:
         return None if q is None else self.reduced._finite("near", q, self.reduced.nq)
 
@@ -274,7 +265,8 @@ class MaximalDynamics(Dynamics):
     def _coordinates(self) -> Array:
         """(n, 6): slot in the reduced model of the coordinate that a row measures, -1 for none."""
         slots = np.full((len(self.joints), 6), -1, dtype=np.int64)
-        slots[self.joints.row_of_slot] = np.arange(self.reduced.nv)
+        (joint, row), own = self.joints.row_of_slot, self.joints.own_slots
+        slots[joint[own], row[own]] = own
         return slots
 
     def in_rows(self, values: Array) -> Array:
@@ -289,9 +281,4 @@ class MaximalDynamics(Dynamics):
 
     def _of_coordinates(self, rows: JointRows, tau: Array) -> Array:
         forces = rows.forces(self.joints, self.in_rows(tau))
-        return forces.reshape(*forces.shape[:-2], -1)
-
-
-def _halves(W: Array) -> Array:
-    """The blocks (..., 2, 3, 3) of rotations and of translations of (..., 6, 6)."""
-    return np.stack([W[..., :3, :3], W[..., 3:, 3:]], axis=-3)
+        return flat(forces, self.nv)

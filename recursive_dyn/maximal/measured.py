@@ -10,12 +10,14 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.integrators.integrator import numbers
+from recursive_dyn.maximal.poses import by_body
 from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.spatial.algebra import cross
 from recursive_dyn.spatial.rotations import quaternion_to_matrix
 
 Array = np.ndarray
+Clock = tuple[int, int] | None  # place and slot of time
 _MEASURED = POSITION, ROTATION, VELOCITY, SPIN
 
 
@@ -49,7 +51,7 @@ class Measures:
     def values(self, free: Dynamics, q: Array, v: Array, places: Array, rates: Array) -> list[Array]:
         """The inputs at states q (..., 7 n), v (..., 6 n) of free bodies, with their joints' coordinates and rates."""
         lead, links = q.shape[:-1], self.links
-        poses, twists = (x.reshape(*lead, -1, n)[..., links, :] for x, n in ((q, 7), (v, 6)))
+        poses, twists = (by_body(x, n)[..., links, :] for x, n in ((q, 7), (v, 6)))
         poses[..., links == WORLD, :], twists[..., links == WORLD, :] = [0, 0, 0, 0, 0, 0, 1], 0.0
         frames = np.broadcast_to(self.body_frames(free).reshape(-1), (*lead, 12 * len(links)))
         moving = [x for place, slot in self.coordinates

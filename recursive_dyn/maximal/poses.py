@@ -14,6 +14,20 @@ Array = np.ndarray
 _SMALL = 1e-2  # rad, below which a series has all digits
 
 
+def by_body(x: Array, size: int) -> Array:
+    """Numbers (..., n, size) of n bodies, of all their numbers one after the other; that of time after them is left
+    out."""
+    n = x.shape[-1] // size
+    return x[..., : n * size].reshape(*x.shape[:-1], n, size)
+
+
+def flat(x: Array, size: int) -> Array:
+    """Numbers (..., size) of x (..., n, m), one after the other, and 0 behind them where there are more."""
+    result = np.zeros((*x.shape[:-2], size))
+    result[..., : x.shape[-2] * x.shape[-1]] = x.reshape(*x.shape[:-2], -1)
+    return result
+
+
 def poses_of(q: Array) -> Array:
     """X_WB (..., 4, 4) of positions and quaternions (..., 7)."""
     X = np.zeros((*q.shape[:-1], 4, 4))

@@ -16,6 +16,7 @@ from recursive_dyn.maximal.tree_ldlt import Blocks, Sixes
 
 Sevens = Annotated[np.ndarray, float, 7]
 
+NONE, TIME = -1, -2  # places of what is no coordinate found
 _CALLS = 4  # of a kind's program, each of some Gauss-Newton steps
 
 
@@ -35,7 +36,7 @@ class MeasuringCall(NamedTuple):
     """A program over what is measured, and where that is.
 
     bodies (b,): links of its bodies, frames (12 b,): these in their links; coordinates (c, 3): place in ``found``, -1
-    for none, joint and row of the rate.
+    for none, -2 for that of time, joint and row of the rate.
     """
 
     call: ProgramCall
@@ -62,8 +63,8 @@ class LoopCall(NamedTuple):
 
 
 class RowArrays(NamedTuple):
-    """n joints and m loops of n bodies. poses (n + 1, 7), twists (n + 1, 6): of bodies; parents, children (n + m,): of
-    joints and loops.
+    """n joints and m loops of n bodies. time (1,); poses (n + 1, 7), twists (n + 1, 6): of bodies; parents, children
+    (n + m,): of joints and loops.
 
     q: coordinates of joints, to follow them from; found, left: where they are, and by how much another step would
     change these; offsets: what coordinates of the model have less. parent_poses to child_twists: of the bodies at each
@@ -72,6 +73,7 @@ class RowArrays(NamedTuple):
     loop's rate has beside that of twists.
     """
 
+    time: Floats
     parents: Integers
     children: Integers
     poses: Sevens
@@ -94,10 +96,13 @@ class RowArrays(NamedTuple):
 
 @compiled
 def placed(it: RowArrays, q: Floats, v: Floats) -> None:
-    """Bodies at their coordinates q (7 n,) and twists v (6 n,)."""
+    """Bodies at their coordinates q (7 n,) and twists v (6 n,), and time after these, if it is there."""
     for i in range(len(it.poses) - 1):
         it.poses[i] = q[7 * i : 7 * i + 7]
         it.twists[i] = v[6 * i : 6 * i + 6]
+    n = 7 * (len(it.poses) - 1)
+    if len(q) > n:
+        it.time[0] = q[n]
 
 
 @compiled
@@ -145,8 +150,11 @@ def measured(own: MeasuringCall, it: RowArrays, parameters: Floats) -> bool:
     at += len(own.frames)
     for i in range(len(own.coordinates)):
         place, joint, row = own.coordinates[i, 0], own.coordinates[i, 1], own.coordinates[i, 2]
-        x[at] = it.found[place] - it.offsets[place] if place >= 0 else 0.0
-        x[at + 1] = it.rates[joint, row]
+        if place == TIME:
+            x[at], x[at + 1] = it.time[0], 1.0
+        else:
+            x[at] = it.found[place] - it.offsets[place] if place >= 0 else 0.0
+            x[at + 1] = it.rates[joint, row]
         at += 2
     x[at : at + len(parameters)] = parameters
     run(own.call.address, x, own.call.outputs, own.call.scratch)

@@ -16,7 +16,16 @@ from recursive_dyn.maximal.joint_kinds import FAR, JointKind
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.loop_functions import ROWS as LOOPS
 from recursive_dyn.maximal.measured import Measures
-from recursive_dyn.maximal.row_arrays import NOTHING, KindCalls, LoopCall, MeasuringCall, RowArrays, found_at
+from recursive_dyn.maximal.row_arrays import (
+    NONE,
+    NOTHING,
+    TIME,
+    KindCalls,
+    LoopCall,
+    MeasuringCall,
+    RowArrays,
+    found_at,
+)
 from recursive_dyn.maximal.row_functions import ROWS, RowFunctions
 from recursive_dyn.model.model import WORLD
 
@@ -56,8 +65,8 @@ class RowMemory:
         (parent, child), (errors, rates, drift) = np.zeros((2, count, 6, 6)), np.zeros((3, count, 6))
         offsets = np.concatenate([kind.offsets.reshape(-1) for kind in kinds]) if n else np.zeros(0)
         self.arrays = RowArrays(
-            np.where(parents == WORLD, n, parents), children.copy(), poses, np.zeros((n + 1, 6)), np.zeros(nq),
-            np.zeros(nq), np.zeros(nv), offsets, room, room.copy(), np.zeros((n, 6)), np.zeros((n, 6)),
+            np.zeros(1), np.where(parents == WORLD, n, parents), children.copy(), poses, np.zeros((n + 1, 6)),
+            np.zeros(nq), np.zeros(nq), np.zeros(nv), offsets, room, room.copy(), np.zeros((n, 6)), np.zeros((n, 6)),
             parent, child, errors, rates, drift, np.zeros(count),
         )  # fmt: skip
         self._frames, self._at = np.zeros((2, n, 12)), b"none yet"
@@ -103,7 +112,10 @@ class RowMemory:
         links, n = measured.links, self._joints.links
         at_place = {int(place): k for k, place in enumerate(self.place_of_q)}
         joint, row = self.row_of_slot
-        coordinates = [(-1 if place is None else at_place[place], joint[slot], row[slot])
+        clock = self._joints.reduced.model.clock
+        if clock is not None:
+            at_place[clock[0]] = TIME
+        coordinates = [(NONE if place is None else at_place[place], joint[slot], row[slot])
                        for place, slot in measured.coordinates]  # fmt: skip
         bodies = np.where(links == WORLD, n, links)
         return MeasuringCall(kernel_call(kernel), bodies, np.zeros(12 * len(links)), _table(coordinates, 3))
@@ -156,6 +168,8 @@ class RowMemory:
     def coordinates(self) -> Array:
         """Where joints were followed from last, (reduced.nq,)."""
         q = np.zeros(self._joints.reduced.nq)
+        if (clock := self._joints.reduced.model.clock) is not None:
+            q[clock[0]] = self.arrays.time[0]
         q[self.place_of_q] = self.arrays.q - self.arrays.offsets
         return q
 
@@ -168,7 +182,10 @@ class RowMemory:
         if not found_at(self.kinds, self.loops, it, q, v, values) or not np.abs(it.errors).max(initial=0.0) < FAR:
             return None
         rates = self.in_order(it.rates)
-        return RowsFound(self.in_order(it.errors), rates, self.coordinates(), rates[self._joints.row_of_slot])
+        (joint, row), own = self._joints.row_of_slot, self._joints.own_slots
+        speeds = np.ones(self._joints.reduced.nv)  # that of time
+        speeds[own] = rates[joint[own], row[own]]
+        return RowsFound(self.in_order(it.errors), rates, self.coordinates(), speeds)
 
     def in_order(self, values: Array) -> Array:
         """Values (N, ...) as joints and loops are numbered in ``Joints``."""

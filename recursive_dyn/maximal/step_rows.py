@@ -37,7 +37,7 @@ class StepRows(RowMemory):
         places = np.full((count, 6), -1, dtype=np.int64)
         where, (joint, row) = np.argsort(order), d.joints.row_of_slot
         at_place = {int(place): k for k, place in enumerate(self.place_of_q)}
-        for place, slot in model.plain_slots:
+        for place, slot in set(model.plain_slots) - {model.clock}:
             places[where[joint[slot]], row[slot]] = at_place[place]
         method = (IMPLICITLY_SPRUNG if implicit else SPRUNG) if d.method == PENALTY else CONSTRAINED
         turns = turn_springs(model)

@@ -9,6 +9,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.maximal.poses import by_body
 from recursive_dyn.simulation.coordinate_rows import row_names
 from recursive_dyn.simulation.memory import Memory
 
@@ -56,5 +57,5 @@ def _wrenches(dynamics: MaximalDynamics, q: np.ndarray, tau: np.ndarray) -> np.n
     """What forces tau (6 n,) on free bodies' twists are as wrenches (nb, 6), world axes at their origins."""
     moving = [k for k, body in enumerate(dynamics.model.bodies) if body.jointed]
     result = np.zeros((len(dynamics.bodies), 2, 3))
-    result[moving] = tau.reshape(-1, 2, 3) @ np.swapaxes(dynamics.poses(q)[moving, :3, :3], -1, -2)
+    result[moving] = by_body(tau, 6).reshape(-1, 2, 3) @ np.swapaxes(dynamics.poses(q)[moving, :3, :3], -1, -2)
     return result.reshape(-1, 6)

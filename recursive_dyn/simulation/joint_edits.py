@@ -12,7 +12,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.nearest_state import placed, wanted_pose, wanted_velocity
 from recursive_dyn.maximal.hung_anew import put_on_joints
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.maximal.poses import applied, coordinates_of, poses_of
+from recursive_dyn.maximal.poses import applied, by_body, coordinates_of, poses_of
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.model.own_masses import own_masses
 from recursive_dyn.simulation.carried_motion import Frames, carry_motion, hung_anew, numbers_before
@@ -47,7 +47,7 @@ def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], sta
 
 def _by_link(state: State) -> tuple[Array, Array]:
     """(q (n, 7), v (n, 6)) of free bodies, which are the state's own numbers."""
-    return state.q.reshape(-1, 7), state.v.reshape(-1, 6)
+    return by_body(state.q, 7), by_body(state.v, 6)
 
 
 def _as_bodies_moved(edit: Edit, inertias: Array, anew: Sequence[int], was: Frames, q: Array, v: Array) -> None:

@@ -267,7 +267,7 @@ def test_where_time_may_not_stand_is_named():
     refused(lambda s: attach(s, mass=1 + s.time), "mass of body 'a' uses scene.time")
     refused(lambda s: s.parameter("time", 1.0), "'time': that is scene.time")
     refused(lambda s: s.coordinate("time"), "'time': that is scene.time")
-    for method in ("trace", "method_two", "penalty", "velocity_constraints"):
+    for method in ("trace", "method_two"):
         with pytest.raises(rd.ModelError, match="time"):
             pendulum_on_a_shaking_pivot().compile(method)
 

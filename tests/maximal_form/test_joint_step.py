@@ -89,15 +89,19 @@ WAYS = [
 ]
 
 
-def looped() -> Scene:
+def looped(timed: bool = False) -> Scene:
     """A tree closed by rows of positions and of rates: a pin between bodies, a pull on one, a drive of a joint, beside
     force elements of their coordinates."""
     scene = scene_of(MADE["hinges with dampers, springs and rotors"]())
     a, b = scene["leaf2"], scene["link3"]
     gap = a.point((0.1, 0, 0)) - b.point((0, 0, 0.1))
     scene.constrain(gap[0] + 0.17, gap[2] - 0.28, name="pin")
-    scene.constrain(scene["leaf1"].position[1] - 0.77, name="held")
-    scene.constrain(scene["link1"].v[0] - 0.5 * scene["link0"].spin[1], name="drive")
+    t = scene.time if timed else sp.Integer(0)
+    scene.constrain(scene["leaf1"].position[1] - 0.77 - sp.sin(t) / 20, name="held")
+    scene.constrain(scene["link1"].v[0] - 0.5 * scene["link0"].spin[1] - t, name="drive")
+    if timed:
+        scene.force(scene["link0"].q[0], sp.cos(3 * t) * scene["leaf1"].position[2])
+        scene.force(scene["leaf2"], force=(t, 0, sp.sin(t)))
     scene.potential(scene["link1"].q[0] ** 2 * scene["leaf1"].position[2] ** 2, name="coil")
     scene.force(scene["link2"].q[0] - scene["link0"].q[0], -0.1 * scene["link2"].spin[1], name="rub")
     return scene
@@ -105,7 +109,8 @@ def looped() -> Scene:
 
 def driven(dynamics: rd.Dynamics) -> CoordinateDrives:
     """Motors of the last two coordinates with places, one of them to a velocity."""
-    (_, first), (place, second) = dynamics.reduced.model.plain_slots[-2:]
+    model = dynamics.reduced.model
+    (_, first), (place, second) = [own for own in model.plain_slots if own != model.clock][-2:]
     numbers = np.array([[0.0, 0.4], [1.0, 0.0], [0.0, 3.0], [2.0, 0.5], [2.0, 0.6], [np.inf, 0.1]])
     return CoordinateDrives(np.array([first, second]), np.array([-1, place]), *numbers)
 
@@ -119,9 +124,10 @@ def compared(scene: Scene, method: str, integrator: str, tolerance: float) -> No
         start = dynamics.reduced.project(start)[0]
     q, v = dynamics.from_reduced(start, rng.normal(size=dynamics.reduced.nv))
     for k in range(4):
-        q = q.reshape(-1, 7) + 1e-3 * rng.normal(size=(len(dynamics.model.links), 7))
-        q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1)[:, None]
-        q, tau = q.ravel(), rng.normal(size=dynamics.nv)
+        bodies = q[: 7 * dynamics.model.nl].reshape(-1, 7)
+        bodies += 1e-3 * rng.normal(size=bodies.shape)
+        bodies[:, 3:] /= np.linalg.norm(bodies[:, 3:], axis=1)[:, None]
+        tau = rng.normal(size=dynamics.nv)
         if k == 2:
             dynamics.parameters["R"] = 0.41
         want, found = (of.over_step(q, v, tau, h) for of in (definition, step))
@@ -140,6 +146,11 @@ def compared(scene: Scene, method: str, integrator: str, tolerance: float) -> No
             want, found = (np.concatenate(of.landed(q, v)) for of in (definition, step))
             assert np.abs(found - want).max() < tolerance
         q, v = np.split(dynamics.call("step", q, v, tau + step.over_step(q, v, tau, h), np.array([h])), [dynamics.nq])
+
+
+@pytest.mark.parametrize("method, integrator", WAYS)
+def test_what_depends_on_time_is_that_of_the_definition(method: str, integrator: str) -> None:
+    compared(looped(timed=True), method, integrator, 1e-6)
 
 
 @pytest.mark.parametrize("method, integrator", WAYS)

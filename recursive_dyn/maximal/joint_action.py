@@ -143,25 +143,23 @@ class JointAction:
         d = self.dynamics
         softness, wanted = coordinate_rows(d, rows, h, everything=d.method != PENALTY or self.implicit)
         wanted = wanted + passing
-        if d.method != PENALTY:
-            hard = d.structural
-            return RowSystem(
-                rows,
-                np.where(hard, 0.0, softness),
-                np.where(hard, (0.0 if kept is None else kept) - rows.offsets, wanted),
-            )
-        if not self.implicit:
+        told = d.structural & d.joints.told[:, None]
+        hard = told if d.method == PENALTY else d.structural
+        keeping = (0.0 if kept is None else kept) - rows.offsets
+        if d.method == PENALTY and kept is not None:  # nothing else brings it back
+            keeping = keeping - rows.errors / h
+        softness, wanted = np.where(hard, 0.0, softness), np.where(hard, keeping, wanted)
+        if d.method != PENALTY or not self.implicit:
             return RowSystem(rows, softness, wanted)
-        return self._springs(rows, softness, wanted, h)
+        return self._springs(rows, softness, wanted, h, d.structural & ~told)
 
-    def _springs(self, rows: JointRows, softness: Array, wanted: Array, h: float) -> RowSystem:
-        """Rows scaled by L^T with L L^T = h^2 K + h D, so that each has the compliance 1."""
+    def _springs(self, rows: JointRows, softness: Array, wanted: Array, h: float, soft: Array) -> RowSystem:
+        """Those that are ``soft`` (N, 6) scaled by L^T with L L^T = h^2 K + h D, so that each has the compliance 1."""
         d = self.dynamics
         K, D = d.springs(rows, h, implicit=True)
-        L = np.linalg.cholesky(h * h * K + h * D + np.eye(6) * ~d.structural[:, :, None])
+        L = np.linalg.cholesky(h * h * K + h * D + np.eye(6) * ~soft[:, :, None])
         T = np.swapaxes(L, -1, -2)
-        hard = d.structural
         target = applied(np.linalg.solve(L, h * K), rows.errors)
         scaled = rows.scaled(T)
-        wanted = np.where(hard, -target - applied(T, rows.offsets), wanted)
-        return RowSystem(scaled, np.where(hard, 1.0, softness), wanted)
+        wanted = np.where(soft, -target - applied(T, rows.offsets), wanted)
+        return RowSystem(scaled, np.where(soft, 1.0, softness), wanted)

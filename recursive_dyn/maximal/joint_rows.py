@@ -23,7 +23,9 @@ from recursive_dyn.integrators.integrator import numbers
 from recursive_dyn.maximal.block_ldlt import JointEquations
 from recursive_dyn.maximal.joint_kinds import JointKind, inverted, joint_kinds
 from recursive_dyn.maximal.loop_rows import LoopRows
+from recursive_dyn.maximal.motion_rows import binding_rows
 from recursive_dyn.maximal.poses import applied, bracket, by_body, carried_back, inverse, logarithm, poses_of
+from recursive_dyn.model.clock import NUMBER
 from recursive_dyn.model.model import WORLD, Model
 
 Array = np.ndarray
@@ -73,7 +75,8 @@ class JointRows:
 class Joints:
     """The joints of a reduced model between the links of its free one: joint i leads to link i.
 
-    After them come ``loops``, one for every row of the scene's constraints, of which they have only the first row.
+    After them come ``loops``, one for every row of the scene's constraints and for every prescribed motion, of which
+    they have only the first row. told (n,): which are motions.
     parents, children (n,): the links that each is between, the parent WORLD for none; counts (n,): how many rows are of
     what it does not allow; links: number of these.
     """
@@ -81,11 +84,12 @@ class Joints:
     def __init__(self, reduced: Dynamics, free: Dynamics) -> None:
         model = reduced.model
         self.reduced, self.free = reduced, free
-        self.links, self.loops = model.nl, LoopRows(model) if model.constraints else None
+        self.links, self.loops = model.nl, LoopRows(model) if binding_rows(model) else None
         more = (self.loops.first, self.loops.second) if self.loops else (np.zeros(0, dtype=np.int64),) * 2
         self.parents = np.concatenate([np.array([link.parent for link in model.links], dtype=np.int64), more[0]])
         self.children = np.concatenate([np.arange(model.nl), more[1]])
         self.counts = np.array([6 - link.joint.nv for link in model.links] + [1] * len(more[0]), dtype=np.int64)
+        self.told: Array = np.arange(len(self)) >= len(self) - len(model.motions)
         self.kinds: list[JointKind] = joint_kinds(model, reduced, reduced.neutral())
         self.equations = self._equations()
         self._at: bytes | None = None
@@ -149,13 +153,23 @@ class Joints:
             row[kind.slots] = 6 - kind.joint.nv + np.arange(kind.joint.nv)
         return joint, row
 
+    @property
+    def version(self) -> bytes:
+        """The present values of the parameters that bodies and joints may depend on: those of motions change every
+        step."""
+        return self.reduced.parameters.values_array[self._lasting].tobytes()
+
+    @cached_property
+    def _lasting(self) -> Array:
+        return np.array([NUMBER not in name for name in self.reduced.parameters], dtype=bool)
+
     def frames(self) -> tuple[Array, Array]:
         """(X_AP (n, 4, 4) of the joints in their parents, X_CB of the bodies in the joints' child frames)."""
         values = self.reduced.parameters.values_array
-        if self._at != values.tobytes():
+        if self._at != self.version:
             for kind in self.kinds:
                 kind.at_parameters(values)
-            self._frames, self._at = joint_frames(self.reduced), values.tobytes()
+            self._frames, self._at = joint_frames(self.reduced), self.version
         return self._frames
 
     def of_parents(self, values: Array) -> Array:

@@ -11,6 +11,7 @@ from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.joint_evaluator import JointEvaluator
 from recursive_dyn.maximal.loop_functions import ROWS, TOLD, LoopFunctions
+from recursive_dyn.maximal.motion_rows import binding_rows
 from recursive_dyn.model.model import WORLD, Model
 
 Array = np.ndarray
@@ -30,16 +31,18 @@ class LoopValues:
 
 
 class LoopRows:
-    """The constraints of a reduced model; ``first``, ``second`` (m,): the links that a row is on, ``first`` WORLD where
+    """The constraints of a reduced model, and its motions.
+
+    ``first``, ``second`` (m,): the links that a row is on, ``first`` WORLD where
     it is on one; share_rows, share_slots (s,): rows that have shares of coordinates' rates, and the slots of these.
     ModelError for a row on more than two."""
 
     def __init__(self, model: Model) -> None:
         names, bodies = [name for name, _ in model.parameters], [body.link for body in model.bodies]
-        self.functions = f = LoopFunctions(model.constraints, names, bodies, model.clock)
+        self.functions = f = LoopFunctions(binding_rows(model), names, bodies, model.clock)
         self.evaluator = JointEvaluator(f, Parameters(model.parameters))
         joint = {slot: i for i, link in enumerate(model.links) for slot in link.slots}
-        pairs = [_pair(model, k, joint, f) for k in range(len(model.constraints))]
+        pairs = [_pair(model, k, joint, f) for k in range(len(f.constraints))]
         self.first, self.second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         self.share_rows, self.share_slots = np.array(f.shares, dtype=np.int64).reshape(-1, 2).T
         where = [[start, *self._sides(k, start)] for k, start in enumerate(f.starts[:-1])]
@@ -78,7 +81,7 @@ def _pair(model: Model, k: int, joint: dict[int, int], functions: LoopFunctions)
     if len(links) > 2 or not links:
         names = ", ".join(f"'{model.links[i].name}'" for i in links)
         raise ModelError(
-            f"constraint '{model.constraints[k].name}' is on {len(links)} bodies that move ({names}), and maximal"
+            f"constraint '{functions.constraints[k].name}' is on {len(links)} bodies that move ({names}), and maximal"
             " coordinates take rows on one or two; use method='recursive' or 'lagrangian', or write it in such rows"
         )
     return (links[0], links[1]) if len(links) == 2 else (WORLD, links[0])

@@ -96,7 +96,7 @@ class MaximalDynamics(Dynamics):
     @property
     def inertias(self) -> Array:
         """Of every moving body by itself, (n, 6, 6) on twists in its own axes."""
-        at = self.parameters.values_array.tobytes()
+        at = self.joints.version
         if self._inertias_at != at:
             self._inertias, self._inertias_at = link_inertias(self), at
         return self._inertias
@@ -160,12 +160,13 @@ class MaximalDynamics(Dynamics):
         """(phi, psi), each (..., m), of the rows of the scene's constraints: what should be zero; near: as in
         ``to_reduced``."""
         found, n = self._found(q, v, near), self.joints.links
+        end = n + len(self.constraints)
         if found:
-            return found.errors[n:, 0], found.rates[n:, 0]
+            return found.errors[n:end, 0], found.rates[n:end, 0]
         rows = self.joint_rows(q, v, self._near(near))
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
         rates = rows.rates(self.joints, by_body(twists, 6)) + rows.offsets
-        return rows.errors[..., n:, 0], rates[..., n:, 0]
+        return rows.errors[..., n:end, 0], rates[..., n:end, 0]
 
     def _found(self, q: Any, v: Any, near: Any) -> RowsFound | None:
         """Rows at one state near joint coordinates, in machine code; None where this does not find them."""
@@ -240,7 +241,8 @@ class MaximalDynamics(Dynamics):
         d = h * k if implicit else _DAMPED * np.sqrt(k * np.repeat(masses, 3, axis=-1))
         if self.damping is not None:
             d = np.broadcast_to(np.repeat(self.damping, 3), d.shape)
-        return k, d
+        sprung = ~self.joints.told[:, None]  # motions are met as they are told
+        return k * sprung, d * sprung
 
     def springs(self, rows: JointRows, h: float, implicit: bool) -> tuple[Array, Array]:
         """(K, D), each (..., n, 6, 6), of "penalty" on the joints' rows in a timestep of h, 0 on coordinates."""

@@ -152,9 +152,9 @@ class RowMemory:
         """Frames at the present values of the parameters."""
         joints = self._joints
         values = joints.reduced.parameters.values_array
-        now = values.tobytes()
+        self._values[0, : len(values)] = values
+        now = joints.version
         if self._at != now:
-            self._values[0, : len(values)] = values
             for rows, frames in zip(self._frames, joints.frames(), strict=True):
                 rows[:] = frames[self.order[: len(rows)], :3].reshape(len(rows), 12)
             if joints.loops is not None:

@@ -45,17 +45,18 @@ class StepRows(RowMemory):
         soft = (rotor > 0.0,) if method == SPRUNG else (rotor > 0.0, damping > 0.0, stiffness > 0.0, torsion > 0.0)
         counts = d.joints.counts[order]
         heights = np.where(np.any(soft, axis=(0, 2)), 6, counts)
+        told = d.joints.told[order].astype(np.int64)
         K, D, W = np.zeros((3, count, 6, 6))
         e, c = np.zeros((2, count, 6))
         return SystemArrays(
-            np.array([method]), counts, heights, rotor, damping, stiffness, rest, places, turns, where[joint],
+            np.array([method]), counts, told, heights, rotor, damping, stiffness, rest, places, turns, where[joint],
             row.copy(), torsion, np.zeros_like(torsion), K, D, W, e, c,
         )  # fmt: skip
 
     def prepare(self, h: float) -> None:
         """Frames, and springs in a step of h, at the present values of the parameters."""
         self.parametrize()
-        now = self._dynamics.parameters.values_array.tobytes()
+        now = self._dynamics.joints.version
         if self._dynamics.method == PENALTY and self._sprung != (h, now):
             self._stiffen(h)
             self._sprung = h, now

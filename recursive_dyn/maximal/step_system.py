@@ -19,8 +19,8 @@ CONSTRAINED, SPRUNG, IMPLICITLY_SPRUNG = range(3)  # how joints hold
 
 
 class SystemArrays(NamedTuple):
-    """Of N joints and loops. method (1,): how joints hold; counts (N,): rows of what each does not allow, heights (N,):
-    rows that are solved for.
+    """Of N joints and loops. method (1,): how joints hold; counts (N,): rows of what each does not allow, told (N,): 1
+    for motions, which are met whatever the method, heights (N,): rows that are solved for.
 
     rotor, damping, stiffness, rest (N, 6): of the coordinates that rows measure, places (N, 6): where these are among
     the coordinates found, -1 for none. turns: springs of balls, whose places are there, too; turn_joints, turn_rows
@@ -31,6 +31,7 @@ class SystemArrays(NamedTuple):
 
     method: Integers
     counts: Integers
+    told: Integers
     heights: Integers
     rotor: Sixes
     damping: Sixes
@@ -60,11 +61,13 @@ def assemble(it: RowArrays, s: SystemArrays, h: float, straight: Sixes, passing:
     _turn_pulls(it, s)
     for i in range(len(s.counts)):
         count = s.counts[i]
-        if s.method[0] == CONSTRAINED:
+        if s.method[0] == CONSTRAINED or s.told[i] == 1:
             for r in range(count):
                 s.e[i, r] = 0.0
                 s.c[i, r] = passing * (it.drift[i, r] + AHEAD * (rate(it, straight, i, r) - it.drift[i, r]))
             s.c[i, 0] -= it.lacking[i]
+            if s.method[0] != CONSTRAINED and passing > 0.0:  # nothing else brings it back
+                s.c[i, 0] -= it.errors[i, 0] / passing
         elif s.method[0] == IMPLICITLY_SPRUNG:
             _spring_rows(it, s, i, h, i < joints)
         else:

@@ -20,6 +20,8 @@ from recursive_dyn.graph.expression import Expression, Graph, Scalar
 from recursive_dyn.graph.program import content_hash
 from recursive_dyn.joint.coordinate import CLOCK
 
+NUMBER = ".motion."  # in the names of parameters that are numbers of a motion
+
 
 @dataclass(frozen=True, eq=False)
 class PrescribedMotion:

@@ -35,7 +35,7 @@ class ConstraintLoads:
             return np.zeros((len(dynamics.bodies), 6))
         if isinstance(dynamics, MaximalDynamics):  # as those of the joint coordinates where it is
             near = self._near if np.isfinite(self._near).all() else None
-            (own, v), wrenches = dynamics.to_reduced(q, v, near), _wrenches(dynamics, q, tau)
+            (own, v), wrenches = dynamics.to_reduced(q, v, near), wrenches_of(dynamics, q, tau)
             q, dynamics = own, dynamics.reduced
             tau = dynamics.call("external_forces", q, wrenches.reshape(-1))
         acting = tau + dynamics.passive_forces(q, v)
@@ -53,7 +53,7 @@ class ConstraintLoads:
         return [name for name, peak in self.peaks.items() if peak > self._bearing[name].force]
 
 
-def _wrenches(dynamics: MaximalDynamics, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
+def wrenches_of(dynamics: Dynamics, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """What forces tau (6 n,) on free bodies' twists are as wrenches (nb, 6), world axes at their origins."""
     moving = [k for k, body in enumerate(dynamics.model.bodies) if body.jointed]
     result = np.zeros((len(dynamics.bodies), 2, 3))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.simulation.acting_forces import acting_forces
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.simulation.acting_forces import acting_forces, forces_on_joints
 from recursive_dyn.simulation.step_results import StepResults
 
 
@@ -42,11 +43,14 @@ class Prescribed(Mapping[str, DriveForce]):
     def __getitem__(self, name: str) -> DriveForce:
         simulation = self._simulation
         d, q, v = simulation.dynamics, simulation.q, simulation.v
+        if isinstance(d, MaximalDynamics):
+            (q, v), d = d.to_reduced(q, v, simulation.near), d.reduced
         if name not in self:
             raise ModelError(f"no motion of {name!r} is prescribed; there are those of {', '.join(self) or 'none'}")
-        tau = acting_forces(simulation)
+        tau = acting_forces(simulation) if d is simulation.dynamics else forces_on_joints(simulation, d, q)
         slot = d.velocity_coordinates.index(name)
-        force = d.drive_forces(q, v, tau)[slot] + d.model.coordinates[slot].friction * np.sign(v[slot])
+        way = np.sign(np.round(d.call("in_time", q, v)[d.nq + slot], 9))  # as it is told: 0 where that is to stay
+        force = d.drive_forces(q, v, tau)[slot] + d.model.coordinates[slot].friction * way
         a = d.forward_dynamics(q, v, tau + d.passive_forces(q, v))[slot]
         at = {s: p for p, s in d.model.plain_slots}[slot]
         return DriveForce(float(q[at]), float(v[slot]), float(a), float(force))
@@ -55,11 +59,11 @@ class Prescribed(Mapping[str, DriveForce]):
         return name in tuple(self)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._simulation.dynamics.velocity_coordinates[k] for k in sorted(self._slots))
+        return iter(self._simulation.dynamics.tree.velocity_names[k] for k in sorted(self._slots))
 
     def __len__(self) -> int:
         return len(self._slots)
 
     @property
     def _slots(self) -> frozenset[int]:
-        return self._simulation.dynamics.model.prescribed
+        return self._simulation.dynamics.tree.prescribed

@@ -35,7 +35,7 @@ class PrescribedMotions:
 
     def written(self, name: str, motion: Any) -> Written:
         """A motion as it is kept: a scalar over time and parameters, or a function."""
-        place(self.free.model, name)
+        place(self.free.tree, name)
         if isfinite(real(motion)):
             return SampledMotion(name, partial(_resting, float(motion)))
         if callable(motion) and not hasattr(motion, "free_symbols"):
@@ -57,25 +57,28 @@ class PrescribedMotions:
     def changed(self, name: str, motion: Any) -> dict[str, Written]:
         """The motions with another one of this coordinate, or with none for None."""
         others = {n: m for n, m in self.motions.items() if n != name}
-        place(self.free.model, name)
+        place(self.free.tree, name)
         return others if motion is None else others | {name: self.written(name, motion)}
 
     def still_there(self, dynamics: Dynamics) -> dict[str, Written]:
         """The motions of coordinates that these dynamics have."""
-        names = set(dynamics.velocity_coordinates) if self.motions else ()
+        names = set(dynamics.tree.velocity_names) if self.motions else ()
         return {name: motion for name, motion in self.motions.items() if name in names}
 
     def on(self, free: Dynamics, motions: Mapping[str, Written]) -> Dynamics:
         """The dynamics with motions."""
         if not motions:
             return free
-        if isinstance(free, MaximalDynamics):
-            raise ModelError("prescribe: maximal coordinates have no coordinates of joints; compile by 'recursive'")
         numbers = [(p, 0.0) for m in sampled(motions) for p in m.parameters]
         values = {n: m.polynomial if isinstance(m, SampledMotion) else m for n, m in motions.items()}
-        model = with_motions(free.model, values, numbers)
+        model = with_motions(free.tree, values, numbers)
         if model.key not in self._made:
-            self._made[model.key] = Dynamics(model, free.method, free.hanging)
+            if isinstance(free, MaximalDynamics):
+                bodies = with_motions(free.model, {}, numbers)
+                made: Dynamics = MaximalDynamics(model, bodies, free.method, free.hanging, **free.settings)
+            else:
+                made = Dynamics(model, free.method, free.hanging)
+            self._made[model.key] = made
         return self._made[model.key].view()
 
     def begin(self, simulation: StepResults, name: str, motion: Written) -> tuple[np.ndarray, np.ndarray]:
@@ -85,22 +88,24 @@ class PrescribedMotions:
         StateError where the motion begins elsewhere.
         """
         d, q, v = simulation.dynamics, simulation.q.copy(), simulation.v.copy()
-        at, slot = place(d.model, name)
         x, rate = _now(motion, simulation.time, simulation.timestep, d)
-        if not abs(x - q[at]) <= _NEAR * (1.0 + abs(x)):
-            raise StateError(
-                f"prescribe: '{name}' is at {q[at]:.6g}, its motion begins at {x:.6g}, {abs(x - q[at]):.3g} away; let"
-                f" it begin there, or place the coordinate first: simulation.q[{at}] = {x:.6g}"
-            )
-        q[at] = x
-        v[: self.free.nv] += _impulse(self._free_now(d), q[: self.free.nq], slot, rate - v[slot], d.model.prescribed)
-        return q, v
+        if not (isinstance(d, MaximalDynamics) and isinstance(self.free, MaximalDynamics)):
+            at, slot = place(d.model, name)
+            _refuse_away(name, q[at], x, f"simulation.q[{at}] = {x:.6g}")
+            q[at] = x
+            return q, v + self._change(d, self.free, q, slot, rate - v[slot])
+        own, rates = d.to_reduced(q, v, simulation.near)
+        at, slot = place(d.tree, name)
+        _refuse_away(name, own[at], x, "simulation.place(...)")
+        change = self._change(d.reduced, self.free.reduced, own, slot, rate - rates[slot])
+        return q, v + d.from_reduced(own, change)[1] - d.from_reduced(own)[1]  # less the rate of time
 
-    def _free_now(self, present: Dynamics) -> Dynamics:
-        """With the present values of parameters."""
-        result = self.free.view()
-        for name in result.parameters:
-            result.parameters[name] = present.parameters[name]
+    def _change(self, present: Dynamics, free: Dynamics, q: np.ndarray, slot: int, rate: float) -> np.ndarray:
+        """Of velocities (nv,), in joint coordinates q, by an impulse on one that changes its rate so much."""
+        result, free = np.zeros(present.nv), free.view()
+        for name in free.parameters:
+            free.parameters[name] = present.parameters[name]
+        result[: free.nv] = _impulse(free, q[: free.nq], slot, rate, present.model.prescribed)
         return result
 
     def keep(self, free: Dynamics, motions: Mapping[str, Written]) -> None:
@@ -122,6 +127,15 @@ def sample(motions: Mapping[str, Written], parameters: Parameters, time: float, 
         motion.sample(time, h, numbers)
         for name, x in zip(motion.parameters, numbers.tolist(), strict=True):
             parameters[name] = x
+
+
+def _refuse_away(name: str, at: float, start: float, remedy: str) -> None:
+    """StateError where a motion begins elsewhere than its coordinate is."""
+    if not abs(start - at) <= _NEAR * (1.0 + abs(start)):
+        raise StateError(
+            f"prescribe: '{name}' is at {at:.6g}, its motion begins at {start:.6g}, {abs(start - at):.3g} away; let"
+            f" it begin there, or place the coordinate first: {remedy}"
+        )
 
 
 def _resting(position: float, time: float) -> float:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.prescribed import Prescribed
 from recursive_dyn.simulation.prescribed_motions import PrescribedMotions, Written
 from recursive_dyn.simulation.pushed import Pushed
@@ -35,11 +34,6 @@ class Prescribing(Pushed):
         takes. A motion prevails over limits. ModelError for what cannot be moved so; StateError where it begins
         elsewhere, is not finite, or constraints do not let it; then nothing has changed.
         """
-        if isinstance(self._dynamics, MaximalDynamics):
-            raise ModelError(
-                f"method '{self._dynamics.method}' has no prescribed motions: lead '{coordinate}' by a motor,"
-                f" simulation.motors['{coordinate}'], or compile with method='recursive'"
-            )
         name, own, motors = getattr(coordinate, "name", coordinate), self._motions, self._timesteps.motors
         motions = own.changed(name, motion)
         dynamics = own.on(own.free, motions)

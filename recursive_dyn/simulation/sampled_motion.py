@@ -15,6 +15,7 @@ import numpy as np
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Graph, Scalar
 from recursive_dyn.joint.coordinate import CLOCK
+from recursive_dyn.model.clock import NUMBER
 from recursive_dyn.simulation.state import real
 
 DEGREE = 5
@@ -35,7 +36,7 @@ class SampledMotion:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the parameters: dots, so that no scene.parameter is called so."""
-        return tuple(f"{self.name}.motion.{k}" for k in range(COUNT))
+        return tuple(f"{self.name}{NUMBER}{k}" for k in range(COUNT))
 
     @property
     def polynomial(self) -> Scalar:

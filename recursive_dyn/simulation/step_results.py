@@ -49,9 +49,11 @@ class StepResults(Stepped[Dynamics]):
 
     def _elastic_energy(self) -> np.ndarray:
         dynamics, q = self._dynamics, self._state.q
-        if isinstance(dynamics, MaximalDynamics) and np.isfinite(near := self.joint_coordinates).all():
-            return dynamics.elastic_energy(q, near)
-        return dynamics.elastic_energy(q)
+        return (
+            dynamics.elastic_energy(q, self.near)
+            if isinstance(dynamics, MaximalDynamics)
+            else dynamics.elastic_energy(q)
+        )
 
     @property
     def solution(self) -> Solution:
@@ -114,6 +116,12 @@ class StepResults(Stepped[Dynamics]):
         """In maximal coordinates those of the joints (reduced.nq,), turns included, where the last step found them: for
         ``near`` of ``dynamics.to_reduced``. Not finite before a first step; none in joint coordinates."""
         return self._timesteps.memory.arrays.joints.copy()
+
+    @property
+    def near(self) -> np.ndarray | None:
+        """``joint_coordinates`` if the last step found any, for ``near``."""
+        found = self.joint_coordinates
+        return found if np.isfinite(found).all() else None
 
     @property
     def multipliers(self) -> np.ndarray:

@@ -295,11 +295,21 @@ def test_what_cannot_be_prescribed_is_named():
     assert_close([sim.time, sim.q[0]], [0.05, 0.3], 1e-12)
 
 
-def test_limits_and_maximal_coordinates():
+def test_a_motion_prevails_over_limits():
     sim = rd.Simulation(two_bars(limits=(-0.1, 0.1)).compile(), 1 / 100)
     sim.prescribe("crank.angle", swing)
     sim.step(30)
     assert_close(sim.q[0], swing(0.3), 1e-12)
-    free = rd.Simulation(two_bars().compile("velocity_constraints"), 1 / 100)
-    with pytest.raises(rd.ModelError):
-        free.prescribe("crank.angle", 0.0)
+
+
+@pytest.mark.parametrize("place", [0.1, 0.3, 0.7, 1.1])
+def test_what_is_told_to_stay_takes_no_dry_friction(place):
+    """What holds a bar level with no rate is m g c, whatever rounding makes of a polynomial's rate."""
+    scene = Scene()
+    bar = Body("bar", mass=1.0, center_of_mass=(0.3, 0, 0), inertia=np.diag([0.01, 0.05, 0.05]))
+    scene.world.attach(bar, joints.revolute("y", friction=0.5))
+    sim = rd.Simulation(scene.compile(), 1 / 100)
+    sim.q[0] = place
+    sim.prescribe("bar.angle", place)
+    sim.step(5)
+    assert_close(sim.prescribed["bar.angle"].force, -9.81 * 0.3 * np.cos(place), 1e-9)

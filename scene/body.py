@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recursive_dyn.dynamics.hanging import Strength
 from recursive_dyn.errors import ModelError
+from recursive_dyn.model.model_parts import PartFacts
 from scene.body_symbols import BodySymbols
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
@@ -21,6 +22,16 @@ from scene.shapes import Shape
 _order = itertools.count()
 
 
+class Lone(NamedTuple):
+    """A body that stands alone: on the world, on a joint of one chart that does not break, and nothing hangs on it.
+
+    facts: what a model asks of it; act: of attachment.
+    """
+
+    facts: PartFacts
+    act: int
+
+
 class NodeTable:
     """Everything that hangs together: its ``root`` and its ``nodes`` by name."""
 
@@ -30,6 +41,8 @@ class NodeTable:
 
 class Node:
     """Something that bodies can be attached to: the world or a body. Its name is its own in all that hangs together."""
+
+    lone: Lone | None = None  # what is known of a body that stands alone; None where it does not, or is another since
 
     def __init__(self, name: str) -> None:
         self._name = _checked_name(name)
@@ -70,6 +83,7 @@ class Node:
         child.parent, child.joint, child.place, child.order = self, joint, pose, next(_order)
         child.act = child.order
         self.children.append(child)
+        self.lone = None
         return child
 
     def _join(self, other: NodeTable) -> None:
@@ -152,7 +166,9 @@ class Body(Node, BodySymbols):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if name in _LOWERED:
-            self.lowered = None
+            self.lowered = self.lone = None
+        if name == "strength":
+            self.lone = None
         if name == "joint":
             self.charted = value is not None and value.of_one_chart is not value
 

@@ -14,10 +14,11 @@ from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
 from recursive_dyn.joint.coordinate import CLOCK
 from recursive_dyn.maximal.freeing import free_model
-from recursive_dyn.model.assemble import build_model
+from recursive_dyn.model.assemble import build_model, known_part
+from recursive_dyn.model.composition import composed
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.specification import BodySpec
-from scene.body import Body, Node, World
+from scene.body import Body, Lone, Node, World
 from scene.constraint_group import DROP
 from scene.content import SceneContent
 from scene.joints.coordinate_settings import with_torsion
@@ -28,7 +29,7 @@ from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
 
-_LOWERED, _PARENT = attrgetter("lowered"), attrgetter("parent")
+_LOWERED, _PARENT, _LONE = attrgetter("lowered"), attrgetter("parent"), attrgetter("lone")
 
 
 def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
@@ -36,6 +37,38 @@ def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
     graph = Graph()
     joints = joints_in_use(scene, bodies)
     return _model(scene, graph, _specifications(bodies, joints, graph, scene.parameters), joints)
+
+
+def lone_bodies(scene: SceneContent) -> list[Lone] | None:
+    """What is known of every body, if each of them stands alone and the scene says nothing of several; else None.
+
+    Of thousands of bodies only those are looked at that came, or are others, since the last time.
+    """
+    if scene.constraints or scene.forces or scene.coordinates or scene.gravity_scalars().dtype != float:
+        return None
+    bodies = scene.world.children
+    known: list[Lone | None] = [*map(_LONE, bodies)]
+    for k in compress(range(len(known)), map(not_, known)) if None in known else ():
+        known[k] = _lone(bodies[k], scene.parameters)
+        if known[k] is None:
+            return None
+    return cast(list[Lone], known)
+
+
+def lower_alone(scene: SceneContent, bodies: Sequence[Lone]) -> Model:
+    """The model of all bodies of a scene, each of which stands alone."""
+    return composed([body.facts for body in bodies], None, scene.gravity_scalars(), list(scene.parameters.items()))
+
+
+def _lone(body: Body, parameters: Mapping[str, float]) -> Lone | None:
+    if body.children or body.strength is not None or body.charted:
+        return None
+    spec: BodySpec = body.lowered or _lowered(body, body.joint, None, Graph(), frozenset(parameters), parameters)
+    if not spec.plain or (facts := known_part(spec, [spec]).facts) is None:
+        return None
+    body.keep(spec)
+    body.lone = Lone(facts, body.act)
+    return body.lone
 
 
 def lower_free(scene: SceneContent, bodies: Sequence[Body]) -> tuple[Model, Model]:

@@ -24,7 +24,7 @@ from scene.body_symbols import rate
 from scene.constraint_group import constraint, rolling
 from scene.joints.coordinate_settings import coordinates_of
 from scene.joints.parametric_joint import Joint
-from scene.lower import lower, lower_free
+from scene.lower import lone_bodies, lower, lower_alone, lower_free
 from scene.number_checks import numbers
 from scene.scene_forces import SceneForces
 from scene.wheel_rows import rolling_wheel
@@ -169,6 +169,10 @@ class Scene(SceneForces):
 
         Raises ModelError naming the body, joint, coordinate or parameter that is wrong.
         """
+        with building():
+            lone = lone_bodies(self) if method in METHODS and not settings else None
+            if lone is not None:
+                return Dynamics(lower_alone(self, lone), method, topology.hanging_alone(self, lone))
         bodies = self.bodies
         return self.dynamics_of(bodies, topology.hanging(self, bodies), method, settings)
 

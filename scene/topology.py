@@ -16,7 +16,7 @@ from recursive_dyn.dynamics.hanging import UNKNOWN, Bearing, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
-from scene.body import Body, Node, World
+from scene.body import Body, Lone, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
@@ -91,7 +91,13 @@ def hanging(scene: Hung, bodies: Sequence[Body]) -> Hanging:
     strengths = {body.name: body.strength for body in bodies if body.strength is not None}
     bearing = {c.name: Bearing(tuple(c.row_names), c.strength) for c in scene.constraints if c.strength < np.inf}
     without = partial(_without, scene) if strengths or bearing else None
-    return Hanging(scene, [*map(_ACT, bodies)], strengths, bearing, partial(_cut_all, scene), without)
+    acts = [*map(_ACT, bodies)]
+    return Hanging(scene, lambda: acts, strengths, bearing, partial(_cut_all, scene), without)
+
+
+def hanging_alone(scene: Hung, bodies: Sequence[Lone]) -> Hanging:
+    """How they hang where each stands alone."""
+    return Hanging(scene, lambda: [*map(_ACT, bodies)], cut=partial(_cut_all, scene))
 
 
 def _cut_all(scene: Hung, names: Sequence[str], constraints: Sequence[str]) -> Callable[..., Dynamics]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 
@@ -29,21 +30,26 @@ class Hanging:
     """Of the scene that equations were compiled from.
 
     scene: stands for it, and is no other's; acts (nb,): numbers of the acts by which the bodies were attached, the same
-    as long as nobody hangs them anew; strengths: by name of the body on the joint, of those that may break; bearing: of
-    constraints that may, by name; cut: hangs bodies of these names free in the world, takes constraints of these names
-    out, and returns what compiles the scene, by a method and its settings; without: dynamics, by these, of the scene as
-    it would be then. None where nobody holds the scene, as in a pickle.
+    as long as nobody hangs them anew, told once somebody asks; strengths: by name of the body on the joint, of those
+    that may break; bearing: of constraints that may, by name; cut: hangs bodies of these names free in the world, takes
+    constraints of these names out, and returns what compiles the scene, by a method and its settings; without:
+    dynamics, by these, of the scene as it would be then. None where nobody holds the scene, as in a pickle.
     """
 
     scene: object = None
-    acts: Sequence[int] = ()
+    told: Callable[[], Sequence[int]] = tuple
     strengths: Mapping[str, Strength] = field(default_factory=dict)
     bearing: Mapping[str, Bearing] = field(default_factory=dict)
     cut: Callable[[Sequence[str], Sequence[str]], Callable[..., Any]] | None = None
     without: Callable[[Sequence[str], Sequence[str], str, Mapping[str, Any]], Any] | None = None
 
+    @cached_property
+    def acts(self) -> Sequence[int]:
+        """As ``told``."""
+        return self.told()
+
     def __reduce__(self) -> Any:
-        return Hanging, (None, tuple(self.acts), dict(self.strengths), dict(self.bearing))
+        return Hanging, (None, partial(tuple, tuple(self.acts)), dict(self.strengths), dict(self.bearing))
 
 
 UNKNOWN = Hanging()

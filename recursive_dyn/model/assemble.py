@@ -64,11 +64,11 @@ def _composed(
     order = None
     if any(map(_PARENT, specs)):
         trees, order = _trees(specs)
-        facts = [_known_part(root, tree).facts for root, tree in trees.items()]
+        facts = [known_part(root, tree).facts for root, tree in trees.items()]
     else:
         facts = [*map(_FACTS, specs)]
         for k in compress(range(len(facts)), map(not_, facts)) if None in facts else ():
-            facts[k] = _known_part(specs[k], [specs[k]]).facts
+            facts[k] = known_part(specs[k], [specs[k]]).facts
     if None in facts:
         return None
     return composed(cast(list[PartFacts], facts), order, gravity, parameters)
@@ -84,7 +84,7 @@ def _trees(specs: Sequence[BodySpec]) -> tuple[dict[BodySpec, list[BodySpec]], t
     return trees, (np.array([number[spec.root] for spec in specs]), np.array([own[spec] for spec in specs]))
 
 
-def _known_part(root: BodySpec, tree: list[BodySpec]) -> PartOfWorld:
+def known_part(root: BodySpec, tree: list[BodySpec]) -> PartOfWorld:
     """What hangs on a body of the world, kept with it."""
     part = root.part
     if part is None or part.specs != tree:

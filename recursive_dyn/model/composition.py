@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
-from operator import is_
 from typing import TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from recursive_dyn.graph.expression import Graph
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.model import WORLD, BodyFrame, Link, Model
 from recursive_dyn.model.model_parts import NO_FACTS, ModelParts, Numbers, PartFacts, altered, expanded
+from recursive_dyn.model.splice import Splice
 
 Array = np.ndarray
 Entry = TypeVar("Entry")
@@ -35,12 +35,23 @@ def composed(
     if _last is not None:
         model, others, before = _last
         names = [name for name, _ in model.parameters[: len(parameters)]] == [name for name, _ in parameters]
-        alike = names and len(facts) == len(others) and len(numbers) == len(before)
-        if alike and all(map(is_, facts, others)) and all(map(np.array_equal, numbers, before)):
+        alike = names and len(numbers) == len(before) and all(map(np.array_equal, numbers, before))
+        splice = Splice.between(others, facts)
+        if alike and not splice.gone and not splice.came:
             return model
-    model = ComposedModel(PartFacts(*zip(*facts, strict=True)) if facts else NO_FACTS, order, gravity, parameters)
+        columns = _columns(facts, model.parts.facts, splice)
+    else:
+        columns = PartFacts(*zip(*facts, strict=True)) if facts else NO_FACTS
+    model = ComposedModel(columns, order, gravity, parameters)
     _last = model, facts, numbers
     return model
+
+
+def _columns(facts: Sequence[PartFacts], before: PartFacts, splice: Splice) -> PartFacts:
+    """The facts of all parts, of which most are where they were."""
+    first, end = splice.first, splice.end
+    fresh = [*zip(*facts[first : first + splice.came], strict=True)] or NO_FACTS
+    return PartFacts(*[own[:first] + new + own[end:] for own, new in zip(before, fresh, strict=True)])
 
 
 class ComposedModel(Model):

@@ -30,6 +30,8 @@ def hung_anew(edit: Edit) -> list[int]:
 
     Where the dynamics are of different scenes, or of no scene: those on another parent, or with other coordinates.
     """
+    if edit.whole:
+        return []
     before, after = edit.old.hanging, edit.new.hanging
     if before.scene is not None and before.scene is after.scene:
         acts, known = np.array(before.acts), np.array(after.acts)

@@ -13,6 +13,7 @@ from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelParts, Numbers
+from recursive_dyn.model.splice import Splice
 from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.momentum import Momentum
 
@@ -26,7 +27,7 @@ class Edit:
     """From old dynamics to new ones: of everything that was numbered its number now, GONE where there is none.
 
     bodies (nb,), places (nq,), slots (nv,): of the old; names: of all bodies now. links (nl,): of the old, of what did
-    not change at all.
+    not change at all. whole: what stayed did not change at all.
     """
 
     old: Dynamics
@@ -36,6 +37,7 @@ class Edit:
     slots: np.ndarray
     names: tuple[str, ...]
     links: np.ndarray
+    whole: bool = False
 
     @classmethod
     def between(cls, old: Dynamics, new: Dynamics) -> Edit:
@@ -44,7 +46,7 @@ class Edit:
         came_or_went = len(kept) in (len(before.models), len(after.models))
         if before.alone and after.alone and came_or_went:
             links, bodies, slots, places = _tree_by_tree(before, after, kept)
-            return cls(old, new, bodies, places, slots, new.bodies, links)
+            return cls(old, new, bodies, places, slots, new.bodies, links, whole=True)
 
         def numbered(
             was: Numbers, now: Numbers, counts: tuple[int, int], names: Callable[[Dynamics], Names]
@@ -142,10 +144,17 @@ def find(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarray:
     """Numbers before and after (m, 2) of the parts that stayed what they are."""
-    number = dict(zip(after.models, count()))
-    now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
-    stay = (now >= 0).nonzero()[0]
-    return np.array([stay, now[stay]]).T
+    splice = Splice.between(before.models, after.models)
+    if splice.gone and splice.came:
+        number = dict(zip(after.models, count()))
+        now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
+        stay = (now >= 0).nonzero()[0]
+        return np.array([stay, now[stay]]).T
+    stay = np.arange(len(before.models) - splice.gone)
+    stay[splice.first :] += splice.gone
+    now = np.arange(len(stay))
+    now[splice.first :] += splice.came
+    return np.array([stay, now]).T
 
 
 def _tree_by_tree(before: ModelParts[Model], after: ModelParts[Model], kept: np.ndarray) -> list[np.ndarray]:

@@ -19,6 +19,7 @@ from recursive_dyn.codegen.kernel import SingleCall
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import of_one
 from recursive_dyn.dynamics.functions import FUNCTIONS
+from recursive_dyn.model.splice import Splice
 from recursive_dyn.recursion import impulse
 from recursive_dyn.recursion.context import segment_size
 from scene import Body, Scene, joints, shapes
@@ -275,6 +276,44 @@ def test_a_body_that_is_edited_is_read_again():
     np.testing.assert_array_equal(d.poses(np.zeros(5))[4, :3, 3], [1, 2, 3])
     edited.name = "renamed"
     assert scene.compile().bodies[4] == "renamed"
+
+
+def test_a_body_stands_alone_until_something_else_is_said_of_it():
+    """What is known of bodies that stand alone is all that a model asks of them: it is forgotten where they do not."""
+    scene = Scene()
+    bodies = [scene.world.attach(Body(f"b{i}", mass=1.0, inertia=np.eye(3)), joints.revolute("y")) for i in range(3)]
+
+    def alone() -> list[bool]:
+        scene.compile()
+        return [body.lone is not None for body in bodies]
+
+    assert alone() == [True] * 3
+    hand = bodies[0].attach(Body("hand", mass=1.0, inertia=np.eye(3)), joints.revolute("x"))
+    assert scene.compile().nv == 4 and bodies[0].lone is None
+    hand.detach()
+    bodies[1].breaks_at(torque=1.0)
+    assert scene.compile().hanging.strengths.keys() == {"b1"} and bodies[1].lone is None
+    bodies[1].breaks_at()
+    assert alone() == [True] * 3
+    scene.gravity = (0.0, 0.0, -1.0)
+    before = scene.compile()
+    assert before.model.gravity[2] == -1.0 and before.hanging.acts == [body.act for body in bodies]
+    bodies[2].detach()
+    scene.world.attach(bodies[2], joints.revolute("y"))
+    assert before.hanging.acts != scene.compile().hanging.acts
+    scene.constrain(bodies[0].q[0] - bodies[1].q[0])
+    assert len(scene.compile().model.constraints) == 1
+
+
+@given(data=st.data())
+def test_a_splice_says_what_came_and_went(data):
+    before, came = ([object() for _ in range(data.draw(st.integers(0, most)))] for most in (6, 3))
+    first = data.draw(st.integers(0, len(before)))
+    end = data.draw(st.integers(first, len(before)))
+    after = [*before[:first], *came, *before[end:]]
+    found = Splice.between(before, after)
+    assert (found.gone, found.came) == (end - first, len(came))
+    assert after == [*before[: found.first], *after[found.first :][: found.came], *before[found.end :]]
 
 
 @given(seed=st.integers(0, 10**6), varied=st.booleans())

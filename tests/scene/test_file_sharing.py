@@ -244,14 +244,14 @@ def test_a_loaded_scene_can_be_built_on(tmp_path):
 def test_all_that_a_scene_holds_is_known_to_files():
     """Who gives a scene, a body or a joint another attribute teaches scene.file to keep it, and adds it here.
 
-    What a body was lowered to is found again, and which attachment hung it counts in this process only: no file keeps
-    them.
+    What a body was lowered to, and is where it stands alone, is found again, and which attachment hung it counts in
+    this process only: no file keeps them.
     """
     known = {"_gravity", "world", "parameters", "coordinates", "constraints", "forces", "joint_names", "pairs"}
     known.add("passing")
     assert vars(Scene()).keys() == known
     node = {"_name", "_tree", "parent", "children", "shapes", "properties", "joint", "place", "order", "act"}
-    assert vars(Body("a")).keys() == node | {"strength", "lowered", "charted"}
+    assert vars(Body("a")).keys() == node | {"strength", "lowered", "lone", "charted"}
     assert {f.name for f in dataclasses.fields(ConstraintGroup)} == {"name", "rows", "redundant", "strength"}
     assert {f.name for f in dataclasses.fields(ElementSpec)} == {"name", "terms", "energy"}
     assert {f.name for f in dataclasses.fields(Pair)} == {"collide", "material"}

@@ -20,14 +20,17 @@ from recursive_dyn.simulation.interrupts import Held
 
 _numbers = count()
 _felt: weakref.WeakValueDictionary[int, Connection] = weakref.WeakValueDictionary()  # by client
+_open: weakref.WeakSet[Connection] = weakref.WeakSet()
+_GROUPS = (4, *(1 << k for k in range(6, 15)))  # Bullet's collision groups that it uses for nothing, or hardly
 _TOLD = 3  # names of a scene's bodies that stand for it
 
 
 class Connection:
     """Bullet's client ``id``, and ``bodies``, made in it: each id with the name of what it stands for.
 
-    ``marks``: each id with that of the user data by which Bullet knows it as ours, which say ``mark_words`` (k,), a
-    text in words of 8 bytes with the zero at its end.
+    ``group``: the collision group that moving bodies made here are in, no other's in this connection unless there are
+    ten. ``marks``: each id with that of the user data by which Bullet knows it as ours, which say ``mark_words`` (k,),
+    a text in words of 8 bytes with the zero at its end.
 
     Without ``client`` a new one is opened: with a window if ``gui``, or if gui is None and there are a display and no
     window yet. Who holds it, a ``holder`` by its class, keeps Bullet's world: once nobody does, the bodies go, and the
@@ -46,7 +49,12 @@ class Connection:
         # Bullet gives ids of removed bodies and of closed connections to others: what is ours is known by its mark.
         self._mark = f"recursive-dyn {next(_numbers):017d}"
         self.mark_words = np.frombuffer(f"{self._mark}\0".encode(), dtype=np.int64)
-        self._release = weakref.finalize(self, _released, self.id, self.owned, self.bodies, self._mark)
+        taken = {other.group for other in _open if other.id == self.id and other._release.alive}
+        self.group: int = next((group for group in _GROUPS if group not in taken), _GROUPS[-1])
+        _open.add(self)
+        self._release: weakref.finalize[..., Connection] = weakref.finalize(
+            self, _released, self.id, self.owned, self.bodies, self._mark
+        )
         self._release.atexit = False  # connections end with the process
 
     def guard(self, hold: bool = True) -> Guard:

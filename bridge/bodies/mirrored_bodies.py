@@ -10,6 +10,7 @@ from itertools import accumulate, chain, combinations, product, zip_longest
 import numpy as np
 import pybullet
 
+from bridge.bodies.bullet_groups import ALL, OTHERS, STATICS, regroup
 from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, content, create_body, visual_shape
 from bridge.bodies.colliders import Collider
 from bridge.bodies.skins import PLAIN, alike, grown, skin_of, stood_for
@@ -21,15 +22,13 @@ from bridge.outsiders import WORLD
 from recursive_dyn.contact.material import Material
 from scene.shapes import Shape
 
-MIRRORS = 4  # collision group: in Bullet's own for static bodies, where mass 0 belongs, they would never meet
-
 
 class MirroredBodies:
     """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
     larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
     smallest box about anything that can be met, m. version counts up when bodies were added. ``parted``: by body, ids
-    of those that it never touches; ``groups``: what ids stand for, where that is known; ``boxy``: ids of nothing but
-    boxes.
+    of those that it never touches; ``group``, ``masks``: Bullet's collision group of all, and masks of those, by name,
+    that are not OTHERS; ``groups``: what ids stand for, where that is known; ``boxy``: ids of nothing but boxes.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
     them: ids (m,), all of ``of``, owners (m,), the number of the body of each, reach (nb, 3), m: of every body its
@@ -38,7 +37,7 @@ class MirroredBodies:
     """
 
     def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
-        self._connection, self._client = connection, connection.id
+        self._connection, self._client, self.group = connection, connection.id, connection.group
         self._files, self._shown = files, shown
         self.of: dict[str, tuple[int, ...]] = {}
         self.materials: dict[int, Material] = {}
@@ -56,6 +55,7 @@ class MirroredBodies:
         self.parted: dict[str, set[int]] = {}
         self._standing: list[int] = []  # scenery, in its order
         self._planes: list[int] = []  # of it, what stands for planes
+        self.masks: dict[str, int] = {}
         self._drawn: list[int] = []
         self._shapes: dict[Hashable, int] = {}  # Bullet's collision shapes by what they are
 
@@ -81,7 +81,7 @@ class MirroredBodies:
             self.materials[body], self.skins[body] = material, skin
             ids.append(body)
             if solid:
-                pybullet.setCollisionFilterGroupMask(body, -1, MIRRORS, -1, physicsClientId=self._client)
+                regroup(body, self.group, OTHERS, self._client)
             elif not look:
                 self.bare.add(body)
         for a, b in combinations(ids, 2):
@@ -98,7 +98,8 @@ class MirroredBodies:
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
-        ids, parted = self.of.pop(name), self.parted.pop(name, set()) | set(self._planes)
+        ids, parted = self.of.pop(name), self.parted.pop(name, set()) - set(self._planes)
+        self.masks.pop(name, None)
         for body in ids:
             for other in parted | set(ids) - {body}:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
@@ -129,22 +130,33 @@ class MirroredBodies:
 
     def ignore(self, a: str, b: str) -> None:
         """Report no contacts between two bodies of the scene, or between one and all scenery."""
-        for pair in product(self._ids(a), self._ids(b)):
-            self._separate(*pair)
+        self._let_meet(a, b, False)
         for one, other in ((a, b), (b, a)):
             self.parted.setdefault(one, set()).update(self._ids(other))
 
-    def leave_planes(self, name: str) -> None:
-        """Let Bullet report no contacts of a body with what stands for planes."""
-        for pair in product(self.of[name], self._planes):
-            self._separate(*pair)
-
     def restore(self, a: str, b: str) -> None:
         """Report contacts between two bodies of the scene again."""
+        self._let_meet(a, b, True)
+        for one, other in ((a, b), (b, a)):
+            self.parted.setdefault(one, set()).difference_update(self._ids(other))
+
+    def meet_planes(self, name: str) -> None:
+        """Let Bullet report contacts of a body with what stands for planes, as it does of no other."""
+        self.masks[name] = ALL
+        self._regroup(name)
+
+    def _let_meet(self, a: str, b: str, meet: bool) -> None:
         for one, other in product(self._ids(a), self._ids(b)):
-            pybullet.setCollisionFilterPair(one, other, -1, -1, 1, physicsClientId=self._client)
-        for first, second in ((a, b), (b, a)):
-            self.parted.setdefault(first, set()).difference_update(self._ids(second))
+            if one not in self._planes and other not in self._planes:
+                pybullet.setCollisionFilterPair(one, other, -1, -1, meet, physicsClientId=self._client)
+        for name in self.masks.keys() & {a, b} if WORLD in (a, b) else ():
+            self.masks[name] = ALL if meet else OTHERS
+            self._regroup(name)
+
+    def _regroup(self, name: str) -> None:
+        for body in self.of[name]:
+            regroup(body, self.group, self.masks[name], self._client)
+        self.version += 1
 
     def _ids(self, name: str) -> tuple[int, ...]:
         if name in self.of:
@@ -160,6 +172,7 @@ class MirroredBodies:
         self._walls[body] = np.array(self._box([body]))
         if plane:
             self._planes.append(body)
+            regroup(body, STATICS, OTHERS & ~self.group, self._client)
         return body
 
     def stand_for(self, ids: Sequence[int], shape: Shape) -> None:
@@ -171,7 +184,7 @@ class MirroredBodies:
     def remove_scenery(self, body: int) -> None:
         """Something static went."""
         for name, ids in self.of.items():
-            if body in self._planes or body in self.ignored(name):
+            if body not in self._planes and body in self.ignored(name):
                 for own in ids:
                     pybullet.setCollisionFilterPair(own, body, -1, -1, 1, physicsClientId=self._client)
         for others in self.parted.values():

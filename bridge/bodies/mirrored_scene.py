@@ -74,9 +74,6 @@ class MirroredScene:
             self.bodies.ignore(a, b)
             return
         self.bodies.restore(a, b)
-        for name in (a, b):
-            if name in self.planes.on:
-                self.bodies.leave_planes(name)
 
     def looks(self, index: int) -> list[Visual]:
         """What is drawn of a body, by its number, in its frame."""
@@ -187,8 +184,9 @@ class MirroredScene:
 
     def _keep_apart(self, dynamics: moving.Bodies, new: set[str], anew: bool) -> None:
         """Part who must not touch of new bodies, and of all if there is new scenery; others are parted already."""
-        for name in [name for name in self.planes.on if anew or name in new] if anew or new else ():
-            self.bodies.leave_planes(name)
+        for name in (self._made if anew else new) if len(self.planes) else ():
+            if name not in self.planes.on:
+                self.bodies.meet_planes(name)
         stayed = [pair for pair in self._neighbours if new.isdisjoint(pair) and self._made.keys() >= {*pair}]
         found = [ordered(*pair) for pair in neighbours(self._scene, dynamics, new)]
         self._neighbours = dict.fromkeys([*stayed, *found])

@@ -145,7 +145,7 @@ def regroup(bullet: Functions, handle: int, placing: Placing) -> None:
         k = placing.due[n]
         command = foreign_int(bullet.b3CollisionFilterCommandInit, handle)
         if command != 0:
-            group, mask = groups_of(placing.dormant[k])
+            group, mask = groups_of(placing, k)
             foreign(bullet.b3SetCollisionFilterGroupMask, command, placing.ids[k], -1, group, mask)
             foreign(bullet.b3SubmitClientCommandAndWaitStatus, handle, command)
 

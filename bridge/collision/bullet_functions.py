@@ -13,9 +13,10 @@ from functools import lru_cache
 import numpy as np
 import pybullet
 
+from bridge.bodies.bullet_groups import ALL, OTHERS, STATICS
 from bridge.collision.bullet_calls import GONE, Census, Functions, ProbeBox, handle_of, probe, regroup
 from bridge.collision.contact_points import RawPoints
-from bridge.collision.placing import OTHERS, STATICS, Placement, Placing, placing_of
+from bridge.collision.placing import Placement, Placing, placing_of
 from bridge.collision.symbol_table import symbols
 from recursive_dyn.spatial.algebra import pose
 
@@ -80,6 +81,7 @@ def _tried(bullet: Functions) -> Functions | None:
         pybullet.disconnect(client)
 
 
+_GROUP = 4  # of the body that is moved
 _PLACE = pose((0.31, -0.12, 0.285), rpy=(0.002, -0.003, 0.7))  # corners of a box in the floor that the ball is in too
 _TWIST = np.array([0.1, -0.2, 0.3, 0.4, -0.5, 0.6])
 _AROUND = np.array([0.3, -0.2, 0.05]), np.array([0.4, -0.1, 0.2])  # in which the box and the floor are, not the ball
@@ -101,7 +103,7 @@ def _census(client: int, body: int) -> Census:
 
 
 def _placement(body: int) -> Placement:
-    return Placement(placing_of([body], [0], [1.0]), _PLACE[None], _TWIST[None])
+    return Placement(placing_of([body], [0], [1.0], _GROUP, [ALL]), _PLACE[None], _TWIST[None])
 
 
 def _raw() -> RawPoints:

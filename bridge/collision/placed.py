@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bridge.bodies.bullet_groups import OTHERS
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.placing import Placement, Placing, placing_of
 
@@ -22,7 +23,7 @@ class Placed:
     def __init__(self, bodies: MirroredBodies) -> None:
         self._bodies, self._version = bodies, -1
         self._shared = True
-        self._solid = self._bare = placing_of((), (), ())
+        self._solid = self._bare = placing_of((), (), (), bodies.group, ())
         self._known: list[tuple[Placement, Placement]] = []  # those asked for last
 
     def at(self, poses: np.ndarray, twists: np.ndarray) -> tuple[Placement, Placement]:
@@ -71,7 +72,9 @@ class Placed:
         """Bullet's bodies, or the chosen ones, and the scene's numbers of them, where they were put before."""
         bodies = self._bodies
         ids, own = (bodies.ids, bodies.owners) if chosen is None else (bodies.ids[chosen], bodies.owners[chosen])
-        placing = placing_of(ids, own, bodies.reach[own, 2])
+        placing = placing_of(ids, own, bodies.reach[own, 2], bodies.group, np.full(len(ids), OTHERS))
+        for name, mask in bodies.masks.items():
+            placing.masks[np.isin(ids, bodies.of[name])] = mask
         known = min(len(ids), len(before.ids))
         if (ids[:known] == before.ids[:known]).all():  # as where somebody came, or the last one went
             stayed: Any = slice(known)

@@ -8,11 +8,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from bridge.bodies.mirrored_bodies import MIRRORS
+from bridge.bodies.bullet_groups import OTHERS, STATICS
 from bridge.orientations import quaternion_of
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 
-STATICS, OTHERS = 2, -3  # Bullet's group of what is static, and the mask of all others: two of these never meet
 HALF = 0.5  # of a body's inner radius: how far it may get in one part of a step
 
 
@@ -27,6 +26,7 @@ class Placing(NamedTuple):
     dormant (n,): 1 for those that meet nothing that stands still. seen (n, 4, 4): where they were when Bullet last
     looked twice; reach (n,), m: how far a turn of 1 rad moves their
     surfaces; forgiven (1,), m: how far they may move until Bullet forgets points of contact that still are there.
+    group (1,), masks (n,): Bullet's collision group and masks of those that are not dormant.
     """
 
     ids: Integers
@@ -40,15 +40,17 @@ class Placing(NamedTuple):
     seen: Annotated[np.ndarray, float, 4, 4]
     reach: Floats
     forgiven: Floats
+    group: Integers
+    masks: Integers
 
 
-def placing_of(ids: Many, bodies: Many, reach: Many) -> Placing:
+def placing_of(ids: Many, bodies: Many, reach: Many, group: int, masks: Many) -> Placing:
     """Bullet's bodies of these ids, of the scene's of these numbers, of which nobody knows where they are."""
     n, unknown = len(ids), np.full((len(ids), 4, 4), np.nan)
     return Placing(
         np.array(ids, dtype=np.int64), np.array(bodies, dtype=np.int64), unknown, np.zeros((n, 4)), np.zeros((n, 6)),
         np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(n, dtype=np.int64), unknown.copy(),
-        np.array(reach, dtype=float), np.zeros(1),
+        np.array(reach, dtype=float), np.zeros(1), np.array([group]), np.array(masks, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -100,11 +102,11 @@ def note_dormant(placing: Placing, asleep: Integers, gathering: Flags) -> bool:
 
 
 @compiled
-def groups_of(dormant: int) -> tuple[int, int]:
+def groups_of(placing: Placing, k: int) -> tuple[int, int]:
     """A body's collision group and mask in Bullet, where it meets another if either's group is in the other's mask."""
-    if dormant != 0:
+    if placing.dormant[k] != 0:
         return STATICS, OTHERS
-    return MIRRORS, -1
+    return placing.group[0], placing.masks[k]
 
 
 @compiled

@@ -146,8 +146,8 @@ class OrdinaryRoute:
         placing = given.placement.placing
         awake = note_dormant(placing, given.asleep, given.known.gathering)
         for k in placing.due[: placing.waiting[0]].tolist():
-            group, mask = groups_of(int(placing.dormant[k]))
-            pybullet.setCollisionFilterGroupMask(int(placing.ids[k]), -1, group, mask, self._client)
+            group, mask = groups_of.python(placing, k)
+            pybullet.setCollisionFilterGroupMask(int(placing.ids[k]), -1, int(group), int(mask), self._client)
         return awake
 
     def _tell(self, raw: RawPoints) -> None:

@@ -11,9 +11,9 @@ import trimesh
 
 import recursive_dyn as rd
 from bridge.bodies import convex_decomposition as decomposition
+from bridge.bodies.bullet_groups import ALL
 from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, create_body
 from bridge.bodies.colliders import colliders, placed
-from bridge.bodies.mirrored_bodies import MIRRORS
 from bridge.meshes.files import MeshFiles
 from bridge.meshes.shape_meshes import drawn
 from scene import shapes
@@ -40,7 +40,7 @@ class World:
         ids = []
         for k in range(0, len(parts), COMPOUND):
             body = create_body(collision_shape(parts[k : k + COMPOUND], self.client), -1, self.client, at)
-            pybullet.setCollisionFilterGroupMask(body, -1, MIRRORS, -1, physicsClientId=self.client)
+            pybullet.setCollisionFilterGroupMask(body, -1, 4, ALL, physicsClientId=self.client)
             for other in ids:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 0, physicsClientId=self.client)
             ids.append(body)

@@ -64,6 +64,16 @@ def test_one_that_is_only_shown_is_a_wall_to_the_one_that_is_felt(client):
             assert sim.frames()[0][0, 2, 3] < lower_z
 
 
+def test_planes_of_one_that_is_only_shown_are_walls_to_the_one_that_is_felt(client):
+    """A mirror's bodies pass its own planes in Bullet, where it finds contacts with them itself, and no other's."""
+    with (
+        mirrored(balls("shown"), client, contact=False, ground=0.5),
+        mirrored(balls("felt", height=0.65), client) as felt,
+    ):
+        felt.step(120)
+        assert felt.sim.frames()[0][0, 2, 3] == pytest.approx(0.6, abs=1e-3)
+
+
 def test_who_is_gone_is_in_nobodys_way(client):
     """Dropped without a word, its bodies removed by someone else, or the whole world reset."""
     mirrored(balls("a"), client)

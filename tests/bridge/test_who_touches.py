@@ -2,10 +2,14 @@
 
 from itertools import combinations, pairwise
 
+import numpy as np
+import pybullet
 import pytest
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from bridge.bodies.colliders import Collider, colliders
+from bridge.meshes.files import MeshFiles
 from scene import Body, Scene, joints, shapes
 
 MASS = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
@@ -183,3 +187,61 @@ def test_every_two_of_many_pass():
     assert touching(scene) == set(combinations(names, 2))
     scene.let_pass(scene[name] for name in names[:4])
     assert touching(scene) == set(combinations(names, 2)) - set(combinations(names[:4], 2))
+
+
+# Planes
+
+
+class Lump(shapes.Shape):
+    """A shape of which only Bullet knows where it lies on planes."""
+
+    volume = 0.0
+
+    def _solid(self):
+        raise NotImplementedError
+
+
+def lump(part: Lump, files: MeshFiles) -> list[Collider]:
+    return [Collider(pybullet.GEOM_SPHERE, part.at, radius=0.1)]
+
+
+def test_bullet_tells_of_contacts_with_planes_only_where_nobody_else_does():
+    """Also of bodies that slept, that were told to pass the scenery, or that have ids which others had before."""
+    colliders.register(Lump, lump)
+    scene = Scene()
+
+    def come(name: str, shape: shapes.Shape) -> Body:
+        body = Body(name, [shape], mass=1.0, center_of_mass=(0, 0, 0), inertia=0.004 * np.eye(3))
+        return scene.world.attach(body, joints.free(), at=rd.pose((len(scene.bodies), 0, 0.1)))
+
+    come("ball", shapes.Sphere(0.1))
+    ours = come("lump", Lump())
+    sim = rd.Simulation(scene.compile(), 1 / 240)
+    with PyBulletMirror(scene, sim, gui=False) as shown:
+
+        def told() -> set[str]:
+            shown.step()
+            points = pybullet.getContactPoints(physicsClientId=shown.client)
+            return {name for name, own in shown.bullet_bodies.items() for p in points if {*own}.intersection(p[1:3])}
+
+        assert told() == {"lump"}
+        sim.contact.sleep_after = 0.02
+        shown.step(120)
+        assert set(sim.asleep) == {"ball", "lump"}
+        sim.wake()
+        assert told() == {"lump"}
+        shown.pair("lump", "world", collide=False)
+        assert told() == set()
+        shown.pair("lump", "world", collide=True)
+        assert told() == {"lump"}
+        shown.pair("ball", "world", collide=False)
+        shown.pair("ball", "world", collide=True)
+        assert told() == {"lump"}
+        shown.pair("lump", "world", collide=False)
+        scene["ball"].detach()
+        ours.detach()
+        scene.pairs.clear()
+        come("third", Lump())
+        come("fourth", shapes.Sphere(0.1))
+        shown.update()
+        assert told() == {"third"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, combinations, product, zip_longest
+from itertools import accumulate, combinations, product, zip_longest
 
 import numpy as np
 import pybullet
@@ -19,8 +19,11 @@ from bridge.bodies.visuals import Visual, unseen
 from bridge.connection import Connection
 from bridge.meshes.files import MeshFiles
 from bridge.outsiders import WORLD
+from bridge.planes.row_table import RowKind, RowTable, packed
 from recursive_dyn.contact.material import Material
 from scene.shapes import Shape
+
+_ROWS = RowKind(np.int64), RowKind(float, (9,))
 
 
 class MirroredBodies:
@@ -47,7 +50,7 @@ class MirroredBodies:
         self.smallest, self.version = np.inf, 0
         self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
         self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
-        self._extents: dict[str, bytes] = {}  # rows of both
+        self._rows = RowTable(_ROWS)  # ids of each, and rows of both
         self._groups: dict[str, list[Group]] = {}
         self.groups: dict[Group, None] = {}
         self._static_groups: dict[int, Group] = {}  # by the first of their ids
@@ -94,7 +97,8 @@ class MirroredBodies:
         ]
         self.groups |= {group: None for group in self._groups[name] if group.shapes}
         self.version += 1
-        self._extents[name] = np.array(self._extent(ids, [part for part, _ in parts])).tobytes()
+        extent = np.array([self._extent(ids, [part for part, _ in parts])])
+        self._rows.add(name, packed((np.array(ids), extent), _ROWS))
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
@@ -111,7 +115,7 @@ class MirroredBodies:
             others.difference_update(ids)
         for group in self._groups.pop(name):
             self.groups.pop(group, None)
-        del self._extents[name]
+        self._rows.remove(name)
         self.version += 1
 
     def arrange(self, names: Sequence[str]) -> None:
@@ -120,11 +124,9 @@ class MirroredBodies:
             own = {name: self.of[name] for name in names}
             self.of.clear()
             self.of.update(own)
-        ids = [*chain.from_iterable(self.of.values())]
-        self.ids, self.owners = np.array(ids, dtype=np.int64), np.arange(len(self.of))
-        if len(ids) != len(self.of):
-            self.owners = self.owners.repeat([len(each) for each in self.of.values()])
-        extents = np.frombuffer(b"".join(map(self._extents.__getitem__, self.of))).reshape(-1, 9)
+        self._rows.arrange(names)
+        self.ids, extents = self._rows.arrays
+        self.owners = np.arange(len(self.of)).repeat(self._rows.counts[:, 0])
         self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
         self.version += 1
 

@@ -19,6 +19,7 @@ from bridge.outsiders import WORLD
 from bridge.planes.plane_contacts import PlaneContacts
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
+from recursive_dyn.model.splice import Splice
 from recursive_dyn.simulation import moving
 from recursive_dyn.spatial.algebra import pose
 from scene import Body, Scene, shapes
@@ -85,11 +86,10 @@ class MirroredScene:
         Raises ModelError for what Bullet cannot take, and leaves everything as it was.
         """
         names, current = tuple(dynamics.bodies), self._scene.named()
-        if len(names) != len(current) or not current.keys() >= {*names}:
+        if names != tuple(current) and (len(names) != len(current) or not current.keys() >= {*names}):
             raise ModelError("the scene's bodies are not those of the simulation; compile the scene again")
-        gone = self._gone(current)
-        fresh = (current.keys() - self._made.keys()) | (gone & current.keys())
-        new = [name for name in names if name in fresh] if fresh else []
+        gone, came = self._changes(current)
+        new = [name for name in names if name in came] if len(came) > 1 else [*came]
         parts = {name: self._parts(names.index(name), current[name]) for name in new}
         scenery = self._scenery()
         standing = {shape: self._colliders(shape) for shape in scenery if shape not in self._standing}
@@ -110,15 +110,18 @@ class MirroredScene:
             pybullet.setGravity(*down.tolist(), physicsClientId=self.connection.id)
         return Changed(gone, ids)
 
-    def _gone(self, current: Mapping[str, Body]) -> set[str]:
-        """Names of bodies that went, or that are others, or of other shapes, now."""
-        gone = self._made.keys() - current.keys()
-        made, own = self._made.copy(), self._shapes.copy()
-        for name in gone:
-            del made[name], own[name]
-        if [*map(current.get, made)] == [*made.values()] and [*map(_SHAPES, made.values())] == [*own.values()]:
-            return gone
-        return gone | {name for name, body in made.items() if current[name] is not body or body.shapes != own[name]}
+    def _changes(self, current: Mapping[str, Body]) -> tuple[set[str], set[str]]:
+        """Names of bodies that went, or that are others, or of other shapes, now; and of those that are new or are."""
+        before, now = [*self._made], [*current]
+        first, gone, came = splice = Splice.between(before, now)
+        if not (gone and came):
+            made, bodies, own = [*self._made.values()], [*current.values()], [*self._shapes.values()]
+            del made[first : splice.end], own[first : splice.end], bodies[first : first + came]
+            if bodies == made and [*map(_SHAPES, made)] == own:
+                return {*before[first : splice.end]}, {*now[first : first + came]}
+        stay = self._made.keys() & current.keys()
+        others = {k for k in stay if current[k] is not self._made[k] or current[k].shapes != self._shapes[k]}
+        return (self._made.keys() - stay) | others, (current.keys() - stay) | others
 
     def _looks(self, index: int, body: Body) -> list[Visual]:
         color = PALETTE[index % len(PALETTE)]

@@ -11,6 +11,7 @@ import numpy as np
 from bridge.bodies.mirrored_scene import Changed, MirroredScene
 from bridge.collision.contact_points import BITS
 from bridge.planes.plane_contacts import plane_key, plane_numbers
+from recursive_dyn.model.splice import Splice
 from scene import shapes
 
 NEVER = -(1 << 62)  # a key that no contact has
@@ -61,9 +62,12 @@ def _ranks(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarra
 def _shapes(before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """The number now of each shape that may lie on planes."""
     names, firsts, gone = before.names, before.firsts, changed.names
-    if not gone and after.names[: len(names)] == names:  # others came behind them
+    splice = Splice.between(names, after.names)
+    first, end = splice.first, splice.end
+    if not (splice.gone and splice.came) and gone.issubset(names[first:end]):
         numbers = np.arange(firsts[-1] + 1)
-        numbers[-1] = -1
+        numbers[firsts[first] : firsts[end]] = numbers[-1] = -1
+        numbers[firsts[end] : -1] += after.firsts[first + splice.came] - firsts[end]
         return numbers
     number = dict(zip(after.names, count()))
     at = np.fromiter(map(number.get, names, repeat(-1)), np.int64, len(names))

@@ -89,7 +89,7 @@ class PlaneContacts:
 
     def arrange(self, names: Sequence[str]) -> None:
         """Bodies have these numbers now, and their shapes follow each other as they do."""
-        lying = names if self.on.keys() >= {*names} else [name for name in names if name in self.on]
+        lying = names if len(self.on) == len(names) else [name for name in names if name in self.on]
         self._order = [*lying]
         self._spaces.outlines.arrange(lying)
         self._rules.arrange(lying)

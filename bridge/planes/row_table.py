@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recursive_dyn.model.splice import Splice
+
 Packed = Sequence[bytes]
 
 
@@ -29,8 +31,8 @@ class RowTable:
         self._kinds = kinds
         self._sizes = np.array([np.dtype(kind.dtype).itemsize * int(np.prod(kind.shape)) for kind in kinds])
         self._own: dict[Hashable, Packed] = {}
-        self._joined: list[Hashable] = []  # whose rows are in the arrays
-        self._removed = 0  # how many of them went
+        self._joined: list[Packed] = []  # what is in the arrays
+        self._stale = False
         self._counts, self._arrays = self._join(())
 
     def __len__(self) -> int:
@@ -42,49 +44,45 @@ class RowTable:
         return [*self._own]
 
     @property
+    def counts(self) -> np.ndarray:
+        """How many rows each owner has (owners, kinds)."""
+        self._follow()
+        return self._counts
+
+    @property
     def arrays(self) -> list[np.ndarray]:
         """All rows (m, ...), one array of each kind; others after a change."""
-        order = self.owners
-        if self._removed or order != self._joined:
-            self._follow(order)
+        self._follow()
         return self._arrays
 
     def add(self, owner: Hashable, rows: Packed) -> None:
         """One more, behind the others."""
-        self._own[owner] = rows
+        self._own[owner], self._stale = rows, True
 
     def remove(self, owner: Hashable) -> None:
         """One went."""
         del self._own[owner]
-        self._removed += 1
+        self._stale = True
 
     def arrange(self, owners: Iterable[Hashable]) -> None:
         """They come in this order."""
         order = [*owners]
         if order != self.owners:
-            self._own = {owner: self._own[owner] for owner in order}
+            self._own, self._stale = {owner: self._own[owner] for owner in order}, True
 
-    def _follow(self, order: list[Hashable]) -> None:
-        """Rows of who stayed are not joined anew where the others came last, or where one went."""
-        known, gone = len(self._joined), self._removed
-        if not gone and order[:known] == self._joined:
-            counts, arrays = self._join([self._own[owner] for owner in order[known:]])
-            self._counts = np.concatenate((self._counts, counts))
-            self._arrays = [np.concatenate(both) for both in zip(self._arrays, arrays, strict=True)]
-        elif gone == 1 and len(order) == known - 1:
-            self._leave_out(next((k for k, owner in enumerate(order) if owner != self._joined[k]), known - 1))
-            if order != self._joined:
-                self._counts, self._arrays = self._join([*self._own.values()])
-        else:
-            self._counts, self._arrays = self._join([*self._own.values()])
-        self._joined, self._removed = order, 0
-
-    def _leave_out(self, k: int) -> None:
-        firsts, ends = self._counts[:k].sum(axis=0), self._counts[: k + 1].sum(axis=0)
-        rest = zip(self._arrays, firsts.tolist(), ends.tolist(), strict=True)
-        self._arrays = [np.concatenate((own[:first], own[end:])) for own, first, end in rest]
-        self._counts = np.concatenate((self._counts[:k], self._counts[k + 1 :]))
-        del self._joined[k]
+    def _follow(self) -> None:
+        """Rows of who stayed are not joined anew."""
+        if not self._stale:
+            return
+        rows = [*self._own.values()]
+        first, _, came = splice = Splice.between(self._joined, rows)
+        counts, arrays = self._join(rows[first : first + came])
+        starts = self._counts[:first].sum(axis=0)
+        ends = starts + self._counts[first : splice.end].sum(axis=0)
+        every = zip(self._arrays, starts.tolist(), arrays, ends.tolist(), strict=True)
+        self._arrays = [np.concatenate((own[:start], new, own[end:])) for own, start, new, end in every]
+        self._counts = np.concatenate((self._counts[:first], counts, self._counts[splice.end :]))
+        self._joined, self._stale = rows, False
 
     def _join(self, every: Sequence[Packed]) -> tuple[np.ndarray, list[np.ndarray]]:
         """How many rows each has (owners, kinds), and all of them."""

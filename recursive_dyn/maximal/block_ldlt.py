@@ -113,7 +113,10 @@ class JointEquations:
         """Raise for a link whose mass matrix is not positive, unless it is -1."""
         if link >= 0:
             self._rows = None
-            raise StateError(f"the mass matrix of link {link} is not positive: give it mass and moments of inertia")
+            raise StateError(
+                f"the mass matrix of link {link} is not positive or not finite: give it mass and moments of inertia, or"
+                " use a smaller timestep"
+            )
 
     @staticmethod
     def _finite(v: Array) -> Array:

@@ -119,6 +119,10 @@ class Dynamics(Differentiable, Conversions):
         """The configuration (nq,) of zeros and unit quaternions, moved into the limits and onto the constraints."""
         return neutral(self.model)
 
+    def beginning(self) -> tuple[Array, Array]:
+        """The state (nq,), (nv,) where simulations begin: ``neutral``, at rest."""
+        return self.neutral(), np.zeros(self.nv)
+
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
         """A random configuration (nq,): within the limits where there are both, else in [-pi, pi]; any rotations.
 

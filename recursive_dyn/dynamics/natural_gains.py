@@ -89,7 +89,7 @@ class _Factors:
             for slot, numbers, ports in reversed(self.events(i)):
                 if ports is None:
                     twist += np.outer(motions[:, slot], numbers)
-                else:
+                elif numbers[6] > 0.0:  # of what is prescribed, which stays, it is 0
                     open_ones = motions[:, list(ports)] @ numbers[7:]
                     result[:, slot] = (motions[:, slot] + twist @ numbers[:6] + open_ones) / np.sqrt(numbers[6])
             twists[i] = twist

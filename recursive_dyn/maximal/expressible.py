@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
+from recursive_dyn.maximal.timed_joints import driven_by_time
 from recursive_dyn.model.model import Model
 
 _INSTEAD = "use method='recursive' or 'lagrangian' for this scene"
@@ -14,25 +17,20 @@ _LEAST = 1e-12  # of the largest principal inertia, that the least one must have
 
 def check_joints(model: Model) -> None:
     """ModelError naming the joint, coordinate or constraint that has no form between free bodies."""
+    clock = () if model.clock is None else (model.clock[1],)
+    used = Counter(slot for link in model.links for slot in link.slots if slot not in clock)
     for link in model.links:
-        if model.clock is not None and model.clock[1] in link.slots:
+        driven = link.drive is not None and not driven_by_time(model, link)
+        if driven or any(used[slot] > 1 for slot in link.slots):
             raise ModelError(
-                f"joint of '{link.name}' moves with scene.time, which joints in maximal coordinates do not take;"
-                f" {_INSTEAD}"
+                f"joint of '{link.name}': its coordinates are driven by, or shared with, those of other joints,"
+                f" which maximal coordinates do not have; {_INSTEAD}, or write it as scene.constrain rows there"
             )
-    for group in model.sharing:
-        for i in group:
-            link = model.links[i]
-            if link.drive is not None or len(group) > 1:
-                raise ModelError(
-                    f"joint of '{link.name}': its coordinates are driven by, or shared with, those of other joints,"
-                    f" which maximal coordinates do not have; {_INSTEAD}, or write it as scene.constrain rows there"
-                )
-            if link.chart is not None:
-                raise ModelError(
-                    f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"
-                    " or give the joint one chart"
-                )
+        if link.chart is not None:
+            raise ModelError(
+                f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"
+                " or give the joint one chart"
+            )
 
 
 def check_masses(free: Dynamics, inertias: np.ndarray) -> None:

@@ -147,7 +147,8 @@ def held_rows(
             if place >= 0:
                 push += drives.stiffness[k] * (drives.positions[k] - it.found[place] + it.offsets[place])
             _put(it, out, count, i, r, 1.0, base + slot, b.touched)
-            out.offsets[count], out.compliance[count] = -now - push / drives.hardness[k], 1.0 / drives.hardness[k]
+            out.offsets[count] -= now + push / drives.hardness[k]
+            out.compliance[count] = 1.0 / drives.hardness[k]
             out.low[count], out.high[count] = -drives.most[k], drives.most[k]
             count += 1
     count = _turned(it, b, out, count, base + len(b.slot_joints), h)
@@ -202,7 +203,7 @@ def _put(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, sign: float, numb
         out.slots[k, c], out.values[k, c] = 6 * child + c, sign * it.child[i, r, c]
         out.slots[k, 6 + c] = 0 if free else 6 * parent + c
         out.values[k, 6 + c] = 0.0 if free else sign * it.parent[i, r, c]
-    out.number[k], out.offsets[k], out.gaps[k], out.compliance[k] = number, 0.0, 0.0, 0.0
+    out.number[k], out.offsets[k], out.gaps[k], out.compliance[k] = number, sign * it.lacking[i, r], 0.0, 0.0
     out.stops[k], out.holds[k] = False, False
     out.low[k], out.high[k] = -np.inf, np.inf
 

@@ -85,11 +85,12 @@ def bounded(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
         gap = sign * (rows.q[own.places] - bound)
         near = np.flatnonzero(gap <= REACH + h * np.abs(rows.v[own.slots]))
         i, r, zeros = joint[own.slots[near]], row[own.slots[near]], np.zeros(len(near))
-        parts.append(_rows(joints, system, i, r, first + side * count + near, zeros, sign, gap[near], low=zeros,
+        offsets = sign * rows.offsets[i, r]
+        parts.append(_rows(joints, system, i, r, first + side * count + near, offsets, sign, gap[near], low=zeros,
                            high=zeros + np.inf))  # fmt: skip
     i, r, most = joint[rubs.slots], row[rubs.slots], h * rubs.friction
     numbers = first + 2 * count + np.arange(len(rubs.slots))
-    parts.append(_rows(joints, system, i, r, numbers, 0.0 * most, low=-most, high=most))
+    parts.append(_rows(joints, system, i, r, numbers, rows.offsets[i, r], low=-most, high=most))
     return HeldJoints.together(parts)
 
 
@@ -105,8 +106,8 @@ def driven(joints: Joints, system: RowSystem, drives: CoordinateDrives) -> HeldJ
     first = first_motor(joints)
     rates, most = system.rows.v[drives.slots[own]], drives.most[own]
     return _rows(
-        joints, system, i, r, first + drives.slots[own], -rates - pushes, low=-most, high=most,
-        compliance=1.0 / drives.hardness[own],
+        joints, system, i, r, first + drives.slots[own], system.rows.offsets[i, r] - rates - pushes, low=-most,
+        high=most, compliance=1.0 / drives.hardness[own],
     )  # fmt: skip
 
 

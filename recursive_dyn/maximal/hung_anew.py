@@ -24,6 +24,8 @@ def put_on_joints(joints: Joints, came: Collection[int], anew: Collection[int], 
     q (n, 7), v (n, 6): of all links; own (reduced.nq,): the joints' coordinates. All three are written.
     """
     in_parents, in_children = joints.frames()
+    clock = joints.reduced.model.clock
+    time = np.array(0.0 if clock is None else own[clock[0]])
     X, moved = poses_of(q), set[int]()
     for i, parent in enumerate(joints.parents[: joints.links].tolist()):
         if not (i in came or i in anew or parent in moved):
@@ -32,11 +34,14 @@ def put_on_joints(joints: Joints, came: Collection[int], anew: Collection[int], 
         place, (kind, k) = before @ in_parents[i], _joint(joints, i)
         found = own[kind.places[k]] + kind.offsets[k]
         if i in anew:
-            found = kind.located((inverse(place) @ X[i] @ inverse(in_children[i]))[None], None)[0]
+            found = kind.located((inverse(place) @ X[i] @ inverse(in_children[i]))[None], None, time)[0]
             own[kind.places[k]] = found - kind.offsets[k]
         pose = place @ kind.motion(found[None]).pose[0] @ in_children[i]
         if i in came:
             v[i] = 0.0 if parent == WORLD else applied(carried_back(inverse(before) @ pose), v[parent])
+            if kind.time >= 0:
+                pace = kind.motion(found[None]).subspace[0, :, kind.time]
+                v[i] += applied(carried_back(in_children[i]), pace)
         elif i in anew and np.abs(logarithm(inverse(pose) @ X[i])).max() <= _OPEN:
             continue
         else:

@@ -148,7 +148,7 @@ class JointAction:
         keeping = (0.0 if kept is None else kept) - rows.offsets
         if d.method == PENALTY and kept is not None:  # nothing else brings it back
             keeping = keeping - rows.errors / h
-        softness, wanted = np.where(hard, 0.0, softness), np.where(hard, keeping, wanted)
+        softness, wanted = np.where(hard, 0.0, softness), np.where(hard, keeping, wanted - rows.offsets)
         if d.method != PENALTY or not self.implicit:
             return RowSystem(rows, softness, wanted)
         return self._springs(rows, softness, wanted, h, d.structural & ~told)

@@ -14,6 +14,7 @@ from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.maximal.joint_evaluator import JointEvaluator, evaluator_of
 from recursive_dyn.maximal.joint_functions import MOTION, MOVED, JointFunctions
 from recursive_dyn.maximal.poses import applied, inverse, logarithm
+from recursive_dyn.maximal.timed_joints import moving_columns, moving_links, time_column
 from recursive_dyn.model.model import Model
 
 Array = np.ndarray
@@ -38,7 +39,7 @@ class JointMotion:
 @dataclass(frozen=True, eq=False)
 class JointKind:
     """m equal joints: numbers (m,) of their links; places (m, nq), slots (m, k) of their coordinates in the reduced
-    model; offsets (m, nq), which its coordinates lack."""
+    model; offsets (m, nq), which its coordinates lack; time: which of them is time, -1 for none."""
 
     joint: JointProgram
     evaluator: JointEvaluator
@@ -47,6 +48,12 @@ class JointKind:
     slots: Array
     offsets: Array
     beginning: partial[Array]
+    time: int
+
+    @cached_property
+    def moving(self) -> list[int]:
+        """The coordinates' velocities that are not that of time."""
+        return moving_columns(self.joint, self.time)
 
     @cached_property
     def starts(self) -> Array:
@@ -71,14 +78,19 @@ class JointKind:
         S = flat[..., 12 : 12 + 6 * k].reshape(*flat.shape[:-1], 6, k)
         return JointMotion(pose, S, flat[..., 12 + 6 * k :])
 
-    def located(self, X: Array, q: Array | None) -> Array:
-        """Coordinates (..., m, nq) nearest to the relative poses X (..., m, 4, 4), from q on or from anywhere."""
+    def located(self, X: Array, q: Array | None, time: Array) -> Array:
+        """Coordinates (..., m, nq) nearest to the relative poses X (..., m, 4, 4) at a time (...,), from q on or from
+        anywhere."""
         lead, nq = X.shape[:-2], self.joint.nq
-        X = X.reshape(-1, 4, 4)
-        if q is None:
-            found, left = np.zeros((len(X), nq)), np.full(len(X), np.inf)
-        else:
-            found, left = self._followed(X, q.reshape(-1, nq), _STEPS)
+        start = np.zeros((*lead, nq))
+        if q is not None:
+            start[:] = q
+        if self.time >= 0:
+            start[..., self.time] = time[..., None] + self.offsets[:, self.time]
+        X, found = X.reshape(-1, 4, 4), start.reshape(-1, nq)
+        left = np.full(len(X), np.inf)
+        if q is not None:
+            found, left = self._followed(X, found, _STEPS)
         lost = np.flatnonzero(~(left < (_NEAR if q is None else FAR)))
         if len(lost):
             found[lost] = self._searched(X[lost], found[lost], left[lost])
@@ -87,14 +99,15 @@ class JointKind:
     def _followed(self, X: Array, q: Array, steps: int) -> tuple[Array, Array]:
         """(coordinates, |log(G^-1 X)|) after Gauss-Newton steps from q."""
         q, left = q.copy(), np.zeros(len(X))
-        if not self.joint.nv:
+        if not self.moving:
             return q, left
         going = np.arange(len(X))
         for _ in range(steps):
             now = self.motion(q[going])
             error = logarithm(inverse(now.pose) @ X[going])
             left[going] = np.abs(error).max(axis=-1)
-            step = applied(inverted(now.subspace), error)
+            step = np.zeros((len(going), self.joint.nv))
+            step[:, self.moving] = applied(inverted(now.subspace[..., self.moving]), error)
             size = np.abs(step).max(axis=-1)
             step *= np.minimum(1.0, _LONGEST / np.maximum(size, 1e-300))[:, None]
             q[going] = self.evaluator.call(MOVED, q[going], step)
@@ -105,14 +118,22 @@ class JointKind:
 
     def _searched(self, X: Array, found: Array, left: Array) -> Array:
         """The same from where a joint's poses are nearest, one after the other until one leads there."""
-        places = self.motion(self.starts).pose
+        if self.time >= 0 and len(X) > 1:  # each at its own time
+            for k in range(len(X)):
+                one = slice(k, k + 1)
+                found[one] = self._searched(X[one], found[one], left[one])
+            return found
+        starts = self.starts.copy()
+        if self.time >= 0:
+            starts[:, self.time] = found[0, self.time]
+        places = self.motion(starts).pose
         apart = np.abs(X[:, None] - places[None]).sum(axis=(-1, -2))
         order = np.argsort(apart, axis=1)
         for k in range(min(_TRIES, len(places))):
             lost = np.flatnonzero(~(left < _NEAR))
             if not len(lost):
                 break
-            q, error = self._followed(X[lost], self.starts[order[lost, k]], _STEPS)
+            q, error = self._followed(X[lost], starts[order[lost, k]], _STEPS)
             better = ~(error >= left[lost])
             found[lost[better]], left[lost[better]] = q[better], error[better]
         return found
@@ -129,13 +150,13 @@ def inverted(S: Array) -> Array:
 def joint_kinds(model: Model, equations: ModelEquations, start: Array) -> list[JointKind]:
     """The joints of a model by kind; ``start`` (nq,): a configuration."""
     groups: dict[str, list[int]] = {}
-    for i, link in enumerate(model.links):
-        groups.setdefault(link.joint.key, []).append(i)
+    for i, link in enumerate(moving_links(model)):
+        groups.setdefault(f"{link.joint.key} {time_column(model, link)}", []).append(i)
     return [_kind(model, equations, members, start) for members in groups.values()]
 
 
 def _kind(model: Model, equations: ModelEquations, members: Sequence[int], start: Array) -> JointKind:
-    links = [model.links[i] for i in members]
+    links = [moving_links(model)[i] for i in members]
     joint = links[0].joint
     names = [name for name, _ in model.parameters]
     evaluator = evaluator_of(JointFunctions(joint, names), Parameters(model.parameters))
@@ -146,7 +167,9 @@ def _kind(model: Model, equations: ModelEquations, members: Sequence[int], start
     slots = np.array([link.slots for link in links], dtype=np.int64).reshape(len(links), joint.nv)
     first = start[places[0]] + offsets[0]
     beginning = partial(_starts, [model.coordinates[s].limits for s in links[0].slots], joint, first)
-    return JointKind(joint, evaluator, np.array(members), places, slots, offsets, beginning)
+    return JointKind(
+        joint, evaluator, np.array(members), places, slots, offsets, beginning, time_column(model, links[0])
+    )
 
 
 def _starts(limits: Sequence[tuple[float, float]], joint: JointProgram, first: Array) -> Array:

@@ -25,6 +25,7 @@ from recursive_dyn.maximal.joint_kinds import JointKind, inverted, joint_kinds
 from recursive_dyn.maximal.loop_rows import LoopRows
 from recursive_dyn.maximal.motion_rows import binding_rows
 from recursive_dyn.maximal.poses import applied, bracket, by_body, carried_back, inverse, logarithm, poses_of
+from recursive_dyn.maximal.timed_joints import moving_columns, moving_links, time_column
 from recursive_dyn.model.clock import NUMBER
 from recursive_dyn.model.model import WORLD, Model
 
@@ -41,7 +42,7 @@ class JointRows:
     of coordinates; bias (..., n, 6): what the rows' rates at zero acceleration lack to be C-ddot and q-ddot, negative;
     basis (..., n, 6, 6): the rows N^T and S^+ on twists in child frames; q (..., nq): the joints'
     coordinates, v (..., nv): their rates; offsets (..., n, 6): what
-    rows of constraints measure of a body at rest, as of a motor.
+    rows measure of bodies at rest, as those of joints that time moves, or of a motor.
     """
 
     parent: Array
@@ -88,7 +89,9 @@ class Joints:
         more = (self.loops.first, self.loops.second) if self.loops else (np.zeros(0, dtype=np.int64),) * 2
         self.parents = np.concatenate([np.array([link.parent for link in model.links], dtype=np.int64), more[0]])
         self.children = np.concatenate([np.arange(model.nl), more[1]])
-        self.counts = np.array([6 - link.joint.nv for link in model.links] + [1] * len(more[0]), dtype=np.int64)
+        links = moving_links(model)
+        moving = [len(moving_columns(link.joint, time_column(model, link))) for link in links]
+        self.counts = np.array([6 - n for n in moving] + [1] * len(more[0]), dtype=np.int64)
         self.told: Array = np.arange(len(self)) >= len(self) - len(model.motions)
         self.kinds: list[JointKind] = joint_kinds(model, reduced, reduced.neutral())
         self.equations = self._equations()
@@ -142,15 +145,16 @@ class Joints:
     @cached_property
     def own_slots(self) -> Array:
         """Velocity coordinates of the reduced model that joints have rows of: all but that of time."""
-        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *(kind.slots.reshape(-1) for kind in self.kinds)]))
+        own = (kind.slots[:, kind.moving].reshape(-1) for kind in self.kinds)
+        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *own]))
 
     @cached_property
     def row_of_slot(self) -> tuple[Array, Array]:
         """Joint and row (reduced.nv,) of each velocity coordinate of the reduced model, 0 of that of time."""
         joint, row = np.zeros((2, self.reduced.nv), dtype=np.int64)
         for kind in self.kinds:
-            joint[kind.slots] = kind.numbers[:, None]
-            row[kind.slots] = 6 - kind.joint.nv + np.arange(kind.joint.nv)
+            own, n = kind.slots[:, kind.moving], len(kind.moving)
+            joint[own], row[own] = kind.numbers[:, None], 6 - n + np.arange(n)
         return joint, row
 
     @property
@@ -184,12 +188,15 @@ class Joints:
         parents[..., own == WORLD, :, :] = np.eye(4)
         return np.asarray(inverse(parents @ in_parents) @ poses @ inverse(in_children))
 
-    def located(self, X: Array, q: Array | None = None) -> Array:
-        """Coordinates (..., nq) of the reduced model nearest to relative poses X, joint by joint, from q on."""
+    def located(self, X: Array, time: Array, q: Array | None = None) -> Array:
+        """Coordinates (..., nq) of the reduced model nearest to relative poses X at a time (...,), joint by joint, from
+        q on."""
         found = np.zeros((*X.shape[:-3], self.reduced.nq))
         for kind in self.kinds:
             start = None if q is None else q[..., kind.places] + kind.offsets
-            found[..., kind.places] = kind.located(X[..., kind.numbers, :, :], start) - kind.offsets
+            found[..., kind.places] = kind.located(X[..., kind.numbers, :, :], start, time) - kind.offsets
+        if (clock := self.reduced.model.clock) is not None:
+            found[..., clock[0]] = time
         return found
 
     def rows(self, q: Array, v: Array, start: Array | None = None) -> JointRows:
@@ -197,32 +204,36 @@ class Joints:
         poses, twists = poses_of(by_body(q, 7)), by_body(v, 6)
         in_parents, in_children = self.frames()
         X = self.relative_poses(poses)
-        own = self.located(X, start)
-        if (clock := self.reduced.model.clock) is not None:
-            own[..., clock[0]] = q[..., -1]
+        timed = self.reduced.model.clock is not None
+        own = self.located(X, q[..., -1] if timed else np.zeros(q.shape[:-1]), start)
         A, B = carried_back(in_parents @ X), carried_back(inverse(in_children))
         carried = applied(A, self.of_parents(twists)[..., : self.links, :])
         relative = applied(B, twists) - carried
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-        basis, error, c = (
+        basis, error, c, pace = (
             np.zeros((*X.shape[:-2], 6, 6)),
             np.zeros((*X.shape[:-2], 6)),
             np.zeros((*lead, self.links, 6)),
+            np.zeros((*X.shape[:-2], 6)),
         )
         rates = np.ones((*lead, self.reduced.nv))  # that of time
         for kind in self.kinds:
             k = kind.numbers
             now = kind.motion(own[..., kind.places] + kind.offsets)
-            back = inverted(now.subspace)
-            basis[..., k, :, :] = np.concatenate([complement(now.subspace), back], axis=-2)
+            S = now.subspace[..., kind.moving]
+            back = inverted(S)
+            basis[..., k, :, :] = np.concatenate([complement(S), back], axis=-2)
+            if kind.time >= 0:
+                pace[..., k, :] = now.subspace[..., kind.time]
             error[..., k, :] = logarithm(inverse(now.pose) @ X[..., k, :, :])
-            turned = applied(back, relative[..., k, :])
-            rates[..., kind.slots] = turned
+            rates[..., kind.slots[:, kind.moving]] = applied(back, relative[..., k, :] - pace[..., k, :])
             where = np.broadcast_to(own, (*lead, own.shape[-1]))[..., kind.places] + kind.offsets
-            c[..., k, :] = kind.motion(where, turned).bias
+            c[..., k, :] = kind.motion(where, rates[..., kind.slots]).bias
         errors = np.where(self.structural[: self.links], applied(basis, error), 0.0)
         bias = applied(basis, c - bracket(relative, np.broadcast_to(carried, relative.shape)))
-        rows = JointRows(-(basis @ A), basis @ B, errors, bias, basis, own, rates, np.zeros_like(bias))
+        rows = JointRows(
+            -(basis @ A), basis @ B, errors, bias, basis, own, rates, -applied(basis, pace + np.zeros_like(bias))
+        )
         return rows if self.loops is None else self._with_loops(rows, self.loops, q, v)
 
     def _with_loops(self, rows: JointRows, loops: LoopRows, q: Array, v: Array) -> JointRows:

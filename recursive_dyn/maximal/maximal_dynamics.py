@@ -105,6 +105,10 @@ class MaximalDynamics(Dynamics):
         """The scene's neutral configuration, as one of bodies."""
         return self.from_reduced(self.reduced.neutral())[0]
 
+    def beginning(self) -> tuple[Array, Array]:
+        """The scene's neutral configuration, joints at rest: bodies move as time moves them."""
+        return self.from_reduced(self.reduced.neutral())
+
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
         """A random configuration of the scene's, as one of bodies."""
         return self.from_reduced(self.reduced.random(rng))[0]
@@ -116,11 +120,13 @@ class MaximalDynamics(Dynamics):
         v = np.zeros(reduced.nv) if v is None else reduced._finite("v", v, reduced.nv)
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         places, twists = np.empty((*lead, self.nq)), np.empty((*lead, self.nv))
-        q, v = np.broadcast_to(q, (*lead, reduced.nq)), np.broadcast_to(v, (*lead, reduced.nv))
+        q, v = np.broadcast_to(q, (*lead, reduced.nq)), np.broadcast_to(v, (*lead, reduced.nv)).copy()
+        if (clock := reduced.model.clock) is not None:
+            v[..., clock[1]] = 1.0
         for one in np.ndindex(lead):
             X, V = carried_outward(self.joints, q[one], v[one])
             places[one], twists[one] = flat(coordinates_of(X), self.nq), flat(V, self.nv)
-        if (clock := reduced.model.clock) is not None:
+        if clock is not None:
             places[..., -1], twists[..., -1] = q[..., clock[0]], 1.0
         return places, twists
 
@@ -148,7 +154,7 @@ class MaximalDynamics(Dynamics):
             return found.errors[:n], np.where(self.structural, found.rates, 0.0)[:n]
         rows = self.joint_rows(q, v, self._near(near))
         twists = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
-        rates = rows.rates(self.joints, by_body(twists, 6))
+        rates = rows.rates(self.joints, by_body(twists, 6)) + rows.offsets
         return rows.errors[..., :n, :], np.where(self.structural, rates, 0.0)[..., :n, :]
 
     @property

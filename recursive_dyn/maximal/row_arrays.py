@@ -69,8 +69,8 @@ class RowArrays(NamedTuple):
     q: coordinates of joints, to follow them from; found, left: where they are, and by how much another step would
     change these; offsets: what coordinates of the model have less. parent_poses to child_twists: of the bodies at each
     joint. parent, child (n + m, 6, 6), errors, rates, drift (n + m, 6): as
-    in JointRows, drift what rates grow by in a unit of time while components of twists stay; lacking (n + m,): what a
-    loop's rate has beside that of twists.
+    in JointRows, drift what rates grow by in a unit of time while components of twists stay; lacking (n + m, 6):
+    what rates have beside those of twists. of_time: which of q are time, timed: joints that time moves.
     """
 
     time: Floats
@@ -91,7 +91,9 @@ class RowArrays(NamedTuple):
     errors: Sixes
     rates: Sixes
     drift: Sixes
-    lacking: Floats
+    lacking: Sixes
+    of_time: Integers
+    timed: Integers
 
 
 @compiled
@@ -103,6 +105,8 @@ def placed(it: RowArrays, q: Floats, v: Floats) -> None:
     n = 7 * (len(it.poses) - 1)
     if len(q) > n:
         it.time[0] = q[n]
+    for k in it.of_time:
+        it.q[k] = it.time[0] + it.offsets[k]
 
 
 @compiled
@@ -116,6 +120,9 @@ def rows_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, parameters: Floats
     for k in range(len(kinds.still)):
         if not _followed(kinds, k, it):
             return False
+    for i in it.timed:
+        for r in range(6):
+            it.lacking[i, r] = it.rates[i, r] - rate(it, it.twists, i, r)
     return len(loops.rows) == 0 or _loops_found(loops, it, parameters)
 
 
@@ -174,7 +181,7 @@ def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
         _share(loops.shares[s], out[loops.begin[0] + s], n, it)
     for k in range(len(loops.rows)):
         i = n + k
-        it.lacking[i] = it.rates[i, 0] - rate(it, it.twists, i, 0)
+        it.lacking[i, 0] = it.rates[i, 0] - rate(it, it.twists, i, 0)
     return True
 
 

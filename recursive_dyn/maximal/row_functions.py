@@ -16,6 +16,7 @@ from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, less, reciprocal, select, sqrt
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.joint.joint_program import JointKinematics, JointProgram
+from recursive_dyn.maximal.timed_joints import moving_columns
 from recursive_dyn.spatial.algebra import cross, inverse_pose
 from recursive_dyn.spatial.rotations import rotation_log, screw_log
 from recursive_dyn.spatial.spaces import RigidMotion
@@ -28,7 +29,8 @@ _SAME, _TURNING = (1, 1e-7), (2, 1e-10)
 
 
 class RowFunctions:
-    """Functions of a joint G(q) for an Evaluator; ``parameters``: names of all of the scene's.
+    """Functions of a joint G(q) for an Evaluator; ``parameters``: names of all of the scene's; ``time``: which of its
+    coordinates is time, -1 for none.
 
     "rows" of q (nq,), where to follow it from; of the bodies' positions and quaternions (7,), twists (6,); and of the
     frames X_AP, X_CB (12,), their first three rows: coefficients of parent and child (36,) and C (6,) as in JointRows,
@@ -38,11 +40,12 @@ class RowFunctions:
 
     owner = "this joint needs"
 
-    def __init__(self, joint: JointProgram, parameters: Sequence[str]) -> None:
-        self.joint, self.parameters = joint, tuple(parameters)
+    def __init__(self, joint: JointProgram, parameters: Sequence[str], time: int = -1) -> None:
+        self.joint, self.parameters, self.time = joint, tuple(parameters), time
+        self._moving = moving_columns(joint, time)
 
     def __reduce__(self) -> Any:
-        return RowFunctions, (self.joint, self.parameters)
+        return RowFunctions, (self.joint, self.parameters, self.time)
 
     @property
     def still(self) -> float:
@@ -67,7 +70,7 @@ class RowFunctions:
     def key(self, function: str) -> str:
         """The joint's content hash, and where its parameters are found."""
         own = [(k, name) for k, name in enumerate(self.parameters) if name in self.joint.parameters]
-        return f"joint {self.joint.key} {function} {len(self.parameters)} {own}"
+        return f"joint {self.joint.key} {function} {len(self.parameters)} {own} {self.time}"
 
     def build(self, function: str) -> Program:
         """The function's program."""
@@ -75,16 +78,16 @@ class RowFunctions:
         q, parent, child, before, after, first, second = (graph.inputs(name, n) for name, n in self.inputs)
         space, in_parent, in_child = RigidMotion(), _pose(first), _pose(second)
         X = inverse_pose(space.pose(parent) @ in_parent) @ space.pose(child) @ inverse_pose(in_child)
-        for _ in range(self._steps[0] if self.joint.nv else 0):
+        for _ in range(self._steps[0] if self._moving else 0):
             q = self._moved(q, self._still(graph, q, X)[1])
-        basis, left, error = self._still(graph, q, X)
-        count = 6 - self.joint.nv
+        basis, left, error, pace = self._still(graph, q, X)
+        count = 6 - len(self._moving)
         A, B = _carried_back(in_parent @ X), _carried_back(inverse_pose(in_child))
         on_parent, on_child = -(basis @ A), basis @ B
         carried = A @ before
         relative = B @ after - carried
-        rates = basis @ relative
-        c = self._kinematics(graph, q, rates[count:]).bias - _bracket(relative, carried)
+        rates = basis @ (relative - pace)
+        c = self._kinematics(graph, q, self._all(rates[count:], 1.0)).bias - _bracket(relative, carried)
         outputs = {
             "parent": on_parent.flat, "child": on_child.flat,
             "errors": [*(basis @ error)[:count], *[0.0] * (6 - count)], "rates": rates,
@@ -93,19 +96,27 @@ class RowFunctions:
         given = [*self.inputs, ("parameters", len(self.parameters))]
         return schedule(function, given, [(name, list(x)) for name, x in outputs.items()])
 
-    def _kinematics(self, graph: Graph, q: np.ndarray, v: Sequence[Scalar]) -> JointKinematics:
+    def _kinematics(self, graph: Graph, q: np.ndarray, v: Sequence[Scalar] | np.ndarray) -> JointKinematics:
         inputs: dict[Any, Scalar] = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
         inputs |= {("parameter", name): graph.input(("parameters", k)) for k, name in enumerate(self.parameters)}
         return self.joint.kinematics().instantiate(inputs)
 
-    def _still(self, graph: Graph, q: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows N^T and S^+ (6, 6) at q, S^+ E and E = log(G^-1 X)."""
+    def _all(self, moving: Sequence[Scalar], time: Scalar) -> np.ndarray:
+        """Numbers (nv,) of all coordinates, of those that are not time's and its own."""
+        result = array([time] * self.joint.nv)
+        result[self._moving] = moving
+        return result
+
+    def _still(self, graph: Graph, q: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Rows N^T and S^+ (6, 6) at q, S^+ E (nv,), E = log(G^-1 X), and the twist that time makes (6,)."""
         known = self._kinematics(graph, q, [0.0] * self.joint.nv)
         away = inverse_pose(known.pose) @ X
         omega = rotation_log(away[:3, :3])
         error = array([*omega, *screw_log(omega, away[:3, 3])])
-        across, back = complement_and_inverse(known.subspace)
-        return array([*across, *back]).reshape(6, 6), back @ error if len(back) else array([]), error
+        across, back = complement_and_inverse(known.subspace[:, self._moving])
+        left = self._all(back @ error if len(back) else [], 0.0)
+        pace = known.subspace[:, self.time] if self.time >= 0 else array(np.zeros(6))
+        return array([*across, *back]).reshape(6, 6), left, error, pace
 
     def _moved(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         result: list[Scalar] = []

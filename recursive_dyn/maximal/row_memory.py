@@ -67,12 +67,23 @@ class RowMemory:
         self.arrays = RowArrays(
             np.zeros(1), np.where(parents == WORLD, n, parents), children.copy(), poses, np.zeros((n + 1, 6)),
             np.zeros(nq), np.zeros(nq), np.zeros(nv), offsets, room, room.copy(), np.zeros((n, 6)), np.zeros((n, 6)),
-            parent, child, errors, rates, drift, np.zeros(count),
+            parent, child, errors, rates, drift, np.zeros((count, 6)), self._of_time(kinds), self._timed(kinds),
         )  # fmt: skip
         self._frames, self._at = np.zeros((2, n, 12)), b"none yet"
         self._values = np.zeros((1, max(1, len(joints.reduced.parameters.values_array))))
         self.kinds, self._kept = self._calls(kinds)
         self.loops = self._loop_call()
+
+    def _of_time(self, kinds: list[JointKind]) -> Array:
+        """Which of the coordinates, kind by kind, are time."""
+        own = [first + kind.joint.nq * np.arange(len(kind.numbers)) + kind.time
+               for first, kind in zip(self._firsts[0].tolist(), kinds, strict=False) if kind.time >= 0]  # fmt: skip
+        return np.concatenate([np.zeros(0, dtype=np.int64), *own])
+
+    def _timed(self, kinds: list[JointKind]) -> Array:
+        """Which of the joints here time moves."""
+        moved = [number for kind in kinds if kind.time >= 0 for number in kind.numbers.tolist()]
+        return np.flatnonzero(np.isin(self.order, moved) & (self.order < self._joints.links))
 
     def _calls(self, kinds: list[JointKind]) -> tuple[KindCalls, list[Any]]:
         """Programs of all kinds, and what holds their memory."""
@@ -82,7 +93,7 @@ class RowMemory:
         targets, still = np.zeros((len(kinds), _RESULTS), dtype=np.int64), np.zeros(len(kinds))
         first = 0
         for k, kind in enumerate(kinds):
-            functions, m = RowFunctions(kind.joint, names), len(kind.numbers)
+            functions, m = RowFunctions(kind.joint, names, kind.time), len(kind.numbers)
             kernel: Kernel = evaluator_of(functions, kind.evaluator.parameters).kernel(ROWS, jit.batch_width())
             at = slice(first, first + m)
             q, v = (slice(ends[k], ends[k + 1]) for ends in self._firsts)

@@ -65,7 +65,7 @@ def assemble(it: RowArrays, s: SystemArrays, h: float, straight: Sixes, passing:
             for r in range(count):
                 s.e[i, r] = 0.0
                 s.c[i, r] = passing * (it.drift[i, r] + AHEAD * (rate(it, straight, i, r) - it.drift[i, r]))
-            s.c[i, 0] -= it.lacking[i]
+                s.c[i, r] -= it.lacking[i, r]
             if s.method[0] != CONSTRAINED and passing > 0.0:  # nothing else brings it back
                 s.c[i, 0] -= it.errors[i, 0] / passing
         elif s.method[0] == IMPLICITLY_SPRUNG:
@@ -85,7 +85,7 @@ def _coordinate_row(it: RowArrays, s: SystemArrays, i: int, r: int, h: float, pa
     if w > 0.0:
         s.e[i, r] = 1.0 / w
         pull = k * (_position(it, s, i, r) - s.rest[i, r]) + h * s.pulls[i, r]
-        s.c[i, r] = (m * it.rates[i, r] - pull) / w + passing * it.drift[i, r]
+        s.c[i, r] = (m * it.rates[i, r] - pull) / w + passing * it.drift[i, r] - it.lacking[i, r]
     else:
         s.e[i, r], s.c[i, r] = np.inf, 0.0
 
@@ -131,9 +131,11 @@ def _spring_rows(it: RowArrays, s: SystemArrays, i: int, h: float, joint: bool) 
                 a += L[m, r] * it.child[i, m, column]
                 b += L[m, r] * it.parent[i, m, column]
             it.child[i, r, column], it.parent[i, r, column] = a, b
-    if not joint:
-        it.lacking[i] /= L[0, 0]
-        s.c[i, 0] -= it.lacking[i]
+        lacking = it.lacking[i, r] / L[r, r]
+        for m in range(r + 1, n):
+            lacking += L[m, r] * it.lacking[i, m]
+        it.lacking[i, r] = lacking
+        s.c[i, r] -= lacking
 
 
 @compiled

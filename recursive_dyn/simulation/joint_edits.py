@@ -37,6 +37,8 @@ def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], sta
     own = before.to_reduced(was.q, was.v, near if np.isfinite(near).all() else None)
     reduced = Edit.between(before.reduced, after.reduced)
     coordinates, anew, q, v = reduced.configuration(own[0]), hung_anew(reduced), *_by_link(state)
+    if (clock := after.tree.clock) is not None:
+        coordinates[clock[0]] = state.time
     if anew:
         _as_bodies_moved(edit, after.inertias, anew, frames(), q, v)
     bodies = after.model.bodies

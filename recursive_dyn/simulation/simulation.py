@@ -65,7 +65,7 @@ class Simulation(Prescribing):
             raise StateError(f"a simulation runs compiled dynamics, scene.compile(), not {type(dynamics).__name__}")
         dynamics, integrator = dynamics.view(), rule_of(dynamics, integrator)
         at = dynamics.model.clock
-        super().__init__(dynamics, State(dynamics.neutral(), np.zeros(dynamics.nv), 0.0, at), timestep)
+        super().__init__(dynamics, State(*dynamics.beginning(), 0.0, at), timestep)
         self._integrator = integrator
         self._tau = np.zeros(dynamics.nv)
         self.control = None

@@ -306,3 +306,15 @@ def test_files_do_not_take_time_for_anything_else(old, new, message, tmp_path):
     path.write_text(path.read_text().replace(old, new, 1 if old[0] == "'" else -1))
     with pytest.raises(rd.SceneFileError, match=message):
         Scene.load(path)
+
+
+def test_a_motor_leads_a_coordinate_of_a_joint_that_time_moves_too():
+    """Its own velocity, beside that of time; what it carries is found with time held."""
+    scene, q = Scene(gravity=(0, 0, 0)), sp.Symbol("q", real=True)
+    joint = joints.Joint(pose(turn=q + 2 * scene.time), q)
+    scene.world.attach(Body("disc", mass=1.0, inertia=np.diag([0.1, 0.1, 0.2])), joint)
+    sim = rd.Simulation(scene.compile(), 1 / 240)
+    sim.motors["disc.q"] = rd.Motor(velocity=0.5)
+    sim.step(60)
+    assert_close(sim.v, [0.5, 1.0], 1e-5)
+    assert_close(sim.dynamics.velocities(sim.q, sim.v)[0, 2], 2.5, 1e-5)

@@ -83,10 +83,3 @@ def test_bodies_move_in_time_as_in_joint_coordinates(method: str, integrator: st
         assert sim.q[-1] == sim.time == pytest.approx(0.1) and sim.v[-1] == 1.0
         assert np.abs(d.constraint_errors(sim.q)[0]).max() < 1e-2
     assert off[1] < 0.7 * off[0] and off[1] < 0.01
-
-
-def test_joints_that_move_with_time_are_refused_by_name() -> None:
-    scene = Scene()
-    scene.world.attach(rod("cam"), joints.revolute("y").driven(sp.sin(scene.time)))
-    with pytest.raises(rd.ModelError, match=r"joint of 'cam' moves with scene\.time"):
-        scene.compile("penalty")

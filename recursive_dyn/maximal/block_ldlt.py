@@ -2,8 +2,8 @@
 
     M v - A^T lambda = f,   A v + e lambda = c
 
-M (nl, 6, 6) is symmetric and positive, A has a joint's rows on two links at most, e is the rows' compliance,
-mostly 0, infinite of rows that do nothing.
+M (nl, 6, 6) is symmetric and positive, A has a joint's rows on two links at most, the first of them on further ones
+if any, e is the rows' compliance, mostly 0, infinite of rows that do nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.maximal.loop_ldlt import LoopFactors, factor_loops, loops_inward, loops_outward
-from recursive_dyn.maximal.sparse_order import LeafOrder, LoopOrder, SparseOrder, sparse_order
+from recursive_dyn.maximal.sparse_order import NO_MORE, LeafOrder, LoopOrder, MoreSides, SparseOrder, sparse_order
 from recursive_dyn.maximal.tree_ldlt import (
     BlockRows,
     Blocks,
@@ -50,8 +50,9 @@ class JointEquations:
     redundant (nj, 6): rows of the last factorization that follow from others, and have no multiplier.
     """
 
-    def __init__(self, links: int, a: Array, b: Array, rows: Array) -> None:
-        """a, b (nj,): links of each joint, -1 for the world; rows (nj,): how many each has, 0 to 6."""
+    def __init__(self, links: int, a: Array, b: Array, rows: Array, more: MoreSides = NO_MORE) -> None:
+        """a, b (nj,): links of each joint, -1 for the world; rows (nj,): how many each has, 0 to 6; more: further links
+        that the first row of a joint is on."""
         self.rows = np.array(rows, dtype=np.int64)
         a, b = (np.array(x, dtype=np.int64) for x in (a, b))
         if not a.shape == b.shape == self.rows.shape == (len(a),):
@@ -61,7 +62,8 @@ class JointEquations:
         for j in np.flatnonzero((self.rows < 0) | (self.rows > 6))[:1]:
             raise ModelError(f"joint {j} has {self.rows[j]} rows: give it 0 to 6")
         self.links, self.joints = links, len(a)
-        self.order: SparseOrder = sparse_order(links, a, b)
+        self.order: SparseOrder = sparse_order(links, a, b, more)
+        self._none = np.zeros((len(more.rows), 6))
         self.redundant = np.zeros((self.joints, 6), dtype=bool)
         tree, loops = self.order.tree, self.order.loops
         self._D = np.zeros((links, 6, 6))
@@ -70,20 +72,27 @@ class JointEquations:
         self._loops = LoopFactors(np.zeros((columns, 6, 6)), np.zeros((len(loops.below), 6, 6)), np.zeros((columns, 6)))
         self._rows: BlockRows | None = None
 
-    def factor(self, M: Array, Ja: Array, Jb: Array, compliance: Array | float = 0.0) -> None:
-        """Factors for M (nl, 6, 6) and rows Ja, Jb (nj, 6, 6), of which a joint has its first ``rows``.
+    def factor(self, M: Array, Ja: Array, Jb: Array, compliance: Array | float = 0.0, Jm: Array | None = None) -> None:
+        """Factors for M (nl, 6, 6) and rows Ja, Jb (nj, 6, 6), of which a joint has its first ``rows``, Jm (x, 6) on
+        further links.
 
         Raises StateError for a link whose mass matrix is not positive, or numbers that are not finite.
         """
         e = np.array(np.broadcast_to(compliance, (self.joints, 6)), dtype=float)
-        self._rows = BlockRows(self.rows, np.ascontiguousarray(Ja, float), np.ascontiguousarray(Jb, float), e)
+        a, b, m = (np.ascontiguousarray(J, float) for J in (Ja, Jb, self._none if Jm is None else Jm))
+        self._rows = BlockRows(self.rows, a, b, e, m)
         self._D[:] = M
         tree, loops = self.order.tree, self.order.loops
         self._refuse(_factor(tree, loops, self._rows, self._D, self._tree, self._loops, self.redundant))
 
-    def arrays(self, Ja: Array, Jb: Array, e: Array) -> SparseEquations:
+    def arrays(self, Ja: Array, Jb: Array, e: Array, Jm: Array | None = None) -> SparseEquations:
         """For machine code: with rows and compliances that are in this memory."""
-        own = self.order.tree, self.order.loops, BlockRows(self.rows, Ja, Jb, e), self._D
+        own = (
+            self.order.tree,
+            self.order.loops,
+            BlockRows(self.rows, Ja, Jb, e, self._none if Jm is None else Jm),
+            self._D,
+        )
         return SparseEquations(*own, self._tree, self._loops, self.redundant)
 
     def solve_once(self, M: Array, Ja: Array, Jb: Array, compliance: Array | float, c: Array) -> Array:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.dynamics.turn_rows import ROWS, turn_row
-from recursive_dyn.maximal.held_joints import ENTRIES, REACH, CoordinateDrives, HeldJoints
+from recursive_dyn.maximal.held_joints import ENTRIES, REACH, CoordinateDrives, HeldJoints, held_width
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.row_arrays import RowArrays, rate
 from recursive_dyn.maximal.row_memory import RowMemory
@@ -16,16 +16,14 @@ from recursive_dyn.maximal.step_system import SystemArrays
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import MOST, SPEEDS, BallLimits, ball_limits
 
-Twelve = Annotated[np.ndarray, float, 12]
-Slots = Annotated[np.ndarray, int, 12]
-
 
 class HeldRoom(NamedTuple):
-    """Room for rows, as in HeldJoints."""
+    """Room for rows, as in HeldJoints, width[0] coefficients of each, one row after the other."""
 
+    width: Integers
     number: Integers
-    slots: Slots
-    values: Twelve
+    slots: Integers
+    values: Floats
     offsets: Floats
     gaps: Floats
     stops: Flags
@@ -83,10 +81,10 @@ class HeldMemory:
         self._found[memory.place_of_q] = np.arange(len(memory.place_of_q))
         balls = ball_limits(model)
         m = 6 * len(joints) + 2 * len(own.slots) + len(rubs.slots) + nv + ROWS * len(balls.slots)
-        offsets, gaps, low, high, compliance = np.zeros((5, m))
+        w, (offsets, gaps, low, high, compliance) = held_width(joints.more), np.zeros((5, m))
         stops, holds = np.zeros((2, m), dtype=bool)
         self.room = HeldRoom(
-            np.zeros(m, dtype=np.int64), np.zeros((m, ENTRIES), dtype=np.int64), np.zeros((m, ENTRIES)), offsets, gaps,
+            np.array([w]), np.zeros(m, dtype=np.int64), np.zeros(m * w, dtype=np.int64), np.zeros(m * w), offsets, gaps,
             stops, holds, low, high, compliance,
         )  # fmt: skip
         touched, hot = np.zeros((2, joints.links), dtype=bool)
@@ -113,7 +111,10 @@ class HeldMemory:
     def rows(self, first: int, count: int) -> HeldJoints:
         """Rows that were written, those of joints, from ``first`` on, before the others."""
         order = np.concatenate([np.arange(first, count), np.arange(first)])
-        return HeldJoints(*(values[order] for values in self.room))
+        w = int(self.room.width[0])
+        number, slots, values, *others = self.room[1:]
+        wide = (x.reshape(-1, w)[order] for x in (slots, values))
+        return HeldJoints(number[order], *wide, *(x[order] for x in others))
 
 
 @compiled
@@ -199,10 +200,17 @@ def _put(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, sign: float, numb
     child, parent = it.children[i], it.parents[i]
     touched[child] = True
     free = parent == len(it.poses) - 1
+    at, w = k * out.width[0], out.width[0]
+    out.values[at : at + w] = 0.0
     for c in range(6):
-        out.slots[k, c], out.values[k, c] = 6 * child + c, sign * it.child[i, r, c]
-        out.slots[k, 6 + c] = 0 if free else 6 * parent + c
-        out.values[k, 6 + c] = 0.0 if free else sign * it.parent[i, r, c]
+        out.slots[at + c], out.values[at + c] = 6 * child + c, sign * it.child[i, r, c]
+        out.slots[at + 6 + c] = 0 if free else 6 * parent + c
+        out.values[at + 6 + c] = 0.0 if free else sign * it.parent[i, r, c]
+    at += ENTRIES
+    for x in range(it.more_first[i], it.more_first[i + 1]):
+        for c in range(6):
+            out.slots[at + c], out.values[at + c] = 6 * it.more_links[x] + c, sign * it.more[x, c]
+        at += 6
     out.number[k], out.offsets[k], out.gaps[k], out.compliance[k] = number, sign * it.lacking[i, r], 0.0, 0.0
     out.stops[k], out.holds[k] = False, False
     out.low[k], out.high[k] = -np.inf, np.inf
@@ -211,7 +219,8 @@ def _put(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, sign: float, numb
 @compiled
 def _add(it: RowArrays, out: HeldRoom, k: int, i: int, r: int, share: float) -> None:
     """Add a share of row r of joint i, of which row k has another one already."""
+    at = k * out.width[0]
     for c in range(6):
-        out.values[k, c] += share * it.child[i, r, c]
+        out.values[at + c] += share * it.child[i, r, c]
         if it.parents[i] != len(it.poses) - 1:
-            out.values[k, 6 + c] += share * it.parent[i, r, c]
+            out.values[at + 6 + c] += share * it.parent[i, r, c]

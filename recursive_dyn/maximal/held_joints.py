@@ -13,20 +13,21 @@ import numpy as np
 from recursive_dyn.dynamics.turn_rows import ROWS, turn_row
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.row_system import RowSystem
+from recursive_dyn.maximal.sparse_order import MoreSides
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import MOST, SPEEDS, ball_limits
 from recursive_dyn.model.model import WORLD
 
 Array = np.ndarray
 
-ENTRIES = 12  # coefficients of a row at most: twists of two bodies
+ENTRIES = 12  # coefficients of a row on two bodies: their twists
 REACH = 0.02  # rad or m: what impulses may move a coordinate by in a step
 
 
 @dataclass(frozen=True, eq=False)
 class HeldJoints:
-    """m rows: number (m,), among all that there may be; slots, values (m, ENTRIES), 0 where a row has fewer; the rest
-    as in GeneralizedRows."""
+    """m rows: number (m,), among all that there may be; slots, values (m, ``held_width``), 0 where a row has fewer;
+    the rest as in GeneralizedRows."""
 
     number: Array
     slots: Array
@@ -61,6 +62,11 @@ class CoordinateDrives:
     damping: Array
     hardness: Array
     most: Array
+
+
+def held_width(more: MoreSides) -> int:
+    """How many coefficients a row has at most."""
+    return ENTRIES + 6 * int(np.bincount(more.rows).max(initial=0))
 
 
 def joined(joints: Joints, system: RowSystem, twists: Array, touched: Array) -> HeldJoints:
@@ -125,7 +131,7 @@ def turned(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
             held = _rows(joints, system, i, r, numbers, one, gaps=one + gap, low=one, high=one + np.inf)
             held.values[0, :6] = out[:SPEEDS] @ rows.child[i[0], row[slots]]
             if joints.parents[i[0]] != WORLD:
-                held.values[0, 6:] = out[:SPEEDS] @ rows.parent[i[0], row[slots]]
+                held.values[0, 6:ENTRIES] = out[:SPEEDS] @ rows.parent[i[0], row[slots]]
             parts.append(held)
     none = np.zeros(0)
     nothing = none.astype(np.int64)
@@ -151,11 +157,17 @@ def _rows(
     """Rows r (m,) of joints i (m,), or their opposites; those of coordinates as they are, not as springs scale them."""
     m, parent = len(i), joints.parents[i]
     rows = system.rows
-    slots, values = np.zeros((m, ENTRIES), dtype=np.int64), np.zeros((m, ENTRIES))
+    width = held_width(joints.more)
+    slots, values = np.zeros((m, width), dtype=np.int64), np.zeros((m, width))
     six = np.arange(6)
     slots[:, :6], values[:, :6] = 6 * joints.children[i][:, None] + six, sign * rows.child[i, r]
     on = parent != WORLD
-    slots[on, 6:], values[on, 6:] = 6 * parent[on, None] + six, sign * rows.parent[i, r][on]
+    slots[on, 6:ENTRIES], values[on, 6:ENTRIES] = 6 * parent[on, None] + six, sign * rows.parent[i, r][on]
+    for k in np.flatnonzero(np.isin(i, joints.more.rows)).tolist():
+        own = np.flatnonzero(joints.more.rows == i[k])
+        at = ENTRIES + np.arange(6 * len(own))
+        slots[k, at] = (6 * joints.more.links[own][:, None] + six).reshape(-1)
+        values[k, at] = sign * rows.more[own].reshape(-1)
     nothing, none = np.zeros(m), np.zeros(m, dtype=bool)
     return HeldJoints(
         numbers, slots, values, offsets, nothing if gaps is None else gaps, none if gaps is None else ~none,

@@ -160,6 +160,6 @@ class JointAction:
         L = np.linalg.cholesky(h * h * K + h * D + np.eye(6) * ~soft[:, :, None])
         T = np.swapaxes(L, -1, -2)
         target = applied(np.linalg.solve(L, h * K), rows.errors)
-        scaled = rows.scaled(T)
+        scaled = rows.scaled(d.joints, T)
         wanted = np.where(soft, -target - applied(T, rows.offsets), wanted)
         return RowSystem(scaled, np.where(soft, 1.0, softness), wanted)

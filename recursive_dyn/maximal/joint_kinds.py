@@ -147,6 +147,13 @@ def inverted(S: Array) -> Array:
     return np.asarray(np.linalg.solve(T @ S, T))
 
 
+def complement(S: Array) -> Array:
+    """Orthonormal rows (..., 6 - k, 6) at right angles to the columns of S (..., 6, k)."""
+    k = S.shape[-1]
+    Q = np.linalg.qr(S, mode="complete")[0] if k else np.broadcast_to(np.eye(6), (*S.shape[:-2], 6, 6))
+    return np.swapaxes(Q, -1, -2)[..., k:, :]
+
+
 def joint_kinds(model: Model, equations: ModelEquations, start: Array) -> list[JointKind]:
     """The joints of a model by kind; ``start`` (nq,): a configuration."""
     groups: dict[str, list[int]] = {}

@@ -33,6 +33,8 @@ def _of_loops(joints: Joints, light: Array, rows: JointRows, own: Array) -> Arra
     for J, links in ((rows.child, joints.children), (rows.parent, joints.parents)):
         side = J[n:, 0] * (links[n:] != WORLD)[:, None]
         moved += np.einsum("ki,kij,kj->k", side, light[links[n:]], side)
+    further = np.einsum("ki,kij,kj->k", rows.more, light[joints.more.links], rows.more)
+    np.add.at(moved, joints.more.rows - n, further)
     most = own.max(initial=0.0)
     return np.minimum(most, np.divide(1.0, moved, out=np.full_like(moved, np.inf), where=moved > 0.0))
 

@@ -19,15 +19,16 @@ from functools import cached_property
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.integrators.integrator import numbers
 from recursive_dyn.maximal.block_ldlt import JointEquations
-from recursive_dyn.maximal.joint_kinds import JointKind, inverted, joint_kinds
-from recursive_dyn.maximal.loop_rows import LoopRows
+from recursive_dyn.maximal.joint_frames import joint_frames
+from recursive_dyn.maximal.joint_kinds import JointKind, complement, inverted, joint_kinds
+from recursive_dyn.maximal.loop_rows import NO_ENDS, LoopRows
 from recursive_dyn.maximal.motion_rows import binding_rows
 from recursive_dyn.maximal.poses import applied, bracket, by_body, carried_back, inverse, logarithm, poses_of
+from recursive_dyn.maximal.sparse_order import MoreSides
 from recursive_dyn.maximal.timed_joints import moving_columns, moving_links, time_column
 from recursive_dyn.model.clock import NUMBER
-from recursive_dyn.model.model import WORLD, Model
+from recursive_dyn.model.model import WORLD
 
 Array = np.ndarray
 
@@ -42,7 +43,8 @@ class JointRows:
     of coordinates; bias (..., n, 6): what the rows' rates at zero acceleration lack to be C-ddot and q-ddot, negative;
     basis (..., n, 6, 6): the rows N^T and S^+ on twists in child frames; q (..., nq): the joints'
     coordinates, v (..., nv): their rates; offsets (..., n, 6): what
-    rows measure of bodies at rest, as those of joints that time moves, or of a motor.
+    rows measure of bodies at rest, as those of joints that time moves, or of a motor; more (..., x, 6): coefficients
+    that constraints' rows have of twists of further bodies, ``Joints.more``.
     """
 
     parent: Array
@@ -53,14 +55,19 @@ class JointRows:
     q: Array
     v: Array
     offsets: Array
+    more: Array
 
-    def scaled(self, T: Array) -> JointRows:
+    def scaled(self, joints: Joints, T: Array) -> JointRows:
         """The rows' combinations T (..., n, 6, 6)."""
-        return replace(self, parent=T @ self.parent, child=T @ self.child)
+        more = T[..., joints.more.rows, 0, 0, None] * self.more
+        return replace(self, parent=T @ self.parent, child=T @ self.child, more=more)
 
     def rates(self, joints: Joints, twists: Array) -> Array:
         """The rows' velocities (..., n, 6) at the bodies' twists (..., n, 6)."""
-        return applied(self.child, twists[..., joints.children, :]) + applied(self.parent, joints.of_parents(twists))
+        own = applied(self.child, twists[..., joints.children, :]) + applied(self.parent, joints.of_parents(twists))
+        more = (self.more * twists[..., joints.more.links, :]).sum(axis=-1)
+        np.add.at(np.moveaxis(own[..., 0], -1, 0), joints.more.rows, np.moveaxis(more, -1, 0))
+        return own
 
     def forces(self, joints: Joints, multipliers: Array) -> Array:
         """What forces (..., n, 6) along the rows are on the bodies, (..., n, 6)."""
@@ -70,6 +77,8 @@ class JointRows:
             along = multipliers if J is self.child else multipliers[..., held, :]
             pushes = applied(np.swapaxes(J, -1, -2), along)
             np.add.at(np.moveaxis(own, -2, 0), links, np.moveaxis(pushes, -2, 0))
+        pushes = self.more * multipliers[..., joints.more.rows, 0, None]
+        np.add.at(np.moveaxis(own, -2, 0), joints.more.links, np.moveaxis(pushes, -2, 0))
         return own
 
 
@@ -86,12 +95,13 @@ class Joints:
         model = reduced.model
         self.reduced, self.free = reduced, free
         self.links, self.loops = model.nl, LoopRows(model) if binding_rows(model) else None
-        more = (self.loops.first, self.loops.second) if self.loops else (np.zeros(0, dtype=np.int64),) * 2
-        self.parents = np.concatenate([np.array([link.parent for link in model.links], dtype=np.int64), more[0]])
-        self.children = np.concatenate([np.arange(model.nl), more[1]])
+        ends = self.loops.ends if self.loops else NO_ENDS
+        self.parents = np.concatenate([np.array([link.parent for link in model.links], dtype=np.int64), ends.first])
+        self.children = np.concatenate([np.arange(model.nl), ends.second])
+        self.more = MoreSides(model.nl + ends.more.rows, ends.more.links)
         links = moving_links(model)
         moving = [len(moving_columns(link.joint, time_column(model, link))) for link in links]
-        self.counts = np.array([6 - n for n in moving] + [1] * len(more[0]), dtype=np.int64)
+        self.counts = np.array([6 - n for n in moving] + [1] * len(ends.first), dtype=np.int64)
         self.told: Array = np.arange(len(self)) >= len(self) - len(model.motions)
         self.kinds: list[JointKind] = joint_kinds(model, reduced, reduced.neutral())
         self.equations = self._equations()
@@ -103,7 +113,7 @@ class Joints:
 
     def _equations(self) -> JointEquations:
         """Room for the factors of bodies and rows, all six of each joint."""
-        return JointEquations(self.links, self.parents, self.children, np.full(len(self), 6))
+        return JointEquations(self.links, self.parents, self.children, np.full(len(self), 6), self.more)
 
     def of(self, reduced: Dynamics, free: Dynamics) -> Joints:
         """The same joints at the parameters of another view of the same dynamics."""
@@ -123,7 +133,9 @@ class Joints:
                 roots[i] = i = roots[roots[i]]
             return i
 
-        for parent, child in zip(self.parents.tolist(), self.children.tolist(), strict=True):
+        ends = [*zip(self.parents.tolist(), self.children.tolist(), strict=True)]
+        ends += [*zip(self.more.links.tolist(), self.children[self.more.rows].tolist(), strict=True)]
+        for parent, child in ends:
             if parent != WORLD:
                 a, b = sorted((root(parent), root(child)))
                 roots[b] = a
@@ -232,7 +244,15 @@ class Joints:
         errors = np.where(self.structural[: self.links], applied(basis, error), 0.0)
         bias = applied(basis, c - bracket(relative, np.broadcast_to(carried, relative.shape)))
         rows = JointRows(
-            -(basis @ A), basis @ B, errors, bias, basis, own, rates, -applied(basis, pace + np.zeros_like(bias))
+            -(basis @ A),
+            basis @ B,
+            errors,
+            bias,
+            basis,
+            own,
+            rates,
+            -applied(basis, pace + np.zeros_like(bias)),
+            np.zeros((*lead, 0, 6)),
         )
         return rows if self.loops is None else self._with_loops(rows, self.loops, q, v)
 
@@ -245,20 +265,22 @@ class Joints:
         errors, bias, offsets = (_room(x, lead, m, 1) for x in (rows.errors, rows.bias, rows.offsets))
         (joint, row), at = self.row_of_slot, self.links + np.arange(m)
         basis[..., at, :, :] = np.eye(6)
-        parent[..., at, 0, :], child[..., at, 0, :] = told.first, told.second
+        parent[..., at, 0, :], child[..., at, 0, :], more = told.first, told.second, told.more
         errors[..., at, 0], bias[..., at, 0] = told.phi, -told.bias
         for s, (k, slot) in enumerate(zip(loops.share_rows, loops.share_slots, strict=True)):
             i, r, loop, share = joint[slot], row[slot], self.links + k, told.shares[..., s]
             for J, link in ((child, self.children[i]), (parent, self.parents[i])):
                 if link != WORLD:
+                    further = np.flatnonzero((self.more.rows == loop) & (self.more.links == link))
                     side = child if link == self.children[loop] else parent
-                    side[..., loop, 0, :] += share[..., None] * J[..., i, r, :]
+                    to = more[..., further[0], :] if len(further) else side[..., loop, 0, :]
+                    to += share[..., None] * J[..., i, r, :]
             bias[..., loop, 0] += share * bias[..., i, r]
-        twists = by_body(state[1], 6)
-        moved = (child[..., at, 0, :] * twists[..., loops.second, :]).sum(axis=-1)
-        moved += (parent[..., at, 0, :] * self.of_parents(twists)[..., at, :]).sum(axis=-1)
-        offsets[..., at, 0] = told.psi - moved
-        return replace(rows, parent=parent, child=child, basis=basis, errors=errors, bias=bias, offsets=offsets)
+        result = replace(
+            rows, parent=parent, child=child, basis=basis, errors=errors, bias=bias, offsets=offsets, more=more
+        )
+        offsets[..., at, 0] = told.psi - result.rates(self, by_body(state[1], 6))[..., at, 0]
+        return result
 
 
 def _room(x: Array, lead: tuple[int, ...], more: int, axes: int) -> Array:
@@ -267,28 +289,3 @@ def _room(x: Array, lead: tuple[int, ...], more: int, axes: int) -> Array:
     result = np.zeros((*lead, own[0] + more, *own[1:]))
     np.moveaxis(result, -1 - axes, 0)[: own[0]] = np.moveaxis(x, -1 - axes, 0)
     return result
-
-
-def complement(S: Array) -> Array:
-    """Orthonormal rows (..., 6 - k, 6) at right angles to the columns of S (..., 6, k)."""
-    k = S.shape[-1]
-    Q = np.linalg.qr(S, mode="complete")[0] if k else np.broadcast_to(np.eye(6), (*S.shape[:-2], 6, 6))
-    return np.swapaxes(Q, -1, -2)[..., k:, :]
-
-
-def joint_frames(reduced: Dynamics) -> tuple[Array, Array]:
-    """(X_AP, X_CB), each (n, 4, 4), at the present parameters; see :meth:`Joints.frames`."""
-    model = reduced.model
-    bodies = moving_bodies(model)
-    placements = numbers(reduced, np.array([link.placement for link in model.links], dtype=object).reshape(-1, 4, 4))
-    poses = numbers(reduced, np.array([model.bodies[k].pose for k in bodies], dtype=object).reshape(-1, 4, 4))
-    parents = np.array([link.parent for link in model.links], dtype=np.int64)
-    back = inverse(poses)[parents] if len(parents) else poses
-    back[parents == WORLD] = np.eye(4)
-    return back @ placements, poses
-
-
-def moving_bodies(model: Model) -> list[int]:
-    """The body of each link that its joint moves."""
-    found = {body.link: k for k, body in enumerate(model.bodies) if body.jointed and body.link != WORLD}
-    return [found[i] for i in range(model.nl)]

@@ -2,7 +2,7 @@
 
     M x - A^T lambda = f,   A x + eps lambda = d
 
-M of blocks one a body, A of rows between two bodies (Baraff 1996, Linear-time dynamics using Lagrange multipliers).
+M of blocks one a body, A of rows on bodies, mostly two (Baraff 1996, Linear-time dynamics using Lagrange multipliers).
 A row of compliance eps gives way: at eps = 1 / w it adds the inertia, or the damper and spring of an implicit step, w.
 """
 
@@ -26,10 +26,13 @@ def solved(
     shape = (*lead, len(joints), 6)
     child, parent = (np.where(off[..., None], 0.0, J) for J in (rows.child, rows.parent))
     child, parent = (np.broadcast_to(J, (*shape, 6)) for J in (child, parent))
+    more = np.broadcast_to(
+        np.where(off[..., joints.more.rows, 0, None], 0.0, rows.more), (*lead, len(joints.more.rows), 6)
+    )
     eps, given = np.broadcast_to(np.where(off, 1.0, softness), shape), np.where(off, 0.0, wanted)
     forces = np.broadcast_to(applied(inertias, free), (*lead, joints.links, 6))
     x, multipliers = np.empty(forces.shape), np.empty(shape)
     for one in np.ndindex(*lead):
-        joints.equations.factor(inertias, parent[one], child[one], eps[one])
+        joints.equations.factor(inertias, parent[one], child[one], eps[one], more[one])
         x[one], multipliers[one] = joints.equations.solve(forces[one], np.broadcast_to(given, shape)[one])
     return x, multipliers

@@ -62,7 +62,11 @@ def _put_rows(order: LoopOrder, rows: BlockRows, k: int, to: LoopFactors) -> Non
     for at in range(order.first[k], order.first[k + 1]):
         B, j = to.B[at], order.joint[order.below[at] - len(order.link)]
         r = rows.size[j]
-        B[:] = rows.Ja[j] if order.turned[at] == 1 else rows.Jb[j]
+        if order.turned[at] >= 2:
+            B[:] = 0.0
+            B[0] = rows.Jm[order.turned[at] - 2]
+        else:
+            B[:] = rows.Ja[j] if order.turned[at] == 1 else rows.Jb[j]
         _divide(B, r, to.C[k], 6)
 
 

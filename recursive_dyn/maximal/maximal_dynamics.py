@@ -12,6 +12,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.expressible import check_joints, check_masses
+from recursive_dyn.maximal.held_joints import held_width
 from recursive_dyn.maximal.held_names import held_names
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
 from recursive_dyn.maximal.joint_elements import JointElements
@@ -61,6 +62,7 @@ class MaximalDynamics(Dynamics):
         self.reduced._values = self._values
         self.stiffness, self.damping, self.stabilization = holding(method, settings)
         self.joints, self.elements = Joints(self.reduced, self), JointElements(reduced)
+        self.model = altered(self.model, held_width=held_width(self.joints.more))
         self._inertias_at: bytes | None = None
         self._rows: RowMemory | None = None
         check_masses(self, self.inertias)

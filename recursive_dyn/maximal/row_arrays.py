@@ -52,12 +52,13 @@ class LoopCall(NamedTuple):
     """The program of all constraints, and where its results are.
 
     rows (m, 5): where a row's numbers begin, where those by the twists of its links, -1 for none, and these two links;
-    shares (s, 5): of a row's, a joint and its row, and the row's side, 0 or 1, of this joint's child and parent, -1 for
-    none; begin (1,): of the shares.
+    more (x,): where those by twists of further links are; shares (s, 5): of a row's, a joint and its row, and the
+    row's side, 0 or 1, or 2 + x, of this joint's child and parent, -1 for none; begin (1,): of the shares.
     """
 
     measuring: MeasuringCall
     rows: Annotated[np.ndarray, int, 5]
+    more: Integers
     shares: Annotated[np.ndarray, int, 5]
     begin: Integers
 
@@ -94,6 +95,9 @@ class RowArrays(NamedTuple):
     lacking: Sixes
     of_time: Integers
     timed: Integers
+    more_first: Integers
+    more_links: Integers
+    more: Sixes
 
 
 @compiled
@@ -195,6 +199,11 @@ def _put(loops: LoopCall, k: int, i: int, it: RowArrays) -> None:
     it.errors[i, 0], it.rates[i, 0] = out[begin], out[begin + 1]
     V, W = it.twists[it.parents[i]], it.twists[it.children[i]]
     it.drift[i, 0] = _turning(it.parent[i, 0], V) + _turning(it.child[i, 0], W) - out[begin + 2]
+    for x in range(it.more_first[i], it.more_first[i + 1]):
+        at = loops.more[x]
+        for j in range(6):
+            it.more[x, j] = out[at + j] if at >= 0 else 0.0
+        it.drift[i, 0] += _turning(it.more[x], it.twists[it.more_links[x]])
 
 
 @compiled
@@ -211,16 +220,21 @@ def _turning(row: Floats, V: Floats) -> float:
 def _share(own: Integers, share: float, n: int, it: RowArrays) -> None:
     """Add what a loop's row has of the rate of a joint's coordinate."""
     i, joint, row = n + own[0], own[1], own[2]
-    for j in range(6):
-        if own[3] == 0:
-            it.parent[i, 0, j] += share * it.child[joint, row, j]
-        elif own[3] == 1:
-            it.child[i, 0, j] += share * it.child[joint, row, j]
-        if own[4] == 0:
-            it.parent[i, 0, j] += share * it.parent[joint, row, j]
-        elif own[4] == 1:
-            it.child[i, 0, j] += share * it.parent[joint, row, j]
+    _add_side(it, i, own[3], share, it.child[joint, row])
+    _add_side(it, i, own[4], share, it.parent[joint, row])
     it.drift[i, 0] += share * it.drift[joint, row]
+
+
+@compiled
+def _add_side(it: RowArrays, i: int, side: int, share: float, J: Floats) -> None:
+    """Add to coefficients of a loop's row."""
+    for j in range(6):
+        if side == 0:
+            it.parent[i, 0, j] += share * J[j]
+        elif side == 1:
+            it.child[i, 0, j] += share * J[j]
+        elif side >= 2:
+            it.more[side - 2, j] += share * J[j]
 
 
 @compiled
@@ -228,7 +242,11 @@ def rate(it: RowArrays, twists: Sixes, i: int, r: int) -> float:
     """What row r of joint i makes of the bodies' twists (n + 1, 6)."""
     a, b, x, y = it.parent[i, r], it.child[i, r], twists[it.parents[i]], twists[it.children[i]]
     total = a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3] + a[4] * x[4] + a[5] * x[5]
-    return total + b[0] * y[0] + b[1] * y[1] + b[2] * y[2] + b[3] * y[3] + b[4] * y[4] + b[5] * y[5]
+    total += b[0] * y[0] + b[1] * y[1] + b[2] * y[2] + b[3] * y[3] + b[4] * y[4] + b[5] * y[5]
+    for k in range(it.more_first[i], it.more_first[i + 1]):
+        c, z = it.more[k], twists[it.more_links[k]]
+        total += c[0] * z[0] + c[1] * z[1] + c[2] * z[2] + c[3] * z[3] + c[4] * z[4] + c[5] * z[5]
+    return total
 
 
 @compiled

@@ -68,6 +68,8 @@ class RowMemory:
             np.zeros(1), np.where(parents == WORLD, n, parents), children.copy(), poses, np.zeros((n + 1, 6)),
             np.zeros(nq), np.zeros(nq), np.zeros(nv), offsets, room, room.copy(), np.zeros((n, 6)), np.zeros((n, 6)),
             parent, child, errors, rates, drift, np.zeros((count, 6)), self._of_time(kinds), self._timed(kinds),
+            np.searchsorted(joints.more.rows, np.arange(count + 1)), joints.more.links.copy(),
+            np.zeros((len(joints.more.links), 6)),
         )  # fmt: skip
         self._frames, self._at = np.zeros((2, n, 12)), b"none yet"
         self._values = np.zeros((1, max(1, len(joints.reduced.parameters.values_array))))
@@ -142,21 +144,21 @@ class RowMemory:
         joints, none = self._joints, np.zeros(0, dtype=np.int64)
         loops = joints.loops
         if loops is None:
-            return LoopCall(NOTHING, _table([], 5), _table([], 5), none)
+            return LoopCall(NOTHING, _table([], 5), none, _table([], 5), none)
         f, n = loops.functions, joints.links
         self._loop_kernel = kernel = loops.evaluator.kernel(LOOPS, 1)
         where, row = self.row_of_slot
-        ends = np.stack([loops.first, loops.second], axis=1)
+        ends = np.stack([loops.ends.first, loops.ends.second], axis=1)
         shares = []
         for k, slot in zip(loops.share_rows.tolist(), loops.share_slots.tolist(), strict=True):
             i = joints.row_of_slot[0][slot]
-            sides = [int(np.flatnonzero(ends[k] == link)[0]) if link != WORLD else -1
-                     for link in (joints.children[i], joints.parents[i])]  # fmt: skip
+            on = [*ends[k].tolist(), *np.where(loops.ends.more.rows == k, loops.ends.more.links, WORLD).tolist()]
+            sides = [on.index(link) if link != WORLD else -1 for link in (joints.children[i], joints.parents[i])]
             shares.append((k, where[slot], row[slot], *sides))
         return LoopCall(
             self.measuring(kernel, f.measured),
             np.concatenate([loops.places, np.where(ends == WORLD, n, ends)], axis=1),
-            _table(shares, 5), np.array([f.starts[-1]]),
+            loops.more_places, _table(shares, 5), np.array([f.starts[-1]]),
         )  # fmt: skip
 
     def parametrize(self) -> None:

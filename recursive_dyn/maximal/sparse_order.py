@@ -19,6 +19,13 @@ from recursive_dyn.codegen.compiled import Flags, Integers, compiled
 NOTHING = -1  # the world, or no joint
 
 
+class MoreSides(NamedTuple):
+    """Further links of joints that have more than two: rows (x,), in rising order, of which joint; links (x,)."""
+
+    rows: Integers
+    links: Integers
+
+
 class LeafOrder(NamedTuple):
     """Links that go as leaves, m of them, in order (m,).
 
@@ -36,7 +43,8 @@ class LoopOrder(NamedTuple):
     """Links in loops, and joints between them; columns: the links, then the joints, in order.
 
     link, joint: of the columns; rows of column k: below[first[k]] to below[first[k + 1]], columns in rising order;
-    turned (of rows of links' columns): 1 where the link is its joint's a, 0 where it is b.
+    turned (of rows of links' columns): 1 where the link is its joint's a, 0 where it is b, 2 + x where it is side x of
+    MoreSides.
     """
 
     link: Integers
@@ -44,6 +52,9 @@ class LoopOrder(NamedTuple):
     first: Integers
     below: Integers
     turned: Integers
+
+
+NO_MORE = MoreSides(*np.zeros((2, 0), dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +65,16 @@ class SparseOrder:
     loops: LoopOrder
 
 
-def sparse_order(links: int, a: np.ndarray, b: np.ndarray) -> SparseOrder:
-    """The order for joints between links a and b (nj,), -1 for the world."""
-    tree, in_loop = _peeled(links, np.ascontiguousarray(a, np.int64), np.ascontiguousarray(b, np.int64))
-    return SparseOrder(tree, _loops(np.flatnonzero(in_loop[:links]), np.flatnonzero(in_loop[links:]), a, b))
+def sparse_order(links: int, a: np.ndarray, b: np.ndarray, more: MoreSides = NO_MORE) -> SparseOrder:
+    """The order for joints between links a and b (nj,), -1 for the world, and further ones."""
+    tree, in_loop = _peeled(links, np.ascontiguousarray(a, np.int64), np.ascontiguousarray(b, np.int64), more)
+    return SparseOrder(tree, _loops(np.flatnonzero(in_loop[:links]), np.flatnonzero(in_loop[links:]), a, b, more))
 
 
 @compiled
-def _peeled(links: int, a: Integers, b: Integers) -> tuple[LeafOrder, Flags]:
-    """The order of what goes as leaves, and which links, then which joints, do not."""
+def _peeled(links: int, a: Integers, b: Integers, more: MoreSides) -> tuple[LeafOrder, Flags]:
+    """The order of what goes as leaves, and which links, then which joints, do not: those of more than two links stay,
+    with these."""
     first, which = _incidence(links, a, b)
     link, joint = np.empty(links, dtype=np.int64), np.empty(links, dtype=np.int64)
     up, turned = np.empty(links, dtype=np.int64), np.empty(links, dtype=np.int64)
@@ -70,6 +82,10 @@ def _peeled(links: int, a: Integers, b: Integers) -> tuple[LeafOrder, Flags]:
     count, head = 0, 0
     for i in range(links):
         left[i] = first[i + 1] - first[i]
+    for x in range(len(more.rows)):
+        for i in (a[more.rows[x]], b[more.rows[x]], more.links[x]):
+            left[i] += 2  # never a leaf
+    for i in range(links):
         if left[i] <= 1:
             link[count] = i
             count += 1
@@ -113,19 +129,22 @@ def _incidence(links: int, a: Integers, b: Integers) -> tuple[Integers, Integers
     return first, which
 
 
-def _loops(links: np.ndarray, joints: np.ndarray, a: np.ndarray, b: np.ndarray) -> LoopOrder:
+def _loops(links: np.ndarray, joints: np.ndarray, a: np.ndarray, b: np.ndarray, more: MoreSides) -> LoopOrder:
     """The order of what is left: all links, then joints by minimum degree."""
     at: dict[int, list[int]] = {int(i): [] for i in links}
     for j in joints.tolist():
         for i in {int(a[j]), int(b[j])} - {NOTHING}:
             at[i].append(j)
+    further = {(int(i), int(j)): x for x, (j, i) in enumerate(zip(more.rows, more.links, strict=True))}
+    for i, j in further:
+        at[i].append(j)
     order, fill = _minimum_degree(joints.tolist(), at)
     column = {j: len(links) + k for k, j in enumerate(order)}
     first, below, turned = [0], list[int](), list[int]()
     for i, around in at.items():
         for j in sorted(around, key=column.__getitem__):
             below.append(column[j])
-            turned.append(int(a[j] == i))
+            turned.append(2 + further[i, j] if (i, j) in further else int(a[j] == i))
         first.append(len(below))
     for j in order:
         below += sorted(column[other] for other in fill[j])

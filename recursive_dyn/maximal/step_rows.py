@@ -23,9 +23,9 @@ class StepRows(RowMemory):
         self._dynamics, order, joints = dynamics, self.order, dynamics.joints
         self.system = self._system(implicit)
         self.equations = JointEquations(
-            joints.links, joints.parents[order], joints.children[order], self.system.heights
+            joints.links, joints.parents[order], joints.children[order], self.system.heights, joints.more
         )
-        self.solving = self.equations.arrays(self.arrays.parent, self.arrays.child, self.system.e)
+        self.solving = self.equations.arrays(self.arrays.parent, self.arrays.child, self.system.e, self.arrays.more)
         self._sprung: tuple[float, bytes] | None = None
 
     def _system(self, implicit: bool) -> SystemArrays:

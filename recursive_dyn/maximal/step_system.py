@@ -131,6 +131,9 @@ def _spring_rows(it: RowArrays, s: SystemArrays, i: int, h: float, joint: bool) 
                 a += L[m, r] * it.child[i, m, column]
                 b += L[m, r] * it.parent[i, m, column]
             it.child[i, r, column], it.parent[i, r, column] = a, b
+        for k in range(it.more_first[i], it.more_first[i + 1]):  # of one row
+            for column in range(6):
+                it.more[k, column] /= L[r, r]
         lacking = it.lacking[i, r] / L[r, r]
         for m in range(r + 1, n):
             lacking += L[m, r] * it.lacking[i, m]
@@ -192,6 +195,9 @@ def pulled(it: RowArrays, s: SystemArrays, forces: Sixes) -> None:
             for k in range(6):
                 forces[it.children[i], k] += it.child[i, r, k] * f[r]
                 forces[it.parents[i], k] += it.parent[i, r, k] * f[r]
+        for x in range(it.more_first[i], it.more_first[i + 1]):
+            for k in range(6):
+                forces[it.more_links[x], k] += it.more[x, k] * f[0]
 
 
 @compiled

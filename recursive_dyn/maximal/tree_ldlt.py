@@ -34,12 +34,14 @@ class TreeFactors(NamedTuple):
 
 
 class BlockRows(NamedTuple):
-    """Joints' rows, size (nj,) of each, on velocities of links a and b (nj, 6, 6), compliances e (nj, 6)."""
+    """Joints' rows, size (nj,) of each, on velocities of links a and b (nj, 6, 6), compliances e (nj, 6); Jm (x, 6): of
+    the first row on further links, see MoreSides."""
 
     size: Integers
     Ja: Blocks
     Jb: Blocks
     e: Sixes
+    Jm: Sixes
 
 
 @compiled

@@ -96,8 +96,8 @@ class Model:
     """Links parents first, bodies in order of attachment, coordinates in order of attachment.
 
     ``parts``: what it was put together from, if they know nothing of each other; ``held``: names of the rows that
-    whoever steps it may hold its bodies together by. ``clock``: place in q and slot in v of time, where anything
-    depends on it; ``motions``: of the coordinates that are prescribed.
+    whoever steps it may hold its bodies together by, ``held_width``: coefficients of each at most. ``clock``: place in
+    q and slot in v of time, where anything depends on it; ``motions``: of the coordinates that are prescribed.
     """
 
     graph: Graph
@@ -116,6 +116,7 @@ class Model:
     assembled: tuple[float, ...] | None = None  # a configuration in which the constraints hold
     parts: ModelParts[Model] = NO_PARTS
     held: tuple[str, ...] = ()
+    held_width: int = 12
     clock: tuple[int, int] | None = None
     motions: tuple[PrescribedMotion, ...] = ()
 

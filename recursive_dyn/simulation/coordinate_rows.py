@@ -11,7 +11,6 @@ from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
 from recursive_dyn.dynamics.turn_rows import KINDS, ROWS
-from recursive_dyn.maximal.held_joints import ENTRIES
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.model import Model, once
@@ -54,7 +53,7 @@ def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
         ball_sources(dynamics), actuation(dynamics, motors), jacobian, rates, len(model.constraints),
-        room_to_hold(len(model.held)),
+        room_to_hold(len(model.held), model.held_width),
     )  # fmt: skip
 
 
@@ -115,7 +114,7 @@ def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     """Arrays for m rows, as many as there can be at once."""
     balls = ROWS * int(ball_limits(model).counts.sum())
     shafts = sum(len(link.slots) ** 2 for link in model.charted)
-    values = m + balls + shafts + len(model.constraints) * model.nv + ENTRIES * len(model.held)
+    values = m + balls + shafts + len(model.constraints) * model.nv + model.held_width * len(model.held)
     offsets, gaps, targets, low, high, compliance, impulses = np.zeros((7, m))
     first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
     stops, holds = np.zeros((2, m), dtype=bool)

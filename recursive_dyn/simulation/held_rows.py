@@ -8,13 +8,14 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
-from recursive_dyn.maximal.held_joints import ENTRIES, HeldJoints
+from recursive_dyn.maximal.held_joints import HeldJoints
 
 
 class HeldRows(NamedTuple):
-    """size[0] of them: number (m,) among those that there may be; slots, values (ENTRIES m,) of their
+    """size[0] of them: number (m,) among those that there may be; slots, values (width[0] m,) of their
     coefficients, of which zeros are none; the rest as in GeneralizedRows."""
 
+    width: Integers
     size: Integers
     number: Integers
     slots: Integers
@@ -28,14 +29,25 @@ class HeldRows(NamedTuple):
     compliance: Floats
 
 
-def room_to_hold(count: int) -> HeldRows:
-    """Room for so many rows."""
+def room_to_hold(count: int, width: int) -> HeldRows:
+    """Room for so many rows of so many coefficients."""
     number = np.zeros(count, dtype=np.int64)
     offsets, gaps, low, high, compliance = np.zeros((5, count))
     stops, holds = np.zeros((2, count), dtype=bool)
-    slots, values = np.zeros(ENTRIES * count, dtype=np.int64), np.zeros(ENTRIES * count)
+    slots, values = np.zeros(width * count, dtype=np.int64), np.zeros(width * count)
     return HeldRows(
-        np.zeros(1, dtype=np.int64), number, slots, values, offsets, gaps, stops, holds, low, high, compliance
+        np.array([width]),
+        np.zeros(1, dtype=np.int64),
+        number,
+        slots,
+        values,
+        offsets,
+        gaps,
+        stops,
+        holds,
+        low,
+        high,
+        compliance,
     )
 
 
@@ -43,7 +55,8 @@ def hold(room: HeldRows, rows: HeldJoints) -> None:
     """Write rows into the room."""
     m = room.size[0] = len(rows)
     room.number[:m] = rows.number
-    room.slots[: ENTRIES * m], room.values[: ENTRIES * m] = rows.slots.reshape(-1), rows.values.reshape(-1)
+    coefficients = int(room.width[0]) * m
+    room.slots[:coefficients], room.values[:coefficients] = rows.slots.reshape(-1), rows.values.reshape(-1)
     room.offsets[:m], room.gaps[:m], room.stops[:m], room.holds[:m] = rows.offsets, rows.gaps, rows.stops, rows.holds
     room.low[:m], room.high[:m], room.compliance[:m] = rows.low, rows.high, rows.compliance
 
@@ -61,7 +74,7 @@ def append_held(
         rows.targets[i], rows.compliance[i] = 0.0, held.compliance[k]
         rows.stops[i], rows.holds[i] = held.stops[k], held.holds[k]
         rows.low[i], rows.high[i] = held.low[k], held.high[k]
-        for j in range(ENTRIES * k, ENTRIES * k + ENTRIES):
+        for j in range(held.width[0] * k, held.width[0] * (k + 1)):
             if held.values[j] != 0.0:
                 rows.slots[at], rows.values[at] = held.slots[j], held.values[j]
                 at += 1

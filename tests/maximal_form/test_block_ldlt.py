@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import recursive_dyn as rd
 from recursive_dyn.maximal.block_ldlt import JointEquations
+from recursive_dyn.maximal.sparse_order import MoreSides
 
 Array = np.ndarray
 
@@ -75,6 +76,36 @@ def test_velocities_and_multipliers_are_those_of_dense_elimination(seed: int, nl
     assert not equations.redundant.any()
     assert np.abs(found - want).max() <= 1e-13 * condition * np.abs(want).max()
     assert not u.reshape(3, -1)[:, ~kept].any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), nl=st.integers(4, 12), wide=st.integers(1, 4), soft=st.sampled_from([0.0, 1e-3]))
+def test_rows_on_more_than_two_links_are_those_of_dense_elimination(seed: int, nl: int, wide: int, soft: float) -> None:
+    """A forest of joints of up to 3 rows, and single rows on three or four links, or on two more of one."""
+    rng = np.random.default_rng(seed)
+    a, b = graph(rng, nl, 1, 0.2)
+    ends = np.array([rng.permutation(nl)[:4] for _ in range(wide)])
+    further = [(len(a) + k, link) for k in range(wide) for link in ends[k, 2 : 4 if k % 2 else 3]]
+    more = MoreSides(*(np.array(x, dtype=np.int64) for x in zip(*further, strict=True)))
+    rows = np.append(rng.integers(0, 4, size=len(a)), np.ones(wide, dtype=int))
+    a, b = np.append(a, ends[:, 0]), np.append(b, ends[:, 1])
+    M = positive(rng, nl, 10.0 ** rng.uniform(-1, 1, size=nl))
+    (Ja, Jb), Jm = rng.normal(size=(2, len(a), 6, 6)), rng.normal(size=(len(further), 6))
+    K, kept = dense(M, a, b, rows, Ja, Jb, soft)
+    at = 6 * nl + np.cumsum(rows) - 1  # of the only row of each that has further links
+    for (joint, link), J in zip(further, Jm, strict=True):
+        own = slice(6 * link, 6 * link + 6)
+        K[at[joint], own] += J
+        K[own, at[joint]] -= J
+    condition = np.linalg.cond(K)
+    if condition > 1e8:
+        return
+    f, c = rng.normal(size=(nl, 6)), rng.normal(size=(len(a), 6))
+    equations = JointEquations(nl, a, b, rows, more)
+    equations.factor(M, Ja, Jb, soft, Jm)
+    v, u = equations.solve(f, c)
+    want = np.linalg.solve(K, np.concatenate([f.ravel(), c.ravel()[kept]]))
+    assert np.abs(np.concatenate([v.ravel(), u.ravel()[kept]]) - want).max() <= 1e-13 * condition * np.abs(want).max()
 
 
 def hinges(rng: np.random.Generator, places: Array, a: Array, b: Array, axes: Array) -> tuple[Array, Array]:

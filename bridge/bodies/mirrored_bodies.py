@@ -13,7 +13,7 @@ import pybullet
 from bridge.bodies.bullet_groups import ALL, OTHERS, STATICS, regroup
 from bridge.bodies.bullet_shapes import COMPOUND, collision_shape, content, create_body, visual_shape
 from bridge.bodies.colliders import Collider
-from bridge.bodies.skins import PLAIN, alike, grown, skin_of, stood_for
+from bridge.bodies.skins import PLAIN, alike, chunks, grown, is_boxy, skin_of, stood_for
 from bridge.bodies.true_shapes import Group, is_curved
 from bridge.bodies.visuals import Visual, unseen
 from bridge.connection import Connection
@@ -23,20 +23,22 @@ from bridge.planes.row_table import RowKind, RowTable, packed
 from recursive_dyn.contact.material import Material
 from scene.shapes import Shape
 
-_ROWS = RowKind(np.int64), RowKind(float, (9,))
+_ROWS = RowKind(np.int64), RowKind(float), RowKind(bool), RowKind(float, (9,))
 
 
 class MirroredBodies:
-    """Bullet's ids of each body of the scene, ``of``; each id's ``materials``, and its ``skins``: by how much it is
-    larger than its shapes. ``bare``: ids of bodies with nothing to meet or see; ``smallest``: half the diagonal of the
-    smallest box about anything that can be met, m. version counts up when bodies were added. ``parted``: by body, ids
-    of those that it never touches; ``group``, ``masks``: Bullet's collision group of all, and masks of those, by name,
-    that are not OTHERS; ``groups``: what ids stand for, where that is known; ``boxy``: ids of nothing but boxes.
+    """Bullet's ids of each body of the scene, ``of``; each id's ``materials``. ``bare``: ids of bodies with nothing to
+    meet or see; ``smallest``: half the diagonal of the smallest box about anything that can be met, m. version counts
+    up when bodies were added. ``parted``: by body, ids of those that it never touches; ``group``, ``masks``: Bullet's
+    collision group of all, and masks of those, by name, that are not OTHERS; ``groups``: what ids stand for, where that
+    is known; ``static_skins``, ``static_boxes``: of scenery, by id, by how much it is larger than its shapes, and ids
+    of boxes.
 
     ``shown`` says whether anyone looks at the connection, so that visual shapes are worth making. As ``arrange`` left
-    them: ids (m,), all of ``of``, owners (m,), the number of the body of each, reach (nb, 3), m: of every body its
-    inner radius, how far its surface moves by a turn of 1 rad, how far it extends; boxes (nb, 6), m: middle and half
-    extents of what is about its shapes, in its frame.
+    them: ids (m,), all of ``of``, owners (m,), the number of the body of each, skins (m,), by how much it is larger
+    than its shapes, m, boxy (m,), whether it is nothing but boxes; reach (nb, 3), m: of every body its inner radius,
+    how far its surface moves by a turn of 1 rad, how far it extends; boxes (nb, 6), m: middle and half extents of what
+    is about its shapes, in its frame.
     """
 
     def __init__(self, connection: Connection, files: MeshFiles, shown: bool) -> None:
@@ -44,13 +46,11 @@ class MirroredBodies:
         self._files, self._shown = files, shown
         self.of: dict[str, tuple[int, ...]] = {}
         self.materials: dict[int, Material] = {}
-        self.skins: dict[int, float] = {}
+        self.static_skins: dict[int, float] = {}
         self.bare: set[int] = set()
-        self.boxy: set[int] = set()
+        self.static_boxes: set[int] = set()
         self.smallest, self.version = np.inf, 0
-        self.ids, self.owners = np.zeros((2, 0), dtype=np.int64)
-        self.reach, self.boxes = np.zeros((0, 3)), np.zeros((0, 6))
-        self._rows = RowTable(_ROWS)  # ids of each, and rows of both
+        self._rows = RowTable(_ROWS)  # ids with skins and whether they are boxes, reach and boxes
         self._groups: dict[str, list[Group]] = {}
         self.groups: dict[Group, None] = {}
         self._static_groups: dict[int, Group] = {}  # by the first of their ids
@@ -61,6 +61,7 @@ class MirroredBodies:
         self.masks: dict[str, int] = {}
         self._drawn: list[int] = []
         self._shapes: dict[Hashable, int] = {}  # Bullet's collision shapes by what they are
+        self.arrange(())
 
     @property
     def ranked(self) -> np.ndarray:
@@ -73,16 +74,18 @@ class MirroredBodies:
 
     def add(self, name: str, parts: Sequence[tuple[Collider, Material | None]], seen: Sequence[Visual]) -> None:
         """Mirror a body of the scene, by one Bullet body or, where limits or materials ask for it, several."""
-        ids = []
-        groups = [list(_chunks(*group)) for group in alike(parts)]
+        ids, skins, boxy = list[int](), list[float](), list[bool]()
+        groups = [list(chunks(*group)) for group in alike(parts)]
         solids = [chunk for group in groups for chunk in group]
         looks = list(_by_color(seen)) if self._shown else []
         for chunk, look in list(zip_longest(solids, looks)) or [(None, None)]:
             solid, material = chunk or ((), PLAIN)
             skin = min((skin_of(part) for part in solid), default=0.0)
             body = self._create(name, [grown(part, skin) for part in solid], look or ())
-            self.materials[body], self.skins[body] = material, skin
+            self.materials[body] = material
             ids.append(body)
+            skins.append(skin)
+            boxy.append(is_boxy(solid))
             if solid:
                 regroup(body, self.group, OTHERS, self._client)
             elif not look:
@@ -98,7 +101,7 @@ class MirroredBodies:
         self.groups |= {group: None for group in self._groups[name] if group.shapes}
         self.version += 1
         extent = np.array([self._extent(ids, [part for part, _ in parts])])
-        self._rows.add(name, packed((np.array(ids), extent), _ROWS))
+        self._rows.add(name, packed((np.array(ids), np.array(skins), np.array(boxy), extent), _ROWS))
 
     def remove(self, name: str) -> None:
         """A body of the scene went. Bullet gives its ids to others, who shall meet whom they may meet."""
@@ -109,8 +112,7 @@ class MirroredBodies:
                 pybullet.setCollisionFilterPair(body, other, -1, -1, 1, physicsClientId=self._client)
             self._connection.remove(body)
             self.bare.discard(body)
-            self.boxy.discard(body)
-            del self.materials[body], self.skins[body]
+            del self.materials[body]
         for others in self.parted.values():
             others.difference_update(ids)
         for group in self._groups.pop(name):
@@ -125,7 +127,7 @@ class MirroredBodies:
             self.of.clear()
             self.of.update(own)
         self._rows.arrange(names)
-        self.ids, extents = self._rows.arrays
+        self.ids, self.skins, self.boxy, extents = self._rows.arrays
         self.owners = np.arange(len(self.of)).repeat(self._rows.counts[:, 0])
         self.reach, self.boxes = extents[:, :3].copy(), extents[:, 3:].copy()
         self.version += 1
@@ -169,7 +171,9 @@ class MirroredBodies:
         """Put something static into the world; its id. A mesh keeps its hollows. ``plane``: it stands for a Plane."""
         skin = skin_of(part) if is_curved(part.shape) else 0.0
         body = self._create(WORLD, [grown(part, skin)], (), at, concave=True)
-        self.materials[body], self.skins[body] = material or PLAIN, skin
+        self.materials[body], self.static_skins[body] = material or PLAIN, skin
+        if is_boxy([part]):
+            self.static_boxes.add(body)
         self._standing.append(body)
         self._walls[body] = np.array(self._box([body]))
         if plane:
@@ -225,9 +229,9 @@ class MirroredBodies:
 
     def _leave(self, body: int) -> None:
         self._connection.remove(body)
-        self.boxy.discard(body)
+        self.static_boxes.discard(body)
         del self.materials[body]
-        self.skins.pop(body, None)
+        self.static_skins.pop(body, None)
 
     def _create(
         self,
@@ -242,8 +246,6 @@ class MirroredBodies:
         visual = visual_shape(look, self._client) if self._shown else self._speck
         body = create_body(self._shape(solid, concave), visual, self._client, at)
         self._connection.add(body, name)
-        if solid and all(part.kind == pybullet.GEOM_BOX for part in solid):
-            self.boxy.add(body)
         if solid:
             low, high = pybullet.getAABB(body, -1, physicsClientId=self._client)
             self.smallest = min(self.smallest, 0.5 * math.dist(high, low))
@@ -283,10 +285,6 @@ class MirroredBodies:
         size = math.hypot(*[abs(x) + y for x, y in zip(middle, half, strict=True)])
         centred = all(p.kind == pybullet.GEOM_SPHERE and not p.at[:3, 3].any() for p in parts)
         return [min(half), 0.0 if centred else size, size, *box]
-
-
-def _chunks(parts: Sequence[Collider], material: Material) -> Iterator[tuple[Sequence[Collider], Material]]:
-    return ((parts[k : k + COMPOUND], material) for k in range(0, len(parts), COMPOUND))
 
 
 def _by_color(seen: Sequence[Visual]) -> Iterator[Sequence[Visual]]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pybullet
 
+from bridge.bodies.bullet_shapes import COMPOUND
 from bridge.bodies.colliders import Collider
 from bridge.bodies.true_shapes import is_curved
 from recursive_dyn.contact.material import Material
@@ -32,6 +33,16 @@ def alike(parts: Sequence[tuple[Collider, Material | None]]) -> Iterator[tuple[l
         groups.setdefault((material or PLAIN, sort), []).append(part)
     for (material, _), group in groups.items():
         yield group, material
+
+
+def chunks(parts: Sequence[Collider], material: Material) -> Iterator[tuple[Sequence[Collider], Material]]:
+    """Parts of a group, each as large as Bullet takes."""
+    return ((parts[k : k + COMPOUND], material) for k in range(0, len(parts), COMPOUND))
+
+
+def is_boxy(solid: Sequence[Collider]) -> bool:
+    """Whether there is anything, and nothing but boxes."""
+    return bool(solid) and all(part.kind == pybullet.GEOM_BOX for part in solid)
 
 
 def stood_for(parts: Iterable[Collider]) -> tuple[Shape, ...]:

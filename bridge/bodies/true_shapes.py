@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -21,6 +19,7 @@ from bridge.planes.row_table import RowKind, RowTable, packed
 from bridge.planes.supports import corners
 from recursive_dyn.codegen.compiled import Flags, Integers
 from recursive_dyn.contact.contacts import STATIC
+from recursive_dyn.model.splice import Splice
 from scene import shapes
 
 UNKNOWN, FLAT, CURVED = 0, 1, 2  # sorts of bodies of Bullet's: of two of which one is curved the points are found anew
@@ -131,24 +130,22 @@ def is_curved(shape: shapes.Shape | None) -> bool:
     return type(shape) in _CURVED
 
 
-_HEAD = attrgetter("begins_curved")
-
-
 class TrueShapesTable:
     """``table``, of the groups that were told last."""
 
     def __init__(self) -> None:
         self._rows = RowTable(_ROWS)  # of groups
-        self._groups = set[Group]()  # whose rows those are, and of unknown sorts
+        self._told = list[Group]()  # last, of which those that are not unknown have rows, as long as some are curved
+        self._curved = 0  # how many begin so
         self._numbers = dict[Hashable, int]()  # of polytopes
         self._polytopes = list[Polytope]()
         self._solids = gathered_polytopes(())
-        self.tell(set(), np.zeros(0, dtype=np.int64))
+        self.tell((), np.zeros(0, dtype=np.int64))
 
-    def tell(self, groups: AbstractSet[Group], numbers: np.ndarray) -> None:
+    def tell(self, groups: Iterable[Group], numbers: np.ndarray) -> None:
         """Groups of Bullet's ids (n,), and which of the scene's bodies each is, or STATIC."""
         size = len(numbers)
-        self._follow(groups if any(map(_HEAD, groups)) else set())
+        self._follow([*groups])
         heads, ids, kinds, known, at, sizes = self._rows.arrays
         if len(self._polytopes) > len(self._solids.ranges):
             self._solids = gathered_polytopes(self._polytopes)
@@ -164,15 +161,19 @@ class TrueShapesTable:
         found, solids = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
         self.table = TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
 
-    def _follow(self, groups: AbstractSet[Group]) -> None:
-        for group in self._groups - groups:
+    def _follow(self, groups: list[Group]) -> None:
+        told, self._told, known = self._told, groups, self._curved
+        splice = Splice.between(told, groups)
+        gone, came = told[splice.first : splice.end], groups[splice.first : splice.first + splice.came]
+        self._curved += sum(group.begins_curved for group in came) - sum(group.begins_curved for group in gone)
+        if not known or not self._curved:  # there were no rows, or are none any more
+            gone, came, self._rows = [], groups if self._curved else [], RowTable(_ROWS)
+        for group in gone:
             if group.sort != UNKNOWN:
                 self._rows.remove(group)
-        came = groups - self._groups
-        for group in [group for group in groups if group in came] if len(came) > 1 else came:
+        for group in came:
             if group.sort != UNKNOWN:
                 self._rows.add(group, packed(self._content(group), _ROWS))
-        self._groups = set(groups)
 
     def _content(self, group: Group) -> Sequence[np.ndarray]:
         """Sort, leader, how many ids and rows; ids; kinds, polytopes, poses and sizes, a row each."""
@@ -204,7 +205,7 @@ class TrueShapesTable:
 def nothing_true(size: int) -> TrueShapes:
     """Nothing is known of ids below ``size``."""
     made = TrueShapesTable()
-    made.tell(set(), np.full(size, STATIC))
+    made.tell((), np.full(size, STATIC))
     return made.table
 
 

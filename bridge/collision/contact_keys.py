@@ -30,6 +30,10 @@ class KeyNumbers(NamedTuple):
         """Those of a scene at present."""
         return cls(scene.bodies.ranked, *scene.planes.lying, scene.planes.planes)
 
+    def is_followed_by(self, after: KeyNumbers) -> bool:
+        """Whether on the same planes others only came behind the bodies there."""
+        return self.planes is after.planes and self.names == after.names[: len(self.names)]
+
 
 def renumbered(keys: np.ndarray, before: KeyNumbers, after: KeyNumbers, changed: Changed) -> np.ndarray:
     """Keys (n,) as those of a mirror that was made after the change; NEVER where something went."""
@@ -38,7 +42,9 @@ def renumbered(keys: np.ndarray, before: KeyNumbers, after: KeyNumbers, changed:
         now, own, low = _ranks(before, after, changed), keys[pairs], (1 << BITS) - 1
         first, second = (_beyond(now, ranks, len(after.ids)) for ranks in (own >> BITS, own & low))
         result[pairs] = np.where((first < 0) | (second < 0), NEVER, (first << BITS) + second)
-    if not pairs.all():
+    if not pairs.all() and not changed.names and before.is_followed_by(after):
+        result[~pairs] = keys[~pairs]
+    elif not pairs.all():
         shape, feature, plane = plane_numbers(keys[~pairs])
         shape, plane = _shapes(before, after, changed)[shape], _planes(before, after)[plane]
         result[~pairs] = np.where((shape < 0) | (plane < 0), NEVER, plane_key(shape, feature, plane))

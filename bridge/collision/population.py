@@ -141,15 +141,12 @@ class Population:
         self._numbers, self.walls = np.full(size, STATIC), bodies.walls(size)
         ranks, skins = np.zeros(size, dtype=np.int64), np.zeros(size)
         foreign, boxy, gathering = np.zeros((3, size), dtype=bool)
-        foreign[others], boxy[_integers(bodies.boxy)], ranks[own], ranks[others] = (
-            True,
-            True,
-            np.arange(len(own)),
-            len(own) + np.arange(len(others)),
-        )
-        self._numbers[bodies.ids] = bodies.owners
-        skins[_integers(bodies.skins)] = np.fromiter(bodies.skins.values(), float, len(bodies.skins))
-        self.true_shapes.tell(bodies.groups.keys(), self._numbers)
+        foreign[others], ranks[own], ranks[others] = True, np.arange(len(own)), len(own) + np.arange(len(others))
+        self._numbers[bodies.ids], skins[bodies.ids], boxy[bodies.ids] = bodies.owners, bodies.skins, bodies.boxy
+        for body, skin in bodies.static_skins.items():
+            skins[body] = skin
+        boxy[_integers(bodies.static_boxes)] = True
+        self.true_shapes.tell(bodies.groups, self._numbers)
         counts = _integers([len(self._names)]), _integers([0])
         self.known = Known(self._numbers.copy(), ranks, skins, foreign, boxy, gathering, *counts)
 

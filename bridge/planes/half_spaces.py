@@ -113,6 +113,7 @@ class HalfSpaces:
         self.outlines, self._bodies = RowTable(_ROWS), np.zeros(0, dtype=np.int64)
         self._found = Lowest(np.empty((0, 4), np.int64), np.empty((0, 4)))
         self._table: tuple[Supports, Planes, Lowest] | None = None
+        self._counts, self._firsts = np.zeros((0, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
 
     @classmethod
     def of(cls, scenery: Iterable[shapes.Shape]) -> HalfSpaces:
@@ -137,7 +138,10 @@ class HalfSpaces:
     @property
     def firsts(self) -> np.ndarray:
         """Number of the first shape of each outline, and how many shapes there are, (n + 1,)."""
-        return np.concatenate(([0], self.outlines.arrays[-1][:, 1].cumsum()))
+        counts = self.outlines.arrays[-1]
+        if counts is not self._counts:
+            self._counts, self._firsts = counts, np.concatenate(([0], counts[:, 1].cumsum()))
+        return self._firsts
 
     def contacts(self, poses: np.ndarray, margin: float = MARGIN) -> Touch:
         """Points of the shapes less than ``margin`` m above a plane, bodies at X_WB ``poses`` (nb, 4, 4).

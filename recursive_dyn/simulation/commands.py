@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.state import State, numbers
 
@@ -20,11 +20,17 @@ def held(control: Control) -> bool:
     return bool(getattr(control, "held", hasattr(control, "held_for")))
 
 
-def commanded(dynamics: Evaluator, control: Control, state: State, timestep: float) -> np.ndarray:
+def commanded(dynamics: Dynamics, control: Control, state: State, timestep: float) -> np.ndarray:
     """tau (nv,) for a state, of which ``control`` gets copies; StateError for anything but nv finite numbers.
 
     A held control that has a method ``held_for`` is told first for how long, s, its forces will stay what they are.
     """
+    of = getattr(control, "dynamics", dynamics)
+    if of is not dynamics and isinstance(of, Dynamics) and _names(of) != _names(dynamics):
+        raise StateError(
+            f"the scene has other coordinates or constraints than when this {type(control).__name__} was made: make it"
+            " anew, for simulation.dynamics"
+        )
     if not callable(control):
         raise StateError(f"a simulation's control is a function of q, v and time that returns tau, not {control!r}")
     told = getattr(control, "held_for", None)
@@ -33,7 +39,11 @@ def commanded(dynamics: Evaluator, control: Control, state: State, timestep: flo
     return _asked(dynamics, control, state.q.copy(), state.v.copy(), state.time)
 
 
-def _asked(dynamics: Evaluator, control: Control, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
+def _names(dynamics: Dynamics) -> tuple[tuple[str, ...], ...]:
+    return dynamics.coordinates, dynamics.velocity_coordinates, dynamics.constraints
+
+
+def _asked(dynamics: Dynamics, control: Control, q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
     tau = control(q, v, time)
     try:
         return numbers(dynamics, "tau", tau, v.size)
@@ -47,7 +57,7 @@ class StageControl:
     beside (nv,), or a number: what else acts on coordinates.
     """
 
-    def __init__(self, dynamics: Evaluator, control: Control, state: State, tau: np.ndarray) -> None:
+    def __init__(self, dynamics: Dynamics, control: Control, state: State, tau: np.ndarray) -> None:
         self._dynamics, self._control, self._state = dynamics, control, state
         self._start = state.time, state.q.copy(), state.v.copy(), tau
         self.beside: np.ndarray | float = 0.0

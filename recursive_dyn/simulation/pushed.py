@@ -17,10 +17,24 @@ from recursive_dyn.simulation.preparation import Preparing
 class Pushed(PlacedState):
     """A simulation whose bodies are pushed around."""
 
-    control: Control | None
+    _control: Control | None = None
     _hands: Hands
     _charts: Charts | None
     preparing: Preparing
+
+    @property
+    def control(self) -> Control | None:
+        """A function (q, v, time) -> tau (nv,) that is asked for forces, see ``Simulation``, or None.
+
+        What it gave last goes with it: tau is 0 once another takes its place, or None.
+        """
+        return self._control
+
+    @control.setter
+    def control(self, control: Control | None) -> None:
+        if self._control is not None and control is not self._control:
+            self._tau[:] = 0.0
+        self._control = control
 
     def apply_force(self, body: Any, force: Any, point: Any = (0.0, 0.0, 0.0)) -> None:
         """Push with ``force`` (3,), N, world axes, at ``point`` of the body's frame, during the next step call."""

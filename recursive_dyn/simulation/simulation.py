@@ -48,7 +48,7 @@ class Simulation(Prescribing):
     what it took.
 
     ``control``, a function of q, v and time, gives tau at the stages of the integrator, or once a step what it holds if
-    it is ``held``; tau is then what it gave at the last step's start.
+    it is ``held``; tau is then what it gave at the last step's start, and 0 once it is None again.
 
     Joints of several charts (``joints.charts``) are switched before a step, q, v and tau with them; ``charts`` says
     which are in force. They are parameters too.
@@ -68,7 +68,6 @@ class Simulation(Prescribing):
         super().__init__(dynamics, State(*dynamics.beginning(), 0.0, at), timestep)
         self._integrator = integrator
         self._tau = np.zeros(dynamics.nv)
-        self.control = None
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
         self._charts = Charts(dynamics) if dynamics.model.charted else None

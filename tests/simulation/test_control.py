@@ -8,6 +8,7 @@ from trees import mechanism
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from recursive_dyn import control
 from scene import Body, Scene, joints, shapes
 
 INTEGRATORS = ["semi_implicit_euler", "rk4", "implicit_midpoint"]
@@ -41,10 +42,32 @@ def test_it_does_what_forces_set_by_hand_before_every_step_do(integrator):
         by_hand.step()
     for name in ("q", "v", "tau"):
         np.testing.assert_array_equal(getattr(driven, name), getattr(by_hand, name))
-    driven.control = None
+    driven.control = None  # its forces go with it
+    by_hand.tau[:] = 0.0
     driven.step(5)
     by_hand.step(5)
     np.testing.assert_array_equal(driven.q, by_hand.q)
+
+
+def test_a_controller_of_a_scene_that_changed_is_refused():
+    """Also where numbers are as many as before: what it foresees is not what will be."""
+    scene = Scene()
+    for name in ("one", "two"):
+        scene.world.attach(Body(name, mass=1.0, inertia=np.eye(3)), joints.free(), at=rd.pose((0, 0, 1)))
+    scene.pin("world", "one", (0, 0, 1), (0, 0, 0), name="held")
+    sim = rd.Simulation(scene.compile())
+    sim.control = control.StablePD(sim.dynamics, sim.q, timestep=sim.timestep, frequency=2.0)
+    sim.step()
+    scene.constraints.clear()
+    sim.update(scene.compile())
+    before = sim.q.copy()
+    with pytest.raises(rd.StateError, match=r"this StablePD was made: make it anew, for simulation\.dynamics"):
+        sim.step()
+    np.testing.assert_array_equal(sim.q, before)
+    sim.control = control.StablePD(sim.dynamics, sim.q, timestep=sim.timestep, frequency=2.0)
+    sim.step(10)
+    sim.control = None
+    assert not sim.tau.any()
 
 
 def test_it_is_asked_once_a_timestep_also_where_contact_cuts_one_into_parts():
@@ -65,12 +88,12 @@ def test_it_is_asked_once_a_timestep_also_where_contact_cuts_one_into_parts():
 def test_it_gets_copies_and_is_no_part_of_a_snapshot():
     sim, seen = tree(), []
 
-    def control(q, v, time):
+    def law_of_copies(q, v, time):
         seen.append(q)
         q[:], v[:] = np.nan, np.nan
         return np.zeros(sim.v.size)
 
-    sim.control = control
+    sim.control = law_of_copies
     start = sim.snapshot()
     sim.step(2)
     assert np.isfinite(sim.q).all() and len(seen) == 2

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.timed_joints import driven_by_time
 from recursive_dyn.model.model import Model
 
 _INSTEAD = "use method='recursive' or 'lagrangian' for this scene"
@@ -16,16 +13,8 @@ _LEAST = 1e-12  # of the largest principal inertia, that the least one must have
 
 
 def check_joints(model: Model) -> None:
-    """ModelError naming the joint, coordinate or constraint that has no form between free bodies."""
-    clock = () if model.clock is None else (model.clock[1],)
-    used = Counter(slot for link in model.links for slot in link.slots if slot not in clock)
+    """ModelError naming the joint that has no form between free bodies."""
     for link in model.links:
-        driven = link.drive is not None and not driven_by_time(model, link)
-        if driven or any(used[slot] > 1 for slot in link.slots):
-            raise ModelError(
-                f"joint of '{link.name}': its coordinates are driven by, or shared with, those of other joints,"
-                f" which maximal coordinates do not have; {_INSTEAD}, or write it as scene.constrain rows there"
-            )
         if link.chart is not None:
             raise ModelError(
                 f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"

@@ -48,14 +48,14 @@ DISPLACEMENTS = 4  # after a step at most
 
 @dataclass
 class JointAction:
-    """Of one simulation's joints; ``coordinates`` (reduced.nq,): where they were found last, not finite if nowhere."""
+    """Of one simulation's joints; ``coordinates`` (jointed.nq,): where they were found last, not finite if nowhere."""
 
     dynamics: MaximalDynamics
     implicit: bool
     coordinates: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self.coordinates = np.full(self.dynamics.reduced.nq, np.nan)
+        self.coordinates = np.full(self.dynamics.jointed.nq, np.nan)
 
     @property
     def near(self) -> Array | None:
@@ -68,7 +68,7 @@ class JointAction:
     @property
     def bounded(self) -> bool:
         """Whether any coordinate of a joint has limits or dry friction."""
-        return self.dynamics.reduced.model.bounded
+        return self.dynamics.jointed.model.bounded
 
     def over_step(self, q: Array, v: Array, tau: Array, h: float) -> Array:
         """Generalized forces (6 n,) of the joints on the bodies over a step of h from q, v under forces tau."""

@@ -10,6 +10,25 @@ from recursive_dyn.model.model import WORLD
 
 Array = np.ndarray
 
+# (omega h)^2 of the springs that joints are where nobody said how stiff, at their own bodies: explicit ones gain energy
+# beyond 4 where all bodies hang together, implicit ones never
+_EXPLICIT, _IMPLICIT = 0.1, 100.0
+_DAMPED = 1.0  # damping of explicit springs, 2 for the critical one of a single joint
+
+
+def springs_of(
+    masses: Array, stiffness: Array | None, damping: Array | None, h: float, implicit: bool
+) -> tuple[Array, Array]:
+    """(stiffness, damping), each (N, 6), of springs that hold masses (N, 2) in a timestep of h; those given are as they
+    are, (2,), for rotations and translations."""
+    k = np.repeat((_IMPLICIT if implicit else _EXPLICIT) / (h * h) * masses, 3, axis=-1)
+    if stiffness is not None:
+        k = np.broadcast_to(np.repeat(stiffness, 3), k.shape)
+    d = h * k if implicit else _DAMPED * np.sqrt(k * np.repeat(masses, 3, axis=-1))
+    if damping is not None:
+        d = np.broadcast_to(np.repeat(damping, 3), d.shape)
+    return k, d
+
 
 def masses_at_joints(joints: Joints, inertias: Array, rows: JointRows) -> Array:
     """(N, 2): inertia against turns of a joint's frames, and mass against their displacements, the least of any axis,

@@ -91,7 +91,8 @@ class Joints:
     what it does not allow; links: number of these.
     """
 
-    def __init__(self, reduced: Dynamics, free: Dynamics) -> None:
+    def __init__(self, reduced: Dynamics, free: Dynamics, start: Array) -> None:
+        """start (reduced.nq,): a configuration."""
         model = reduced.model
         self.reduced, self.free = reduced, free
         self.links, self.loops = model.nl, LoopRows(model) if binding_rows(model) else None
@@ -103,7 +104,7 @@ class Joints:
         moving = [len(moving_columns(link.joint, time_column(model, link))) for link in links]
         self.counts = np.array([6 - n for n in moving] + [1] * len(ends.first), dtype=np.int64)
         self.told: Array = np.arange(len(self)) >= len(self) - len(model.motions)
-        self.kinds: list[JointKind] = joint_kinds(model, reduced, reduced.neutral())
+        self.kinds: list[JointKind] = joint_kinds(model, reduced, start)
         self.equations = self._equations()
         self._at: bytes | None = None
         self._frames = np.zeros((0, 4, 4)), np.zeros((0, 4, 4))

@@ -92,7 +92,7 @@ class JointStep(JointAction):
     def warm_up(self) -> None:
         self._remembered()
         d = self.dynamics
-        d.joint_rows(d.neutral(), None, d.reduced.neutral())  # code by which joints are looked for at first
+        d.joint_rows(d.neutral(), None, d.start)  # code by which joints are looked for at first
 
     def _remembered(self) -> _Memory:
         if self._memory is None:

@@ -12,14 +12,16 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.expressible import check_joints, check_masses
+from recursive_dyn.maximal.following import FollowedCoordinates
 from recursive_dyn.maximal.held_joints import held_width
 from recursive_dyn.maximal.held_names import held_names
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
 from recursive_dyn.maximal.joint_elements import JointElements
-from recursive_dyn.maximal.joint_masses import masses_at_joints
+from recursive_dyn.maximal.joint_masses import masses_at_joints, springs_of
 from recursive_dyn.maximal.joint_rows import JointRows, Joints
 from recursive_dyn.maximal.joint_solve import solved
 from recursive_dyn.maximal.link_inertias import link_inertias
+from recursive_dyn.maximal.loosening import loosened
 from recursive_dyn.maximal.outward import carried_outward
 from recursive_dyn.maximal.poses import applied, by_body, coordinates_of, flat
 from recursive_dyn.maximal.row_memory import RowMemory, RowsFound
@@ -28,10 +30,6 @@ from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion.context import AUTO
 
-# (omega h)^2 of the springs that joints are where nobody said how stiff, at their own bodies: explicit ones gain energy
-# beyond 4 where all bodies hang together, implicit ones never
-_EXPLICIT, _IMPLICIT = 0.1, 100.0
-_DAMPED = 1.0  # damping of explicit springs, 2 for the critical one of a single joint
 _STEP = 1 / 240  # s, of which springs are taken where there is no timestep
 
 
@@ -40,8 +38,9 @@ class MaximalDynamics(Dynamics):
 
     q (..., 7 n): position and quaternion x, y, z, w of every moving body, v (..., 6 n): [omega; v] in its own axes;
     where the scene depends on time, that and its rate 1 come after them.
-    ``bodies`` are those of the scene; ``reduced`` are the scene's dynamics in joint coordinates. mass_matrix, bias,
-    inverse_dynamics, kinetic energy and momenta are those of the bodies by themselves; joints act in
+    ``bodies`` are those of the scene; ``reduced`` are the scene's dynamics in joint coordinates, ``jointed`` those with
+    coordinates for all joints, that share or follow others', too. mass_matrix, bias, inverse_dynamics, kinetic energy
+    and momenta are those of the bodies by themselves; joints act in
     ``forward_dynamics``, by forces A^T lambda that keep C-ddot = 0 ("velocity_constraints") or by springs of no length
     ("penalty"), whose energy is not among ``elastic_energy``.
 
@@ -56,12 +55,15 @@ class MaximalDynamics(Dynamics):
         **settings: Any,
     ) -> None:  # fmt: skip
         check_joints(reduced)
-        super().__init__(altered(free, held=held_names(reduced)), AUTO, hanging)
+        loose = loosened(reduced)
+        super().__init__(altered(free, held=held_names(loose.model)), AUTO, hanging)
         self._method, self._settings = method, settings
         self.reduced = Dynamics(reduced, AUTO, hanging)
-        self.reduced._values = self._values
+        self.jointed = Dynamics(loose.model, AUTO, hanging)
+        self.reduced._values = self.jointed._values = self._values
+        self._following = FollowedCoordinates(loose, reduced.nq, reduced.nv)
         self.stiffness, self.damping, self.stabilization = holding(method, settings)
-        self.joints, self.elements = Joints(self.reduced, self), JointElements(reduced)
+        self.joints, self.elements = Joints(self.jointed, self, self.start), JointElements(loose.model)
         self.model = altered(self.model, held_width=held_width(self.joints.more))
         self._inertias_at: bytes | None = None
         self._rows: RowMemory | None = None
@@ -89,10 +91,10 @@ class MaximalDynamics(Dynamics):
     def view(self) -> Self:
         """The same functions, nothing compiled twice, with values of the parameters of their own."""
         result = super().view()
-        result.reduced = self.reduced.view()
-        result.reduced._values = result._values
+        result.reduced, result.jointed = self.reduced.view(), self.jointed.view()
+        result.reduced._values = result.jointed._values = result._values
         result._rows = None
-        result.joints, result._inertias_at = self.joints.of(result.reduced, result), None
+        result.joints, result._inertias_at = self.joints.of(result.jointed, result), None
         return result
 
     @property
@@ -125,6 +127,7 @@ class MaximalDynamics(Dynamics):
         q, v = np.broadcast_to(q, (*lead, reduced.nq)), np.broadcast_to(v, (*lead, reduced.nv)).copy()
         if (clock := reduced.model.clock) is not None:
             v[..., clock[1]] = 1.0
+        q, v = self.extended(q, v)
         for one in np.ndindex(lead):
             X, V = carried_outward(self.joints, q[one], v[one])
             places[one], twists[one] = flat(coordinates_of(X), self.nq), flat(V, self.nv)
@@ -140,13 +143,16 @@ class MaximalDynamics(Dynamics):
         """
         found = self._found(q, v, near)
         rows = found or self.joint_rows(q, v, self._near(near))
-        return rows.q, rows.v
+        return rows.q[..., : self.reduced.nq], rows.v[..., : self.reduced.nv]
 
     def forces_from_reduced(self, q: Any, tau: Any, near: Any = None) -> Array:
         """Generalized forces (..., 6 n) on the bodies of forces tau on joint coordinates, at the bodies' q; near: as in
         ``to_reduced``."""
         rows = self.joint_rows(q, None, self._near(near))
-        return self._of_coordinates(rows, self.reduced._finite("tau", tau, self.reduced.nv))
+        tau = self.reduced._finite("tau", tau, self.reduced.nv)
+        return self._of_coordinates(
+            rows, np.append(tau, np.zeros((*tau.shape[:-1], self.jointed.nv - tau.shape[-1])), -1)
+        )
 
     def joint_errors(self, q: Any, v: Any = None, near: Any = None) -> tuple[Array, Array]:
         """(C, C-dot), each (..., n, 6): by how much joints are not met, m and rad, body by body in the order of
@@ -183,10 +189,10 @@ class MaximalDynamics(Dynamics):
         if self._rows is None:
             self._rows = RowMemory(self.joints)
         q, v = self._finite("q", q, self.nq), np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
-        return self._rows.found(q, v, self.reduced._finite("near", near, self.reduced.nq))
+        return self._rows.found(q, v, self.extended(self.reduced._finite("near", near, self.reduced.nq))[0])
 
     def joint_rows(self, q: Any, v: Any = None, start: Array | None = None) -> JointRows:
-        """The joints' rows at a state; start (..., reduced.nq): joint coordinates to search from."""
+        """The joints' rows at a state; start (..., jointed.nq): joint coordinates to search from."""
         q = self._finite("q", q, self.nq)
         v = np.zeros(self.nv) if v is None else self._finite("v", v, self.nv)
         return self.joints.rows(q, v, start)
@@ -198,8 +204,7 @@ class MaximalDynamics(Dynamics):
 
     def elastic_energy(self, q: Any, near: Any = None) -> Array:
         """Energy (...) of joint springs and of the scene's force elements; near: as in ``to_reduced``."""
-        model = self.reduced.model
-        between = super().elastic_energy(q)
+        model, between = self.reduced.model, super().elastic_energy(q)
         if not (self.elements.functions or hardness(model).any()):
             return between
         places = self.to_reduced(q, None, near)[0]
@@ -240,15 +245,8 @@ class MaximalDynamics(Dynamics):
 
     def hardness(self, h: float, implicit: bool) -> tuple[Array, Array]:
         """(stiffness, damping), each (n, 6), of "penalty" against displacements in child frames, in a timestep of h."""
-        masses = masses_at_joints(
-            self.joints, self.inertias, self.joint_rows(self.neutral(), None, self.reduced.neutral())
-        )
-        k = np.repeat((_IMPLICIT if implicit else _EXPLICIT) / (h * h) * masses, 3, axis=-1)
-        if self.stiffness is not None:
-            k = np.broadcast_to(np.repeat(self.stiffness, 3), k.shape)
-        d = h * k if implicit else _DAMPED * np.sqrt(k * np.repeat(masses, 3, axis=-1))
-        if self.damping is not None:
-            d = np.broadcast_to(np.repeat(self.damping, 3), d.shape)
+        masses = masses_at_joints(self.joints, self.inertias, self.joint_rows(self.neutral(), None, self.start))
+        k, d = springs_of(masses, self.stiffness, self.damping, h, implicit)
         sprung = ~self.joints.told[:, None]  # motions are met as they are told
         return k * sprung, d * sprung
 
@@ -264,7 +262,16 @@ class MaximalDynamics(Dynamics):
         return -(applied(K, rows.errors) + applied(D, rows.rates(self.joints, twists) + rows.offsets))
 
     def _near(self, q: Any) -> Array | None:
-        return None if q is None else self.reduced._finite("near", q, self.reduced.nq)
+        return None if q is None else self.extended(self.reduced._finite("near", q, self.reduced.nq))[0]
+
+    def extended(self, q: Array, v: Array | None = None) -> tuple[Array, Array]:
+        """Coordinates q (..., reduced.nq) and rates v (..., reduced.nv) of all joints, those that follow others too."""
+        return self._following.extended(q, np.zeros(self.reduced.nv) if v is None else v, self.parameters.values_array)
+
+    @property
+    def start(self) -> Array:
+        """The scene's neutral configuration, as coordinates of all joints."""
+        return self.extended(self.reduced.neutral())[0]
 
     @property
     def structural(self) -> Array:
@@ -273,22 +280,21 @@ class MaximalDynamics(Dynamics):
 
     @cached_property
     def _coordinates(self) -> Array:
-        """(n, 6): slot in the reduced model of the coordinate that a row measures, -1 for none."""
+        """(n, 6): slot in ``jointed`` of the coordinate that a row measures, -1 for none."""
         slots = np.full((len(self.joints), 6), -1, dtype=np.int64)
         (joint, row), own = self.joints.row_of_slot, self.joints.own_slots
         slots[joint[own], row[own]] = own
         return slots
 
     def in_rows(self, values: Array) -> Array:
-        """Values (..., reduced.nv) of coordinates in the joints' rows, (..., n, 6), 0 in others."""
+        """Values (..., jointed.nv) of coordinates in the joints' rows, (..., n, 6), 0 in others."""
         at = self._coordinates
         return np.where(at < 0, 0.0, values[..., at]) if values.shape[-1] else np.zeros((*values.shape[:-1], *at.shape))
 
     @cached_property
     def rotors(self) -> Array:
         """Inertia (n, 6) of rotors, along the joints' rows."""
-        return self.in_rows(np.array([c.armature for c in self.reduced.model.coordinates], dtype=float))
+        return self.in_rows(np.array([c.armature for c in self.jointed.model.coordinates], dtype=float))
 
     def _of_coordinates(self, rows: JointRows, tau: Array) -> Array:
-        forces = rows.forces(self.joints, self.in_rows(tau))
-        return flat(forces, self.nv)
+        return flat(rows.forces(self.joints, self.in_rows(tau)), self.nv)

@@ -30,7 +30,7 @@ class StepRows(RowMemory):
 
     def _system(self, implicit: bool) -> SystemArrays:
         d, order = self._dynamics, self.order
-        model, own, count = d.reduced.model, joint_forces(d.reduced.model), len(order)
+        model, own, count = d.jointed.model, joint_forces(d.jointed.model), len(order)
         rotors = np.array([c.armature for c in model.coordinates], dtype=float)
         given = rotors, own.damping, own.stiffness, own.rest, hardness(model) - own.stiffness
         rotor, damping, stiffness, rest, torsion = (d.in_rows(x)[order] for x in given)

@@ -16,7 +16,7 @@ NONE = -1
 @once
 def moving_links(model: Model) -> tuple[Link, ...]:
     """The links, those whose joints time drives on joints of time instead."""
-    return tuple(_of_time(link) if driven_by_time(model, link) else link for link in model.links)
+    return tuple(of_driving_coordinates(link) if driven_by_time(model, link) else link for link in model.links)
 
 
 def driven_by_time(model: Model, link: Link) -> bool:
@@ -34,17 +34,18 @@ def moving_columns(joint: JointProgram, time: int) -> list[int]:
     return [k for k in range(joint.nv) if k != time]
 
 
-def _of_time(link: Link) -> Link:
+def of_driving_coordinates(link: Link) -> Link:
+    """A driven link on a joint whose coordinates are what drives it."""
     assert link.drive is not None
-    graph = Graph()
-    t = graph.input(("q", 0))
-    values = substitute(list(link.drive.values), _inputs(graph, list(link.drive.values), [t]))
+    graph, n = Graph(), len(link.slots)
+    driving = list(graph.inputs("q", n))
+    values = substitute(list(link.drive.values), _inputs(graph, list(link.drive.values), driving))
     (offset,) = substitute([link.offset], _inputs(graph, [link.offset], []))
     if len(values) == 1:
         values = [values[0] + offset]
     pose = list(product([f.transform for f in link.joint.factors]).flat)
     transform = array(substitute(pose, _inputs(graph, pose, values))).reshape(4, 4)
-    joint = build(graph, [(Flat(1), transform)])
+    joint = build(graph, [(Flat(n), transform)])
     return replace(link, joint=joint, drive=None, offset=0.0)
 
 

@@ -34,7 +34,7 @@ class ConstraintLoads:
         if not len(self._start):
             return np.zeros((len(dynamics.bodies), 6))
         if isinstance(dynamics, MaximalDynamics):  # as those of the joint coordinates where it is
-            near = self._near if np.isfinite(self._near).all() else None
+            near = self._near[: dynamics.reduced.nq] if np.isfinite(self._near).all() else None
             (own, v), wrenches = dynamics.to_reduced(q, v, near), wrenches_of(dynamics, q, tau)
             q, dynamics = own, dynamics.reduced
             tau = dynamics.call("external_forces", q, wrenches.reshape(-1))

@@ -34,17 +34,22 @@ def go_on(edit: Edit, near: Array, was: State, frames: Callable[[], Frames], sta
         if anew:
             carry_motion(edit, anew, frames(), state.q, state.v)
         return np.zeros(0)
-    own = before.to_reduced(was.q, was.v, near if np.isfinite(near).all() else None)
+    own = before.to_reduced(was.q, was.v, _known(before, near))
     reduced = Edit.between(before.reduced, after.reduced)
     coordinates, anew, q, v = reduced.configuration(own[0]), hung_anew(reduced), *_by_link(state)
     if (clock := after.tree.clock) is not None:
         coordinates[clock[0]] = state.time
     if anew:
         _as_bodies_moved(edit, after.inertias, anew, frames(), q, v)
-    bodies = after.model.bodies
+    bodies, coordinates = after.model.bodies, after.extended(coordinates)[0].copy()
     came = {bodies[k].link for k in set(range(len(bodies))) - set(edit.bodies.tolist()) if bodies[k].jointed}
     put_on_joints(after.joints, came, {bodies[k].link for k in anew if bodies[k].jointed}, q, v, coordinates)
     return coordinates
+
+
+def _known(free: MaximalDynamics, near: Array) -> Array | None:
+    """The scene's coordinates among those of all joints, where these are known."""
+    return near[: free.reduced.nq] if np.isfinite(near).all() else None
 
 
 def _by_link(state: State) -> tuple[Array, Array]:
@@ -80,11 +85,11 @@ def put(dynamics: Dynamics, state: State, near: Array, body: Any, pose: Any, vel
     q, v = state.q.copy(), state.v.copy()
     if free is not None:
         dynamics = free.reduced
-        q, v = free.to_reduced(q, v, near if np.isfinite(near).all() else None)
+        q, v = free.to_reduced(q, v, _known(free, near))
     wanted = None if pose is None else wanted_pose(dynamics, q, index, pose)
     speed = None if velocity is None else wanted_velocity(velocity)
     q, v = placed(dynamics, q, v, index, wanted, speed)
     if free is not None:
-        near[:] = q
+        near[:] = free.extended(q)[0]
         q, v = free.from_reduced(q, v)
     state.q[:], state.v[:] = q, v

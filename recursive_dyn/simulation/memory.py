@@ -74,7 +74,7 @@ class Memory:
             np.zeros(count), np.zeros(count), np.zeros(3, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
-            np.full(dynamics.reduced.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
+            np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
             np.zeros(dynamics.nv), slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)),
         )  # fmt: skip
         self.acted: Acted | None = None

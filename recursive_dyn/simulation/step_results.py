@@ -115,7 +115,8 @@ class StepResults(Stepped[Dynamics]):
     def joint_coordinates(self) -> np.ndarray:
         """In maximal coordinates those of the joints (reduced.nq,), turns included, where the last step found them: for
         ``near`` of ``dynamics.to_reduced``. Not finite before a first step; none in joint coordinates."""
-        return self._timesteps.memory.arrays.joints.copy()
+        dynamics, found = self._dynamics, self._timesteps.memory.arrays.joints
+        return found[: dynamics.reduced.nq].copy() if isinstance(dynamics, MaximalDynamics) else found.copy()
 
     @property
     def near(self) -> np.ndarray | None:

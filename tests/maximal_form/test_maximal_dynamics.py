@@ -170,11 +170,6 @@ def test_what_has_no_form_between_bodies_is_refused_by_name():
         rd.Simulation(d).linearize()
     with pytest.raises(rd.ModelError, match="forward_dynamics has no derivatives"):
         d.derivatives("forward_dynamics", d.neutral(), np.zeros(d.nv), np.zeros(d.nv))
-    follower = Body("follower", mass=1.0, inertia=np.eye(3))
-    scene["rod1"].attach(follower, joints.revolute("x").follow("rod0", 2.0))
-    with pytest.raises(rd.ModelError, match=r"joint of 'rod0'.*driven.*recursive"):
-        scene.compile("penalty")
-    follower.detach()
     scene["rod1"].attach(Body("dot", mass=1.0), joints.revolute("x"))
     with pytest.raises(rd.ModelError, match="maximal coordinates: body 'dot'"):
         scene.compile("penalty")

@@ -79,7 +79,8 @@ def test_bodies_of_driven_joints_move_as_in_joint_coordinates(method: str, integ
 )
 @pytest.mark.parametrize("timed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_steps_of_driven_joints_are_those_of_the_definition(timed: bool, method: str, integrator: str) -> None:
-    compared(machine(timed), method, integrator, 1e-6)
+    # coordinates are followed to 1e-7 rad or m, and springs that bind them have some 100 N m/rad here
+    compared(machine(timed), method, integrator, 1e-6 if method == "velocity_constraints" else 1e-5)
 
 
 def four_bar() -> Scene:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.turn_rows import KINDS, turn_gaps
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.applied_forces import world_wrenches
 from recursive_dyn.simulation.constraint_loads import wrenches_of
 from recursive_dyn.simulation.step_results import StepResults
@@ -49,14 +52,25 @@ def wrenches_on_bodies(simulation: StepResults) -> np.ndarray:
     return contact_wrenches(simulation) + own
 
 
-def acting_forces(simulation: StepResults) -> np.ndarray:
-    """All of this as generalized forces (nv,)."""
-    pushed = simulation.dynamics.call("external_forces", simulation.q, wrenches_on_bodies(simulation).reshape(-1))
-    return forces_on_coordinates(simulation) + pushed
+@dataclass(frozen=True, eq=False)
+class Acting:
+    """All that acts in joint coordinates: the dynamics and state; tau (nv,): the user's forces, those of motors, dry
+    friction and limits, and of joints' dampers and springs; wrenches (nb, 6) on bodies from outside."""
+
+    dynamics: Dynamics
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    wrenches: np.ndarray
 
 
-def forces_on_joints(simulation: StepResults, reduced: Dynamics, q: np.ndarray) -> np.ndarray:
-    """The same in maximal coordinates, on those of the joints (reduced.nv,), which are at q."""
-    dynamics, acted = simulation.dynamics, simulation.acted
-    pushed = wrenches_on_bodies(simulation) + wrenches_of(dynamics, simulation.q, acted.tau)
-    return _of_rows(simulation, reduced, q) + reduced.call("external_forces", q, pushed.reshape(-1))
+def acting(simulation: StepResults) -> Acting:
+    """The same, of maximal coordinates too, in which the user's forces act on bodies."""
+    d, q, v, wrenches = simulation.dynamics, simulation.q, simulation.v, wrenches_on_bodies(simulation)
+    if isinstance(d, MaximalDynamics):
+        wrenches = wrenches + wrenches_of(d, q, simulation.acted.tau)
+        (q, v), d = d.to_reduced(q, v, simulation.near), d.reduced
+        tau = _of_rows(simulation, d, q)
+    else:
+        tau = forces_on_coordinates(simulation)
+    return Acting(d, q, v, tau + d.passive_forces(q, v), wrenches)

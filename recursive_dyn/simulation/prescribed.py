@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.simulation.acting_forces import acting_forces, forces_on_joints
+from recursive_dyn.simulation.acting_forces import acting
 from recursive_dyn.simulation.step_results import StepResults
 
 
@@ -42,16 +41,15 @@ class Prescribed(Mapping[str, DriveForce]):
 
     def __getitem__(self, name: str) -> DriveForce:
         simulation = self._simulation
-        d, q, v = simulation.dynamics, simulation.q, simulation.v
-        if isinstance(d, MaximalDynamics):
-            (q, v), d = d.to_reduced(q, v, simulation.near), d.reduced
         if name not in self:
             raise ModelError(f"no motion of {name!r} is prescribed; there are those of {', '.join(self) or 'none'}")
-        tau = acting_forces(simulation) if d is simulation.dynamics else forces_on_joints(simulation, d, q)
+        now = acting(simulation)
+        d, q, v = now.dynamics, now.q, now.v
         slot = d.velocity_coordinates.index(name)
+        pushed = now.tau + d.call("external_forces", q, now.wrenches.reshape(-1))
         way = np.sign(np.round(d.call("in_time", q, v)[d.nq + slot], 9))  # as it is told: 0 where that is to stay
-        force = d.drive_forces(q, v, tau)[slot] + d.model.coordinates[slot].friction * way
-        a = d.forward_dynamics(q, v, tau + d.passive_forces(q, v))[slot]
+        force = d.drive_forces(q, v, pushed - d.passive_forces(q, v))[slot] + d.model.coordinates[slot].friction * way
+        a = d.forward_dynamics(q, v, pushed)[slot]
         at = {s: p for p, s in d.model.plain_slots}[slot]
         return DriveForce(float(q[at]), float(v[slot]), float(a), float(force))
 

@@ -10,12 +10,8 @@ import numpy as np
 
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.acting_forces import (
-    acting_forces,
-    contact_wrenches,
-    forces_on_coordinates,
-    wrenches_on_bodies,
-)
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.simulation.acting_forces import Acting, acting, contact_wrenches
 from recursive_dyn.simulation.step_results import StepResults
 
 _IMU, _FORCE, _TOUCH = "imu", "force", "touch"
@@ -64,24 +60,19 @@ class Sensors(Mapping[str, np.ndarray]):
         self._add(name, _TOUCH, body, at)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        sensor = self._sensors[name]
-        simulation = self._simulation
-        dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
-        index = dynamics.model.body_index(sensor.body)
-        X = dynamics.poses(q)[index]
+        sensor, simulation = self._sensors[name], self._simulation
+        index = simulation.dynamics.model.body_index(sensor.body)
+        X = simulation.dynamics.poses(simulation.q)[index]
         axes, arm = X[:3, :3] @ sensor.place[:3, :3], X[:3, :3] @ sensor.place[:3, 3]
-        if sensor.kind == _IMU:
-            omega = dynamics.velocities(q, v)[index, :3]
-            alpha, a = np.split(dynamics.accelerations(q, v, self._accelerations())[index], 2)
-            down = dynamics.model.gravity_at(dynamics.parameters.values_array)
-            a = a + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) - down
-            return np.concatenate([omega @ axes, a @ axes])
         if sensor.kind == _TOUCH:
             wrench = contact_wrenches(simulation)[index]
         else:
-            wrench = dynamics.joint_wrenches(
-                q, v, self._accelerations(), wrenches_on_bodies(simulation) + self._constraints()
-            )[index]
+            now = acting(simulation)
+            if sensor.kind == _IMU:
+                return _inertial(now, index, axes, arm)
+            wrench = now.dynamics.joint_wrenches(now.q, now.v, _accelerations(now), now.wrenches + _constraints(now))[
+                index
+            ]
         return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
 
     def __delitem__(self, name: str) -> None:
@@ -100,6 +91,8 @@ class Sensors(Mapping[str, np.ndarray]):
 
     def _add(self, name: str, kind: str, body: Any, at: Any) -> None:
         dynamics = self._simulation.dynamics
+        if isinstance(dynamics, MaximalDynamics):
+            dynamics = dynamics.reduced
         index = dynamics.model.body_index(body)
         if name in self._sensors:
             raise StateError(f"there is a sensor '{name}' already; take another name, or delete that one")
@@ -116,21 +109,26 @@ class Sensors(Mapping[str, np.ndarray]):
             dynamics.kernel(function)
         self._sensors[name] = _Sensor(kind, dynamics.bodies[index], place.copy())
 
-    def _accelerations(self) -> np.ndarray:
-        """(nv,) under the forces of the last step."""
-        simulation = self._simulation
-        pushes = wrenches_on_bodies(simulation)
-        return simulation.dynamics.forward_dynamics(simulation.q, simulation.v, self._forces(), pushes)
 
-    def _constraints(self) -> np.ndarray:
-        """Wrenches (nb, 6) of the scene's constraints under these forces, world axes at the bodies' origins."""
-        simulation = self._simulation
-        dynamics, q, v = simulation.dynamics, simulation.q, simulation.v
-        if not dynamics.model.constraints:
-            return np.zeros((dynamics.model.nb, 6))
-        return dynamics.constraint_wrenches(q, v, acting_forces(simulation) + dynamics.passive_forces(q, v))
+def _inertial(now: Acting, index: int, axes: np.ndarray, arm: np.ndarray) -> np.ndarray:
+    """[angular velocity; specific force] (6,) of a body, in axes (3, 3), at an arm (3,) from its origin."""
+    dynamics = now.dynamics
+    omega = dynamics.velocities(now.q, now.v)[index, :3]
+    alpha, a = np.split(dynamics.accelerations(now.q, now.v, _accelerations(now))[index], 2)
+    down = dynamics.model.gravity_at(dynamics.parameters.values_array)
+    a = a + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)) - down
+    return np.concatenate([omega @ axes, a @ axes])
 
-    def _forces(self) -> np.ndarray:
-        """tau (nv,) of the last step: the user's, of springs and dampers, motors, dry friction and limits."""
-        simulation = self._simulation
-        return forces_on_coordinates(simulation) + simulation.dynamics.passive_forces(simulation.q, simulation.v)
+
+def _accelerations(now: Acting) -> np.ndarray:
+    """(nv,) under the forces of the last step."""
+    return now.dynamics.forward_dynamics(now.q, now.v, now.tau, now.wrenches)
+
+
+def _constraints(now: Acting) -> np.ndarray:
+    """Wrenches (nb, 6) of the scene's constraints under these forces, world axes at the bodies' origins."""
+    dynamics = now.dynamics
+    if not dynamics.model.constraints:
+        return np.zeros((dynamics.model.nb, 6))
+    pushed = dynamics.call("external_forces", now.q, now.wrenches.reshape(-1))
+    return dynamics.constraint_wrenches(now.q, now.v, now.tau + pushed)

@@ -14,6 +14,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.applied_forces import Acted
 from recursive_dyn.simulation.breaking import Breaking, BrokenConstraint, BrokenJoint
+from recursive_dyn.simulation.constraint_loads import wrenches_of
 from recursive_dyn.simulation.events import ContactEvent
 from recursive_dyn.simulation.motor import MotorForce
 from recursive_dyn.simulation.motors import Motors
@@ -130,8 +131,12 @@ class StepResults(Stepped[Dynamics]):
 
         The joints' damping and springs act as well. Stops at limits act within a step only and are not included.
         """
-        dynamics, q, v = self._dynamics, self._state.q, self._state.v
-        return dynamics.multipliers(q, v, self._tau + dynamics.passive_forces(q, v))
+        dynamics, q, v, tau = self._dynamics, self._state.q, self._state.v, self._tau
+        if isinstance(dynamics, MaximalDynamics):
+            wrenches = wrenches_of(dynamics, q, tau).reshape(-1)
+            (q, v), dynamics = dynamics.to_reduced(q, v, self.near), dynamics.reduced
+            tau = dynamics.call("external_forces", q, wrenches)
+        return dynamics.multipliers(q, v, tau + dynamics.passive_forces(q, v))
 
     def contact_wrench(self, body: Any) -> np.ndarray:
         """[moment; force] (6,) of all contacts on a body during the last step, world axes about its origin."""

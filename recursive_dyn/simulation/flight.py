@@ -70,6 +70,7 @@ class Flight:
         rule = registry.rule(integrator)
         rule.check(dynamics.model)
         self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
+        self._told = integrator  # the one that a simulation was given
         self._plain = Engine.of(dynamics, rule)
         self._take(self._plain)
         self._driving: DrivenEngine | None = None
@@ -114,6 +115,7 @@ class Flight:
         """By another rule, under the same pushes and under what a law gave at the step's start."""
         if rule not in self._others:
             other = self._others[rule] = Flight(self._dynamics, rule)
+            other._told = self._told
             if self.driven and (pushes := self.driving().engine.pushes) is not None:
                 other.drive(pushes, self._acting)
         return self._others[rule]
@@ -284,5 +286,5 @@ class Flight:
     def _why(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
         """Why a step from q, v was not taken."""
         if code == _ABSURD:
-            return too_much_energy(self._absurd(q, v, tau, h), h)
-        return untaken(self._dynamics, self._integrator, code, (q, v, tau), h, self._loop.output)
+            return too_much_energy(self._absurd(q, v, tau, h), h, self._told)
+        return untaken(self._dynamics, self._told, code, (q, v, tau), h, self._loop.output)

@@ -14,12 +14,12 @@ from recursive_dyn.simulation.plausible import liveliest
 _Array = np.ndarray
 
 
-def too_much_energy(moves: str | None, h: float) -> str:
-    """Of one that would make more energy than could be; moves: what moves absurdly after it."""
+def too_much_energy(moves: str | None, h: float, integrator: str) -> str:
+    """Of one by that integrator that would make more energy than could be; moves: what moves absurdly after it."""
+    other = "" if integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
     return (
         "a step would end with more than a thousand times the energy that there was or that forces gave, most"
-        f" of it in the motion of {moves}; use a smaller timestep than {h:.3g} s, or the integrator"
-        f" '{registry.DEFAULT}'. The last good state is kept"
+        f" of it in the motion of {moves}; use a smaller timestep than {h:.3g} s{other}. The last good state is kept"
     )
 
 

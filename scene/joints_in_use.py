@@ -38,11 +38,6 @@ def joints_in_use(scene: SceneContent, bodies: Sequence[Body]) -> dict[Body, Joi
     return found
 
 
-def in_one_chart(bodies: Sequence[Body]) -> dict[Body, Joint]:
-    """The same joints in one chart."""
-    return {body: body.joint.of_one_chart for body in bodies if body.joint is not None and body.charted}
-
-
 def without_charts(rows: Sequence[Scalar], joints: Mapping[Body, Joint]) -> list[Scalar]:
     """Rows that are written in all charts, in the first one of the joints that have but one."""
     gone = {("parameter", chart_name(body.name)): 0.0 for body, joint in joints.items() if not joint.charts}

@@ -24,7 +24,7 @@ from scene.content import SceneContent
 from scene.joints.coordinate_settings import with_torsion
 from scene.joints.parametric_joint import Joint
 from scene.joints.surfaces.relative_curvature import check_contact
-from scene.joints_in_use import in_one_chart, joints_in_use, without_charts
+from scene.joints_in_use import joints_in_use, without_charts
 from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
@@ -74,7 +74,7 @@ def _lone(body: Body, parameters: Mapping[str, float]) -> Lone | None:
 def lower_free(scene: SceneContent, bodies: Sequence[Body]) -> tuple[Model, Model]:
     """The same model, and that of the same bodies set free."""
     graph = Graph()
-    joints = in_one_chart(bodies)
+    joints = joints_in_use(scene, bodies)
     specs = _specifications(bodies, joints, graph, scene.parameters)
     model = _model(scene, graph, specs, joints)
     return model, free_model(graph, specs, model, scene.forces)

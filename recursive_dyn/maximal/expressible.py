@@ -14,11 +14,11 @@ _LEAST = 1e-12  # of the largest principal inertia, that the least one must have
 
 def check_joints(model: Model) -> None:
     """ModelError naming the joint that has no form between free bodies."""
-    for link in model.links:
-        if link.chart is not None:
+    for link in model.charted:
+        if any(model.coordinates[s].turn is not None for s in link.slots):
             raise ModelError(
-                f"joint of '{link.name}' has several charts, which maximal coordinates do not switch; {_INSTEAD},"
-                " or give the joint one chart"
+                f"joint of '{link.name}' has several charts and limits of its turn, which maximal coordinates do not"
+                f" have; {_INSTEAD}, or take the limits away"
             )
 
 

@@ -58,4 +58,5 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
         model = build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), between)
     except ModelError as error:
         raise ModelError(f"maximal coordinates: {error}") from None
-    return model if reduced.clock is None else with_motions(model, {})
+    model = model if reduced.clock is None else with_motions(model, {})
+    return model.changed(parameters=reduced.parameters) if reduced.charted else model

@@ -11,13 +11,15 @@ from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Graph, Scalar, array
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.joint_program import JointProgram
 
 MOTION, MOVED = "motion", "moved"
 
 
 class JointFunctions:
-    """Functions of one joint G(q), for an Evaluator; ``parameters``: names of all of the scene's.
+    """Functions of one joint G(q), for an Evaluator; ``parameters``: names of all of the scene's; ``chart``: that which
+    says which chart is in force, None for a joint of one.
 
     "motion" of q, v: the first three rows of G, S (6, nv) row by row, S-dot v; "moved" of q, v: q after moving along v
     for a unit of time.
@@ -25,11 +27,11 @@ class JointFunctions:
 
     owner = "this joint needs"
 
-    def __init__(self, joint: JointProgram, parameters: Sequence[str]) -> None:
-        self.joint, self.parameters = joint, tuple(parameters)
+    def __init__(self, joint: JointProgram, parameters: Sequence[str], chart: str | None = None) -> None:
+        self.joint, self.parameters, self.chart = joint, tuple(parameters), chart
 
     def __reduce__(self) -> Any:
-        return JointFunctions, (self.joint, self.parameters)
+        return JointFunctions, (self.joint, self.parameters, self.chart)
 
     def signature(self, function: str) -> Signature:
         """Both take q and v."""
@@ -40,7 +42,9 @@ class JointFunctions:
 
     def key(self, function: str) -> str:
         """The joint's content hash, and where its parameters are found."""
-        own = [(k, name) for k, name in enumerate(self.parameters) if name in self.joint.parameters]
+        own = [
+            (k, name) for k, name in enumerate(self.parameters) if name in self.joint.parameters or name == self.chart
+        ]
         return f"joint {self.joint.key} {function} {len(self.parameters)} {own}"
 
     def build(self, function: str) -> Program:
@@ -54,6 +58,8 @@ class JointFunctions:
     def _motion(self, graph: Graph, q: np.ndarray, v: np.ndarray) -> list[Scalar]:
         inputs: dict[Any, Scalar] = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
         inputs |= {("parameter", name): graph.input(("parameters", k)) for k, name in enumerate(self.parameters)}
+        if self.chart is not None:
+            inputs[CHART] = graph.input(("parameters", self.parameters.index(self.chart)))
         known = self.joint.kinematics().instantiate(inputs)
         return [*known.pose[:3].flat, *known.subspace.flat, *known.bias]
 

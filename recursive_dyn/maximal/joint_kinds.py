@@ -39,7 +39,8 @@ class JointMotion:
 @dataclass(frozen=True, eq=False)
 class JointKind:
     """m equal joints: numbers (m,) of their links; places (m, nq), slots (m, k) of their coordinates in the reduced
-    model; offsets (m, nq), which its coordinates lack; time: which of them is time, -1 for none."""
+    model; offsets (m, nq), which its coordinates lack; time: which of them is time, -1 for none; chart: the
+    parameter that says which chart of the joint is in force."""
 
     joint: JointProgram
     evaluator: JointEvaluator
@@ -49,6 +50,7 @@ class JointKind:
     offsets: Array
     beginning: partial[Array]
     time: int
+    chart: str | None
 
     @cached_property
     def moving(self) -> list[int]:
@@ -144,7 +146,10 @@ def inverted(S: Array) -> Array:
     T = np.swapaxes(S, -1, -2)
     if S.shape[-1] == 1:
         return np.asarray(T / np.maximum((T * T).sum(axis=-1, keepdims=True), 1e-300))
-    return np.asarray(np.linalg.solve(T @ S, T))
+    try:
+        return np.asarray(np.linalg.solve(T @ S, T))
+    except np.linalg.LinAlgError:  # where a chart is singular
+        return np.asarray(np.linalg.pinv(S))
 
 
 def complement(S: Array) -> Array:
@@ -158,7 +163,7 @@ def joint_kinds(model: Model, equations: ModelEquations, start: Array) -> list[J
     """The joints of a model by kind; ``start`` (nq,): a configuration."""
     groups: dict[str, list[int]] = {}
     for i, link in enumerate(moving_links(model)):
-        groups.setdefault(f"{link.joint.key} {time_column(model, link)}", []).append(i)
+        groups.setdefault(f"{link.joint.key} {time_column(model, link)} {link.chart}", []).append(i)
     return [_kind(model, equations, members, start) for members in groups.values()]
 
 
@@ -166,7 +171,7 @@ def _kind(model: Model, equations: ModelEquations, members: Sequence[int], start
     links = [moving_links(model)[i] for i in members]
     joint = links[0].joint
     names = [name for name, _ in model.parameters]
-    evaluator = evaluator_of(JointFunctions(joint, names), Parameters(model.parameters))
+    evaluator = evaluator_of(JointFunctions(joint, names, links[0].chart), Parameters(model.parameters))
     offsets = np.zeros((len(links), joint.nq))
     if joint.nq == 1:
         offsets[:, 0] = numbers(equations, [link.offset for link in links])
@@ -174,9 +179,8 @@ def _kind(model: Model, equations: ModelEquations, members: Sequence[int], start
     slots = np.array([link.slots for link in links], dtype=np.int64).reshape(len(links), joint.nv)
     first = start[places[0]] + offsets[0]
     beginning = partial(_starts, [model.coordinates[s].limits for s in links[0].slots], joint, first)
-    return JointKind(
-        joint, evaluator, np.array(members), places, slots, offsets, beginning, time_column(model, links[0])
-    )
+    time, chart = time_column(model, links[0]), links[0].chart
+    return JointKind(joint, evaluator, np.array(members), places, slots, offsets, beginning, time, chart)
 
 
 def _starts(limits: Sequence[tuple[float, float]], joint: JointProgram, first: Array) -> Array:

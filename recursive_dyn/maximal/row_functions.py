@@ -15,6 +15,7 @@ import numpy as np
 from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant, less, reciprocal, select, sqrt
 from recursive_dyn.graph.program import Program, schedule
+from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.joint_program import JointKinematics, JointProgram
 from recursive_dyn.maximal.timed_joints import moving_columns
 from recursive_dyn.spatial.algebra import cross, inverse_pose
@@ -30,7 +31,8 @@ _SAME, _TURNING = (1, 1e-7), (2, 1e-10)
 
 class RowFunctions:
     """Functions of a joint G(q) for an Evaluator; ``parameters``: names of all of the scene's; ``time``: which of its
-    coordinates is time, -1 for none.
+    coordinates is time, -1 for none; ``chart``: the parameter that says which chart is in force, None for a joint of
+    one.
 
     "rows" of q (nq,), where to follow it from; of the bodies' positions and quaternions (7,), twists (6,); and of the
     frames X_AP, X_CB (12,), their first three rows: coefficients of parent and child (36,) and C (6,) as in JointRows,
@@ -40,12 +42,14 @@ class RowFunctions:
 
     owner = "this joint needs"
 
-    def __init__(self, joint: JointProgram, parameters: Sequence[str], time: int = -1) -> None:
-        self.joint, self.parameters, self.time = joint, tuple(parameters), time
+    def __init__(
+        self, joint: JointProgram, parameters: Sequence[str], time: int = -1, chart: str | None = None
+    ) -> None:
+        self.joint, self.parameters, self.time, self.chart = joint, tuple(parameters), time, chart
         self._moving = moving_columns(joint, time)
 
     def __reduce__(self) -> Any:
-        return RowFunctions, (self.joint, self.parameters, self.time)
+        return RowFunctions, (self.joint, self.parameters, self.time, self.chart)
 
     @property
     def still(self) -> float:
@@ -69,7 +73,9 @@ class RowFunctions:
 
     def key(self, function: str) -> str:
         """The joint's content hash, and where its parameters are found."""
-        own = [(k, name) for k, name in enumerate(self.parameters) if name in self.joint.parameters]
+        own = [
+            (k, name) for k, name in enumerate(self.parameters) if name in self.joint.parameters or name == self.chart
+        ]
         return f"joint {self.joint.key} {function} {len(self.parameters)} {own} {self.time}"
 
     def build(self, function: str) -> Program:
@@ -99,6 +105,8 @@ class RowFunctions:
     def _kinematics(self, graph: Graph, q: np.ndarray, v: Sequence[Scalar] | np.ndarray) -> JointKinematics:
         inputs: dict[Any, Scalar] = {("q", i): x for i, x in enumerate(q)} | {("v", i): x for i, x in enumerate(v)}
         inputs |= {("parameter", name): graph.input(("parameters", k)) for k, name in enumerate(self.parameters)}
+        if self.chart is not None:
+            inputs[CHART] = graph.input(("parameters", self.parameters.index(self.chart)))
         return self.joint.kinematics().instantiate(inputs)
 
     def _all(self, moving: Sequence[Scalar], time: Scalar) -> np.ndarray:

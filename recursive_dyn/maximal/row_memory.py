@@ -95,7 +95,7 @@ class RowMemory:
         targets, still = np.zeros((len(kinds), _RESULTS), dtype=np.int64), np.zeros(len(kinds))
         first = 0
         for k, kind in enumerate(kinds):
-            functions, m = RowFunctions(kind.joint, names, kind.time), len(kind.numbers)
+            functions, m = RowFunctions(kind.joint, names, kind.time, kind.chart), len(kind.numbers)
             kernel: Kernel = evaluator_of(functions, kind.evaluator.parameters).kernel(ROWS, jit.batch_width())
             at = slice(first, first + m)
             q, v = (slice(ends[k], ends[k + 1]) for ends in self._firsts)

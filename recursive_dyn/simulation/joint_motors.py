@@ -18,6 +18,11 @@ class JointMotors(Motors):
                 f"motors['{name}'] leads to a quaternion or a point, which motors in maximal coordinates do not; give"
                 " its coordinates velocities, or compile with method='recursive'"
             )
+        if isinstance(motor, Motor) and any(link.name == name for link in self._dynamics.model.charted):
+            raise ModelError(
+                f"motors['{name}'] leads a joint of several charts, which motors in maximal coordinates do not; compile"
+                " with method='recursive', or give the joint one chart"
+            )
         super().__setitem__(name, motor)
 
     def drives(self, h: float) -> CoordinateDrives | None:

@@ -74,7 +74,7 @@ class PrescribedMotions:
         model = with_motions(free.tree, values, numbers)
         if model.key not in self._made:
             if isinstance(free, MaximalDynamics):
-                bodies = with_motions(free.model, {}, numbers)
+                bodies = with_motions(free.model, {}).changed(parameters=model.parameters)
                 made: Dynamics = MaximalDynamics(model, bodies, free.method, free.hanging, **free.settings)
             else:
                 made = Dynamics(model, free.method, free.hanging)

@@ -17,6 +17,7 @@ from recursive_dyn.recursion.groundwork import together
 from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, acting, warm_up_forces
 from recursive_dyn.simulation.breaking import Breaking
 from recursive_dyn.simulation.chart_switching import Charts
+from recursive_dyn.simulation.charts_between_bodies import charts_in_use
 from recursive_dyn.simulation.edits import GONE, Edit
 from recursive_dyn.simulation.grab import Hands
 from recursive_dyn.simulation.interrupts import Held
@@ -70,7 +71,7 @@ class Simulation(Prescribing):
         self._tau = np.zeros(dynamics.nv)
         self._forces: list[AppliedForce] = []
         self._timesteps = Timesteps(dynamics, integrator, self._state)
-        self._charts = Charts(dynamics) if dynamics.model.charted else None
+        self._charts = charts_in_use(dynamics, self._timesteps.memory.arrays.joints)
         self._sensors: Sensors | None = None
         self._motions = PrescribedMotions(dynamics)
         self.observers = []
@@ -112,7 +113,7 @@ class Simulation(Prescribing):
     @property
     def charts(self) -> dict[str, int]:
         """Number of the chart in force by body, for joints of several charts."""
-        names = [link.name for link in self._dynamics.model.charted]
+        names = [link.name for link in self._dynamics.tree.charted]
         return dict(zip(names, self._charts.present, strict=True)) if self._charts else {}
 
     @property
@@ -220,7 +221,7 @@ class Simulation(Prescribing):
         tau, now = edit.velocity(self._tau), edit.bodies.tolist()
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
         timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, sampled(motions))
-        charts = Charts(dynamics) if dynamics.model.charted else None
+        charts = charts_in_use(dynamics, timesteps.memory.arrays.joints)
         momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():
             before = self._timesteps

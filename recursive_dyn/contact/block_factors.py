@@ -12,6 +12,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.block_equations import Block, BlockEquations, Blocks
 from recursive_dyn.contact.node_order import BODY, LANES
+from recursive_dyn.contact.node_rows import add_products, total
 
 
 @compiled
@@ -140,23 +141,16 @@ def _scale(own: Floats, ratio: float) -> None:
 
 
 @compiled
-def solve(these: BlockEquations, y: Floats) -> None:
-    """y <- K^-1 y after ``factor``, in slots that no row reaches y."""
+def solve(these: BlockEquations, y: Block) -> None:
+    """y <- K^-1 y after ``factor``, node by node."""
     start, which, numbers, count = these.order.joined.start, these.order.joined.which, these.numbers, len(these.base)
-    b, place = np.zeros((count, LANES)), these.order.place
-    for slot in range(len(place)):
-        if place[slot] >= 0:
-            b[place[slot] // LANES, place[slot] % LANES] = y[slot]
     for k in range(count):
         own, size = these.base[k], start[k + 1] - start[k]
-        _solve_lower(numbers[own], b[k])
+        _solve_lower(numbers[own], y[k])
         for a in range(size):
-            _take_product(b[which[start[k] + a]], numbers[own + 1 + size + a], b[k])
+            _take_product(y[which[start[k] + a]], numbers[own + 1 + size + a], y[k])
     for k in range(count - 1, -1, -1):
-        _solve_upper(these, k, b)
-    for slot in range(len(place)):
-        if place[slot] >= 0:
-            y[slot] = b[place[slot] // LANES, place[slot] % LANES]
+        _solve_upper(these, k, y)
 
 
 @compiled
@@ -188,30 +182,17 @@ def _solve_upper(these: BlockEquations, k: int, b: Block) -> None:
     s0, s1, s2, s3, s4, s5 = np.zeros(8), np.zeros(8), np.zeros(8), np.zeros(8), np.zeros(8), np.zeros(8)
     for a in range(start[k], start[k + 1]):
         V, x = these.numbers[own + 1 + a - start[k]], b[which[a]]
-        _add_products(s0, V[0], x)
-        _add_products(s1, V[1], x)
-        _add_products(s2, V[2], x)
-        _add_products(s3, V[3], x)
-        _add_products(s4, V[4], x)
-        _add_products(s5, V[5], x)
+        add_products(s0, V[0], x)
+        add_products(s1, V[1], x)
+        add_products(s2, V[2], x)
+        add_products(s3, V[3], x)
+        add_products(s4, V[4], x)
+        add_products(s5, V[5], x)
     U = these.numbers[own]
-    y5 = (y[5] - _total(s5)) / U[5, 5]
-    y4 = (y[4] - _total(s4) - U[4, 5] * y5) / U[4, 4]
-    y3 = (y[3] - _total(s3) - U[3, 5] * y5 - U[3, 4] * y4) / U[3, 3]
-    y2 = (y[2] - _total(s2) - U[2, 5] * y5 - U[2, 4] * y4 - U[2, 3] * y3) / U[2, 2]
-    y1 = (y[1] - _total(s1) - U[1, 5] * y5 - U[1, 4] * y4 - U[1, 3] * y3 - U[1, 2] * y2) / U[1, 1]
-    y0 = y[0] - _total(s0) - U[0, 5] * y5 - U[0, 4] * y4 - U[0, 3] * y3 - U[0, 2] * y2 - U[0, 1] * y1
+    y5 = (y[5] - total(s5)) / U[5, 5]
+    y4 = (y[4] - total(s4) - U[4, 5] * y5) / U[4, 4]
+    y3 = (y[3] - total(s3) - U[3, 5] * y5 - U[3, 4] * y4) / U[3, 3]
+    y2 = (y[2] - total(s2) - U[2, 5] * y5 - U[2, 4] * y4 - U[2, 3] * y3) / U[2, 2]
+    y1 = (y[1] - total(s1) - U[1, 5] * y5 - U[1, 4] * y4 - U[1, 3] * y3 - U[1, 2] * y2) / U[1, 1]
+    y0 = y[0] - total(s0) - U[0, 5] * y5 - U[0, 4] * y4 - U[0, 3] * y3 - U[0, 2] * y2 - U[0, 1] * y1
     y[0], y[1], y[2], y[3], y[4], y[5] = y0 / U[0, 0], y1, y2, y3, y4, y5
-
-
-@compiled
-def _add_products(sums: Floats, row: Floats, x: Floats) -> None:
-    """Add the products of a row and x, each alone."""
-    for j in range(LANES):
-        sums[j] += row[j] * x[j]
-
-
-@compiled
-def _total(x: Floats) -> float:
-    """The sum of a node's numbers."""
-    return (x[0] + x[1]) + (x[2] + x[3]) + (x[4] + x[5])

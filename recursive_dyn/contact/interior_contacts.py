@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island, along_three
+from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.interior import Interior
 from recursive_dyn.contact.natural import Trial
 from recursive_dyn.contact.second_order_cone import Three, divided, farthest, scaled, scaling
@@ -38,20 +38,22 @@ def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen
     at.scaled[e, 0], at.scaled[e, 1], at.scaled[e, 2] = scaled(eta, w0, w1, w2, at.z[e, 0], at.z[e, 1], at.z[e, 2])
     # W^2 = eta^2 (2 w w^T - J) is [[a, b], [b, a]] in e_0 and the direction of w_t, eta^2 across
     square, size = eta * eta, np.sqrt(w1 * w1 + w2 * w2)
-    t1, t2 = (w1 / size, w2 / size) if size > 0.0 else (1.0, 0.0)
+    inverse = 1.0 / size if size > 0.0 else 0.0
+    t1, t2 = (inverse * w1, inverse * w2) if size > 0.0 else (1.0, 0.0)
     a, b, across = square * (w0 * w0 + size * size), square * 2.0 * w0 * size, 1.0 / (square + soft)
-    det = square * square + soft * (2.0 * a + soft)  # (a + soft)^2 - b^2, which would cancel
-    a, b = (a + soft) / det, b / det
+    det = 1.0 / (square * square + soft * (2.0 * a + soft))  # (a + soft)^2 - b^2, which would cancel
+    a, b = det * (a + soft), det * b
     M[0], M[1], M[2] = a, -b * t1, -b * t2
     M[3], M[4], M[5] = -b * t1, a * t1 * t1 + across * t2 * t2, (a - across) * t1 * t2
     M[6], M[7], M[8] = -b * t2, (a - across) * t1 * t2, a * t2 * t2 + across * t1 * t1
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
-    s1, s2 = (foreseen * mu * u[1] / slip, foreseen * mu * u[2] / slip) if slip > 0.0 else (0.0, 0.0)
+    share = foreseen * mu / slip if slip > 0.0 else 0.0
+    s1, s2 = share * u[1], share * u[2]
     for i in range(3):
-        share = 1.0 if i == 0 else mu
-        X[6 * i] = share * M[3 * i]
-        X[6 * i + 1] = share * (M[3 * i] * s1 + M[3 * i + 1] * mu)
-        X[6 * i + 2] = share * (M[3 * i] * s2 + M[3 * i + 2] * mu)
+        row = 1.0 if i == 0 else mu
+        X[6 * i] = row * M[3 * i]
+        X[6 * i + 1] = row * (M[3 * i] * s1 + M[3 * i + 1] * mu)
+        X[6 * i + 2] = row * (M[3 * i] * s2 + M[3 * i + 2] * mu)
     at.miss[e, 0] = u[0] - it.targets[it.contacts[e]] + mu * slip - at.s[e, 0]
     at.miss[e, 1], at.miss[e, 2] = mu * u[1] - at.s[e, 1], mu * u[2] - at.s[e, 2]
 
@@ -59,6 +61,9 @@ def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen
 @compiled
 def aim_contact(at: Interior, e: int, nu: float, second: float) -> None:
     """aim = W (W z \\ what is missing to s z = nu), less ``second`` times what ds and dz do to second order."""
+    if nu == 0.0:
+        at.aim[e, 0], at.aim[e, 1], at.aim[e, 2] = -at.s[e, 0], -at.s[e, 1], -at.s[e, 2]
+        return
     eta, w0, w1, w2, own = at.eta[e], at.w[e, 0], at.w[e, 1], at.w[e, 2], at.scaled[e]
     r0 = nu - own[0] * own[0] - own[1] * own[1] - own[2] * own[2]
     r1, r2 = -2.0 * own[0] * own[1], -2.0 * own[0] * own[2]
@@ -81,10 +86,9 @@ def times(M: Floats, x0: float, x1: float, x2: float) -> Three:
 
 
 @compiled
-def change_contact(it: Island, these: Trial, at: Interior, e: int, step: Floats, foreseen: float) -> None:
-    """ds and dz for a change of whitened velocities; foreseen as in ``answer``."""
-    c, u, mu = it.contacts[e], these.u[e], it.frictions[it.contacts[e], 1]
-    d0, d1, d2 = along_three(it.rows, c, 0.0, 0.0, 0.0, step)
+def change_contact(it: Island, these: Trial, at: Interior, e: int, change: Three, foreseen: float) -> None:
+    """ds and dz for a change of velocities; foreseen as in ``answer``."""
+    u, mu, (d0, d1, d2) = these.u[e], it.frictions[it.contacts[e], 1], change
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
     shift = foreseen * mu * (u[1] * d1 + u[2] * d2) / slip if slip > 0.0 else 0.0
     at.ds[e, 0] = d0 + shift + at.miss[e, 0]
@@ -121,6 +125,8 @@ def gone(at: Interior, e: int, length: float) -> Three:
 @compiled
 def contact_gap(at: Interior, e: int, length: float) -> float:
     """s z after a step of that length."""
-    s0, s1, s2 = gone(at, e, length)
     z, dz = at.z[e], at.dz[e]
+    if length == 0.0:
+        return at.s[e, 0] * z[0] + at.s[e, 1] * z[1] + at.s[e, 2] * z[2]
+    s0, s1, s2 = gone(at, e, length)
     return s0 * (z[0] + length * dz[0]) + s1 * (z[1] + length * dz[1]) + s2 * (z[2] + length * dz[2])

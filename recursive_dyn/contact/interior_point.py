@@ -11,9 +11,9 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.assembly import assemble
-from recursive_dyn.contact.block_equations import BlockEquations
+from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.block_factors import factor, solve
-from recursive_dyn.contact.blocks import Island, accumulate, add_scalar, add_three
+from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.interior import Interior, interior
 from recursive_dyn.contact.interior_contacts import (
@@ -28,7 +28,8 @@ from recursive_dyn.contact.interior_contacts import (
 )
 from recursive_dyn.contact.interior_rows import aim_row, answer_row, change_row, enter_bounds, row_gap, row_room
 from recursive_dyn.contact.mixing import read, unknowns, write
-from recursive_dyn.contact.natural import Trial, missed, read_velocities
+from recursive_dyn.contact.natural import Trial, follow, missed
+from recursive_dyn.contact.node_rows import along, along_three, push, push_three, still
 from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_MARGIN, MARGIN, MOST_MARGIN, STALLS
 
 
@@ -40,18 +41,17 @@ def interior_point(
 
     foreseen: as in ``answer``.
     """
-    kept, at = np.empty(unknowns(it)), interior(len(it.contacts), len(it.scalars))
-    accumulate(it)
-    read_velocities(it, these, it.y)
+    kept, at, y = np.empty(unknowns(it)), interior(len(it.contacts), len(it.scalars)), still(system)
+    follow(it, these, system, y)
     best = missed(it, these)
     read(it, kept)
-    _begin(it, these, at, best)
+    _begin(it, these, at, system, y, best)
     for e in range(len(it.contacts)):
         these.X[e] = 0.0
     stalled, done = 0, 0
     while best > tolerance and done < most and stalled < STALLS and not late(it.time):
         done += 1
-        length = _step(it, these, at, system, foreseen)
+        length = _step(it, these, at, system, y, foreseen)
         miss = missed(it, these)
         if length < 0.0 or not miss < np.inf:
             break
@@ -60,13 +60,13 @@ def interior_point(
             best, stalled = miss, 0
             read(it, kept)
         if length < JAMMED:
-            _begin(it, these, at, miss)
+            _begin(it, these, at, system, y, miss)
     write(it, kept)
     return done, best
 
 
 @compiled
-def _begin(it: Island, these: Trial, at: Interior, miss: float) -> None:
+def _begin(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block, miss: float) -> None:
     """Into the cones and bounds from the island's impulses, which miss the laws by so much."""
     margin = min(max(MARGIN * miss, LEAST_MARGIN), MOST_MARGIN)
     for e in range(len(it.contacts)):
@@ -75,7 +75,7 @@ def _begin(it: Island, these: Trial, at: Interior, miss: float) -> None:
     for e in range(len(it.scalars)):
         if _inside(it, these, e):
             enter_bounds(it, these, at, e, margin)
-    _take(it, these, at)
+    _take(it, these, at, system, y)
 
 
 @compiled
@@ -85,18 +85,17 @@ def _inside(it: Island, these: Trial, e: int) -> bool:
 
 
 @compiled
-def _take(it: Island, these: Trial, at: Interior) -> None:
-    """The island's impulses and velocities from z."""
+def _take(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block) -> None:
+    """The island's impulses from z, and velocities y, u and w from these."""
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             c, mu = it.contacts[e], it.frictions[it.contacts[e], 1]
             it.P[c, 0], it.P[c, 1], it.P[c, 2] = at.z[e, 0], mu * at.z[e, 1], mu * at.z[e, 2]
-    accumulate(it)
-    read_velocities(it, these, it.y)
+    follow(it, these, system, y)
 
 
 @compiled
-def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, foreseen: float) -> float:
+def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block, foreseen: float) -> float:
     """One step of predictor and corrector; the share of it that was gone, -1 where its equations have no solution."""
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
@@ -114,7 +113,7 @@ def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, forese
     left = _gap(it, these, at, way) / nu
     # the second order counts as far as that step could be gone
     _direction(it, these, at, system, min(max(left * left * left, CENTRE), 1.0) * nu, way * way, foreseen)
-    length = min(1.0, BOUNDARY * _room(it, these, at))
+    length = min(1.0, max(BOUNDARY, 1.0 - left) * _room(it, these, at))
     for e in range(len(it.contacts)):
         at.s[e, 0], at.s[e, 1], at.s[e, 2] = gone(at, e, length)
         for i in range(3):
@@ -123,7 +122,7 @@ def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, forese
         it.Q[it.scalars[e]] += length * at.dQ[e]
         at.low[e] += length * at.dlow[e]
         at.high[e] += length * at.dhigh[e]
-    _take(it, these, at)
+    _take(it, these, at, system, y)
     return length
 
 
@@ -132,7 +131,7 @@ def _direction(
     it: Island, these: Trial, at: Interior, system: BlockEquations, nu: float, second: float, foreseen: float
 ) -> None:
     """Changes of everything that lead to products nu; ``second`` as in ``aim_contact``."""
-    step = np.zeros(len(it.y))
+    step, n, heights = still(system), len(it.contacts), it.rows.height
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             aim_contact(at, e, nu, second)
@@ -140,18 +139,18 @@ def _direction(
             p0, p1, p2 = times(
                 at.M[e], at.aim[e, 0] - at.miss[e, 0], at.aim[e, 1] - at.miss[e, 1], at.aim[e, 2] - at.miss[e, 2]
             )
-            add_three(it.rows, c, p0, mu * p1, mu * p2, step)
+            push_three(system, e, heights[c], p0, mu * p1, mu * p2, step)
     for e in range(len(it.scalars)):
         if these.x[e] > 0.0:
             aim_row(it, these, at, e, nu, second)
-            add_scalar(it.lines, it.scalars[e], these.x[e] * at.wanted[e], step)
+            push(system, n + e, 1, 0, these.x[e] * at.wanted[e], step)
     solve(system, step)
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
-            change_contact(it, these, at, e, step, foreseen)
+            change_contact(it, these, at, e, along_three(system, e, heights[it.contacts[e]], step), foreseen)
     for e in range(len(it.scalars)):
         if these.x[e] > 0.0:
-            change_row(it, these, at, e, step)
+            change_row(it, these, at, e, along(system, n + e, 1, 0, step))
 
 
 @compiled

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island, moving
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.interior import Interior
 from recursive_dyn.contact.natural import Trial
 from recursive_dyn.contact.tuning import INSIDE
@@ -51,10 +51,10 @@ def aim_row(it: Island, these: Trial, at: Interior, e: int, nu: float, second: f
 
 
 @compiled
-def change_row(it: Island, these: Trial, at: Interior, e: int, step: Floats) -> None:
-    """dQ, dlow and dhigh for a change of whitened velocities."""
+def change_row(it: Island, these: Trial, at: Interior, e: int, change: float) -> None:
+    """dQ, dlow and dhigh for a change of its velocity."""
     lines, s = it.lines, it.scalars[e]
-    at.dQ[e] = these.x[e] * (at.wanted[e] - moving(lines, s, step))
+    at.dQ[e] = these.x[e] * (at.wanted[e] - change)
     if lines.low[s] > -np.inf:
         at.dlow[e] -= at.low[e] + at.low[e] / (it.Q[s] - lines.low[s]) * at.dQ[e]
     if lines.high[s] < np.inf:

@@ -12,6 +12,7 @@ from recursive_dyn.contact.newton import newton
 from recursive_dyn.contact.subspace import refine
 from recursive_dyn.contact.sweep import sweep
 from recursive_dyn.contact.tuning import (
+    ATTEMPTS,
     CANCELLED,
     DIRECT_SOFTNESS,
     FAILED,
@@ -21,8 +22,10 @@ from recursive_dyn.contact.tuning import (
     HOPELESS,
     LAGGED,
     LEAST_STEPS,
+    MANY_UNKNOWNS,
     PATIENCE,
     RESCUE,
+    RESCUED,
     SWEEPS_BETWEEN,
     YIELDING,
     YIELDING_SWEEPS,
@@ -43,16 +46,16 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
             return done, change
     kept = np.empty(unknowns(it))
     read(it, kept)
-    few = len(kept) <= FEW_UNKNOWNS
-    if few or iterations - done < LEAST_STEPS:
-        for attempt in range(len(DIRECT_SOFTNESS)):
+    few, enough = len(kept) <= FEW_UNKNOWNS, iterations - done >= LEAST_STEPS
+    if few or not enough:
+        for attempt in range(ATTEMPTS if enough else len(DIRECT_SOFTNESS)):
             done, change = _direct(it, kept, attempt, done, change, iterations, tolerance)
             if change <= tolerance:
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not late(it.time):
         done, change = newton(it, done, iterations, tolerance, FORESEEN)
-        if change > (tolerance if few else FAILED) and patient and not late(it.time):
+        if patient:
             change = _rescued(it, kept, change, iterations, tolerance)
         if change <= FAILED:
             return done, change
@@ -64,9 +67,30 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
 
 @compiled
 def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
-    """Try another way, and for longer; what the last sweep of the better one changed. kept: room for impulses."""
+    """Try other ways while the last sweep changed more than is right for so many unknowns; what it changed of the best.
+
+    kept: room for impulses.
+    """
+    few = len(kept) <= FEW_UNKNOWNS
+    missed = tolerance if few else RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
+    for way in range(2):
+        if change > missed and not late(it.time):
+            change = _longer(it, kept, change, RESCUE * iterations, tolerance, way == 0)
+    attempt = ATTEMPTS
+    while few and change > missed and attempt < len(DIRECT_SOFTNESS):
+        read(it, kept)
+        _, change = _direct(it, kept, attempt, 0, change, iterations, tolerance)
+        attempt += 1
+    return change
+
+
+@compiled
+def _longer(it: Island, kept: Floats, change: float, iterations: int, tolerance: float, anew: bool) -> float:
+    """Newton's method from nothing, if ``anew``, or by other steps; what the last sweep of the better one changed."""
     read(it, kept)
-    _, found = newton(it, 0, RESCUE * iterations, tolerance, LAGGED)
+    if anew:
+        _clear(it)
+    _, found = newton(it, 0, iterations, tolerance, FORESEEN if anew else LAGGED)
     if found < change:
         return found
     write(it, kept)

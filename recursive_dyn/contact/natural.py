@@ -12,7 +12,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, add_three, component, moving, velocity
+from recursive_dyn.contact.block_equations import Block, BlockEquations
+from recursive_dyn.contact.blocks import ROLL, SPIN, Island, component
+from recursive_dyn.contact.node_rows import along, along_three, push, push_three
 from recursive_dyn.contact.tuning import IMMOBILE
 
 _Disk = tuple[float, float, float, float, float, float, float]
@@ -56,42 +58,45 @@ def trial(it: Island) -> Trial:
 
 
 @compiled
-def read_velocities(it: Island, these: Trial, y: Floats) -> None:
-    """u and w at whitened velocities y."""
-    for e in range(len(it.contacts)):
-        c = it.contacts[e]
-        _three(it, c, y, these.u[e])
-        for i in range(SPIN, it.rows.height[c]):
-            these.u[e, component(it.rows.kind[c], i)] = velocity(it.rows, c, i, y)
+def read_velocities(it: Island, these: Trial, system: BlockEquations, y: Block) -> None:
+    """u and w at whitened velocities y, node by node."""
+    rows, n = it.rows, len(it.contacts)
+    for e in range(n):
+        c, u = it.contacts[e], these.u[e]
+        height, kind = rows.height[c], rows.kind[c]
+        v0, v1, v2 = along_three(system, e, height, y)
+        u[0], u[1], u[2] = rows.speed[c, 0] + v0, rows.speed[c, 1] + v1, rows.speed[c, 2] + v2
+        for i in range(SPIN, height):
+            k = component(kind, i)
+            u[k] = rows.speed[c, k] + along(system, e, height, i, y)
     for e in range(len(it.scalars)):
-        these.w[e] = it.lines.speed[it.scalars[e]] + moving(it.lines, it.scalars[e], y)
+        these.w[e] = it.lines.speed[it.scalars[e]] + along(system, n + e, 1, 0, y)
 
 
 @compiled
-def _three(it: Island, c: int, y: Floats, u: Floats) -> None:
-    rows = it.rows
-    u0, u1, u2, at = rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], rows.start[c]
-    for k in range(rows.first[c], rows.first[c + 1]):
-        rate = y[rows.slots[k]]
-        u0 += rows.values[at] * rate
-        u1 += rows.values[at + 1] * rate
-        u2 += rows.values[at + 2] * rate
-        at += rows.height[c]
-    u[0], u[1], u[2] = u0, u1, u2
+def spread(it: Island, these: Trial, system: BlockEquations, y: Block) -> None:
+    """y = A^T p of the trial's impulses, node by node."""
+    y[:] = 0.0
+    rows, n = it.rows, len(it.contacts)
+    for e in range(n):
+        c, p = it.contacts[e], these.p[e]
+        height, kind = rows.height[c], rows.kind[c]
+        push_three(system, e, height, p[0], p[1], p[2], y)
+        for i in range(SPIN, height):
+            push(system, e, height, i, p[component(kind, i)], y)
+    for e in range(len(it.scalars)):
+        push(system, n + e, 1, 0, these.q[e], y)
 
 
 @compiled
-def spread(it: Island, these: Trial, y: Floats) -> None:
-    """y = A^T p of the trial's impulses, in the island's slots."""
-    for slot in it.slots:
-        y[slot] = 0.0
+def follow(it: Island, these: Trial, system: BlockEquations, y: Block) -> None:
+    """y, u and w of the island's impulses, which the trial's become."""
     for e in range(len(it.contacts)):
-        c = it.contacts[e]
-        add_three(it.rows, c, these.p[e, 0], these.p[e, 1], these.p[e, 2], y)
-        for i in range(SPIN, it.rows.height[c]):
-            add(it.rows, c, i, these.p[e, component(it.rows.kind[c], i)], y)
+        these.p[e] = it.P[it.contacts[e]]
     for e in range(len(it.scalars)):
-        add_scalar(it.lines, it.scalars[e], these.q[e], y)
+        these.q[e] = it.Q[it.scalars[e]]
+    spread(it, these, system, y)
+    read_velocities(it, these, system, y)
 
 
 @compiled
@@ -116,19 +121,22 @@ def _project_contact(it: Island, these: Trial, e: int, share: float, slopes: boo
     c, u, p, X = it.contacts[e], these.u[e], these.p[e], these.X[e]
     p[:] = 0.0
     if slopes:
-        X[:] = 0.0
+        X[0] = 0.0  # as none has any that has not this
     r = share * these.scale[e, 0]
     if r <= 0.0:
         return
-    normal = it.P[c, 0] - (u[0] - it.targets[c]) / r
+    give = 1.0 / r
+    normal = it.P[c, 0] - give * (u[0] - it.targets[c])
     if normal <= 0.0:
         return
     mu = it.frictions[c, 1]
-    p1, p2, j11, j12, j22, d1, d2 = _disk(it.P[c, 1] - u[1] / r, it.P[c, 2] - u[2] / r, mu * normal)
+    p1, p2, j11, j12, j22, d1, d2 = _disk(it.P[c, 1] - give * u[1], it.P[c, 2] - give * u[2], mu * normal)
     p[0], p[1], p[2] = normal, p1, p2
     if slopes:
-        X[0], X[6], X[12] = 1.0 / r, mu * d1 / r, mu * d2 / r
-        X[7], X[8], X[13], X[14] = j11 / r, j12 / r, j12 / r, j22 / r
+        if it.rows.kind[c] > 0:
+            X[:] = 0.0
+        X[0], X[1], X[2], X[6], X[12] = give, 0.0, 0.0, give * mu * d1, give * mu * d2
+        X[7], X[8], X[13], X[14] = give * j11, give * j12, give * j12, give * j22
     if these.scale[e, 1] > 0.0:
         spin, bound = share * these.scale[e, 1], it.frictions[c, 3] * normal
         wanted = it.P[c, SPIN] - u[SPIN] / spin
@@ -154,7 +162,8 @@ def _disk(w1: float, w2: float, radius: float) -> _Disk:
     size = np.sqrt(w1 * w1 + w2 * w2)
     if size <= radius:
         return w1, w2, 1.0, 0.0, 1.0, 0.0, 0.0
-    t1, t2, ratio = w1 / size, w2 / size, radius / size
+    inverse = 1.0 / size
+    t1, t2, ratio = inverse * w1, inverse * w2, inverse * radius
     return radius * t1, radius * t2, ratio * t2 * t2, -ratio * t1 * t2, ratio * t1 * t1, t1, t2
 
 

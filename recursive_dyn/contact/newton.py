@@ -13,7 +13,15 @@ from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.interior_point import interior_point
 from recursive_dyn.contact.natural import trial
 from recursive_dyn.contact.sweep import sweep
-from recursive_dyn.contact.tuning import AUGMENTED_STEPS, INTERIOR_STEPS, LAST_SWEEPS, NEWTON_SHARE, STEP_COST
+from recursive_dyn.contact.tuning import (
+    AUGMENTED_STEPS,
+    CLOSE,
+    INTERIOR_STEPS,
+    LAST_SWEEPS,
+    LEAST_AGAIN,
+    NEWTON_SHARE,
+    STEP_COST,
+)
 
 
 @compiled
@@ -24,10 +32,11 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, foreseen: f
     """
     these, system, aim, most = trial(it), block_equations(it), NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
     for k in range(len(INTERIOR_STEPS)):
+        if k > 0 and done + LEAST_AGAIN * STEP_COST > most:
+            break
         if done + STEP_COST <= most:
-            steps, miss = interior_point(
-                it, these, system, min(INTERIOR_STEPS[k], (most - done) // STEP_COST), aim, foreseen
-            )
+            close, count = max(CLOSE, aim) if k == 0 else aim, min(INTERIOR_STEPS[k], (most - done) // STEP_COST)
+            steps, miss = interior_point(it, these, system, count, close, foreseen)
             done += STEP_COST * steps
             if miss <= aim:
                 break

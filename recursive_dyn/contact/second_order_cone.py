@@ -23,9 +23,10 @@ def depth(x: Floats) -> float:
 def scaling(s: Floats, z: Floats) -> tuple[float, float, float, float]:
     """eta, w (3,) of s and z, which are inside."""
     ds, dz = np.sqrt(depth(s)), np.sqrt(depth(z))
-    s0, s1, s2, z0, z1, z2 = s[0] / ds, s[1] / ds, s[2] / ds, z[0] / dz, z[1] / dz, z[2] / dz
-    twice = 2.0 * np.sqrt(0.5 * (1.0 + s0 * z0 + s1 * z1 + s2 * z2))
-    w1, w2 = (s1 - z1) / twice, (s2 - z2) / twice
+    a, b = 1.0 / ds, 1.0 / dz
+    s0, s1, s2, z0, z1, z2 = a * s[0], a * s[1], a * s[2], b * z[0], b * z[1], b * z[2]
+    half = 0.5 / np.sqrt(0.5 * (1.0 + s0 * z0 + s1 * z1 + s2 * z2))
+    w1, w2 = half * (s1 - z1), half * (s2 - z2)
     return np.sqrt(ds / dz), np.sqrt(1.0 + w1 * w1 + w2 * w2), w1, w2
 
 
@@ -41,7 +42,8 @@ def scaled(eta: float, w0: float, w1: float, w2: float, x0: float, x1: float, x2
 def divided(l: Floats, x0: float, x1: float, x2: float) -> Three:
     """y with (l_0 y_0 + l_t y_t, l_0 y_t + y_0 l_t) = x, for l inside."""
     y0 = (l[0] * x0 - l[1] * x1 - l[2] * x2) / depth(l)
-    return y0, (x1 - y0 * l[1]) / l[0], (x2 - y0 * l[2]) / l[0]
+    inverse = 1.0 / l[0]
+    return y0, inverse * (x1 - y0 * l[1]), inverse * (x2 - y0 * l[2])
 
 
 @compiled

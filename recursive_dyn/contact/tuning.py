@@ -32,6 +32,7 @@ DIRECT_SOFTNESS = (
     1e-2,
     1e-5,
 )  # ridges of direct solves, see ``subspace.refine``: softer where they do not help
+ATTEMPTS = 2  # of direct solves before Newton's method, which takes less time than softer ones do
 HOPELESS = 100.0  # growth of the residual by a direct solve after which a softer one comes at once
 PATIENCE = 3  # direct solves that may pass without a better residual
 CANCELLED = 1e-9  # share of the impulses' energies, each alone, that all together have, below which they are forgotten
@@ -73,9 +74,13 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 # Newton's method on an island
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
+MANY_UNKNOWNS = 600  # of an island, up to which more than RESCUED is worth the time of a rescue
 INTERIOR_STEPS, AUGMENTED_STEPS = (30, 30), (30, 40)  # at most, in turn
+CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
+LEAST_AGAIN = 30  # steps that must be left to begin anew: fewer have not been seen to help
 STEP_COST = 3  # sweeps that take the time of a step
 RESCUE = 3  # times the iterations allowed, where the end of them is no solution
+RESCUED = 1e-4  # m/s: from which on that is so, where there are not too many unknowns
 NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
 LAST_SWEEPS = 2
 

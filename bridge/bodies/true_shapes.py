@@ -157,8 +157,8 @@ class TrueShapesTable:
             table[ids] = values.repeat(many)
         bodies = numbers[leader].repeat(each)
         m, shells = len(bodies), (kinds == HULL) & (bodies == STATIC)
-        placed = InWorld(np.zeros((m, 3)), np.zeros((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
-        found, solids = Found(np.zeros((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
+        placed = InWorld(np.empty((m, 3)), np.empty((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
+        found, solids = Found(np.empty((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
         self.table = TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
 
     def _follow(self, groups: list[Group]) -> None:

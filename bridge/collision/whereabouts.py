@@ -31,7 +31,7 @@ class Whereabouts:
     def renew(self) -> None:
         """There are other bodies now."""
         count = len(self._sim.dynamics.bodies)
-        self._numbers = np.zeros(22 * count)
+        self._numbers = np.empty(22 * count)
         self._poses = self._numbers[: 16 * count].reshape(count, 4, 4)
         self._twists = self._numbers[16 * count :].reshape(count, 6)
         self.behind = True

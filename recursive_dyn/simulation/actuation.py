@@ -83,13 +83,13 @@ class Actuation(NamedTuple):
 
 def motor_arrays(nv: int, charted: int) -> MotorArrays:
     """Room for the motors of nv coordinates and so many joints of several charts, none so far."""
-    slots, places, firsts, sizes, drives = np.zeros((5, nv), dtype=np.int64)
-    positions, velocity, kp, kd, rigid, forces = np.zeros((6, nv))
+    slots, places, firsts, sizes, drives = np.empty((5, nv), dtype=np.int64)
+    positions, velocity, kp, kd, rigid, forces = np.empty((6, nv))
     most = nv // 3
     return MotorArrays(
         np.zeros(4, dtype=np.int64), slots, places, positions, velocity, kp, kd, rigid, forces,
-        np.zeros((most, 3), dtype=np.int64), np.zeros((most, 3)), np.zeros((most, 2), dtype=np.int64),
-        np.zeros((most, 4)), room_for_targets(charted), firsts, sizes, drives,
+        np.empty((most, 3), dtype=np.int64), np.empty((most, 3)), np.empty((most, 2), dtype=np.int64),
+        np.empty((most, 4)), room_for_targets(charted), firsts, sizes, drives,
     )  # fmt: skip
 
 
@@ -97,9 +97,9 @@ def actuation(dynamics: Dynamics, motors: MotorArrays) -> Actuation:
     """Motors, with room for what they do."""
     nv = len(motors.slots)
     charts = program_call(dynamics, "chart_motion") if len(motors.targets.joints) else NO_PROGRAM
-    speed, impulse, stiffness, bound, push, diagonal = np.zeros((6, nv))
-    apart = np.zeros(nv, dtype=np.int64)
-    return Actuation(motors, charts, np.zeros((nv, MOST)), speed, impulse, stiffness, bound, apart, push, diagonal)
+    speed, impulse, stiffness, bound, push = np.empty((5, nv))
+    apart, diagonal = np.empty(nv, dtype=np.int64), np.zeros(nv)
+    return Actuation(motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, apart, push, diagonal)
 
 
 @compiled

@@ -115,11 +115,11 @@ def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     balls = ROWS * int(ball_limits(model).counts.sum())
     shafts = sum(len(link.slots) ** 2 for link in model.charted)
     values = m + balls + shafts + len(model.constraints) * model.nv + model.held_width * len(model.held)
-    offsets, gaps, targets, low, high, compliance, impulses = np.zeros((7, m))
-    first, slots = np.zeros(m + 1, dtype=np.int64), np.zeros(values, dtype=np.int64)
-    stops, holds = np.zeros((2, m), dtype=bool)
+    offsets, gaps, targets, low, high, compliance, impulses = np.empty((7, m))
+    first, slots = np.zeros(m + 1, dtype=np.int64), np.empty(values, dtype=np.int64)
+    stops, holds = np.empty((2, m), dtype=bool)
     return GeneralizedRows(
-        first, slots, np.zeros(values), offsets, gaps, stops, holds, targets, low, high, compliance, impulses
+        first, slots, np.empty(values), offsets, gaps, stops, holds, targets, low, high, compliance, impulses
     )
 
 

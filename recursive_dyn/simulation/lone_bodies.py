@@ -26,10 +26,10 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     jointed = ((trees.bodies >= 0) & ~lone).nonzero()[0]
     of[jointed] = count + np.arange(len(jointed))
     size = count + len(jointed)
-    (start, flown, kicks), (coasting, inertias) = np.zeros((3, size, 6)), np.zeros((2, count, 6))
+    (start, flown, kicks), (coasting, inertias) = np.empty((3, size, 6)), np.empty((2, count, 6))
     bodies, home = np.append(trees.bases, jointed), np.append(np.arange(count), trees.bodies[jointed])
     return LoneBodies(
-        of, links[bodies], bodies, home, np.zeros((size, 3)), start, flown, coasting, inertias, kicks,
+        of, links[bodies], bodies, home, np.empty((size, 3)), start, flown, coasting, inertias, kicks,
         trees.gravity,
     )  # fmt: skip
 

@@ -32,17 +32,20 @@ def composed(
     """
     global _last
     numbers = [*(order or ()), np.array([*gravity, *(value for _, value in parameters)], dtype=float)]
+    known: dict[str, tuple[str, ...]] = {}
     if _last is not None:
-        model, others, before = _last
-        names = [name for name, _ in model.parameters[: len(parameters)]] == [name for name, _ in parameters]
+        last, others, before = _last
+        names = [name for name, _ in last.parameters[: len(parameters)]] == [name for name, _ in parameters]
         alike = names and len(numbers) == len(before) and all(map(np.array_equal, numbers, before))
         splice = Splice.between(others, facts)
         if alike and not splice.gone and not splice.came:
-            return model
-        columns = _columns(facts, model.parts.facts, splice)
+            return last
+        columns = _columns(facts, last.parts.facts, splice)
+        known = _names(last, columns, splice) if order is None else known
     else:
         columns = PartFacts(*zip(*facts, strict=True)) if facts else NO_FACTS
     model = ComposedModel(columns, order, gravity, parameters)
+    vars(model).update(known)
     _last = model, facts, numbers
     return model
 
@@ -52,6 +55,15 @@ def _columns(facts: Sequence[PartFacts], before: PartFacts, splice: Splice) -> P
     first, end = splice.first, splice.end
     fresh = [*zip(*facts[first : first + splice.came], strict=True)] or NO_FACTS
     return PartFacts(*[own[:first] + new + own[end:] for own, new in zip(before, fresh, strict=True)])
+
+
+def _names(last: ComposedModel, columns: PartFacts, splice: Splice) -> dict[str, tuple[str, ...]]:
+    """The names of bodies, one a part, where somebody asked for them, one a part too, of the last model."""
+    names: tuple[str, ...] | None = vars(last).get("body_names")
+    if names is None or len(names) != len(last.parts):
+        return {}
+    fresh = chain.from_iterable(columns.body_names[splice.first : splice.first + splice.came])
+    return {"body_names": (*names[: splice.first], *fresh, *names[splice.end :])}
 
 
 class ComposedModel(Model):

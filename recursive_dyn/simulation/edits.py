@@ -130,7 +130,10 @@ def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
 def moved(values: np.ndarray, to: np.ndarray, result: np.ndarray) -> np.ndarray:
     """``result`` with the values whose number now is known."""
     known = to >= 0
-    result[to[known]] = values[known]
+    if known.all():
+        result[to] = values
+    else:
+        result[to[known]] = values[known]
     return result
 
 

@@ -70,16 +70,21 @@ def pressed_trees(
     asked: np.ndarray,
 ) -> PressedTrees:
     """Of these groups of a model's coordinates, of which those in ``sprung`` have springs or dampers."""
-    springs = np.isin(groups, sprung).astype(np.int64)
-    places = _places(model, layout, groups)
     slots = [layout.group_slots[layout.group_first[k] : layout.group_first[k + 1]] for k in groups.tolist()]
-    none = np.zeros(0, dtype=np.int64)
+    of_slots = _together(slots)
+    of_places = _together(_places(model, layout, groups)) if slots else of_slots
+    springs = np.isin(groups, sprung).astype(np.int64) if slots else of_slots[1]
     return PressedTrees(
-        np.array([0, *map(len, slots)]).cumsum(), np.concatenate([none, *slots]),
-        np.array([0, *map(len, places)]).cumsum(), np.concatenate([none, *places]),
-        np.array([layout.groups - len(groups)]), springs, asked,
-        _LASTS, np.zeros(model.nv), np.zeros(model.nq), np.zeros(model.nv),
+        *of_slots, *of_places, np.array([layout.groups - len(groups)]), springs, asked,
+        _LASTS, np.zeros(model.nv), np.empty(model.nq), np.empty(model.nv),
     )  # fmt: skip
+
+
+def _together(each: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Where each begins, and the end (n + 1,); all one after the other."""
+    if not each:
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return np.array([0, *map(len, each)]).cumsum(), np.concatenate(each)
 
 
 def _places(model: Model, layout: Layout, groups: np.ndarray) -> list[np.ndarray]:

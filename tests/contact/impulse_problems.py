@@ -96,7 +96,7 @@ def problem(
     )  # fmt: skip
     return ImpulseProblem(
         layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0), pushes,
-        np.full(d.nv, options.position_share), bodies, no_lone_bodies(len(d.bodies)), buffer.table,
+        bodies, no_lone_bodies(len(d.bodies)), buffer.table,
         free_inertias(found.free), given,
         earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),

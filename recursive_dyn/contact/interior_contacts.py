@@ -49,6 +49,7 @@ def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
     share = foreseen * mu / slip if slip > 0.0 else 0.0
     s1, s2 = share * u[1], share * u[2]
+    at.slope[e, 0], at.slope[e, 1] = s1, s2
     for i in range(3):
         row = 1.0 if i == 0 else mu
         X[6 * i] = row * M[3 * i]
@@ -86,12 +87,10 @@ def times(M: Floats, x0: float, x1: float, x2: float) -> Three:
 
 
 @compiled
-def change_contact(it: Island, these: Trial, at: Interior, e: int, change: Three, foreseen: float) -> None:
-    """ds and dz for a change of velocities; foreseen as in ``answer``."""
-    u, mu, (d0, d1, d2) = these.u[e], it.frictions[it.contacts[e], 1], change
-    slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
-    shift = foreseen * mu * (u[1] * d1 + u[2] * d2) / slip if slip > 0.0 else 0.0
-    at.ds[e, 0] = d0 + shift + at.miss[e, 0]
+def change_contact(it: Island, at: Interior, e: int, change: Three) -> None:
+    """ds and dz for a change of velocities."""
+    mu, (d0, d1, d2) = it.frictions[it.contacts[e], 1], change
+    at.ds[e, 0] = d0 + at.slope[e, 0] * d1 + at.slope[e, 1] * d2 + at.miss[e, 0]
     at.ds[e, 1], at.ds[e, 2] = mu * d1 + at.miss[e, 1], mu * d2 + at.miss[e, 2]
     at.dz[e, 0], at.dz[e, 1], at.dz[e, 2] = times(
         at.M[e], at.aim[e, 0] - at.ds[e, 0], at.aim[e, 1] - at.ds[e, 1], at.aim[e, 2] - at.ds[e, 2]

@@ -108,11 +108,11 @@ def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Blo
     if not factor(system):
         return -1.0
     nu = _gap(it, these, at, 0.0)
-    _direction(it, these, at, system, 0.0, 0.0, foreseen)
+    _direction(it, these, at, system, 0.0, 0.0)
     way = _room(it, these, at)
     left = _gap(it, these, at, way) / nu
     # the second order counts as far as that step could be gone
-    _direction(it, these, at, system, min(max(left * left * left, CENTRE), 1.0) * nu, way * way, foreseen)
+    _direction(it, these, at, system, min(max(left * left * left, CENTRE), 1.0) * nu, way * way)
     length = min(1.0, max(BOUNDARY, 1.0 - left) * _room(it, these, at))
     for e in range(len(it.contacts)):
         at.s[e, 0], at.s[e, 1], at.s[e, 2] = gone(at, e, length)
@@ -127,9 +127,7 @@ def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Blo
 
 
 @compiled
-def _direction(
-    it: Island, these: Trial, at: Interior, system: BlockEquations, nu: float, second: float, foreseen: float
-) -> None:
+def _direction(it: Island, these: Trial, at: Interior, system: BlockEquations, nu: float, second: float) -> None:
     """Changes of everything that lead to products nu; ``second`` as in ``aim_contact``."""
     step, n, heights = still(system), len(it.contacts), it.rows.height
     for e in range(len(it.contacts)):
@@ -147,7 +145,7 @@ def _direction(
     solve(system, step)
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
-            change_contact(it, these, at, e, along_three(system, e, heights[it.contacts[e]], step), foreseen)
+            change_contact(it, at, e, along_three(system, e, heights[it.contacts[e]], step))
     for e in range(len(it.scalars)):
         if these.x[e] > 0.0:
             change_row(it, these, at, e, along(system, n + e, 1, 0, step))

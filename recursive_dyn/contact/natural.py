@@ -174,7 +174,7 @@ def missed(it: Island, these: Trial) -> float:
     most = 0.0
     for e in range(len(it.contacts)):
         c = it.contacts[e]
-        for i in range(6):
+        for i in range(6 if it.rows.kind[c] > 0 else SPIN):
             scale = these.scale[e, 0] if i < SPIN else these.scale[e, 1] if i == SPIN else these.scale[e, 2]
             most = max(most, scale * abs(these.p[e, i] - it.P[c, i]))
     for e in range(len(it.scalars)):

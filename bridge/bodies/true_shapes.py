@@ -153,8 +153,9 @@ class TrueShapesTable:
         leaders[:] = NOBODY
         sort, leader, many, each = heads.T
         ends = each.cumsum()
+        one_by_one = len(ids) == len(heads)  # each has one at least
         for table, values in ((sorts, sort), (leaders, leader), (firsts, ends - each), (lasts, ends)):
-            table[ids] = values.repeat(many)
+            table[ids] = values if one_by_one else values.repeat(many)
         bodies = numbers[leader].repeat(each)
         m, shells = len(bodies), (kinds == HULL) & (bodies == STATIC)
         placed = InWorld(np.empty((m, 3)), np.empty((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))

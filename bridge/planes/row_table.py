@@ -75,13 +75,20 @@ class RowTable:
         if not self._stale:
             return
         rows = [*self._own.values()]
-        first, _, came = splice = Splice.between(self._joined, rows)
-        counts, arrays = self._join(rows[first : first + came])
-        starts = self._counts[:first].sum(axis=0)
-        ends = starts + self._counts[first : splice.end].sum(axis=0)
-        every = zip(self._arrays, starts.tolist(), arrays, ends.tolist(), strict=True)
-        self._arrays = [np.concatenate((own[:start], new, own[end:])) for own, start, new, end in every]
-        self._counts = np.concatenate((self._counts[:first], counts, self._counts[splice.end :]))
+        first, gone, came = splice = Splice.between(self._joined, rows)
+        before, behind, ends = self._counts[:first], self._counts[splice.end :], np.array([*map(len, self._arrays)])
+        if len(behind):
+            ends -= behind.sum(axis=0)
+        starts = ends - self._counts[first : splice.end].sum(axis=0) if gone else ends
+        every = zip(self._arrays, starts.tolist(), ends.tolist(), strict=True)
+        parts = [[own[:start], own[end:]] for own, start, end in every]
+        if came:
+            counts, arrays = self._join(rows[first : first + came])
+            for part, new in zip(parts, arrays, strict=True):
+                part.insert(1, new)
+            before = np.concatenate((before, counts))
+        self._arrays = [*map(np.concatenate, parts)]
+        self._counts = np.concatenate((before, behind))
         self._joined, self._stale = rows, False
 
     def _join(self, every: Sequence[Packed]) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -17,8 +17,11 @@ class Splice(NamedTuple):
 
     @classmethod
     def between(cls, before: Sequence[Any], after: Sequence[Any]) -> Splice:
-        """What happened to the one, so that it is the other; the same is what is the same object."""
+        """What happened to the one, so that it is the other; the same is what is the same object, or equal where others
+        only came, or went, at the end."""
         short = min(len(before), len(after))
+        if before[:short] == after[:short]:
+            return cls(short, len(before) - short, len(after) - short)
         first = _alike(before, after, short)
         last = _alike(
             before[: first - 1 if first else None : -1], after[: first - 1 if first else None : -1], short - first

@@ -164,16 +164,16 @@ class BulletSurroundings:
         What it finds depends on what it found before, point by point. So they are taken away from everything, and come
         back. Bullet's own bodies stay, and what it remembers of these among themselves.
         """
-        if not pybullet.isConnected(self._client):  # who is gone remembers nothing
-            return
+        if not pybullet.isConnected(self._client):
+            return  # who is gone remembers nothing
         present, extents = simulation.present, self._scene.bodies.reach[:, 2]
         away = np.tile(np.eye(4), (len(extents), 1, 1))
-        away[:, 0, 3] = (2.0 * extents.max(initial=0.0) + 1.0) * np.arange(len(extents))
-        away[:, 2, 3] = _AWAY
+        away[:, 0, 3], away[:, 2, 3] = (2.0 * extents.max(initial=0.0) + 1.0) * np.arange(len(extents)), _AWAY
         with self._connection.guard(), self._connection.paused():
-            for poses in (away, present.poses):
+            for poses in (away, present.poses):  # its boxes, too, are those of the last detection
                 self.place(poses, present.twists, bare=False)
-                pybullet.performCollisionDetection(self._client)  # its boxes, too, are those of the last detection
+                pybullet.performCollisionDetection(self._client)
+                self._placed.rouse(self._client)
             self._placed.forget_seen()
             self._population.known.gathering[:] = False
 

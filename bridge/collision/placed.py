@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bridge.bodies.bullet_groups import OTHERS
+from bridge.bodies.bullet_groups import OTHERS, regroup
 from bridge.bodies.mirrored_bodies import MirroredBodies
 from bridge.collision.placing import Placement, Placing, placing_of
 
@@ -58,6 +58,14 @@ class Placed:
             away = (placing.ids[:, None] == np.array([*gone])).any(axis=1)
             placing.poses[away] = placing.seen[away] = np.nan
             placing.dormant[away] = 0
+
+    def rouse(self, client: int) -> None:
+        """Have Bullet meet pairs in the order as if none had ever slept; who sleeps will be noted anew."""
+        it = self._solid
+        if it.regrouped[0]:
+            for body, mask in zip(it.ids.tolist(), it.masks.tolist(), strict=True):
+                regroup(body, int(it.group[0]), mask, client)
+            it.dormant[:] = it.regrouped[:] = 0
 
     def forget_seen(self) -> None:
         """Bullet must look twice next time."""

@@ -26,7 +26,8 @@ class Placing(NamedTuple):
     dormant (n,): 1 for those that meet nothing that stands still. seen (n, 4, 4): where they were when Bullet last
     looked twice; reach (n,), m: how far a turn of 1 rad moves their
     surfaces; forgiven (1,), m: how far they may move until Bullet forgets points of contact that still are there.
-    group (1,), masks (n,): Bullet's collision group and masks of those that are not dormant.
+    group (1,), masks (n,): Bullet's collision group and masks of those that are not dormant; regrouped (1,): 1 if any
+    came or changed its group since all were put into theirs in their order, on which Bullet's order of pairs depends.
     """
 
     ids: Integers
@@ -42,6 +43,7 @@ class Placing(NamedTuple):
     forgiven: Floats
     group: Integers
     masks: Integers
+    regrouped: Integers
 
 
 def placing_of(ids: Many, bodies: Many, reach: Many, group: int, masks: Many) -> Placing:
@@ -51,6 +53,7 @@ def placing_of(ids: Many, bodies: Many, reach: Many, group: int, masks: Many) ->
         np.array(ids, dtype=np.int64), np.array(bodies, dtype=np.int64), unknown, np.zeros((n, 4)), np.zeros((n, 6)),
         np.zeros(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(n, dtype=np.int64), unknown.copy(),
         np.array(reach, dtype=float), np.zeros(1), np.array([group]), np.array(masks, dtype=np.int64),
+        np.ones(1, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -98,6 +101,8 @@ def note_dormant(placing: Placing, asleep: Integers, gathering: Flags) -> bool:
             if now == 0:
                 placing.seen[k, 0, 3] = np.nan
     placing.waiting[0] = count
+    if count > 0:
+        placing.regrouped[0] = 1
     return awake
 
 

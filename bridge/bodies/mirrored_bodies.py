@@ -59,6 +59,7 @@ class MirroredBodies:
         self._standing: list[int] = []  # scenery, in its order
         self._planes: list[int] = []  # of it, what stands for planes
         self.masks: dict[str, int] = {}
+        self.woken = 0  # how often one was taken anew that may have slept
         self._drawn: list[int] = []
         self._shapes: dict[Hashable, int] = {}  # Bullet's collision shapes by what they are
         self.arrange(())
@@ -147,7 +148,7 @@ class MirroredBodies:
     def meet_planes(self, name: str) -> None:
         """Let Bullet report contacts of a body with what stands for planes, as it does of no other."""
         self.masks[name] = ALL
-        self._regroup(name)
+        self.regroup(name)
 
     def _let_meet(self, a: str, b: str, meet: bool) -> None:
         for one, other in product(self._ids(a), self._ids(b)):
@@ -155,12 +156,14 @@ class MirroredBodies:
                 pybullet.setCollisionFilterPair(one, other, -1, -1, meet, physicsClientId=self._client)
         for name in self.masks.keys() & {a, b} if WORLD in (a, b) else ():
             self.masks[name] = ALL if meet else OTHERS
-            self._regroup(name)
+            self.regroup(name)
 
-    def _regroup(self, name: str) -> None:
+    def regroup(self, name: str) -> None:
+        """Let Bullet take a body anew, in its group and with its mask, as one that does not sleep."""
         for body in self.of[name]:
-            regroup(body, self.group, self.masks[name], self._client)
+            regroup(body, self.group, self.masks.get(name, OTHERS), self._client)
         self.version += 1
+        self.woken += 1
 
     def _ids(self, name: str) -> tuple[int, ...]:
         if name in self.of:

@@ -22,7 +22,7 @@ class Placed:
 
     def __init__(self, bodies: MirroredBodies) -> None:
         self._bodies, self._version = bodies, -1
-        self._shared = True
+        self._shared, self._woken = True, 0
         self._solid = self._bare = placing_of((), (), (), bodies.group, ())
         self._known: list[tuple[Placement, Placement]] = []  # those asked for last
 
@@ -37,7 +37,7 @@ class Placed:
             self._solid = self._placing(None if bare is None else ~bare, self._solid)
             if bare is not None or len(self._bare.ids):
                 self._bare = self._placing(np.zeros(len(bodies.ids), dtype=bool) if bare is None else bare, self._bare)
-            self._version, self._known = bodies.version, []
+            self._version, self._known, self._woken = bodies.version, [], bodies.woken
             self.share(self._shared)
         for known in self._known:
             if poses is known[0].poses and twists is known[0].twists:
@@ -93,6 +93,6 @@ class Placed:
             rows = table[ids]
             stayed, rows = (rows >= 0).nonzero()[0], rows[rows >= 0]
         for now, then in zip(placing, before, strict=True):
-            if now.ndim > 1 or now is placing.dormant:
+            if now.ndim > 1 or (now is placing.dormant and bodies.woken == self._woken):
                 now[stayed] = then[rows]
         return placing

@@ -93,6 +93,8 @@ class Placed:
             rows = table[ids]
             stayed, rows = (rows >= 0).nonzero()[0], rows[rows >= 0]
         for now, then in zip(placing, before, strict=True):
-            if now.ndim > 1 or (now is placing.dormant and bodies.woken == self._woken):
+            if now.ndim > 1:
                 now[stayed] = then[rows]
+        asleep = before.dormant[rows]
+        placing.dormant[stayed] = asleep if bodies.woken == self._woken else -asleep
         return placing

@@ -23,8 +23,8 @@ class Placing(NamedTuple):
 
     ids, bodies (n,): Bullet's id, the scene's number; poses (n, 4, 4), quaternions (n, 4), twists (n, 6): where they
     were put last, NaN where that is not known; due (n,): rows that must be put elsewhere, waiting (1,) of them.
-    dormant (n,): 1 for those that meet nothing that stands still. seen (n, 4, 4): where they were when Bullet last
-    looked twice; reach (n,), m: how far a turn of 1 rad moves their
+    dormant (n,): 1 for those that meet nothing that stands still, -1 where that is to be said anew. seen (n, 4, 4):
+    where they were when Bullet last looked twice; reach (n,), m: how far a turn of 1 rad moves their
     surfaces; forgiven (1,), m: how far they may move until Bullet forgets points of contact that still are there.
     group (1,), masks (n,): Bullet's collision group and masks of those that are not dormant; regrouped (1,): 1 if any
     came or changed its group since all were put into theirs in their order, on which Bullet's order of pairs depends.

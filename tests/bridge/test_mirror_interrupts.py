@@ -89,7 +89,7 @@ for _ in range(int(sys.argv[2])):
     assert bits(mirror, balls) == whole[steps], f"after {steps} steps something is torn"
     stopped.add(steps)
 assert kinds == {"KeyboardInterrupt"}, kinds
-assert len(stopped) > 10, stopped
+assert len(stopped) > 5, stopped  # of 30, by chance: 10 have been seen where the machine slept meanwhile
 print("late", sorted(late)[len(late) // 2], max(late))
 """
 )

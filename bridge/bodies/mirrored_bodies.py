@@ -148,7 +148,7 @@ class MirroredBodies:
     def meet_planes(self, name: str) -> None:
         """Let Bullet report contacts of a body with what stands for planes, as it does of no other."""
         self.masks[name] = ALL
-        self.regroup(name)
+        self._regroup(name)
 
     def _let_meet(self, a: str, b: str, meet: bool) -> None:
         for one, other in product(self._ids(a), self._ids(b)):
@@ -156,12 +156,12 @@ class MirroredBodies:
                 pybullet.setCollisionFilterPair(one, other, -1, -1, meet, physicsClientId=self._client)
         for name in self.masks.keys() & {a, b} if WORLD in (a, b) else ():
             self.masks[name] = ALL if meet else OTHERS
-            self.regroup(name)
+            self._regroup(name)
 
-    def regroup(self, name: str) -> None:
+    def _regroup(self, name: str) -> None:
         """Let Bullet take a body anew, in its group and with its mask, as one that does not sleep."""
         for body in self.of[name]:
-            regroup(body, self.group, self.masks.get(name, OTHERS), self._client)
+            regroup(body, self.group, self.masks[name], self._client)
         self.version += 1
         self.woken += 1
 

@@ -187,12 +187,9 @@ class MirroredScene:
 
     def _keep_apart(self, dynamics: moving.Bodies, new: set[str], anew: bool) -> None:
         """Part who must not touch of new bodies, and of all if there is new scenery; others are parted already."""
-        beside = new - self.planes.on.keys() if len(self.planes) and not anew else ()
-        for name in self._made if anew or beside else ():
-            if len(self.planes) and name not in self.planes.on and (anew or name in beside):
+        for name in (self._made if anew else new) if len(self.planes) else ():
+            if name not in self.planes.on:
                 self.bodies.meet_planes(name)
-            elif anew:  # to Bullet, which orders pairs by that, what moves is newer than scenery, as what wakes is
-                self.bodies.regroup(name)
         stayed = [pair for pair in self._neighbours if new.isdisjoint(pair) and self._made.keys() >= {*pair}]
         found = [ordered(*pair) for pair in neighbours(self._scene, dynamics, new)]
         self._neighbours = dict.fromkeys([*stayed, *found])

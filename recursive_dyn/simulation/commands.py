@@ -26,7 +26,7 @@ def commanded(dynamics: Dynamics, control: Control, state: State, timestep: floa
     A held control that has a method ``held_for`` is told first for how long, s, its forces will stay what they are.
     """
     of = getattr(control, "dynamics", dynamics)
-    if of is not dynamics and isinstance(of, Dynamics) and _names(of) != _names(dynamics):
+    if isinstance(of, Dynamics) and of.model is not dynamics.model and _names(of) != _names(dynamics):
         raise StateError(
             f"the scene has other coordinates or constraints than when this {type(control).__name__} was made: make it"
             " anew, for simulation.dynamics"

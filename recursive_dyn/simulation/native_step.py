@@ -79,18 +79,18 @@ def _flown(s: StepArrays) -> int:
     count = pressed_before(it, before)
     if only_pressed(it, count):
         code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
-        move_tally(s.other, s.flight)
     elif count > 0:
         it.q[:] = s.q
         it.v[:] = s.v
         code = flown(s.other, it.q, it.v, s.tau, s.parameters, s.settings[0])
-        move_tally(s.other, s.flight)
         if code == DONE:
             code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
         if code == DONE:
             put_in(it, before, s.q, s.v)
     else:
         code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    if count > 0:
+        move_tally(s.other, s.flight)
     return code
 
 

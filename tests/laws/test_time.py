@@ -9,10 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy as sp
+from timed_scenes import pose, shaking_table
 from trees import assert_close
 
 import recursive_dyn as rd
-from scene import Body, Scene, joints, shapes
+from scene import Body, Scene, joints
 
 RULES = {
     "semi_implicit_euler": 1,
@@ -22,12 +23,6 @@ RULES = {
     "variational_midpoint": 2,
 }
 METHODS = ("recursive", "lagrangian")
-
-
-def pose(x=0, y=0, z=0, turn=0):
-    """A transform of expressions: a turn about z, and a place."""
-    c, s = sp.cos(turn), sp.sin(turn)
-    return sp.Matrix([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]])
 
 
 def body(name, k=0):
@@ -197,13 +192,9 @@ def test_a_driven_belt_is_where_time_wants_it():
 @pytest.mark.parametrize("ratio", [0.98, 1.02, 1.6])
 def test_a_shaking_table_carries_boxes_up_to_mu_g(ratio):
     """a = mu g is the threshold; beyond it a box gains mu g t."""
-    mu, t_end, scene = 0.5, 0.25, Scene()
+    mu, t_end = 0.5, 0.25
     a = ratio * mu * 9.81
-    rough = rd.Material(friction=mu)
-    top = [shapes.Box((4, 1, 0.2), material=rough)]
-    scene.world.attach(Body("table", top, mass=1.0), joints.Joint(pose(a * scene.time**2 / 2), ()))
-    cube = Body("box", [shapes.Box((0.2, 0.2, 0.2), material=rough)], density=500)
-    scene.world.attach(cube, joints.free(), at=rd.pose((0, 0, 0.2)))
+    scene = shaking_table(a, mu)
     from bridge import Plugin
 
     plugin = Plugin(scene, timestep=1 / 240)

@@ -3,23 +3,13 @@
 import numpy as np
 import pytest
 import sympy as sp
+from formulations import EACH, WAYS, rod, runs_beside
 from test_joint_step import compared
 from test_timed_joints import pose
 from trees import assert_close
 
 import recursive_dyn as rd
-from scene import Body, Scene, joints
-
-WAYS = [
-    ("velocity_constraints", "semi_implicit_euler"),
-    ("penalty", "implicit_euler"),
-    ("penalty", "semi_implicit_euler"),
-]
-EACH = pytest.mark.parametrize("method, integrator", WAYS)
-
-
-def rod(name: str, k: int = 0) -> Body:
-    return Body(name, mass=1.0 + 0.3 * k, center_of_mass=(0.25, 0, 0), inertia=np.diag([0.01, 0.03, 0.03]))
+from scene import Scene, joints
 
 
 def machine(timed: bool = True) -> Scene:
@@ -63,13 +53,8 @@ def test_bodies_of_driven_joints_accelerate_as_in_joint_coordinates() -> None:
 def test_bodies_of_driven_joints_move_as_in_joint_coordinates(method: str, integrator: str) -> None:
     """To the first order of the timestep; their coordinates are those that the scene has."""
     scene = machine()
-    exact, off = rd.Simulation(scene.compile(), 1 / 1000, "rk4"), []
-    exact.step(100)
-    d = scene.compile(method)
-    for rate in (1000, 2000):
-        sim = rd.Simulation(d, 1 / rate, integrator)
-        sim.step(rate // 10)
-        off.append(np.abs(d.poses(sim.q) - exact.dynamics.poses(exact.q)).max())
+    exact, sims, off = runs_beside(scene, method, integrator)
+    for sim in sims:
         assert sim.joint_coordinates.shape == exact.q.shape
     assert off[1] < 0.7 * off[0] < 0.02
 

@@ -1,18 +1,11 @@
 """Force elements of joints' coordinates between free bodies: the same forces, energies and motion as in these."""
 
 import numpy as np
-import pytest
+from formulations import EACH, runs_beside
 from trees import assert_close
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
-
-WAYS = [
-    ("velocity_constraints", "semi_implicit_euler"),
-    ("penalty", "implicit_euler"),
-    ("penalty", "semi_implicit_euler"),
-]
-EACH = pytest.mark.parametrize("method, integrator", WAYS)
 
 
 def elastic() -> Scene:
@@ -48,14 +41,7 @@ def test_forces_of_joint_coordinates_are_those_that_these_have() -> None:
 @EACH
 def test_bodies_move_under_them_as_in_joint_coordinates(method: str, integrator: str) -> None:
     """The same to the first order of the timestep."""
-    scene = elastic()
-    exact, off = rd.Simulation(scene.compile(), 1 / 1000, "rk4"), []
-    exact.step(100)
-    d = scene.compile(method)
-    for rate in (500, 1000):
-        sim = rd.Simulation(d, 1 / rate, integrator)
-        sim.step(rate // 10)
-        off.append(np.abs(d.poses(sim.q) - exact.dynamics.poses(exact.q)).max())
+    _, _, off = runs_beside(elastic(), method, integrator, (500, 1000))
     assert off[1] < 0.7 * off[0] and off[1] < 0.01
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from constraint_cases import bound
+from formulations import runs_beside
 from test_joint_step import compared
 from trees import assert_close
 
@@ -104,18 +105,10 @@ def test_rows_on_many_bodies_are_those_of_joint_coordinates():
 def test_bodies_bound_by_rows_on_many_move_as_in_joint_coordinates(method, integrator):
     """To the first order of the timestep; snapshots and definitions of steps are those of any row."""
     scene = geared()
-    start, off, missed = begun(scene), [], []
-    exact = rd.Simulation(scene.compile(), 1 / 1000, "rk4")
-    exact.q, exact.v = start
-    exact.step(100)
-    d = scene.compile(method)
-    for rate in (1000, 2000):
-        sim = rd.Simulation(d, 1 / rate, integrator)
-        sim.q, sim.v = d.from_reduced(*start)
-        sim.step(rate // 10)
-        off.append(np.abs(d.poses(sim.q) - exact.dynamics.poses(exact.q)).max())
-        assert np.abs(d.constraint_errors(sim.q)[0]).max() < (0.02 if integrator == "semi_implicit_euler" else 1e-3)
-        missed.append(np.abs(sim.multipliers - exact.multipliers).max())
+    exact, sims, off = runs_beside(scene, method, integrator, start=begun(scene))
+    most = 0.02 if integrator == "semi_implicit_euler" else 1e-3
+    assert all(np.abs(sim.dynamics.constraint_errors(sim.q)[0]).max() < most for sim in sims)
+    missed = [np.abs(sim.multipliers - exact.multipliers).max() for sim in sims]
     assert off[1] < 0.7 * off[0] < 0.02
     assert missed[1] < 0.7 * missed[0] or integrator == "semi_implicit_euler"  # explicit springs ring
     assert missed[1] < 0.2 * np.abs(exact.multipliers).max() and len(exact.multipliers) == 3

@@ -3,21 +3,11 @@
 import numpy as np
 import pytest
 import sympy as sp
+from formulations import EACH, WAYS, rod
 from trees import assert_close
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
-
-WAYS = [
-    ("velocity_constraints", "semi_implicit_euler"),
-    ("penalty", "implicit_euler"),
-    ("penalty", "semi_implicit_euler"),
-]
-EACH = pytest.mark.parametrize("method, integrator", WAYS)
-
-
-def rod(name: str) -> Body:
-    return Body(name, mass=1.0, center_of_mass=(0.25, 0, 0), inertia=np.diag([0.01, 0.03, 0.03]))
 
 
 def arm(count: int = 3) -> Scene:

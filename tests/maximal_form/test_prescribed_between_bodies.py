@@ -5,17 +5,12 @@ import copy
 import numpy as np
 import pytest
 import sympy as sp
+from formulations import EACH
 from trees import assert_close
 
 import recursive_dyn as rd
 from scene import Body, Scene, joints
 
-WAYS = [
-    ("velocity_constraints", "semi_implicit_euler"),
-    ("penalty", "implicit_euler"),
-    ("penalty", "semi_implicit_euler"),
-]
-EACH = pytest.mark.parametrize("method, integrator", WAYS)
 W, TIME = 3.0, Scene().time
 
 

@@ -3,21 +3,11 @@
 import numpy as np
 import pytest
 import sympy as sp
+from formulations import EACH, rod, runs_beside
 from trees import assert_close
 
 import recursive_dyn as rd
-from scene import Body, Scene, joints
-
-WAYS = [
-    ("velocity_constraints", "semi_implicit_euler"),
-    ("penalty", "implicit_euler"),
-    ("penalty", "semi_implicit_euler"),
-]
-EACH = pytest.mark.parametrize("method, integrator", WAYS)
-
-
-def rod(name: str) -> Body:
-    return Body(name, mass=1.0, center_of_mass=(0.25, 0, 0), inertia=np.diag([0.01, 0.03, 0.03]))
+from scene import Scene, joints
 
 
 def pushed() -> Scene:
@@ -68,16 +58,8 @@ def test_bodies_accelerate_as_in_joint_coordinates_at_any_time() -> None:
 def test_bodies_move_in_time_as_in_joint_coordinates(method: str, integrator: str) -> None:
     """The same to the first order of the timestep, from a time that is not 0."""
     scene = pushed()
-    exact, off = rd.Simulation(scene.compile(), 1 / 1000, "rk4"), []
-    start = begun(exact.dynamics)
-    exact.q, exact.v = start
-    exact.step(100)
-    d = scene.compile(method)
-    for rate in (1000, 2000):
-        sim = rd.Simulation(d, 1 / rate, integrator)
-        sim.q, sim.v = d.from_reduced(*start)
-        sim.step(rate // 10)
-        off.append(np.abs(d.poses(sim.q) - exact.dynamics.poses(exact.q)).max())
+    _, sims, off = runs_beside(scene, method, integrator, start=begun(scene.compile()))
+    for sim in sims:
         assert sim.q[-1] == sim.time == pytest.approx(0.1) and sim.v[-1] == 1.0
-        assert np.abs(d.constraint_errors(sim.q)[0]).max() < 1e-2
+        assert np.abs(sim.dynamics.constraint_errors(sim.q)[0]).max() < 1e-2
     assert off[1] < 0.7 * off[0] and off[1] < 0.01

@@ -3,26 +3,16 @@
 import numpy as np
 import pytest
 import sympy as sp
+from formulations import EACH, WAYS, runs_beside
 from test_joint_step import compared
+from timed_scenes import pose, shaking_table
 from trees import assert_close
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
-from scene import Body, Scene, joints, shapes
+from scene import Body, Scene, joints
 
-WAYS = [
-    ("velocity_constraints", "semi_implicit_euler"),
-    ("penalty", "implicit_euler"),
-    ("penalty", "semi_implicit_euler"),
-]
-EACH = pytest.mark.parametrize("method, integrator", WAYS)
 ANGLE = sp.Symbol("angle", real=True)
-
-
-def pose(x=0, y=0, z=0, turn=0) -> sp.Matrix:
-    """A transform of expressions: a turn about z, and a place."""
-    c, s = sp.cos(turn), sp.sin(turn)
-    return sp.Matrix([[c, -s, 0, x], [s, c, 0, y], [0, 0, 1, z], [0, 0, 0, 1]])
 
 
 def body(name: str, k: int = 0) -> Body:
@@ -75,16 +65,9 @@ def test_bodies_of_joints_that_time_moves_accelerate_as_in_joint_coordinates() -
 @EACH
 def test_bodies_of_joints_that_time_moves_move_as_in_joint_coordinates(method: str, integrator: str) -> None:
     """To the first order of the timestep; and what time's motion takes, from a start in which bodies move along."""
-    scene = machine()
-    exact, off, missed = rd.Simulation(scene.compile(), 1 / 1000, "rk4"), [], []
-    exact.step(100)
+    exact, sims, off = runs_beside(machine(), method, integrator)
     power = exact.prescribed["time"].force
-    d = scene.compile(method)
-    for rate in (1000, 2000):
-        sim = rd.Simulation(d, 1 / rate, integrator)
-        sim.step(rate // 10)
-        off.append(np.abs(d.poses(sim.q) - exact.dynamics.poses(exact.q)).max())
-        missed.append(abs(sim.prescribed["time"].force - power))
+    missed = [abs(sim.prescribed["time"].force - power) for sim in sims]
     assert off[1] < 0.7 * off[0] < 0.01
     assert missed[1] < max(0.7 * missed[0], 0.01 * abs(power))
 
@@ -126,13 +109,9 @@ def test_friction_limits_and_motors_act_on_the_coordinate_beside_time() -> None:
 @pytest.mark.parametrize("ratio", [0.95, 1.6])
 def test_a_shaking_table_carries_boxes_up_to_mu_g(ratio: float) -> None:
     """a = mu g is the threshold; beyond it a box gains mu g t."""
-    mu, t_end, scene = 0.5, 0.25, Scene()
+    mu, t_end = 0.5, 0.25
     a = ratio * mu * 9.81
-    rough = rd.Material(friction=mu)
-    top = [shapes.Box((4, 1, 0.2), material=rough)]
-    scene.world.attach(Body("table", top, mass=1.0), joints.Joint(pose(a * scene.time**2 / 2), ()))
-    cube = Body("box", [shapes.Box((0.2, 0.2, 0.2), material=rough)], density=500)
-    scene.world.attach(cube, joints.free(), at=rd.pose((0, 0, 0.2)))
+    scene = shaking_table(a, mu)
     sim = rd.Simulation(scene.compile("velocity_constraints"), 1 / 240)
     scene.pair("table", scene.world, collide=False)
     with PyBulletMirror(scene, sim, gui=False) as shown:

@@ -77,7 +77,7 @@ class _Factors:
 
     def moving(self, slots: Iterable[int]) -> list[int]:
         """The links of all trees that these slots move, then the world."""
-        trees = set[int]().union(*(self.trees[slot] for slot in slots))
+        trees = set[int]().union(*(self.trees.get(slot, {WORLD}) for slot in slots))
         return [i for i, first in enumerate(self.first) if first in trees]
 
     def whitened(self, motions: np.ndarray) -> np.ndarray:

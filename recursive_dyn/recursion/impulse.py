@@ -115,7 +115,7 @@ def floating(model: Model) -> np.ndarray:
 
 def _resisted(model: Model, slot: int) -> bool:
     c = model.coordinates[slot]
-    return bool(c.damping or c.stiffness or c.armature)
+    return bool(c.damping or c.stiffness or c.torsion or c.armature)
 
 
 def floating_momenta(tree: Tree) -> list[Scalar]:

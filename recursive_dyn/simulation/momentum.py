@@ -1,7 +1,8 @@
 """Momentum of what floats freely, carried from step to step, so that no integrator loses any of it.
 
 A floating tree's momentum changes by gravity and contacts only. Reduced coordinates do not conserve it to rounding; the
-base's velocity is corrected to the momentum that is owed.
+base's velocity is corrected to the momentum that is owed. Where force elements act on it from outside, what a flight
+made of them stands.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
+from recursive_dyn.model.outer_forces import acted_on
 from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.present import FrameArrays
 
@@ -28,12 +30,14 @@ class FloatingTrees(NamedTuple):
     """The floating trees (k of them) of a model.
 
     bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
-    tree's first link's; slots (k, 6): of that link; gravity (3,), which steps write.
+    tree's first link's; slots (k, 6): of that link; acted (k,): 1 for those that force elements act on from outside;
+    gravity (3,), which steps write.
     """
 
     bodies: Integers
     bases: Integers
     slots: Annotated[np.ndarray, int, 6]
+    acted: Integers
     gravity: Floats
 
 
@@ -54,11 +58,13 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
     model = dynamics.model
     if model.held:  # joints may push any of its bodies
         none = np.zeros(0, dtype=np.int64)
-        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), np.zeros(3))
-    known = tree_arrays(model)
+        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), none, np.zeros(3))
+    firsts, known = impulse.floating(model), tree_arrays(model)
+    acted = np.zeros_like(firsts)
+    if model.forces:
+        acted[np.isin(firsts, list(acted_on(model, impulse.roots(model))))] = 1
     if known is not None:
-        return FloatingTrees(known.floating, known.bases, known.base_slots, np.zeros(3))
-    firsts = impulse.floating(model)
+        return FloatingTrees(known.floating, known.bases, known.base_slots, acted, np.zeros(3))
     trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
     for kind in blocks_of(model):
         own, roots = kind.model, impulse.roots(kind.model)
@@ -68,7 +74,7 @@ def floating_trees(dynamics: Dynamics) -> FloatingTrees:
             base = next(k for k in on if own.bodies[k].link == first)
             trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
             slots[number] = kind.slots[:, own.links[first].slots]
-    return FloatingTrees(trees, bases, slots, np.zeros(3))
+    return FloatingTrees(trees, bases, slots, acted, np.zeros(3))
 
 
 def no_momentum(dynamics: Dynamics) -> Momentum:
@@ -132,14 +138,14 @@ def settled(
             owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
     _push(trees, owed, contacts, count)
     for k in range(len(trees.bases)):
-        at, pushed = NUMBERS * k, False
+        at, pushed = NUMBERS * k, trees.acted[k] != 0
         for i in range(6):
             slot = trees.slots[k, i]
             pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
         if len(asleep) > 0 and asleep[k] != 0:
             owed.linear[k] = 0.0
             owed.spin[k] = 0.0
-        elif pushed:  # a force of the user's or a motor on the base: what the step made of it stands
+        elif pushed:  # a force of the user's, an element's or a motor on the base: what the step made of it stands
             owed.linear[k] = measured[at + LINEAR : at + SPIN]
             owed.spin[k] = measured[at + SPIN : at + INERTIA]
         else:

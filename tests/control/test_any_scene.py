@@ -71,3 +71,18 @@ def test_targets_out_of_reach_leave_what_is_nearest_and_tell_the_rest(name):
         near = d.integrate(found.q, 0.05 * rng.normal(size=d.nv), 1.0)
         other = control.inverse_kinematics(d, aims, near, iterations=1, starts=1)
         assert sum(e @ e for e in other.errors.values()) > total * (1 - 1e-6)
+
+
+def test_a_stable_pd_holds_what_forces_of_the_clock_shake():
+    """Time is a coordinate that moves nothing. J a + 10 v + 100 q = -sin 5 t, long after the start."""
+    scene = Scene(gravity=(0, 0, 0))
+    arm = scene.world.attach(
+        Body("arm", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=0.01 * np.eye(3)), joints.revolute("y")
+    )
+    scene.force(arm, force=(0, 0, sp.sin(5 * scene.time)), point=(1, 0, 0))
+    dynamics = scene.compile()
+    simulation = rd.Simulation(dynamics, 1 / 240)
+    simulation.control = control.StablePD(dynamics, dynamics.neutral(), timestep=1 / 240, kp=100.0, kd=10.0)
+    simulation.step(240)
+    response = np.exp(5j) / (100.0 - 25.0 * (0.01 + 0.25) + 50.0j)
+    assert abs(simulation.q[0]) == pytest.approx(abs(response.imag), rel=0.2)  # the rule is of first order: 0.16

@@ -28,6 +28,7 @@ _SHARE = 3.0  # of other rows, in lengths of the row that is left out for them
 _BESIDE = 3  # states, and ways from each
 _ZERO = 1e-10
 _SOFT = 1e-12  # of the rows' squares, so that those that depend on others take part
+_ROUNDING = 1e-12  # of a row's slope by velocities of bodies: what is left of it where the joints leave it none
 _FLAT = 1e-3  # share of a row's usual gradient that is none: Gauss-Newton stops some 1e-5 before a double zero
 
 
@@ -104,7 +105,10 @@ class _System:
         self.starts = self._starting_states()
         with np.errstate(invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of rows that are finite nowhere
+            self._still = np.zeros(len(self.holonomic), dtype=bool)
             self.sizes = np.nanmedian(np.linalg.norm(self.jacobian(np.array(self.starts)), axis=2), axis=0)
+            self._still = self.sizes <= _ROUNDING * np.array([c.slope for c in model.constraints])
+            self.sizes[self._still] = 0.0
 
     @property
     def usual(self) -> list[float]:
@@ -142,10 +146,11 @@ class _System:
         return run(self._rows, {"q": q, "parameters": self.parameters})["phi"]
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """C (..., m, nv), of what is prescribed zeros: no force moves that."""
+        """C (..., m, nv), zeros of what is prescribed, as no force moves that, and of rows that nothing moves."""
         flat = run(self._jacobian, {"q": q, "parameters": self.parameters})["C"]
         C = flat.reshape(*q.shape[:-1], len(self.holonomic), self.model.nv)
         C[..., sorted(self.model.prescribed)] = 0.0
+        C[..., self._still, :] = 0.0
         return C
 
     def gradients(self, states: Sequence[np.ndarray]) -> _Gradients:

@@ -78,6 +78,15 @@ class Constraint:
         self._refuse_curved(gradient)
         return Rows(phi, psi, gradient, directional_derivative([psi], self._rates([psi]))[0])
 
+    @property
+    def slope(self) -> float:
+        """The size of the gradient by velocities of bodies and rates at one random state, of each for itself; 1 where it
+        has none."""
+        slopes, rng = list(self.rows.gradient.values()), np.random.default_rng(5)
+        inputs = {n.args[0]: rng.uniform(0.3, 0.9) for n in ex.reachable(slopes) if n.op == "input"}
+        size = float(np.linalg.norm(np.array(ex.evaluate(slopes, inputs), dtype=float)))
+        return size if 0.0 < size < np.inf else 1.0
+
     def _rates(self, outputs: list[Scalar]) -> dict[Expression, Scalar]:
         """Rate of every input below the outputs at zero acceleration."""
         g = self.graph

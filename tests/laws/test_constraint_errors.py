@@ -70,6 +70,14 @@ SYSTEMS = {
     "impossible": ({"n": lambda a, b: a.position[1] - 1}, "'n' holds nowhere that the joints reach"),
     "impossible speed": ({"n": lambda a, b: a.velocity[1] - 1}, "'n' asks for a velocity that the joints do not allow"),
     "held by joints": ({"n": lambda a, b: a.position[1]}, "'n' is redundant: it holds by itself.*redundant='drop'"),
+    "length held by joints": (  # its gradient is rounding
+        {"n": lambda a, b: sp.sqrt((b.position - a.position).dot(b.position - a.position)) - 1},
+        "'n' is redundant: it holds by itself",
+    ),
+    "impossible length": (
+        {"n": lambda a, b: sp.sqrt((b.position - a.position).dot(b.position - a.position)) - 2},
+        "'n' holds nowhere that the joints reach",
+    ),
     "speed held by joints": ({"n": lambda a, b: a.velocity[1]}, "'n' is redundant: it holds by itself"),
     "twice": (
         {"one": lambda a, b: a.q[0] - b.q[0], "x": lambda a, b: a.q[0], "two": lambda a, b: sp.sin(a.q[0] - b.q[0])},
@@ -105,6 +113,12 @@ def test_redundant_and_contradictory_rows_are_named(what):
         scene.constrain(row(a, b), name=name)
     with pytest.raises(rd.ModelError, match=message):
         scene.compile()
+
+
+def test_a_rod_between_points_that_joints_hold_apart_is_left_out():
+    scene, a, b = two_links()
+    scene.distance(a, b, 1.0)
+    assert scene.compile().model.constraints == ()
 
 
 @pytest.mark.parametrize("what", [w for w in SYSTEMS if "against" in w or "impossible" in w])

@@ -1,4 +1,5 @@
-"""Why a step has no value: the joint whose own frame or motion subspace ends near the state, or the constraint."""
+"""Why a step has no value: the joint whose own frame or motion subspace ends near the state, the constraint, or the
+force element."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ import numpy as np
 
 from recursive_dyn.codegen.reference import run
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.graph import expression as ex
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.joint.drive import Drive
 from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.context import RECURSIVE
 
 
 def culprit(model: Model, q: np.ndarray, v: np.ndarray, h: float, parameters: np.ndarray) -> str | None:
@@ -47,6 +50,18 @@ def row_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float
         bad = np.flatnonzero(~np.isfinite(run(program, {"q": ahead, "parameters": parameters})["phi"]))
         if len(bad):
             return dynamics.constraints[int(bad[0])]
+    return None
+
+
+def element_without_value(dynamics: Dynamics, q: np.ndarray, v: np.ndarray, h: float) -> str | None:
+    """The first force element that is not finite at q (nq,), or where v (nv,) leads in h, or half of it."""
+    model, parameters = dynamics.model, dynamics.parameters.values_array
+    for element in () if model.held else model.forces:
+        forces = ModelFunctions(model.changed(forces=(element,)), RECURSIVE).build("passive_forces")
+        for share in (0.0, 0.5, 1.0):
+            ahead = dynamics.integrate(q, v, share * h)
+            if not np.isfinite(run(forces, {"q": ahead, "v": v, "parameters": parameters})["tau"]).all():
+                return element.name
     return None
 
 

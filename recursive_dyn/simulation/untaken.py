@@ -8,7 +8,7 @@ from recursive_dyn.codegen import drivers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.integrators import registry
-from recursive_dyn.simulation.diagnosis import culprit, row_without_value
+from recursive_dyn.simulation.diagnosis import culprit, element_without_value, row_without_value
 from recursive_dyn.simulation.plausible import liveliest
 
 _Array = np.ndarray
@@ -60,6 +60,12 @@ def _no_value(dynamics: Dynamics, q: _Array, v: _Array, h: float, output: _Array
         return (
             f"the constraint '{row}' has no value where it goes; keep it away from there, or remove the constraint"
             " before (scene.constraints.remove). The last good state is kept"
+        )
+    element = element_without_value(dynamics, q, v, h)
+    if element is not None:
+        return (
+            f"the force element '{element}' has no finite force where it goes; keep it away from there, by limits or a"
+            " smaller timestep, or remove it before (scene.forces.remove). The last good state is kept"
         )
     nq, nv = dynamics.nq, dynamics.nv
     bad_v = np.flatnonzero(~np.isfinite(output[nq : nq + nv]))

@@ -21,6 +21,7 @@ from recursive_dyn.contact.responses import expand, inverses, twists
 from recursive_dyn.contact.rows import contact_rows, links_of
 from recursive_dyn.contact.scalar_rows import scalar_rows
 from recursive_dyn.contact.spinning import give_back
+from recursive_dyn.contact.straying import without_straying
 from recursive_dyn.contact.targets import contact_targets, limit_targets
 from recursive_dyn.contact.tuning import PUSHING
 from recursive_dyn.contact.turning import bent, corrected, ended, judged
@@ -28,8 +29,9 @@ from recursive_dyn.contact.warm_start import matched, started, to_world_axes
 
 
 @compiled
-def solve(problem: ImpulseProblem) -> ImpulseFacts:
+def solve(given: ImpulseProblem) -> ImpulseFacts:
     """The impulses that meet the laws of all contacts and rows, and what they lead to."""
+    problem = without_straying(given)
     layout, factors, changes = problem.layout, problem.factors, problem.changes
     n, m, free = problem.contacts.size[0], len(problem.rows.offsets), len(problem.free.masses)
     root, V = np.full(layout.nv + 6 * free, 1.0), np.empty((len(layout.parent), 6))
@@ -45,11 +47,11 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     placed(problem, found, same)
     contact_targets(problem, rows, same, targets, wanted, began)
     limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
-    P, Q, y, given = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
-    pushed = given_pushes(problem, root, given)
-    pushed = corrected(problem, same, root, shares, given) or pushed
+    P, Q, y, pushes = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
+    pushed = given_pushes(problem, root, pushes)
+    pushed = corrected(problem, same, root, shares, pushes) or pushed
     if pushed:
-        moved_by(rows, lines, given)
+        moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
@@ -60,7 +62,7 @@ def solve(problem: ImpulseProblem) -> ImpulseFacts:
     sweeps, residual = solve_islands(whole, these, problem, wanted)
     if pushed:
         for k in range(layout.nv):
-            y[k] += given[k]
+            y[k] += pushes[k]
     expand(layout, factors, root, y, V, changes.v)
     _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)

@@ -134,7 +134,9 @@ def held_rows(
                 count += 1
     base += 2 * len(b.joints)
     for k in range(len(b.rubbing_joints)):
-        _put(it, out, count, b.rubbing_joints[k], b.rubbing_rows[k], 1.0, base + k, b.touched)
+        i, r = b.rubbing_joints[k], b.rubbing_rows[k]
+        _put(it, out, count, i, r, 1.0, base + k, b.touched)
+        out.offsets[count] = it.rates[i, r] - rate(it, it.twists, i, r)
         out.high[count] = h * b.friction[k]
         out.low[count] = -out.high[count]
         count += 1
@@ -148,7 +150,7 @@ def held_rows(
             if place >= 0:
                 push += drives.stiffness[k] * (drives.positions[k] - it.found[place] + it.offsets[place])
             _put(it, out, count, i, r, 1.0, base + slot, b.touched)
-            out.offsets[count] -= now + push / drives.hardness[k]
+            out.offsets[count] = -rate(it, it.twists, i, r) - push / drives.hardness[k]
             out.compliance[count] = 1.0 / drives.hardness[k]
             out.low[count], out.high[count] = -drives.most[k], drives.most[k]
             count += 1

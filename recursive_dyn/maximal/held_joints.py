@@ -80,8 +80,11 @@ def joined(joints: Joints, system: RowSystem, twists: Array, touched: Array) -> 
     )
 
 
-def bounded(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
-    """Limits within reach, and dry friction, of the joints' coordinates in a step of h."""
+def bounded(joints: Joints, system: RowSystem, twists: Array, h: float) -> HeldJoints:
+    """Limits within reach, and dry friction, of the joints' coordinates in a step of h.
+
+    Friction brakes rates as everyone measures them, whatever twists (nl, 6) rows begin with.
+    """
     model, rows, first = joints.reduced.model, system.rows, 6 * len(joints)
     own, rubs = limits.limited(model), limits.rubbing(model)
     joint, row = joints.row_of_slot
@@ -96,12 +99,16 @@ def bounded(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
                            high=zeros + np.inf))  # fmt: skip
     i, r, most = joint[rubs.slots], row[rubs.slots], h * rubs.friction
     numbers = first + 2 * count + np.arange(len(rubs.slots))
-    parts.append(_rows(joints, system, i, r, numbers, rows.offsets[i, r], low=-most, high=most))
+    offsets = rows.v[rubs.slots] - rows.rates(joints, twists)[i, r]
+    parts.append(_rows(joints, system, i, r, numbers, offsets, low=-most, high=most))
     return HeldJoints.together(parts)
 
 
-def driven(joints: Joints, system: RowSystem, drives: CoordinateDrives) -> HeldJoints:
-    """Springs and dampers to where coordinates should be, each at most as hard as it may, from where the flight led."""
+def driven(joints: Joints, system: RowSystem, twists: Array, drives: CoordinateDrives) -> HeldJoints:
+    """Springs and dampers to where coordinates should be, each at most as hard as it may, from where the flight led.
+
+    They measure rates as friction does.
+    """
     joint, row = joints.row_of_slot
     lags = drives.damping * (drives.velocity - system.rows.v[drives.slots])
     places = np.maximum(drives.places, 0)
@@ -110,9 +117,9 @@ def driven(joints: Joints, system: RowSystem, drives: CoordinateDrives) -> HeldJ
     i, r = joint[drives.slots[own]], row[drives.slots[own]]
     pushes = (drives.stiffness * ways + lags)[own] / drives.hardness[own]
     first = first_motor(joints)
-    rates, most = system.rows.v[drives.slots[own]], drives.most[own]
+    rates, most = system.rows.rates(joints, twists)[i, r], drives.most[own]
     return _rows(
-        joints, system, i, r, first + drives.slots[own], system.rows.offsets[i, r] - rates - pushes, low=-most,
+        joints, system, i, r, first + drives.slots[own], -rates - pushes, low=-most,
         high=most, compliance=1.0 / drives.hardness[own],
     )  # fmt: skip
 

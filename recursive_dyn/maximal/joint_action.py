@@ -114,28 +114,39 @@ class JointAction:
                 break
         return q, v
 
-    def held(self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None) -> HeldJoints:
-        """Rows of joints, their limits and ``drives`` for the solve of the impulses of a step that flew to q, v; links:
-        that contacts touch."""
+    def held(
+        self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None
+    ) -> tuple[HeldJoints, Array]:
+        """Rows of joints, their limits and ``drives`` for the solve of the impulses of a step that flew to q, v, and
+        what v (nv,) has that joints do not allow; links: that contacts touch.
+
+        A step's velocities lie half a step before its positions, where they are across the joints by the half that
+        these opened by since. No contact is to answer that, least of all one that the joints keep from moving: rows are
+        of the nearest velocities that joints allow, by the masses, and the others stay what they are.
+        """
         d = self.dynamics
         rows = d.joint_rows(q, v, self.near)
         self.coordinates[:] = rows.q
-        return self.held_of(self._system(rows, np.zeros_like(rows.errors), h), v, h, links, drives)
+        system, twists = self._system(rows, np.zeros_like(rows.errors), h), by_body(v, 6)
+        rates = system.rows.rates(d.joints, twists)
+        wanted = np.where(system.softness == 0.0, -rows.offsets, rates)
+        allowed, _ = solved(d.joints, system.rows, d.inertias, twists, system.softness, wanted)
+        return self._held_of(system, allowed, h, links, drives), flat(twists - allowed, len(v))
 
-    def held_of(
-        self, system: RowSystem, v: Array, h: float, links: Array, drives: CoordinateDrives | None
+    def _held_of(
+        self, system: RowSystem, twists: Array, h: float, links: Array, drives: CoordinateDrives | None
     ) -> HeldJoints:
-        """The same of rows that are known."""
+        """The rows, of a system that is known, at twists (n, 6) of the bodies."""
         d = self.dynamics
-        parts = [bounded(d.joints, system, h), turned(d.joints, system, h)]
+        parts = [bounded(d.joints, system, twists, h), turned(d.joints, system, h)]
         if drives is not None:
-            parts.insert(1, driven(d.joints, system, drives))
+            parts.insert(1, driven(d.joints, system, twists, drives))
         stops = HeldJoints.together(parts)
         touched = np.zeros(d.joints.links, dtype=bool)
         touched[links] = touched[stops.slots[:, 0] // 6] = True
         if not touched.any():
             return stops
-        return HeldJoints.together([joined(d.joints, system, by_body(v, 6), touched), stops])
+        return HeldJoints.together([joined(d.joints, system, twists, touched), stops])
 
     def _system(self, rows: JointRows, passing: Array, h: float, kept: Array | None = None) -> RowSystem:
         """The rows that are solved for; passing (n, 6): what their rates at the step's end lack to be those of the

@@ -16,6 +16,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, all_finite, evaluated, program_call
 from recursive_dyn.errors import StateError
+from recursive_dyn.maximal.allowed_twists import allowed
 from recursive_dyn.maximal.block_ldlt import SparseEquations, solve_once
 from recursive_dyn.maximal.coasting import coasting
 from recursive_dyn.maximal.held_arrays import HeldMemory, held_rows
@@ -76,12 +77,17 @@ class JointStep(JointAction):
             return super().over_step(q, v, tau, h)
         return flat(memory.bodies.forces[:-1], len(tau))
 
-    def held(self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None) -> HeldJoints:
+    def held(
+        self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None
+    ) -> tuple[HeldJoints, Array]:
         memory = self._at(q, v, h)
         if self._called(memory, memory.at_rows) != FOUND:
             return super().held(q, v, h, links, drives)
         memory.held.write(links, drives)
-        return memory.held.rows(*memory.held_rows())
+        memory.bodies.change[:] = 0.0
+        if (len(links) or drives is not None or self.bounded) and not memory.allowed():
+            return super().held(q, v, h, links, drives)
+        return memory.held.rows(*memory.held_rows()), flat(-memory.bodies.change, len(v))
 
     def landed(self, q: Array, v: Array) -> tuple[Array, Array]:
         memory = self._at(q, v, None)
@@ -142,6 +148,7 @@ class _Memory:
         self.acting = dynamics.elements.arrays(rows)
         given = rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies
         self.at_rows = rows_of_state.bind(*given)
+        self.allowed = allowed.bind(rows.arrays, rows.system, inertias, self.bodies.change, rows.solving)
         self.over_step = over_step.bind(*given, rows.solving, self.acting, arena=self.at_rows.arena)
         assemblies = dynamics.joints.assemblies
         self.landing = landing.bind(*given, rows.solving, assemblies, arena=self.at_rows.arena)

@@ -53,7 +53,7 @@ def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
         ball_sources(dynamics), actuation(dynamics, motors), jacobian, rates, len(model.constraints),
-        room_to_hold(len(model.held), model.held_width),
+        room_to_hold(len(model.held), model.held_width, model.nv),
     )  # fmt: skip
 
 

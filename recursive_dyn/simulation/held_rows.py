@@ -13,7 +13,8 @@ from recursive_dyn.maximal.held_joints import HeldJoints
 
 class HeldRows(NamedTuple):
     """size[0] of them: number (m,) among those that there may be; slots, values (width[0] m,) of their
-    coefficients, of which zeros are none; the rest as in GeneralizedRows."""
+    coefficients, of which zeros are none; the rest as in GeneralizedRows. astray (nv,): what velocities have that
+    joints do not allow, and rows do not see; or none."""
 
     width: Integers
     size: Integers
@@ -27,10 +28,11 @@ class HeldRows(NamedTuple):
     low: Floats
     high: Floats
     compliance: Floats
+    astray: Floats
 
 
-def room_to_hold(count: int, width: int) -> HeldRows:
-    """Room for so many rows of so many coefficients."""
+def room_to_hold(count: int, width: int, nv: int) -> HeldRows:
+    """Room for so many rows of so many coefficients each, on nv velocities."""
     number = np.zeros(count, dtype=np.int64)
     offsets, gaps, low, high, compliance = np.zeros((5, count))
     stops, holds = np.zeros((2, count), dtype=bool)
@@ -48,17 +50,19 @@ def room_to_hold(count: int, width: int) -> HeldRows:
         low,
         high,
         compliance,
+        np.zeros(nv if count else 0),
     )
 
 
-def hold(room: HeldRows, rows: HeldJoints) -> None:
-    """Write rows into the room."""
+def hold(room: HeldRows, rows: HeldJoints, astray: np.ndarray) -> None:
+    """Write rows into the room, and what velocities (nv,) have that joints do not allow."""
     m = room.size[0] = len(rows)
     room.number[:m] = rows.number
     coefficients = int(room.width[0]) * m
     room.slots[:coefficients], room.values[:coefficients] = rows.slots.reshape(-1), rows.values.reshape(-1)
     room.offsets[:m], room.gaps[:m], room.stops[:m], room.holds[:m] = rows.offsets, rows.gaps, rows.stops, rows.holds
     room.low[:m], room.high[:m], room.compliance[:m] = rows.low, rows.high, rows.compliance
+    room.astray[:] = astray[: len(room.astray)]
 
 
 @compiled

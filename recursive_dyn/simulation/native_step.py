@@ -174,7 +174,7 @@ def _problem(
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
-        layout, it.factors.outputs, s.v, s.start_v, swing, s.sources.motors.push,
+        layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, swing, s.sources.motors.push,
         s.frames, s.lone, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),

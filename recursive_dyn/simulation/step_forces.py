@@ -100,9 +100,9 @@ class StepForces:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
         return self.landed(*other, time)
 
-    def held(self, state: State, buffer: ContactBuffer, h: float) -> HeldJoints | None:
+    def held(self, state: State, buffer: ContactBuffer, h: float) -> tuple[HeldJoints, np.ndarray] | None:
         """Rows of joints between free bodies and of their motors, for the impulses of a step of h that flew to this
-        state."""
+        state, and what its velocities (nv,) have that joints do not allow."""
         if self.joints is None or self._links is None:
             return None
         drives = None if self._of_joints is None else self._of_joints.drives(h)

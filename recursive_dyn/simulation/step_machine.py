@@ -199,10 +199,10 @@ class StepMachine:
             self.arrays.flown[0] = 0
         self.arrays.present.asleep[:] = 0
 
-    def solve(self, held: HeldJoints | None) -> int:
-        """Solve for what the buffer holds, and rows that are handed in, move and settle."""
+    def solve(self, held: tuple[HeldJoints, np.ndarray] | None) -> int:
+        """Solve for what the buffer holds, and rows of joints as these are ``held``, move and settle."""
         if held is not None:
-            hold(self.arrays.sources.held, held)
+            hold(self.arrays.sources.held, *held)
         buffer, free = self.buffer, self.buffer.free
         versions = buffer.version, self._memory.contacts.version
         if self._versions != versions:

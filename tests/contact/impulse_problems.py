@@ -20,6 +20,10 @@ from recursive_dyn.contact.problem import (
     free_inertias,
     no_lone_bodies,
 )
+from recursive_dyn.maximal.joint_step import JointStep
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.simulation.coordinate_rows import first_rows, room_for_rows
+from recursive_dyn.simulation.held_rows import append_held, hold, room_to_hold
 
 
 def earlier_contacts(table: ContactTable) -> EarlierContacts:
@@ -95,9 +99,28 @@ def problem(
         iterations=iterations, microseconds=np.inf, clock=0,
     )  # fmt: skip
     return ImpulseProblem(
-        layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0), pushes,
-        bodies, no_lone_bodies(len(d.bodies)), buffer.table,
+        layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0),
+        np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)), buffer.table,
         free_inertias(found.free), given,
         earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),
     )  # fmt: skip
+
+
+def held_problem(d: MaximalDynamics, state: tuple[np.ndarray, np.ndarray], found: Contacts) -> ImpulseProblem:
+    """What found contacts ask for in maximal coordinates, where joints hold: at the state's bodies, whatever twists
+    these have that joints do not allow."""
+    q, v = state
+    touched = body_links(d.model)[np.concatenate([found.a, found.b[found.b >= 0]])]
+    h, (rows, astray) = 1 / 240, JointStep(d, implicit=False).held(q, v, 1 / 240, touched)
+    m, held, room = len(rows), room_to_hold(len(d.model.held), d.model.held_width, d.nv), room_for_rows(d.model, 999)
+    hold(held, rows, astray)
+    numbers = np.zeros(len(d.model.held), dtype=np.int64)
+    append_held(held, room, numbers, np.zeros(len(numbers)), 0, 0)
+    given = problem(d, state, found, first_rows(room, m), iterations=200, h=h)
+    return at_once(given, d, state)._replace(astray=astray)
+
+
+def at_once(given: ImpulseProblem, d: rd.Dynamics, state: tuple[np.ndarray, np.ndarray]) -> ImpulseProblem:
+    """The same of a step in which no force acts: velocities at its start are the state's."""
+    return given._replace(start_v=state[1].copy(), bodies=given.bodies._replace(start_twists=d.velocities(*state)))

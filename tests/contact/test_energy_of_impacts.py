@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from impulse_problems import contacts, problem, rows
+from impulse_problems import at_once, contacts, problem, rows
 from trees import mechanism
 
 from recursive_dyn.contact.contacts import FreeBodies
@@ -38,9 +38,7 @@ def test_impulses_bring_no_energy_in(shape, limits):
         found.drift[:] = 0.0
         found.friction[:, 4] *= rng.uniform(0.0, 1.6)
         given = problem(d, (q, v), found, stops(rng, d.nv, limits), iterations=200)
-        at_start = given.bodies._replace(start_twists=d.velocities(q, v))
-        given = given._replace(start_v=v.copy(), bodies=at_start)
-        solve(given)
+        solve(at_once(given, d, (q, v)))
         pressed = given.contacts.impulses[:8]
         after, twists = v + given.changes.v, free.twist + given.changes.free_twists
         change = d.kinetic_energy(q, after) - d.kinetic_energy(q, v) + moving(free, twists) - moving(free, free.twist)

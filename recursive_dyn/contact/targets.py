@@ -8,7 +8,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
-from recursive_dyn.contact.lasting import bend, closing, dot, lone_of, row
+from recursive_dyn.contact.lasting import bend, closing, dot, length, lone_of, row
 from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
 from recursive_dyn.contact.responses import twists
 from recursive_dyn.contact.scalar_rows import directed
@@ -106,8 +106,10 @@ def contact_targets(
         targets[c], height, _ = _target(problem, rows, c, 0.0)
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
-        # the first order errs by centimetres where limbs whip; slow ones, as what is put into others, it knows well
-        fast = abs(before) > options.restitution_threshold
+        # the first order errs by centimetres where limbs whip, but by less than they go; slow ones, as what is put into
+        # others, it knows well
+        way = options.h * length(speed, rows.speed[c, 1], rows.speed[c, 2])
+        fast = abs(before) > options.restitution_threshold and began[c] >= -way
         if began[c] < 0.0 and fast and not _overlapped(problem.earlier, contacts.keys[c], options.slop):
             began[c] = 0.0
 

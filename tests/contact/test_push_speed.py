@@ -82,6 +82,18 @@ def test_a_fast_impact_ends_where_the_true_path_does():
             assert position(shown.sim, "ball")[2] == pytest.approx(0.5 - SLOP / 2, abs=1e-9)
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_what_falls_as_it_is_put_deep_into_others_comes_out_at_the_push_speed(integrator):
+    """A box put half a metre into the ground at 2 m/s downwards, 8 mm a step, was not above it as the step began: it is
+    stopped, and rises by push_speed h."""
+    with mirror(buried(0.5), H, integrator) as shown:
+        shown.sim.v[5] = -2.0
+        for k in range(1, 4):
+            shown.step()
+            assert position(shown.sim, "box")[2] == pytest.approx(-0.3 + k * PUSH_SPEED * H, abs=1e-3 * H)
+        np.testing.assert_allclose(shown.sim.v, 0.0, atol=shown.sim.contact.tolerance)
+
+
 def squeezed() -> Scene:
     """A bar on a hinge between two balls that nothing moves, from which no turn frees it, and a box apart from it."""
     scene = weightless()

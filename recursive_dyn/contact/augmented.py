@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.assembly import assemble
 from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import SPIN, Island
 from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.line_search import go, missing, way_of
 from recursive_dyn.contact.mixing import read, unknowns, write
 from recursive_dyn.contact.natural import Trial, follow, missed, project, read_velocities, spread, take
-from recursive_dyn.contact.node_order import LANES
-from recursive_dyn.contact.node_rows import add_products, along, along_three, still, total
+from recursive_dyn.contact.node_rows import along, along_three, still
 from recursive_dyn.contact.tuning import (
     AT_ONCE,
     GIVEN_UP,
-    HALVINGS,
     INNER_SHARE,
     LATE,
     LEAST_SHARE,
@@ -81,8 +80,8 @@ def _newton(
     it: Island, these: Trial, system: BlockEquations, share: float, y: Block, most: int, tolerance: float
 ) -> int:
     """Find y and its velocities for the impulses of one share; Newton steps, -1 where equations have no solution."""
-    F, step, ahead = still(system), still(system), still(system)
-    _missing(it, these, system, share, y, F)
+    F, step, way = still(system), still(system), way_of(it)
+    missing(it, these, system, share, y, F)
     for k in range(most):
         if _moves(it, system, F) <= tolerance:
             return k
@@ -93,63 +92,8 @@ def _newton(
             return -1
         step[:] = F
         solve(system, step)
-        _search(it, these, system, share, y, step, ahead, F)
+        go(it, these, system, share, y, step, way, F)
     return most
-
-
-@compiled
-def _missing(it: Island, these: Trial, system: BlockEquations, share: float, y: Block, F: Block) -> None:
-    """F = A^T p(u) - y at the trial's velocities, which are those of y, with the slopes of p."""
-    project(it, these, share, True)
-    spread(it, these, system, F)
-    for k in range(len(F)):
-        _add(F[k], y[k], -1.0)
-
-
-@compiled
-def _add(x: Floats, d: Floats, share: float) -> None:
-    """x += share x d, of a node."""
-    for j in range(LANES):
-        x[j] += share * d[j]
-
-
-@compiled
-def _search(
-    it: Island, these: Trial, system: BlockEquations, share: float, y: Block, step: Block, ahead: Block, F: Block
-) -> None:
-    """Go along a step as far as what is missed, F, becomes less; F, velocities and slopes are those there."""
-    size, length, tried, way = _square(F), 1.0, 0.0, 0.0
-    best = size
-    for k in range(HALVINGS):
-        tried = length
-        ahead[:] = y
-        for node in range(len(y)):
-            _add(ahead[node], step[node], length)
-        read_velocities(it, these, system, ahead)
-        _missing(it, these, system, share, ahead, F)
-        found = _square(F)
-        if found < best:
-            best, way = found, length
-            if found < 0.5 * size or k > 3:
-                break
-        elif way > 0.0:
-            break
-        length *= 0.5
-    if way == 0.0:
-        way = length
-    for node in range(len(y)):
-        _add(y[node], step[node], way)
-    if tried != way:
-        read_velocities(it, these, system, y)
-        _missing(it, these, system, share, y, F)
-
-
-@compiled
-def _square(y: Block) -> float:
-    sums = np.zeros(8)
-    for node in y:
-        add_products(sums, node, node)
-    return total(sums)
 
 
 @compiled

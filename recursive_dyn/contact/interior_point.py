@@ -35,17 +35,17 @@ from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_M
 
 @compiled
 def interior_point(
-    it: Island, these: Trial, system: BlockEquations, most: int, tolerance: float, foreseen: float
+    it: Island, these: Trial, system: BlockEquations, most: int, tolerance: float, foreseen: float, margin: float
 ) -> tuple[int, float]:
     """Improve an island's impulses by at most so many steps; (how many, by how much, m/s, the laws are missed).
 
-    foreseen: as in ``answer``.
+    foreseen: as in ``answer``; margin: from how far inside the cones, m/s, it begins at least.
     """
     kept, at, y = np.empty(unknowns(it)), interior(len(it.contacts), len(it.scalars)), still(system)
     follow(it, these, system, y)
     best = missed(it, these)
     read(it, kept)
-    _begin(it, these, at, system, y, best)
+    _begin(it, these, at, system, y, max(_margin(best), margin))
     for e in range(len(it.contacts)):
         these.X[e] = 0.0
     stalled, done = 0, 0
@@ -60,15 +60,20 @@ def interior_point(
             best, stalled = miss, 0
             read(it, kept)
         if length < JAMMED:
-            _begin(it, these, at, system, y, miss)
+            _begin(it, these, at, system, y, _margin(miss))
     write(it, kept)
     return done, best
 
 
 @compiled
-def _begin(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block, miss: float) -> None:
-    """Into the cones and bounds from the island's impulses, which miss the laws by so much."""
-    margin = min(max(MARGIN * miss, LEAST_MARGIN), MOST_MARGIN)
+def _margin(miss: float) -> float:
+    """How far into the cones to go from impulses that miss the laws by so much."""
+    return min(max(MARGIN * miss, LEAST_MARGIN), MOST_MARGIN)
+
+
+@compiled
+def _begin(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Block, margin: float) -> None:
+    """Into the cones and bounds, by a margin in m/s, from the island's impulses."""
     for e in range(len(it.contacts)):
         if these.scale[e, 0] > 0.0:
             enter_cone(it, these, at, e, margin)

@@ -20,13 +20,14 @@ from recursive_dyn.contact.tuning import (
     FIRST_SWEEPS,
     FORESEEN,
     HOPELESS,
-    LAGGED,
     LEAST_STEPS,
     MANY_UNKNOWNS,
     PATIENCE,
     RESCUE,
     RESCUED,
     SWEEPS_BETWEEN,
+    WAYS_BEGIN,
+    WAYS_FORESEE,
     YIELDING,
     YIELDING_SWEEPS,
 )
@@ -54,7 +55,7 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not late(it.time):
-        done, change = newton(it, done, iterations, tolerance, FORESEEN)
+        done, change = newton(it, done, iterations, tolerance, change, FORESEEN, 0.0)
         if patient:
             change = _rescued(it, kept, change, iterations, tolerance)
         if change <= FAILED:
@@ -73,9 +74,9 @@ def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance
     """
     few = len(kept) <= FEW_UNKNOWNS
     missed = tolerance if few else RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
-    for way in range(2):
+    for way in range(len(WAYS_BEGIN)):
         if change > missed and not late(it.time):
-            change = _longer(it, kept, change, RESCUE * iterations, tolerance, way == 0)
+            change = _longer(it, kept, change, RESCUE * iterations, tolerance, way)
     attempt = ATTEMPTS
     while few and change > missed and attempt < len(DIRECT_SOFTNESS):
         read(it, kept)
@@ -85,12 +86,13 @@ def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance
 
 
 @compiled
-def _longer(it: Island, kept: Floats, change: float, iterations: int, tolerance: float, anew: bool) -> float:
-    """Newton's method from nothing, if ``anew``, or by other steps; what the last sweep of the better one changed."""
+def _longer(it: Island, kept: Floats, change: float, iterations: int, tolerance: float, way: int) -> float:
+    """Newton's method, longer, in one of its ways; what the last sweep of the better one changed."""
     read(it, kept)
-    if anew:
+    margin = WAYS_BEGIN[way]
+    if margin > 0.0:
         _clear(it)
-    _, found = newton(it, 0, iterations, tolerance, FORESEEN if anew else LAGGED)
+    _, found = newton(it, 0, iterations, tolerance, np.inf if margin > 0.0 else change, WAYS_FORESEE[way], margin)
     if found < change:
         return found
     write(it, kept)

@@ -1,50 +1,61 @@
 """An island whose sweeps do not converge: Newton's method on all of its laws at once.
 
 An interior-point method finds which contacts are open, stick and slide, an augmented Lagrangian ends what it leaves
-(Acary, Bremond & Huber, 2018, compare such methods), and sweeps have the last word.
+(Acary, Bremond & Huber, 2018, compare such methods), and sweeps have the last word. What opens by far more than laws
+are missed by takes no part, nor do bodies that touch nowhere else join others in the factors; should it be reached all
+the same, it does from there on.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.augmented import augmented
 from recursive_dyn.contact.block_equations import block_equations
-from recursive_dyn.contact.blocks import Island
+from recursive_dyn.contact.blocks import Island, velocity
 from recursive_dyn.contact.interior_point import interior_point
 from recursive_dyn.contact.natural import trial
 from recursive_dyn.contact.sweep import sweep
 from recursive_dyn.contact.tuning import (
     AUGMENTED_STEPS,
     CLOSE,
+    FAR,
+    FAR_AT_LEAST,
     INTERIOR_STEPS,
     LAST_SWEEPS,
     LEAST_AGAIN,
     NEWTON_SHARE,
+    REACHED,
     STEP_COST,
 )
 
 
 @compiled
-def newton(it: Island, done: int, iterations: int, tolerance: float, foreseen: float) -> tuple[int, float]:
+def newton(
+    it: Island, done: int, iterations: int, tolerance: float, miss: float, foreseen: float, margin: float
+) -> tuple[int, float]:
     """Improve an island's impulses after ``done`` iterations; (iterations, largest change in the last sweep, m/s).
 
-    foreseen: as in ``interior_contacts.answer``.
+    miss: by how much laws are missed, m/s, or more; foreseen, margin: as in ``interior_point``.
     """
-    these, system, aim, most = trial(it), block_equations(it), NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
+    aim, most = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
     for k in range(len(INTERIOR_STEPS)):
-        if k > 0 and done + LEAST_AGAIN * STEP_COST > most:
+        if miss <= aim or (k > 0 and done + LEAST_AGAIN * STEP_COST > most):
             break
         if done + STEP_COST <= most:
-            close, count = max(CLOSE, aim) if k == 0 else aim, min(INTERIOR_STEPS[k], (most - done) // STEP_COST)
-            steps, miss = interior_point(it, these, system, count, close, foreseen)
+            these, close = near(it, miss), max(CLOSE, aim) if k == 0 else aim
+            count = min(INTERIOR_STEPS[k], (most - done) // STEP_COST)
+            steps, miss = interior_point(these, trial(these), block_equations(these), count, close, foreseen, margin)
             done += STEP_COST * steps
-            if miss <= aim:
-                break
-        if done + STEP_COST <= most:
-            steps, miss = augmented(it, these, system, min(AUGMENTED_STEPS[k], (most - done) // STEP_COST), aim)
+            miss = max(miss, entering(it))
+        again = REACHED
+        while miss > aim and again > 0 and done + STEP_COST <= most:
+            these, count = near(it, miss), min(AUGMENTED_STEPS[k], (most - done) // STEP_COST)
+            steps, left = augmented(these, trial(these), block_equations(these), count, aim)
             done += STEP_COST * steps
-            if miss <= aim:
-                break
+            reached = entering(it)
+            miss, again = max(left, reached), again - 1 if reached > left else 0
     change = 0.0
     for _ in range(LAST_SWEEPS):
         change = sweep(it, 0.0)
@@ -52,3 +63,26 @@ def newton(it: Island, done: int, iterations: int, tolerance: float, foreseen: f
         if change <= tolerance:
             break
     return done, change
+
+
+@compiled
+def near(it: Island, miss: float) -> Island:
+    """An island, whose y is known, without the contacts that open, and that by far more than laws are missed by."""
+    contacts, count, far = np.empty(len(it.contacts), dtype=np.int64), 0, max(FAR * miss, FAR_AT_LEAST)
+    for c in it.contacts:
+        if it.P[c, 0] > 0.0 or not velocity(it.rows, c, 0, it.y) > it.targets[c] + far:
+            contacts[count] = c
+            count += 1
+    return Island(
+        it.rows, it.lines, it.targets, it.frictions, contacts[:count], it.scalars, it.slots, it.P, it.Q, it.y, it.time
+    )
+
+
+@compiled
+def entering(it: Island) -> float:
+    """By how much, m/s, contacts that carry nothing miss that they open."""
+    most = 0.0
+    for c in it.contacts:
+        if it.P[c, 0] <= 0.0:
+            most = max(most, it.targets[c] - velocity(it.rows, c, 0, it.y))
+    return most

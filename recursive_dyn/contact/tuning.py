@@ -75,17 +75,21 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
 MANY_UNKNOWNS = 600  # of an island, up to which more than RESCUED is worth the time of a rescue
-INTERIOR_STEPS, AUGMENTED_STEPS = (30, 30), (30, 40)  # at most, in turn
+INTERIOR_STEPS, AUGMENTED_STEPS = (20, 60), (40, 60)  # at most, in turn
 CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
 LEAST_AGAIN = 30  # steps that must be left to begin anew: fewer have not been seen to help
 STEP_COST = 3  # sweeps that take the time of a step
 RESCUE = 3  # times the iterations allowed, where the end of them is no solution
 RESCUED = 1e-4  # m/s: from which on that is so, where there are not too many unknowns
+FAR, FAR_AT_LEAST = 2.0, 1e-5  # times what laws are missed by; m/s: what opens by more than that stays open
+REACHED = 3  # times that contacts which were left out as such may turn out to be reached
 NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
 LAST_SWEEPS = 2
 
 # Interior point
-FORESEEN, LAGGED = 1.0, 0.0  # share of the change of the shift that a step foresees; without it, others are found
+FORESEEN = 1.0  # share of the change of the shift that a step foresees
+WAYS_FORESEE = (1.0, 1.0, 0.0)  # that share, in rescues one after the other; without it, others are found
+WAYS_BEGIN = (1e4, 0.0, 0.0)  # m/s: how far inside the cones they begin; from nothing if so far that masses are alike
 GIVE = 1e-15  # share of its mobility by which a row gives way to a change, less than heavy bodies leave light ones
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.3, 1e-6, 1.0  # into the cones: share of what laws are missed by; m/s
 INSIDE = 0.1  # of the width between bounds, at most, into which impulses begin
@@ -95,11 +99,11 @@ CENTRE = 1e-6  # share of the products that is aimed at, at least
 STALLS = 30  # steps that may pass without better impulses
 
 # Augmented Lagrangian
-START_SHARE = 3e-2  # of its mobility by which a contact gives way to a change of what it carries
+START_SHARE = 1e-2  # of its mobility by which a contact gives way to a change of what it carries
 LEAST_SHARE, MOST_SHARE = 1e-8, 1.0
 AT_ONCE, SOON, LATE = 2, 5, 9  # Newton steps of a solution after which the share becomes the next one's,
 SHARE_FACTORS = (0.1, 0.3, 1.0, 4.0)  # times this
 NEVER, GIVEN_UP = 12, 10.0  # steps after which there is none, and the share grows by this
 WORSE = 1.5  # growth of what laws are missed by up to which such an end is still something to go on from
 INNER_SHARE = 0.1  # of what laws are missed by, to which each solution is found
-HALVINGS = 8  # of a step that does not help
+LOOKS, PART_LEFT = 8, 0.3  # times that a length of a step is looked for; share of its part of F that may be left there

@@ -34,7 +34,8 @@ def put_on_joints(joints: Joints, came: Collection[int], anew: Collection[int], 
         place, (kind, k) = before @ in_parents[i], _joint(joints, i)
         found = own[kind.places[k]] + kind.offsets[k]
         if i in anew:
-            found = kind.located((inverse(place) @ X[i] @ inverse(in_children[i]))[None], None, time)[0]
+            wanted = inverse(place) @ X[i] @ inverse(in_children[i])
+            found = kind.located(wanted[None], None, time, slice(k, k + 1))[0]
             own[kind.places[k]] = found - kind.offsets[k]
         pose = place @ kind.motion(found[None]).pose[0] @ in_children[i]
         if i in came:

@@ -80,15 +80,15 @@ class JointKind:
         S = flat[..., 12 : 12 + 6 * k].reshape(*flat.shape[:-1], 6, k)
         return JointMotion(pose, S, flat[..., 12 + 6 * k :])
 
-    def located(self, X: Array, q: Array | None, time: Array) -> Array:
+    def located(self, X: Array, q: Array | None, time: Array, those: slice = slice(None)) -> Array:
         """Coordinates (..., m, nq) nearest to the relative poses X (..., m, 4, 4) at a time (...,), from q on or from
-        anywhere."""
+        anywhere; of all joints, or of m of them."""
         lead, nq = X.shape[:-2], self.joint.nq
         start = np.zeros((*lead, nq))
         if q is not None:
             start[:] = q
         if self.time >= 0:
-            start[..., self.time] = time[..., None] + self.offsets[:, self.time]
+            start[..., self.time] = time[..., None] + self.offsets[those, self.time]
         X, found = X.reshape(-1, 4, 4), start.reshape(-1, nq)
         left = np.full(len(X), np.inf)
         if q is not None:

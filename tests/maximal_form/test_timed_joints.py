@@ -133,3 +133,21 @@ def test_what_hangs_on_what_time_moves_begins_as_it_moves() -> None:
     missed, rates = sim.dynamics.joint_errors(sim.q, sim.v)
     assert np.abs(missed).max() < 1e-6 and np.abs(rates).max() < 1 / 240  # of what turns, half a step behind
     assert_close(sim.dynamics.to_reduced(sim.q, sim.v)[1], [0.0, 1.0], 1e-9)
+
+
+def test_one_of_many_is_hung_anew_where_it_is() -> None:
+    """Its coordinate is found from its own begin, not from all joints' of its kind."""
+    scene = Scene(gravity=(0, 0, 0))
+
+    def vane() -> joints.Joint:
+        return joints.Joint(pose(sp.cos(scene.time) / 3, 0.2, ANGLE / 4, ANGLE + scene.time), ANGLE)
+
+    for k in range(3):
+        scene.world.attach(body(f"vane {k}"), vane() if k < 2 else joints.free(), at=rd.pose((0, k, 0)))
+    simulation = rd.Simulation(scene.compile("velocity_constraints"), 1 / 240)
+    simulation.step(24)
+    before = simulation.dynamics.poses(simulation.q)
+    assert len(before) == 3
+    scene.swap("vane 1", vane(), at=rd.pose((0, 1, 0)))
+    simulation.update(scene.compile("velocity_constraints"))
+    assert_close(simulation.dynamics.poses(simulation.q), before, 1e-9)

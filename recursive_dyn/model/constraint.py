@@ -80,7 +80,7 @@ class Constraint:
 
     @property
     def slope(self) -> float:
-        """The size of the gradient by velocities of bodies and rates, at one random state of each; 1 where it has none."""
+        """Size of the gradient by velocities of bodies and rates, at one random state of each; 1 where it has none."""
         slopes, rng = list(self.rows.gradient.values()), np.random.default_rng(5)
         inputs = {n.args[0]: rng.uniform(0.3, 0.9) for n in ex.reachable(slopes) if n.op == "input"}
         size = float(np.linalg.norm(np.array(ex.evaluate(slopes, inputs), dtype=float)))

@@ -139,7 +139,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     rows; whether there are finite numbers."""
     n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
     motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
-    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, False)
+    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, s.impulses.changes.q, False)
     gaps, again, still = np.empty(n), True, s.sleep.still
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
@@ -161,7 +161,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         changed = s.impulses.changes
         more = exceeded(it, changed.v)
         again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
-    note_pressed(s.pressed, s.kept.pressed, changed.v, True)
+    note_pressed(s.pressed, s.kept.pressed, changed.v, changed.q, True)
     s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
     return True
 

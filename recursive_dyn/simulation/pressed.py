@@ -127,12 +127,17 @@ def put_in(it: PressedTrees, before: Floats, q: Floats, v: Floats) -> None:
 
 
 @compiled
-def note_pressed(it: PressedTrees, before: Floats, change: Floats, solved: bool) -> None:
-    """Which trees are pressed after a step in which impulses changed velocities so; solved: whether there were any."""
+def note_pressed(it: PressedTrees, before: Floats, change: Floats, way: Floats, solved: bool) -> None:
+    """Which trees are pressed after a step in which impulses changed velocities and places so; solved: whether there
+    were any.
+
+    What flew into something and out again within the step, by a stiff spring, is only put elsewhere: it is pressed too.
+    """
     for g in range(len(it.first) - 1):
         moved, counts = False, it.springs[g] > 0
         for i in range(it.first[g], it.first[g + 1]):
-            moved = moved or (solved and change[it.slots[i]] != 0.0)
+            k = it.slots[i]
+            moved = moved or (solved and (change[k] != 0.0 or way[k] != 0.0))
             counts = counts or it.asked[it.slots[i]] > 0
         moved = moved and counts
         for i in range(it.first[g], it.first[g + 1]):

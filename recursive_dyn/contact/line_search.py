@@ -14,7 +14,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.blocks import SPIN, Island, component
-from recursive_dyn.contact.natural import Trial, project, spread
+from recursive_dyn.contact.natural import Trial, project, project_contact, push_of, push_of_row, spread
 from recursive_dyn.contact.node_order import LANES
 from recursive_dyn.contact.node_rows import add_products, along, along_three, total
 from recursive_dyn.contact.tuning import LOOKS, PART_LEFT
@@ -53,26 +53,30 @@ def go(
 ) -> None:
     """Go along a step as far as F has a part along it, at most to its end; F, velocities and slopes are those there."""
     _note(it, these, system, step, way)
-    start, linear, square, length = dot(step, F), dot(step, y), dot(step, step), 1.0
-    if start > 0.0:
-        low, high, above = 0.0, 1.0, start
-        below = _work(it, these, share, way, 1.0) - linear - square
-        last = below
-        for _ in range(LOOKS):
-            if below >= 0.0 or abs(last) <= PART_LEFT * start:
-                break
-            length = (low * below - high * above) / (below - above)
-            left = _work(it, these, share, way, length) - linear - length * square
-            if left > 0.0:
-                low, above = length, left
-                below *= 0.5 if last > 0.0 else 1.0  # what stays where it was counts half (Dowell & Jarratt, 1971)
-            else:
-                high, below = length, left
-                above *= 0.5 if last <= 0.0 else 1.0
-            last = left
-    _move(it, these, way, length)
+    start, linear, square = dot(step, F), dot(step, y), dot(step, step)
     for node in range(len(y)):
-        _add(y[node], step[node], length)
+        _add(y[node], step[node], 1.0)
+    _move(it, these, way, 1.0)
+    missing(it, these, system, share, y, F)
+    low, high, above, below, length = 0.0, 1.0, start, dot(step, F), 1.0
+    if start <= 0.0 or below >= -PART_LEFT * start:
+        return
+    last = below
+    for _ in range(LOOKS):
+        length = (low * below - high * above) / (below - above)
+        left = _work(it, these, share, way, length) - linear - length * square
+        if abs(left) <= PART_LEFT * start:
+            break
+        if left > 0.0:
+            low, above = length, left
+            below *= 0.5 if last > 0.0 else 1.0  # what stays where it was counts half (Dowell & Jarratt, 1971)
+        else:
+            high, below = length, left
+            above *= 0.5 if last <= 0.0 else 1.0
+        last = left
+    for node in range(len(y)):
+        _add(y[node], step[node], length - 1.0)
+    _move(it, these, way, length)
     missing(it, these, system, share, y, F)
 
 
@@ -106,15 +110,21 @@ def _move(it: Island, these: Trial, way: Way, length: float) -> None:
 @compiled
 def _work(it: Island, these: Trial, share: float, way: Way, length: float) -> float:
     """What impulses after so much of a step do along it."""
-    _move(it, these, way, length)
-    project(it, these, share, False)
     result = 0.0
     for e in range(len(it.contacts)):
-        p, du = these.p[e], way.du[e]
-        for i in range(6 if it.rows.kind[it.contacts[e]] > 0 else SPIN):
-            result += du[i] * p[i]
+        c, u, du, r = it.contacts[e], way.u[e], way.du[e], share * these.scale[e, 0]
+        if r > 0.0 and it.rows.kind[c] == 0:
+            p0, p1, p2 = push_of(it, c, 1.0 / r, (u[0] + length * du[0], u[1] + length * du[1], u[2] + length * du[2]))
+            result += du[0] * p0 + du[1] * p1 + du[2] * p2
+        elif r > 0.0:
+            for i in range(6):
+                these.u[e, i] = u[i] + length * du[i]
+            project_contact(it, these, e, share, False)
+            for i in range(6):
+                result += du[i] * these.p[e, i]
     for e in range(len(it.scalars)):
-        result += way.dw[e] * these.q[e]
+        w = way.w[e] + length * way.dw[e]
+        result += way.dw[e] * push_of_row(it, e, share * these.line_scale[e], w)
     return result
 
 

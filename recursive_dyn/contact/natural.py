@@ -17,6 +17,7 @@ from recursive_dyn.contact.blocks import ROLL, SPIN, Island, component
 from recursive_dyn.contact.node_rows import along, along_three, push, push_three
 from recursive_dyn.contact.tuning import IMMOBILE
 
+Three = tuple[float, float, float]
 _Disk = tuple[float, float, float, float, float, float, float]
 
 
@@ -104,20 +105,40 @@ def project(it: Island, these: Trial, share: float, slopes: bool) -> None:
     """p and q: the island's impulses a step against u and w, of length 1 / (share x mobility), projected; if
     ``slopes``, X and x too."""
     for e in range(len(it.contacts)):
-        _project_contact(it, these, e, share, slopes)
+        project_contact(it, these, e, share, slopes)
     lines = it.lines
     for e in range(len(it.scalars)):
         s, r = it.scalars[e], share * these.line_scale[e]
-        these.q[e], these.x[e] = 0.0, 0.0
-        if r > 0.0:
-            wanted = (r * it.Q[s] + lines.target[s] - these.w[e]) / (r + lines.soft[s])
-            these.q[e] = min(max(wanted, lines.low[s]), lines.high[s])
-            if lines.low[s] < wanted < lines.high[s]:
-                these.x[e] = 1.0 / (r + lines.soft[s])
+        these.q[e], these.x[e] = push_of_row(it, e, r, these.w[e]), 0.0
+        if slopes and r > 0.0 and lines.low[s] < these.q[e] < lines.high[s]:
+            these.x[e] = 1.0 / (r + lines.soft[s])
 
 
 @compiled
-def _project_contact(it: Island, these: Trial, e: int, share: float, slopes: bool) -> None:
+def push_of_row(it: Island, e: int, r: float, w: float) -> float:
+    """The projected impulse of a scalar row at its velocity w; r: share x mobility."""
+    if r <= 0.0:
+        return 0.0
+    lines, s = it.lines, it.scalars[e]
+    wanted = (r * it.Q[s] + lines.target[s] - w) / (r + lines.soft[s])
+    return min(max(wanted, lines.low[s]), lines.high[s])
+
+
+@compiled
+def push_of(it: Island, c: int, give: float, u: Three) -> Three:
+    """The projected impulse of a contact at velocities u, of its first three rows; give: 1 / (share x mobility)."""
+    normal = it.P[c, 0] - give * (u[0] - it.targets[c])
+    if normal <= 0.0:
+        return 0.0, 0.0, 0.0
+    w1, w2, bound = it.P[c, 1] - give * u[1], it.P[c, 2] - give * u[2], it.frictions[c, 1] * normal
+    square = w1 * w1 + w2 * w2
+    ratio = bound / np.sqrt(square) if square > bound * bound else 1.0
+    return normal, ratio * w1, ratio * w2
+
+
+@compiled
+def project_contact(it: Island, these: Trial, e: int, share: float, slopes: bool) -> None:
+    """The same of one contact."""
     c, u, p, X = it.contacts[e], these.u[e], these.p[e], these.X[e]
     p[:] = 0.0
     if slopes:

@@ -1,10 +1,10 @@
 """The compiled loop of a rule whose step is found by Newton's method.
 
-The kernel takes a step of Newton's method and ``UPDATED`` ones by the same factors and Broyden's updates. These
-converge superlinearly: after changes e_1 and e_2 of the last two the next one is below (e_2 / e_1)^2 e_2. Where the
-first updated one is not half as long as Newton's (Deuflhard 2004, Newton methods for nonlinear problems, 2.1: the
-natural monotonicity test) there is another solution about, which is no motion: the step is to be halved. Where forces
-are asked for, which are the same for all steps of a call, changes are those from call to call.
+The kernel takes a step of Newton's method and updated ones by its factors, and tells how long the first two and the
+last of these changes were, and how long the next one would be. Where the first updated one is not half as long as
+Newton's (Deuflhard 2004, Newton methods for nonlinear problems, 2.1: the natural monotonicity test) there is another
+solution about, which is no motion: the step is to be halved. Where forces are asked for, which are the same for all
+steps of a call, changes are those from call to call.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from recursive_dyn.integrators.loop_text import (
     swept_step,
 )
 
-UPDATED = 2  # steps by the factors of one of Newton's method
+CHANGES = 4  # squares that the kernel tells: of Newton's change, the first updated, the last, and the next one
 DONE = 1e-24  # squared relative change of the velocity of the middle that is nothing
-EXPECTED = 1e-26  # the same, where it is expected of the next step
+LEFT = 1e-16  # the same of the next change, where it need not be taken
+AGREED = 1e-26  # the same of the next call, where forces are asked for
 ROUNDING = 1e-18  # the same, where it no longer falls to a quarter
 MOST = 25  # calls of the kernel, after which it does not converge
 _USUAL = 5  # of them a step
@@ -75,27 +76,28 @@ check:
 
 def _settled(asked: bool) -> str:
     """%settled: whether nothing is left to be found, or what is left is rounding; %hopeful: whether it can be."""
-    changes = load("newton", "double", "%end", -1 - UPDATED)
+    changes = load("newton", "double", "%end", -CHANGES)
     if asked:
-        changes += """
+        changes += f"""
   %ratio = fdiv double %newton, %called
   %e = fadd double %newton, 0.0
   %first = icmp eq i64 %k, 0
   %falls = fcmp ole double %ratio, 0.25
-  %hopeful = or i1 %first, %falls"""
-    else:
-        changes += f"""
-{load("updated", "double", "%end", -UPDATED)}
-{load("before", "double", "%end", -2)}
-{load("e", "double", "%end", -1)}
-  %ratio = fdiv double %e, %before
-  %quarter = fmul double %newton, 0.25
-  %hopeful = fcmp ole double %updated, %quarter"""
-    return f"""{changes}
+  %hopeful = or i1 %first, %falls
   %square = fmul double %ratio, %ratio
   %following = fmul double %square, %e
+  %expected = fcmp ole double %following, {scalar_literal(AGREED)}"""
+    else:
+        changes += f"""
+{load("updated", "double", "%end", 1 - CHANGES)}
+{load("e", "double", "%end", -2)}
+{load("following", "double", "%end", -1)}
+  %ratio = fdiv double %following, %e
+  %quarter = fmul double %newton, 0.25
+  %hopeful = fcmp ole double %updated, %quarter
+  %expected = fcmp ole double %following, {scalar_literal(LEFT)}"""
+    return f"""{changes}
   %small = fcmp ole double %e, {scalar_literal(DONE)}
-  %expected = fcmp ole double %following, {scalar_literal(EXPECTED)}
   %stalls = fcmp ugt double %ratio, 0.25
   %low = fcmp ole double %e, {scalar_literal(ROUNDING)}
   %found = or i1 %small, %expected

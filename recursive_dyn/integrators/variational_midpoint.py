@@ -11,7 +11,9 @@ where a step resolves a damper and 1 where it does not: with z = h D / M_ii, the
 and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its speed, which does not ring.
 
 v_m is found by Newton's method, each step of which is one inward and one outward pass: dampers, springs and whatever
-joints do are in its matrix, force elements are not. Energy stays within a band that does not grow, where h resolves the
+joints do are in its matrix, force elements are not. It ends where the next change would be below 1e-8 of v_m. A step is
+then an exact one from momenta that are off by as little, as likely one way as the other; what that is of the momentum
+of a whole tree is given back (``kept_momenta``). Energy stays within a band that does not grow, where h resolves the
 motion. Constraints between positions hold at q', those between velocities are not taken (``chord_constraints``).
 """
 
@@ -23,13 +25,14 @@ from itertools import pairwise
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, less, reciprocal, select
-from recursive_dyn.integrators.converging_loop import UPDATED, loop
+from recursive_dyn.integrators.converging_loop import CHANGES, loop
 from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.variational_definition import definition
 from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import chord_constraints, chord_momenta, energy, tree_rows
 from recursive_dyn.recursion.articulated import ArticulatedInertias
+from recursive_dyn.recursion.balanced_masses import balanced_moments
 from recursive_dyn.recursion.chord_constraints import BoundChords
 from recursive_dyn.recursion.chord_factors import ChordFactors
 from recursive_dyn.recursion.chord_momenta import Chords
@@ -38,10 +41,13 @@ from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.element_forces import element_forces
 from recursive_dyn.recursion.impulse import roots
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.kept_momenta import rigid_motions
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.multipliers import NOTHING
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
+
+FREE, CONSTRAINED = 2, 3  # changes of the middle's velocity: Newton's, and those by its factors
 
 
 class _Step:
@@ -54,8 +60,9 @@ class _Step:
         early, late = _in_both_axes(self.start, self.middle, self.h)
         self.early, self.end = self.start.at(self.start.q, early), self.start.at(array(self.q), late)
         points = chord_momenta.points(self.start)
-        here, there = chord_momenta.placed(self.start, points), chord_momenta.placed(self.end, points)
-        self.chords = Chords(self.start, here, there)
+        moments = balanced_moments(self.start)
+        here, there = (chord_momenta.placed(tree, points, moments) for tree in (self.start, self.end))
+        self.chords = Chords(self.start, here, there, moments)
         self.forces, self.diagonal = self._joint_forces()
 
     def _joint_forces(self) -> tuple[np.ndarray, list[Scalar]]:
@@ -76,16 +83,22 @@ class _Step:
         return array(forces), diagonal
 
     @property
-    def residual(self) -> np.ndarray:
-        """p_d(q, q') - h / 2 (W + f) - p (nv,)."""
-        momenta = self.chords.before(self.h, self.middle)
-        force = self.forces + array(element_forces(self.early))
-        return momenta - force * (self.h * 0.5) - array(inverse_dynamics(self.c.still(), self.start.v, gravity=False))
+    def right(self) -> np.ndarray:
+        """h (p_d - h / 2 (W + f) - p) (nv,), but for the momenta of links and gravity."""
+        h, force = self.h, self.forces + array(element_forces(self.early))
+        p = array(inverse_dynamics(self.c.still(), self.start.v * h, gravity=False))
+        return self._rotors * h - force * (h * h * 0.5) - p
+
+    @property
+    def _rotors(self) -> np.ndarray:
+        """Momenta of rotors (nv,)."""
+        return array([c.armature * v for c, v in zip(self.c.model.coordinates, self.middle, strict=True)])
 
     @property
     def momenta(self) -> np.ndarray:
         """p'_d + h / 2 (W + f) (nv,)."""
-        return self.chords.after(self.h, self.middle) + (self.forces + array(element_forces(self.end))) * (self.h * 0.5)
+        h, force = self.h, self.forces + array(element_forces(self.end))
+        return self._rotors + force * (h * 0.5) + self.chords.after(h) * reciprocal(h)
 
     def landed(self) -> tuple[list[Scalar], list[Scalar]]:
         """(q', v')."""
@@ -95,7 +108,10 @@ class _Step:
             momenta = momenta - array(inverse_dynamics(end, end.pace, gravity=False))
         inertias = ArticulatedInertias(end)
         v = end.paced(array(inertias.expand(inertias.reduce(list(momenta)))))
-        return self.q, list(chord_constraints.onto_tangents(end, inertias, v) if self.c.model.constraints else v)
+        if self.c.model.constraints:
+            return self.q, list(chord_constraints.onto_tangents(end, inertias, v))
+        missed = (self.right + self.chords.before(self.h)) * reciprocal(self.h)
+        return self.q, list(v - rigid_motions(self.chords, end, missed))
 
 
 class _Newton:
@@ -109,17 +125,27 @@ class _Newton:
         self._trees = _apart(step.c.model)
         self._taken: list[np.ndarray] = []
 
-    def better(self, step: _Step) -> np.ndarray:
-        """A better velocity of the middle than that of a step, the last one that this gave."""
-        found = self._factors.solve(list(step.residual))
+    def change(self, step: _Step) -> np.ndarray:
+        """What the velocity of the middle of a step, the last one that this led to, is to change by."""
+        found = array(self._factors.solve(list(step.right), step.chords.wrenches(step.h))) * reciprocal(step.h)
         if self._bound is not None:
-            found = self._bound.solve(found, step.end, step.h)
-        change: np.ndarray = -_slower(step.start, step.middle, array(found), step.h)
+            found = array(self._bound.solve(list(found), step.end, step.h))
+        change: np.ndarray = -_slower(step.start, step.middle, found, step.h)
         for slots in self._trees:
             taken = [x[slots] for x in self._taken]
             change[slots] = _updated(change[slots], taken)
         self._taken.append(change)
-        return step.middle + change
+        return change
+
+    def changes(self) -> list[Scalar]:
+        """Squares of Newton's change, the first updated and the last one, and of what the next one would be, which is
+        as much shorter than the last as that is than the one before; no shorter than the last where constraints, which
+        are to hold where a step ends, have nothing given back."""
+        squares = [[dot(x[slots], x[slots]) for slots in self._trees] for x in self._taken]
+        following = squares[-1]
+        if self._bound is None:
+            following = [last * last * reciprocal(before + NOTHING) for before, last in zip(*squares[-2:], strict=True)]
+        return [array(x).sum() for x in (squares[0], squares[1], squares[-1], following)]
 
 
 def _updated(s: np.ndarray, taken: Sequence[np.ndarray]) -> np.ndarray:
@@ -151,15 +177,13 @@ def _apart(model: Model) -> list[list[int]]:
 def _graph(c: Context) -> Outputs:
     """A step of Newton's method and updated ones to a better v_middle, the step that it implies, the changes and its
     size, all squared."""
-    step, changes = _Step(c, c.input("v_middle")), list[Scalar]()
+    step = _Step(c, c.input("v_middle"))
     newton = _Newton(step)
-    for _ in range(1 + UPDATED):
-        way, before = newton.better(step), step.middle
-        changes.append(dot(way - before, way - before))
-        step = _Step(c, way)
+    for _ in range(CONSTRAINED if c.model.constraints else FREE):
+        step = _Step(c, step.middle + newton.change(step))
     q, v = step.landed()
-    changes.append(dot(step.middle, step.middle))
-    return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", changes)]
+    error = [*newton.changes(), dot(step.middle, step.middle)]
+    return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", error)]
 
 
 def _relative(error: list[Scalar]) -> list[Scalar]:
@@ -213,10 +237,10 @@ INTEGRATOR = Integrator(
         "q, v after dt and a better v_middle: by Newton's method, of the variational midpoint rule; then its squared"
         " relative changes.",
         ("q", "v", "tau", "dt", "v_middle"),
-        lambda m: (m.nq + 2 * m.nv + 1 + UPDATED,),
+        lambda m: (m.nq + 2 * m.nv + CHANGES,),
         _graph,
         rows=tree_rows.state_and_velocity,
-        sums=2 + UPDATED,
+        sums=1 + CHANGES,
         total=_relative,
         configuration=True,
     ),

@@ -7,14 +7,14 @@ O(n), shared coordinates as ports.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
 from recursive_dyn.model.elimination_order import Elimination
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion.chord_momenta import Chords
+from recursive_dyn.recursion.chord_momenta import Chords, moved_inward
 from recursive_dyn.recursion.kinematics import zeros
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Rotation
@@ -22,7 +22,10 @@ from recursive_dyn.spatial.spaces import Rotation
 
 @dataclass(frozen=True, eq=False)
 class _Pivot:
-    """One eliminated coordinate: 1 / omega, column w = Z / omega and row of the matrix, and both against open ports."""
+    """One eliminated coordinate: 1 / omega, column w = Z / omega and row of the matrix, and both against open ports.
+
+    The row is about the tree's point, the column too, but for a link's, which is about its place here.
+    """
 
     slot: int
     inverse: Scalar
@@ -89,6 +92,7 @@ class ChordFactors:
         self._diagonal, tree = diagonal, chords.tree
         self._tree, (self._left, self._right) = tree, chords.ends
         order, self._prescribed = tree.model.elimination, tree.model.prescribed
+        self._here, self._own = chords.here, [x.screws(zeros(3)) for x in chords.here]
         self._turned = self._in_world_axes(chords)
         self._events: list[list[int | _Pivot]] = [[] for _ in tree.links]
         handles = [_Handle(A) for A in chords.inertias]
@@ -96,7 +100,9 @@ class ChordFactors:
         for i in reversed(range(len(tree.links))):
             for event in order.links[i]:
                 if isinstance(event, Elimination):
-                    self._events[i].append(self._eliminate(handles[i], event))
+                    pivot = self._eliminate(handles[i], event)
+                    about_place = moved_inward(pivot.column, -chords.here[i].place)
+                    self._events[i].append(replace(pivot, column=about_place))
                 else:
                     handles[i].cross(event.slot, self._left[i][event.slot], self._right[i][event.slot])
                     self._events[i].append(event.slot)
@@ -115,6 +121,7 @@ class ChordFactors:
                 axes.append(np.stack([screws[first + k][:3] for k in range(3)], axis=1))
                 for k, e in enumerate(array(np.eye(3))):
                     screws[first + k] = np.concatenate([e, cross(link.place, e)])
+                    self._own[i][first + k] = np.concatenate([e, zeros(3)])
             turned.append((slice(first, first + 3), axes[0], axes[1]))
         return turned
 
@@ -129,22 +136,22 @@ class ChordFactors:
     def _eliminate(self, handle: _Handle, event: Elimination) -> _Pivot:
         return handle.eliminate(event, self._diagonal[event.slot], event.slot in self._prescribed)
 
-    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """x (nv,) of a right side (nv,)."""
+    def solve(self, right: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
+        """x (nv,) of a right side (nv,), and of J . ``wrenches`` (6,) of every link about its place here besides."""
         c, tree = list(right), self._tree
         for slots, here, _ in self._turned:
             c[slots] = list(here @ array(c[slots]))
-        z = [zeros(6) for _ in tree.links]
+        z = [zeros(6) for _ in tree.links] if wrenches is None else [-N for N in wrenches]
         for i in reversed(range(len(tree.links))):
             for event in self._events[i]:
                 if isinstance(event, int):
-                    c[event] = c[event] - dot(self._left[i][event], z[i])
+                    c[event] = c[event] - dot(self._own[i][event], z[i])
                 else:
                     z[i] = z[i] + event.column * c[event.slot]
                     _ports(event, c)
             parent = tree.links[i].link.parent
             if parent != WORLD:
-                z[parent] = z[parent] + z[i]
+                z[parent] = z[parent] + moved_inward(z[i], self._here[i].arm)
         for pivot in self._root:
             _ports(pivot, c)
         x: list[Scalar] = [0.0] * tree.model.nv

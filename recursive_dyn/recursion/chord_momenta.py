@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
-from recursive_dyn.model.model import WORLD
+from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.model.model import WORLD, MassMoments
 from recursive_dyn.recursion.impulse import roots
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross, dot, skew, vee_difference
@@ -42,14 +42,14 @@ class PlacedLink:
         return {slot: np.concatenate([omega, v + cross(moved, omega)]) for slot, (omega, v) in self.columns.items()}
 
 
-def placed(tree: Tree, points: Sequence[np.ndarray]) -> list[PlacedLink]:
-    """The links of a tree; points (3,): of the world, for the tree of each of them."""
+def placed(tree: Tree, points: Sequence[np.ndarray], moments: Sequence[MassMoments]) -> list[PlacedLink]:
+    """The links of a tree; points (3,): of the world, for the tree of each of them; moments: of their masses."""
     found = []
-    for i, k in enumerate(tree.links):
+    for i, (k, own) in enumerate(zip(tree.links, moments, strict=True)):
         R, place, parent = tree.rotations[i], tree.positions[i] - points[i], k.link.parent
         arm = place if parent == WORLD else tree.rotations[parent] @ k.displacement.p
         columns = {slot: (R @ s[:3], R @ s[3:]) for slot, s in k.columns}
-        found.append(PlacedLink(R, place, arm, columns, R @ k.moments.first))
+        found.append(PlacedLink(R, place, arm, columns, R @ own.first))
     return found
 
 
@@ -58,19 +58,27 @@ def points(tree: Tree) -> list[np.ndarray]:
     return [tree.positions[first] for first in roots(tree.model)]
 
 
+def moved_inward(wrench: np.ndarray, arm: np.ndarray) -> np.ndarray:
+    """A wrench (6,) about a link's place, about that of its parent, from where ``arm`` (3,) leads to it."""
+    return np.concatenate([wrench[:3] + cross(arm, wrench[3:]), wrench[3:]])
+
+
 class Chords:
-    """What moves along chords in a step, from where links are placed ``here`` to ``there``.
+    """What moves along chords in a step, from where links are placed ``here`` to ``there``; moments: of their masses;
+    ways (3,): of their places.
 
     Momenta N (6,) are about each link's place here: about a point far away they would be differences of large numbers.
     """
 
-    def __init__(self, tree: Tree, here: list[PlacedLink], there: list[PlacedLink]) -> None:
-        self.tree, self.here, self.there = tree, here, there
-        self._turned = [(y.R @ k.moments.second) @ x.R.T for k, x, y in zip(tree.links, here, there, strict=True)]
-        self._ways: list[np.ndarray] = []
+    def __init__(
+        self, tree: Tree, here: list[PlacedLink], there: list[PlacedLink], moments: Sequence[MassMoments]
+    ) -> None:
+        self.tree, self.here, self.there, self.moments = tree, here, there, moments
+        self._turned = [(y.R @ k.second) @ x.R.T for k, x, y in zip(moments, here, there, strict=True)]
+        self.ways: list[np.ndarray] = []
         for k, x, y in zip(tree.links, here, there, strict=True):
             way = y.arm - x.arm
-            self._ways.append(way if k.link.parent == WORLD else self._ways[k.link.parent] + way)
+            self.ways.append(way if k.link.parent == WORLD else self.ways[k.link.parent] + way)
 
     @property
     def ends(self) -> tuple[list[dict[int, np.ndarray]], list[dict[int, np.ndarray]]]:
@@ -81,8 +89,8 @@ class Chords:
     def inertias(self) -> list[np.ndarray]:
         """A (6, 6) of every link about its tree's point."""
         result = []
-        for k, x, y, turned in zip(self.tree.links, self.here, self.there, self._turned, strict=True):
-            mass = k.moments.mass
+        for k, x, y, turned in zip(self.moments, self.here, self.there, self._turned, strict=True):
+            mass = k.mass
             start, end = x.first + x.place * mass, y.first + y.place * mass
             second = turned + np.outer(end, x.place) + np.outer(y.place, x.first)  # sum of m x' x^T
             turning = array(np.eye(3)) * np.trace(second) - second
@@ -90,49 +98,47 @@ class Chords:
             result.append(np.vstack([np.hstack([turning, skew(start)]), lower]))
         return result
 
-    def before(self, h: Scalar, speeds: np.ndarray) -> np.ndarray:
-        """J . N - h / 2 of gravity's force (nv,) where links are here; speeds (nv,): the rotors'."""
-        still = array(np.zeros(3))
-        weighed = [(x.first, k.moments.mass) for x, k in zip(self.here, self.tree.links, strict=True)]
-        return self._along([x.screws(still) for x in self.here], weighed, h, -0.5, speeds)
+    def wrenches(self, h: Scalar) -> list[np.ndarray]:
+        """h (N - h / 2 of gravity's wrench) (6,) of every link, about its place here."""
+        return self._pulled([(x.first, k.mass) for x, k in zip(self.here, self.moments, strict=True)], h * h * -0.5)
 
-    def after(self, h: Scalar, speeds: np.ndarray) -> np.ndarray:
-        """J' . N + h / 2 of gravity's force (nv,) where links are there."""
-        links = zip(self.there, self._ways, self.tree.links, strict=True)
-        weighed = [(y.first + way * k.moments.mass, k.moments.mass) for y, way, k in links]
-        screws = [y.screws(way) for y, way in zip(self.there, self._ways, strict=True)]
-        return self._along(screws, weighed, h, 0.5, speeds)
+    def before(self, h: Scalar) -> np.ndarray:
+        """h (J . N - h / 2 of gravity's force) (nv,) where links are here."""
+        return self._along(self.wrenches(h), self.here, [array(np.zeros(3)) for _ in self.here])
 
-    def _along(
-        self,
-        screws: list[dict[int, np.ndarray]],
-        weighed: list[tuple[np.ndarray, Scalar]],
-        h: Scalar,
-        share: float,
-        speeds: np.ndarray,
-    ) -> np.ndarray:
-        tree, rate, g = self.tree, reciprocal(h), self.tree.gravity * (h * share)
-        result: list[Scalar] = [c.armature * v for c, v in zip(tree.model.coordinates, speeds, strict=True)]
-        total: list[np.ndarray] = []
+    def after(self, h: Scalar) -> np.ndarray:
+        """h (J' . N + h / 2 of gravity's force) (nv,) where links are there."""
+        links = zip(self.there, self.ways, self.moments, strict=True)
+        weighed = [(y.first + way * k.mass, k.mass) for y, way, k in links]
+        return self._along(self._pulled(weighed, h * h * 0.5), self.there, self.ways)
+
+    def _pulled(self, weighed: list[tuple[np.ndarray, Scalar]], share: Scalar) -> list[np.ndarray]:
+        """h N with a share of gravity's wrench on what is ``weighed``: first moments (3,) about places here, masses."""
+        g, result = self.tree.gravity * share, list[np.ndarray]()
         for x, y, way, turned, (first, mass) in zip(
-            self.here, self.there, self._ways, self._turned, weighed, strict=True
+            self.here, self.there, self.ways, self._turned, weighed, strict=True
         ):
             spin, n = vee_difference(turned) + cross(x.first, way), way * mass + (y.first - x.first)
-            total.append(np.concatenate([spin * rate + cross(first, g), n * rate + g * mass]))
+            result.append(np.concatenate([spin + cross(first, g), n + g * mass]))
+        return result
+
+    def _along(self, total: list[np.ndarray], links: list[PlacedLink], ways: list[np.ndarray]) -> np.ndarray:
+        """What wrenches (6,) about places here come to along the coordinates (nv,) of links that ``ways`` lead to."""
+        result: list[Scalar] = [0.0] * self.tree.model.nv
         for i in reversed(range(len(total))):
-            for slot, J in screws[i].items():
-                result[slot] = result[slot] + dot(J, total[i])
-            parent, N = tree.links[i].link.parent, total[i]
+            force, parent = total[i][3:], self.tree.links[i].link.parent
+            moment = total[i][:3] - cross(ways[i], force)
+            for slot, (omega, v) in links[i].columns.items():
+                result[slot] = result[slot] + dot(omega, moment) + dot(v, force)
             if parent != WORLD:
-                moved = np.concatenate([N[:3] + cross(self.here[i].arm, N[3:]), N[3:]])
-                total[parent] = total[parent] + moved
+                total[parent] = total[parent] + moved_inward(total[i], self.here[i].arm)
         return array(result)
 
     @property
     def own_inertias(self) -> list[Scalar]:
         """What every coordinate (nv,) moves where links are here; one that joints share as if each had its own."""
         result: list[Scalar] = [0.0] * self.tree.model.nv
-        total = Chords(self.tree, self.here, self.here).inertias
+        total = Chords(self.tree, self.here, self.here, self.moments).inertias
         for i in reversed(range(len(total))):
             for slot, J in self.here[i].screws(self.here[i].place).items():
                 result[slot] = result[slot] + dot(J, total[i] @ J)

@@ -24,7 +24,7 @@ ROUNDING = {
     "linearly_implicit_rk4": 1e-13,
     "held_rk4": 1e-13,
     "implicit_midpoint": 1e-12,
-    "variational_midpoint": 1e-11,  # its momenta are differences of places, of 1 m, over a step of 2 ms
+    "variational_midpoint": 1e-9,  # where its steps end that are found to 1e-8 of their speed at worst
 }
 FREELY = ("free", "ball", "revolute", "helix")
 TREES = {
@@ -101,12 +101,13 @@ def test_a_compiled_step_is_the_definitions_step(integrator, name):
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("integrator", RULES)
 def test_a_long_compiled_run_is_the_definition_again_and_again(integrator, name):
-    """Roundings of 300 steps, carried along by 0.6 s of a motion of a few radians per second."""
+    """Roundings of 300 steps, of the variational rule what they leave, carried along by 0.6 s of a motion of a few
+    radians per second."""
     d, q, v, tau = start(name)
     end = flown(d, integrator, q, v, tau, 300)
     for _ in range(300):
         q, v = rule(integrator).definition(d, q, v, tau, H)
-    tolerance = {"rk4": 0.0, "variational_midpoint": 1e-10}.get(integrator, 1e-11)
+    tolerance = {"rk4": 0.0, "variational_midpoint": 1e-8}.get(integrator, 1e-11)
     assert_close(end[0], q, tolerance)
     assert_close(end[1], v, tolerance)
 

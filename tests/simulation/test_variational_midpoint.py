@@ -23,7 +23,8 @@ def test_energy_stays_in_a_band(inertia, ball):
 @pytest.mark.slow
 @pytest.mark.parametrize(("inertia", "ball"), [(SLENDER, False), (SLENDER, True), (FAT, False)])
 def test_the_band_does_not_grow(inertia, ball):
-    """After 10^5 steps as after 10^3; starts 1e-9 rad apart are chaos apart by then, and off by 0.1 to 0.31 %."""
+    """After 10^5 steps as after 10^3. Starts 1e-9 rad apart are chaos apart by then: of 400 slender ones on hinges the
+    rule, with steps found to rounding, is off by 0.24 % in the median, by more than 0.3 % in 108, by 0.84 % at most."""
     start, errors = links(inertia, ball, 10), []
     for k in range(3):
         q = start.q.copy()
@@ -31,17 +32,44 @@ def test_the_band_does_not_grow(inertia, ball):
         error, sim = run(start._replace(q=q), RULE, 1000, 100.0)
         assert sim.report.unexplained_energy == 0.0 and sim.report.steps_halved == 0
         errors.append(error)
-    assert np.median(errors) < 3e-3 and max(errors) < 4e-3
+    assert np.median(errors) < 5e-3 and max(errors) < 9e-3
 
 
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
 def test_newtons_method_finds_a_step_whatever_the_length_of_a_chain(count):
-    """By one exact step and two by the same factors."""
+    """By one exact step and one by the same factors."""
     start = links(FAT, False, count)
     sim = rd.Simulation(start.dynamics, 1e-3, RULE)
     sim.q = start.q
     sim.step(300)
     assert sim.report.sweeps == 300 and sim.report.halvings == 0
+
+
+@pytest.mark.parametrize("inertia, ball", [(SLENDER, False), (FAT, False), (FAT, True)])
+def test_a_step_costs_no_more_than_five_forward_dynamics(inertia, ball):
+    """By operations, of ten links; of more links it is less."""
+    count = links(inertia, ball, 10).dynamics.operation_count
+    assert count("variational").total < 5.0 * count("forward_dynamics").total
+
+
+@pytest.mark.slow
+def test_what_is_left_of_a_step_takes_no_energy():
+    """Ten slender links, chaotic by then: against the same steps found to rounding they end with energy that is off by
+    up to 1e-7 of that above rest, with either sign, and by less than 1e-9 on average."""
+    start, h = links(SLENDER, False, 10), 1e-3
+    d, left = start.dynamics, []
+    sim = rd.Simulation(d, h, RULE)
+    sim.q = start.q
+    above = energy(sim) - float(d.potential_energy(start.rest))
+    sim.step(10000)
+    for _ in range(1000):
+        ends, middle = [], sim.v
+        for _ in range(3):
+            q, v, middle, _ = np.split(d.call("variational", sim.q, sim.v, np.zeros(10), [h], middle), (10, 20, 30))
+            ends.append(float(d.kinetic_energy(q, v) + d.potential_energy(q)))
+        left.append((ends[0] - ends[2]) / above)
+        sim.step(20)
+    assert abs(np.mean(left)) < 1e-9 and np.quantile(np.abs(left), 0.9) < 1e-8
 
 
 def test_a_damper_that_no_step_resolves_does_not_ring():
@@ -87,7 +115,8 @@ def test_ten_rings_keep_their_energy_at_480_hz():
 
 @pytest.mark.slow
 @pytest.mark.xfail(
-    strict=True, reason="gains 15 to 40 % in 100 s: rings whip round by 60 % of their speed within a step"
+    strict=True,
+    reason="off by 7 to 57 % in 100 s, found to rounding too: rings whip round by 60 % of their speed within a step",
 )
 def test_ten_rings_keep_their_energy_at_240_hz():
     assert run(ten_rings(), RULE, 240, 100.0).error < 0.05
@@ -112,8 +141,7 @@ def test_momenta_are_kept_to_the_rounding_of_their_steps():
     first, start = sim.dynamics.momentum(sim.q, sim.v), energy(sim)
     for _ in range(10):
         sim.step(240)
-        # the sweeps end at 1e-12 of the velocity; 2400 steps add up
-        np.testing.assert_allclose(sim.dynamics.momentum(sim.q, sim.v), first, atol=1e-10 * np.abs(first).max())
+        np.testing.assert_allclose(sim.dynamics.momentum(sim.q, sim.v), first, atol=1e-12 * np.abs(first).max())
         assert energy(sim) == pytest.approx(start, rel=1e-3)
 
 
@@ -123,8 +151,8 @@ def test_gravity_pulls_a_tumbling_tree_along_the_parabola_of_its_centre():
     first, mass = sim.dynamics.momentum(sim.q, sim.v), 2.4
     sim.step(480)
     now = sim.dynamics.momentum(sim.q, sim.v)
-    np.testing.assert_allclose(now[3:], first[3:] + mass * 2.0 * np.array([0, 0, -9.81]), atol=1e-9)
-    assert now[2] == pytest.approx(first[2], abs=1e-9)
+    np.testing.assert_allclose(now[3:], first[3:] + mass * 2.0 * np.array([0, 0, -9.81]), atol=1e-11)
+    assert now[2] == pytest.approx(first[2], abs=1e-11)
 
 
 def test_it_runs_backwards():

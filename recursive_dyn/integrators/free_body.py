@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.graph.expression import array, is_constant
+from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
 from recursive_dyn.joint.joint_program import Factor
-from recursive_dyn.model.model import Link
+from recursive_dyn.model.model import Link, MassMoments
 from recursive_dyn.recursion.kinematics import LinkKinematics, zeros
 from recursive_dyn.spatial.algebra import dot
 from recursive_dyn.spatial.spaces import RigidMotion, Rotation
@@ -21,10 +21,25 @@ def stepped_point(k: LinkKinematics | Link, factor: Factor, at_center: bool) -> 
     joint moves it in other ways as well.
     """
     joint = (k.link if isinstance(k, LinkKinematics) else k).joint
-    massless = any(is_constant(x) and x == 0.0 for x in (k.mass, *np.diag(k.inertia)))
+    mass, c, inertia = _moved_mass(k, factor)
+    massless = any(is_constant(x) and x == 0.0 for x in (mass, *np.diag(inertia)))
     if massless or len(joint.factors) > 1:
         return zeros(3), None
     if at_center:
-        return k.center, k.inertia
-    c = k.center
-    return zeros(3), k.inertia + k.mass * (array(np.eye(3)) * dot(c, c) - np.outer(c, c))
+        return c, inertia
+    return zeros(3), inertia + mass * _square(c)
+
+
+def _moved_mass(k: LinkKinematics | Link, factor: Factor) -> tuple[Scalar, np.ndarray, np.ndarray]:
+    """Mass, centre and inertia about it of what moves with a link: its own, unless it was lent some."""
+    moved = k.moments
+    if moved is None or factor.space != MOVING or moved.equals(MassMoments.of(k.mass, k.center, k.inertia)):
+        return k.mass, k.center, k.inertia
+    c = moved.first * reciprocal(moved.mass)
+    return moved.mass, c, moved.inertia - moved.mass * _square(c)
+
+
+def _square(c: np.ndarray) -> np.ndarray:
+    """Moment of inertia (3, 3) of a unit mass at c."""
+    result: np.ndarray = array(np.eye(3)) * dot(c, c) - np.outer(c, c)
+    return result

@@ -6,10 +6,10 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
+from recursive_dyn.maximal.lent_masses import whole
 from recursive_dyn.model.model import Model
 
 _INSTEAD = "use method='recursive' or 'lagrangian' for this scene"
-_LEAST = 1e-12  # of the largest principal inertia, that the least one must have
 
 
 def check_joints(model: Model) -> None:
@@ -24,10 +24,10 @@ def check_joints(model: Model) -> None:
 
 def check_masses(free: Dynamics, inertias: np.ndarray) -> None:
     """ModelError naming a body without mass or inertia of its own; inertias (nl, 6, 6)."""
-    for link, M in zip(free.model.links, inertias, strict=True):
-        values = np.linalg.eigvalsh(M)
-        if not values[0] > _LEAST * values[-1]:
+    for link, moves in zip(free.model.links, whole(inertias), strict=True):
+        if not moves:
             raise ModelError(
-                f"body '{link.name}' has no mass, or no moment of inertia, of its own about some axis, and in maximal"
-                f" coordinates every body moves by its own; give it a mass and shapes or an inertia, or {_INSTEAD}"
+                f"body '{link.name}' has no mass, or no moment of inertia, of its own about some axis, and its joints"
+                " leave nothing for others to lend it, while in maximal coordinates every body moves by its own;"
+                f" give it a mass and shapes or an inertia, or {_INSTEAD}"
             )

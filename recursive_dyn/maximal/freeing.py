@@ -13,6 +13,7 @@ from recursive_dyn.joint import joint_program
 from recursive_dyn.joint.coordinate import TIME, Coordinate
 from recursive_dyn.joint.drive import names_in
 from recursive_dyn.joint.joint_program import JointProgram
+from recursive_dyn.maximal.lent_masses import lacking, with_lent_masses
 from recursive_dyn.model.assemble import build_model
 from recursive_dyn.model.constraint import rate_name
 from recursive_dyn.model.force_element import ElementSpec
@@ -41,22 +42,25 @@ def free_model(graph: Graph, specs: Sequence[BodySpec], reduced: Model, forces: 
     joints = {n for c in reduced.coordinates if c is not TIME for n in (c.name, rate_name(c.name))}
     between = [e for e in forces if joints.isdisjoint(names_in(e.scalars))]  # those of joints: see joint_elements
     freed: dict[BodySpec | None, BodySpec | None] = {None: None}
+    weak = lacking(reduced)
     for spec, body in zip(specs, reduced.bodies, strict=True):
         free = (free_joint(), _COORDINATES) if body.jointed else (spec.joint, spec.coordinates)
+        bare = body.jointed and body.link in weak  # nothing moves without mass: it has its own again below
         freed[spec] = BodySpec(
             name=spec.name,
             parent=None if body.jointed else freed[spec.parent],
             placement=array(np.eye(4)) if body.jointed else spec.placement,
             joint=free[0],
             coordinates=free[1],
-            mass=spec.mass,
+            mass=1.0 if bare else spec.mass,
             center=spec.center,
-            inertia=spec.inertia,
+            inertia=array(np.eye(3)) if bare else spec.inertia,
         )
     try:
         own = [spec for spec in freed.values() if spec is not None]
         model = build_model(graph, own, reduced.gravity, reduced.common_parameters, (), (), between)
     except ModelError as error:
         raise ModelError(f"maximal coordinates: {error}") from None
+    model = with_lent_masses(model, reduced, weak) if weak else model
     model = model if reduced.clock is None else with_motions(model, {})
     return model.changed(parameters=reduced.parameters) if reduced.charted else model

@@ -39,7 +39,8 @@ class MaximalDynamics(JointedBodies):
     where the scene depends on time, that and its rate 1 come after them.
     ``bodies`` are those of the scene; ``reduced`` are the scene's dynamics in joint coordinates, ``jointed`` those with
     coordinates for all joints, that share or follow others', too. mass_matrix, bias, inverse_dynamics, kinetic energy
-    and momenta are those of the bodies by themselves; joints act in
+    and momenta are those of the bodies by themselves, the first three of these with masses that others lend to bodies
+    without inertia (``lent_masses``); joints act in
     ``forward_dynamics``, by forces A^T lambda that keep C-ddot = 0 ("velocity_constraints") or by springs of no length
     ("penalty"), whose energy is not among ``elastic_energy``.
 

@@ -44,6 +44,11 @@ class MassMoments:
         second = array(np.eye(3)) * half_trace - inertia + np.outer(first, center)
         return cls(mass, first, mirrored(second))
 
+    def equals(self, other: MassMoments) -> bool:
+        """Whether all numbers, or expressions, are the same."""
+        own, others = ([x.mass, *x.first, *x.second.flat] for x in (self, other))
+        return all(a is b or (is_constant(a) and is_constant(b) and a == b) for a, b in zip(own, others, strict=True))
+
     @property
     def inertia(self) -> np.ndarray:
         """Moment of inertia (3, 3) about the origin, tr(P) 1 - P of the second moment P."""

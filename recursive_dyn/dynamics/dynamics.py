@@ -201,6 +201,10 @@ class Dynamics(Differentiable, Conversions):
         """
         return self.call("constraint_wrenches", q, v, self._no_forces if tau is None else tau)
 
+    def element_wrenches(self, q: Any, v: Any) -> Array:
+        """The same of the scene's force elements, but of those along coordinates, which act as motors do."""
+        return self.call("element_wrenches", q, v)
+
     def constraint_jacobian(self, q: Any) -> Array:
         """C (..., m, nv): the rows' rates are C v."""
         return self.call("constraint_jacobian", q)

@@ -238,6 +238,10 @@ FUNCTIONS: dict[str, Function] = {
         ("q", "v", "tau"), lambda m: (m.nb, 6), _constraint_wrenches,
         solves=True, exported=True, constrained=True,
     ),
+    "element_wrenches": Function(
+        "What force elements do to the bodies: [moment; force], world axes at each body's origin.",
+        ("q", "v"), lambda m: (m.nb, 6), lambda c: [("W", element_forces.element_wrenches(c.tree))],
+    ),
     "constraint_positions": Function(
         "phi of the rows, which should be 0; 0 for rows between velocities.",
         ("q",), _rows, lambda c: [("phi", c.rows.phi)], exported=True, constrained=True,

@@ -19,6 +19,17 @@ def element_forces(tree: Tree) -> list[Scalar]:
     others = [x + y for x, y in zip(pushed_forces(tree), torsion_forces(tree), strict=True)]
     if not tree.model.forces:
         return others
+    return [x + y for x, y in zip(along_velocities(tree, _pull(tree)), others, strict=True)]
+
+
+def element_wrenches(tree: Tree) -> list[Scalar]:
+    """[moment; force] of all elements on every body (6 nb,), world axes at the bodies' origins, but of those that act
+    along rates of coordinates."""
+    return list(_pull(tree).wrenches.flat)
+
+
+def _pull(tree: Tree) -> Gradient:
+    """What elements do to bodies, and along rates."""
     quantities, total = BodyQuantities(tree), Gradient(tree)
     for element in tree.model.forces:
         for term in element.terms:
@@ -28,7 +39,7 @@ def element_forces(tree: Tree) -> list[Scalar]:
             row = element.energy.rows
             slopes = _values(quantities, element.name, list(row.gradient.values()))
             total.add(row.gradient, [-slope for slope in slopes])
-    return [x + y for x, y in zip(along_velocities(tree, total), others, strict=True)]
+    return total
 
 
 def element_energy(tree: Tree) -> Scalar:

@@ -29,18 +29,23 @@ class ConstraintLoads:
         self.peaks = dict.fromkeys(self._bearing, 0.0)
 
     def begin(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        """A step begins at q, v under tau: what constraints do to bodies then, (nb, 6) world axes at their origins."""
+        """A step begins at q, v under tau: what constraints and force elements do to bodies then, (nb, 6) world axes at
+        their origins."""
         self.peaks, dynamics = dict.fromkeys(self._bearing, 0.0), self._dynamics
-        if not len(self._start):
+        own = dynamics.reduced if isinstance(dynamics, MaximalDynamics) else dynamics
+        if not (len(self._start) or own.model.forces):
             return np.zeros((len(dynamics.bodies), 6))
         if isinstance(dynamics, MaximalDynamics):  # as those of the joint coordinates where it is
             near = self._near[: dynamics.reduced.nq] if np.isfinite(self._near).all() else None
-            (own, v), wrenches = dynamics.to_reduced(q, v, near), wrenches_of(dynamics, q, tau)
-            q, dynamics = own, dynamics.reduced
-            tau = dynamics.call("external_forces", q, wrenches.reshape(-1))
-        acting = tau + dynamics.passive_forces(q, v)
-        self._start[:] = dynamics.multipliers(q, v, acting)
-        return dynamics.constraint_wrenches(q, v, acting)
+            wrenches = wrenches_of(dynamics, q, tau)
+            q, v = dynamics.to_reduced(q, v, near)
+            tau = own.call("external_forces", q, wrenches.reshape(-1))
+        pulls: np.ndarray = own.element_wrenches(q, v)
+        if not len(self._start):
+            return pulls
+        acting = tau + own.passive_forces(q, v)
+        self._start[:] = own.multipliers(q, v, acting)
+        return pulls + own.constraint_wrenches(q, v, acting)
 
     def note(self, memory: Memory, h: float) -> None:
         """A step, or a part of one, of length h ended."""

@@ -70,9 +70,8 @@ class Sensors(Mapping[str, np.ndarray]):
             now = acting(simulation)
             if sensor.kind == _IMU:
                 return _inertial(now, index, axes, arm)
-            wrench = now.dynamics.joint_wrenches(now.q, now.v, _accelerations(now), now.wrenches + _constraints(now))[
-                index
-            ]
+            others = now.wrenches + _constraints(now) + _elements(now)
+            wrench = now.dynamics.joint_wrenches(now.q, now.v, _accelerations(now), others)[index]
         return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
 
     def __delitem__(self, name: str) -> None:
@@ -105,6 +104,8 @@ class Sensors(Mapping[str, np.ndarray]):
         needed = _NEEDED[kind]
         if kind == _FORCE and dynamics.model.constraints:
             needed = (*needed, "constraint_wrenches")
+        if kind == _FORCE and dynamics.model.forces:
+            needed = (*needed, "element_wrenches")
         for function in needed:
             dynamics.kernel(function)
         self._sensors[name] = _Sensor(kind, dynamics.bodies[index], place.copy())
@@ -132,3 +133,9 @@ def _constraints(now: Acting) -> np.ndarray:
         return np.zeros((dynamics.model.nb, 6))
     pushed = dynamics.call("external_forces", now.q, now.wrenches.reshape(-1))
     return dynamics.constraint_wrenches(now.q, now.v, now.tau + pushed)
+
+
+def _elements(now: Acting) -> np.ndarray:
+    """Wrenches (nb, 6) of the scene's force elements, which are in tau, too."""
+    dynamics = now.dynamics
+    return dynamics.element_wrenches(now.q, now.v) if dynamics.model.forces else np.zeros((dynamics.model.nb, 6))

@@ -24,7 +24,8 @@ def enter_cone(it: Island, these: Trial, at: Interior, e: int, margin: float) ->
         s[i] = mu * u[i]
         z[i] = it.P[c, i] / mu if mu > 0.0 else 0.0
     slip, load = np.sqrt(s[1] * s[1] + s[2] * s[2]), np.sqrt(z[1] * z[1] + z[2] * z[2])
-    s[0] = max(u[0] - it.targets[c], margin) + slip
+    at.apart[e, 0] = max(u[0] - it.targets[c], margin)
+    s[0] = at.apart[e, 0] + slip
     z[0] = max(it.P[c, 0], load + margin / g)
 
 
@@ -33,19 +34,19 @@ def answer(it: Island, these: Trial, at: Interior, e: int, soft: float, foreseen
     """The scaling, M = (W^2 + soft)^-1, what s misses, and X = S M (S + mu e_0 t^T), S = diag(1, mu, mu), t along the
     slip: how the impulse answers the velocity. foreseen: share of the change of the shift that counts in this."""
     u, M, X, mu = these.u[e], at.M[e], these.X[e], it.frictions[it.contacts[e], 1]
-    eta, w0, w1, w2 = scaling(at.s[e], at.z[e])
+    square, w0, w1, w2 = scaling(at.apart[e, 0] * (2.0 * at.s[e, 0] - at.apart[e, 0]), at.s[e], at.z[e])
+    eta = np.sqrt(square)
     at.eta[e], at.w[e, 0], at.w[e, 1], at.w[e, 2] = eta, w0, w1, w2
     at.scaled[e, 0], at.scaled[e, 1], at.scaled[e, 2] = scaled(eta, w0, w1, w2, at.z[e, 0], at.z[e, 1], at.z[e, 2])
-    # W^2 = eta^2 (2 w w^T - J) is [[a, b], [b, a]] in e_0 and the direction of w_t, eta^2 across
-    square, size = eta * eta, np.sqrt(w1 * w1 + w2 * w2)
-    inverse = 1.0 / size if size > 0.0 else 0.0
-    t1, t2 = (inverse * w1, inverse * w2) if size > 0.0 else (1.0, 0.0)
-    a, b, across = square * (w0 * w0 + size * size), square * 2.0 * w0 * size, 1.0 / (square + soft)
-    det = 1.0 / (square * square + soft * (2.0 * a + soft))  # (a + soft)^2 - b^2, which would cancel
-    a, b = det * (a + soft), det * b
-    M[0], M[1], M[2] = a, -b * t1, -b * t2
-    M[3], M[4], M[5] = -b * t1, a * t1 * t1 + across * t2 * t2, (a - across) * t1 * t2
-    M[6], M[7], M[8] = -b * t2, (a - across) * t1 * t2, a * t2 * t2 + across * t1 * t1
+    # W^2 = eta^2 (2 w w^T - J): along e_0 and w_t, and across, where nothing cancels
+    size, stiff = w1 * w1 + w2 * w2, square + soft
+    det = stiff * stiff + 4.0 * soft * square * size
+    inverse = 1.0 / (det * stiff)
+    across, turn = det * inverse, -2.0 * square * w0 * stiff * inverse
+    both = 2.0 * square * (square - soft) * inverse
+    M[0], M[1], M[2] = (stiff + 2.0 * square * size) * stiff * inverse, turn * w1, turn * w2
+    M[3], M[4], M[5] = M[1], across + both * w1 * w1, both * w1 * w2
+    M[6], M[7], M[8] = M[2], M[5], across + both * w2 * w2
     slip = np.sqrt(u[1] * u[1] + u[2] * u[2])
     share = foreseen * mu / slip if slip > 0.0 else 0.0
     s1, s2 = share * u[1], share * u[2]
@@ -92,33 +93,26 @@ def change_contact(it: Island, at: Interior, e: int, change: Three) -> None:
     mu, (d0, d1, d2) = it.frictions[it.contacts[e], 1], change
     at.ds[e, 0] = d0 + at.slope[e, 0] * d1 + at.slope[e, 1] * d2 + at.miss[e, 0]
     at.ds[e, 1], at.ds[e, 2] = mu * d1 + at.miss[e, 1], mu * d2 + at.miss[e, 2]
+    slip = np.sqrt(at.s[e, 1] * at.s[e, 1] + at.s[e, 2] * at.s[e, 2])
+    shift = (at.s[e, 1] * at.ds[e, 1] + at.s[e, 2] * at.ds[e, 2]) / slip if slip > 0.0 else 0.0
+    at.apart[e, 1] = at.ds[e, 0] - shift
     at.dz[e, 0], at.dz[e, 1], at.dz[e, 2] = times(
         at.M[e], at.aim[e, 0] - at.ds[e, 0], at.aim[e, 1] - at.ds[e, 1], at.aim[e, 2] - at.ds[e, 2]
     )
 
 
 @compiled
-def _parting(at: Interior, e: int) -> tuple[float, float]:
-    """w = s_0 - |s_t|, which is to stay positive, and its change: both are linear in the velocity."""
-    s, ds = at.s[e], at.ds[e]
-    slip = np.sqrt(s[1] * s[1] + s[2] * s[2])
-    shift = (s[1] * ds[1] + s[2] * ds[2]) / slip if slip > 0.0 else 0.0
-    return s[0] - slip, ds[0] - shift
-
-
-@compiled
 def contact_room(at: Interior, e: int, most: float) -> float:
     """The largest length <= most of the step along which s and z stay in the cone."""
-    w, change = _parting(at, e)
+    w, change = at.apart[e, 0], at.apart[e, 1]
     return farthest(at.z[e], at.dz[e], -w / change if most * change < -w else most)
 
 
 @compiled
 def gone(at: Interior, e: int, length: float) -> Three:
     """s after a step of that length: where slip turns back, its size is not what it was going to be to first order."""
-    w, change = _parting(at, e)
     s1, s2 = at.s[e, 1] + length * at.ds[e, 1], at.s[e, 2] + length * at.ds[e, 2]
-    return w + length * change + np.sqrt(s1 * s1 + s2 * s2), s1, s2
+    return at.apart[e, 0] + length * at.apart[e, 1] + np.sqrt(s1 * s1 + s2 * s2), s1, s2
 
 
 @compiled

@@ -121,6 +121,7 @@ def _step(it: Island, these: Trial, at: Interior, system: BlockEquations, y: Blo
     length = min(1.0, max(BOUNDARY, 1.0 - left) * _room(it, these, at))
     for e in range(len(it.contacts)):
         at.s[e, 0], at.s[e, 1], at.s[e, 2] = gone(at, e, length)
+        at.apart[e, 0] += length * at.apart[e, 1]
         for i in range(3):
             at.z[e, i] += length * at.dz[e, i]
     for e in range(len(it.scalars)):

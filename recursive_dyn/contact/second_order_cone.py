@@ -20,14 +20,13 @@ def depth(x: Floats) -> float:
 
 
 @compiled
-def scaling(s: Floats, z: Floats) -> tuple[float, float, float, float]:
-    """eta, w (3,) of s and z, which are inside."""
-    ds, dz = np.sqrt(depth(s)), np.sqrt(depth(z))
-    a, b = 1.0 / ds, 1.0 / dz
-    s0, s1, s2, z0, z1, z2 = a * s[0], a * s[1], a * s[2], b * z[0], b * z[1], b * z[2]
-    half = 0.5 / np.sqrt(0.5 * (1.0 + s0 * z0 + s1 * z1 + s2 * z2))
-    w1, w2 = half * (s1 - z1), half * (s2 - z2)
-    return np.sqrt(ds / dz), np.sqrt(1.0 + w1 * w1 + w2 * w2), w1, w2
+def scaling(deep: float, s: Floats, z: Floats) -> tuple[float, float, float, float]:
+    """eta^2, w (3,) of s, whose depth is ``deep``, and z, which are inside."""
+    square = deep / np.sqrt(deep * depth(z))
+    # w is s / sqrt(depth s) + (z_0, -z_t) / sqrt(depth z), made as long as it is to be
+    half = 1.0 / np.sqrt(2.0 * (deep + square * (s[0] * z[0] + s[1] * z[1] + s[2] * z[2])))
+    w1, w2 = half * (s[1] - square * z[1]), half * (s[2] - square * z[2])
+    return square, np.sqrt(1.0 + w1 * w1 + w2 * w2), w1, w2
 
 
 @compiled

@@ -12,6 +12,7 @@ from recursive_dyn.contact.line_search import dot, go, missing, way_of
 from recursive_dyn.contact.natural import follow, missed, trial
 from recursive_dyn.contact.newton import entering, near, newton
 from recursive_dyn.contact.node_rows import still
+from recursive_dyn.contact.second_order_cone import scaled, scaling
 from recursive_dyn.contact.tuning import FAR, PART_LEFT
 
 
@@ -106,3 +107,15 @@ def test_such_a_step_is_that_of_newtons_method():
     go(it, these, system, share, y, step, way_of(it), F)
     assert (these.p[:, 0] > 0.0).all()
     assert np.abs(F).max() <= 1e-12
+
+
+@pytest.mark.parametrize("apart", [1.0, 1e-6, 1e-13])
+def test_the_scaling_of_two_points_takes_one_to_the_other(apart):
+    """W^2 z = s, however near s is to the boundary."""
+    rng = np.random.default_rng(2)
+    (s1, s2), (z1, z2) = rng.normal(size=(2, 2))
+    s, z = np.array([apart + np.hypot(s1, s2), s1, s2]), np.array([0.3 + np.hypot(z1, z2), z1, z2])
+    square, w0, w1, w2 = scaling(apart * (2.0 * s[0] - apart), s, z)
+    eta = float(np.sqrt(square))
+    assert scaled(eta, w0, w1, w2, *scaled(eta, w0, w1, w2, *z)) == pytest.approx(s, rel=1e-12)
+    assert abs(w0 * w0 - w1 * w1 - w2 * w2 - 1.0) <= 1e-14 * w0 * w0

@@ -7,19 +7,8 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.lent_masses import whole
-from recursive_dyn.model.model import Model
 
 _INSTEAD = "use method='recursive' or 'lagrangian' for this scene"
-
-
-def check_joints(model: Model) -> None:
-    """ModelError naming the joint that has no form between free bodies."""
-    for link in model.charted:
-        if any(model.coordinates[s].turn is not None for s in link.slots):
-            raise ModelError(
-                f"joint of '{link.name}' has several charts and limits of its turn, which maximal coordinates do not"
-                f" have; {_INSTEAD}, or take the limits away"
-            )
 
 
 def check_masses(free: Dynamics, inertias: np.ndarray) -> None:

@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
-from recursive_dyn.dynamics.turn_rows import ROWS, turn_row
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.dynamics.turn_rows import ROWS, turn_rates, turn_row
 from recursive_dyn.maximal.held_joints import ENTRIES, REACH, CoordinateDrives, HeldJoints, held_width
 from recursive_dyn.maximal.joint_rows import Joints
-from recursive_dyn.maximal.row_arrays import RowArrays, rate
+from recursive_dyn.maximal.row_arrays import TIME, RowArrays, rate
 from recursive_dyn.maximal.row_memory import RowMemory
 from recursive_dyn.maximal.step_system import SystemArrays
 from recursive_dyn.model import limits
-from recursive_dyn.model.ball_limits import MOST, SPEEDS, BallLimits, ball_limits
+from recursive_dyn.model.ball_limits import MOST, BallLimits, ball_limits
 
 
 class HeldRoom(NamedTuple):
@@ -37,7 +38,8 @@ class CoordinateBounds(NamedTuple):
     """What bounds coordinates: joints and rows (l,) of limited ones, their places among those found, low and high; the
     same of rubbing ones (r,) with their friction; joints and rows (nv,) by slot. where (n,): the row here of each joint
     of ``Joints``; roots (nl,): as there; touched (nl,): links that impulses act on, hot (nl,): room for roots. balls:
-    limits of these, whose places are among those found."""
+    limits of these, whose places are among those found; turns: program of how joints of several charts turn, where any
+    has such limits, of q (nq,), room; found (nq,): where places of the model are among those found, TIME for time."""
 
     joints: Integers
     rows: Integers
@@ -54,6 +56,9 @@ class CoordinateBounds(NamedTuple):
     touched: Flags
     hot: Flags
     balls: BallLimits
+    turns: ProgramCall
+    q: Floats
+    found: Integers
 
 
 class DriveArrays(NamedTuple):
@@ -79,7 +84,13 @@ class HeldMemory:
         where, (joint, row) = np.argsort(memory.order), joints.row_of_slot
         self._found = np.zeros(joints.reduced.nq, dtype=np.int64)  # where a place of the model is among those found
         self._found[memory.place_of_q] = np.arange(len(memory.place_of_q))
+        if model.clock is not None:
+            self._found[model.clock[0]] = TIME
         balls = ball_limits(model)
+        turns = program_call(joints.reduced, "chart_motion") if (balls.motions >= 0).any() else NO_PROGRAM
+        places, turning = balls.places.copy(), balls.motions < 0
+        places[turning] = self._found[places[turning]]
+        balls = balls._replace(places=places)
         m = 6 * len(joints) + 2 * len(own.slots) + len(rubs.slots) + nv + ROWS * len(balls.slots)
         w, (offsets, gaps, low, high, compliance) = held_width(joints.more), np.zeros((5, m))
         stops, holds = np.zeros((2, m), dtype=bool)
@@ -91,7 +102,7 @@ class HeldMemory:
         self.bounds = CoordinateBounds(
             where[joint[own.slots]], row[own.slots], self._found[own.places], own.low.copy(), own.high.copy(),
             where[joint[rubs.slots]], row[rubs.slots], rubs.friction.copy(), where[joint], row.copy(), where,
-            joints.roots, touched, hot, balls._replace(places=self._found[balls.places]),
+            joints.roots, touched, hot, balls, turns, np.zeros(joints.reduced.nq), self._found,
         )  # fmt: skip
         (slots, places), numbers = np.zeros((2, nv), dtype=np.int64), np.zeros((6, nv))
         self.drives = DriveArrays(np.zeros(1, dtype=np.int64), slots, places, *numbers)
@@ -119,8 +130,9 @@ class HeldMemory:
 
 @compiled
 def held_rows(
-    it: RowArrays, s: SystemArrays, b: CoordinateBounds, drives: DriveArrays, settings: Floats, out: HeldRoom
-) -> tuple[int, int]:
+    it: RowArrays, s: SystemArrays, b: CoordinateBounds, drives: DriveArrays, settings: Floats, parameters: Floats,
+    out: HeldRoom,
+) -> tuple[int, int]:  # fmt: skip
     """Write limits within reach, dry friction, motors and limits of balls, then joints that these or contacts touch:
     where joints begin, and how many rows there are. settings (1,): length of the step."""
     count, base, h = 0, 6 * len(s.counts), settings[0]
@@ -154,6 +166,11 @@ def held_rows(
             out.compliance[count] = 1.0 / drives.hardness[k]
             out.low[count], out.high[count] = -drives.most[k], drives.most[k]
             count += 1
+    if b.turns.address:
+        for p in range(len(b.q)):
+            at = b.found[p]
+            b.q[p] = it.time[0] if at == TIME else it.found[at] - it.offsets[at]
+        evaluated(b.turns, b.q, b.q[:0], b.q[:0], parameters)
     count = _turned(it, b, out, count, base + len(b.slot_joints), h)
     return count, _joined(it, s, b, out, count)
 
@@ -161,17 +178,20 @@ def held_rows(
 @compiled
 def _turned(it: RowArrays, b: CoordinateBounds, out: HeldRoom, count: int, base: int, h: float) -> int:
     """Limits of balls within reach, from row ``count`` on; how many rows there are then."""
-    turns, balls = np.empty(MOST), len(b.balls.slots)
+    turn, own, balls, motion = np.empty(MOST), np.empty(MOST), len(b.balls.slots), b.turns.outputs
     for kind in range(ROWS):
         for k in range(balls):
-            gap, rate_of_gap, slot = turn_row(b.balls, k, kind, it.found, turns), 0.0, b.balls.slots[k]
+            gap = turn_row(b.balls, k, kind, it.found if b.balls.motions[k] < 0 else motion, turn)
+            rate_of_gap, slot, size = 0.0, b.balls.slots[k], b.balls.counts[k]
+            if not turn_rates(b.balls, k, turn, motion, own):
+                continue
             i = b.slot_joints[slot]
-            for j in range(SPEEDS):
-                rate_of_gap += turns[j] * it.rates[i, b.slot_rows[slot + j]]
+            for j in range(size):
+                rate_of_gap += own[j] * it.rates[i, b.slot_rows[slot + j]]
             if gap <= REACH + h * abs(rate_of_gap):
-                _put(it, out, count, i, b.slot_rows[slot], turns[0], base + kind * balls + k, b.touched)
-                for j in range(1, SPEEDS):
-                    _add(it, out, count, i, b.slot_rows[slot + j], turns[j])
+                _put(it, out, count, i, b.slot_rows[slot], own[0], base + kind * balls + k, b.touched)
+                for j in range(1, size):
+                    _add(it, out, count, i, b.slot_rows[slot + j], own[j])
                 out.gaps[count], out.stops[count], out.low[count] = gap, True, 0.0
                 count += 1
     return count

@@ -10,12 +10,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from recursive_dyn.dynamics.turn_rows import ROWS, turn_row
+from recursive_dyn.dynamics.turn_rows import ROWS, turn_rates, turn_row
 from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.row_system import RowSystem
 from recursive_dyn.maximal.sparse_order import MoreSides
 from recursive_dyn.model import limits
-from recursive_dyn.model.ball_limits import MOST, SPEEDS, ball_limits
+from recursive_dyn.model.ball_limits import MOST, ball_limits
 from recursive_dyn.model.model import WORLD
 
 Array = np.ndarray
@@ -126,19 +126,23 @@ def driven(joints: Joints, system: RowSystem, twists: Array, drives: CoordinateD
 
 def turned(joints: Joints, system: RowSystem, h: float) -> HeldJoints:
     """Limits of balls within reach in a step of h."""
-    model, rows, out = joints.reduced.model, system.rows, np.zeros(MOST)
-    it, (joint, row) = ball_limits(model), joints.row_of_slot
+    rows, (turn, rates) = system.rows, np.zeros((2, MOST))
+    it, (joint, row) = ball_limits(joints.reduced.model), joints.row_of_slot
+    motion = joints.reduced.call("chart_motion", rows.q) if (it.motions >= 0).any() else rows.q[:0]
     first, parts = first_turn(joints), []
     for number in range(ROWS * len(it.slots)):
         kind, k = divmod(number, len(it.slots))
-        gap, slots = turn_row(it, k, kind, rows.q, out), it.slots[k] + np.arange(SPEEDS)
-        if gap <= REACH + h * abs(float(out[:SPEEDS] @ rows.v[slots])):
+        gap = turn_row(it, k, kind, rows.q if it.motions[k] < 0 else motion, turn)
+        if not turn_rates(it, k, turn, motion, rates):
+            continue
+        slots, own = it.slots[k] + np.arange(it.counts[k]), rates[: it.counts[k]]
+        if gap <= REACH + h * abs(float(own @ rows.v[slots])):
             one = np.zeros(1)
             i, r, numbers = joint[slots[:1]], row[slots[:1]], np.array([first + number])
             held = _rows(joints, system, i, r, numbers, one, gaps=one + gap, low=one, high=one + np.inf)
-            held.values[0, :6] = out[:SPEEDS] @ rows.child[i[0], row[slots]]
+            held.values[0, :6] = own @ rows.child[i[0], row[slots]]
             if joints.parents[i[0]] != WORLD:
-                held.values[0, 6:ENTRIES] = out[:SPEEDS] @ rows.parent[i[0], row[slots]]
+                held.values[0, 6:ENTRIES] = own @ rows.parent[i[0], row[slots]]
             parts.append(held)
     none = np.zeros(0)
     nothing = none.astype(np.int64)

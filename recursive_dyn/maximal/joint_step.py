@@ -154,7 +154,7 @@ class _Memory:
         self.landing = landing.bind(*given, rows.solving, assemblies, arena=self.at_rows.arena)
         self._inertias: Array | None = None
         self.held = HeldMemory(rows, dynamics.joints)
-        tables = self.held.bounds, self.held.drives, self.bodies.settings, self.held.room
+        tables = self.held.bounds, self.held.drives, self.bodies.settings, self.bodies.parameters, self.held.room
         self.held_rows = held_rows.bind(rows.arrays, rows.system, *tables, arena=self.at_rows.arena)
 
     def parametrize(self) -> None:

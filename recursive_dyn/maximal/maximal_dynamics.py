@@ -11,7 +11,7 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.expressible import check_joints, check_masses
+from recursive_dyn.maximal.expressible import check_masses
 from recursive_dyn.maximal.following import FollowedCoordinates
 from recursive_dyn.maximal.held_joints import held_width
 from recursive_dyn.maximal.held_names import held_names
@@ -54,7 +54,6 @@ class MaximalDynamics(JointedBodies):
         self, reduced: Model, free: Model, method: str = VELOCITY_CONSTRAINTS, hanging: Hanging = UNKNOWN,
         **settings: Any,
     ) -> None:  # fmt: skip
-        check_joints(reduced)
         loose = loosened(reduced)
         super().__init__(altered(free, held=held_names(loose.model)), AUTO, hanging)
         self._method, self._settings = method, settings

@@ -4,7 +4,10 @@ import copy
 
 import numpy as np
 import pytest
+import sympy as sp
 from chart_cases import INERTIA, bead, euler, mechanism
+from formulations import rod
+from test_joint_step import compared
 from trees import assert_close
 
 import recursive_dyn as rd
@@ -117,9 +120,65 @@ def test_what_charts_lack_between_bodies_is_refused_by_name() -> None:
     sim = rd.Simulation(scene.compile("penalty"))
     with pytest.raises(rd.ModelError, match=r"motors\['body'\] leads a joint of several charts"):
         sim.motors["body"] = rd.Motor(position=(0.0, 0.0, 0.0), kp=1.0)
-    limited = Scene()
-    limits = joints.TurnLimits(swing=0.5)
-    joint = joints.charts(joints.euler("xyz"), joints.euler("zxz"), limits=limits)
-    limited.world.attach(Body("body", mass=1.0, inertia=INERTIA), joint)
-    with pytest.raises(rd.ModelError, match=r"'body' has several charts and limits of its turn"):
-        limited.compile("velocity_constraints")
+
+
+def capped() -> Scene:
+    """A bead on a sphere whose frame's z axis, the normal, leans by 0.6 at most, with a tail; pushed to one side."""
+    scene = Scene(gravity=(1.0, 0, -9.81))
+    joint = bead("z", "x").adjusted(limits=joints.TurnLimits(swing=0.6))
+    scene.world.attach(Body("bead", mass=1.0, inertia=INERTIA * 1e-3), joint)
+    return scene
+
+
+def test_a_bead_stays_within_a_cap_of_its_sphere() -> None:
+    """From near the pole, which one chart lacks, over it and down to the edge, where it leans on it by its weight."""
+    d = capped().compile("velocity_constraints")
+    sim, charts = rd.Simulation(d, 1 / 60), set[int]()
+    sim.q, sim.v = d.from_reduced(np.array([np.pi, np.pi / 2 - 0.02, 0.0]), np.array([0.0, 0.5, 0.0]))
+    for _ in range(180):
+        sim.step()
+        charts.add(sim.charts["bead"])
+        place = d.poses(sim.q)[0, :3, 3]
+        assert np.arccos(min(1.0, place[2])) < 0.6 + 1e-3
+    assert 1 in charts
+    np.testing.assert_allclose(place, [np.sin(0.6), 0.0, np.cos(0.6)], atol=1e-3)
+    pull = 9.81 * np.sin(0.6) + 1.0 * np.cos(0.6)
+    assert sim.coordinate_impulses["swing limit of bead.u"] * 60 == pytest.approx(pull, rel=1e-3)
+
+
+def test_cones_and_twists_of_charts_are_those_of_a_ball() -> None:
+    """Thrown about where charts change: a body is where a ball joint with the same limits has it, which knows of no
+    charts, to the first order of the step."""
+    limits = joints.TurnLimits(swing=(0.7, 0.5), twist=(-0.5, 1.9), center=(0, 1.3, 0))  # about a gimbal lock
+    R, apart = rd.pose(rpy=(0.1, 0.9, 0.0)), []
+    for rate in (240, 960):
+        places, charts = [], set[int]()
+        for joint in (joints.ball(limits=limits), euler("xyz", "zxz", "yzx").adjusted(limits=limits)):
+            scene = Scene(gravity=(-9.81, 0, 0))
+            bob = Body("bob", mass=1.5, center_of_mass=(0, 0.1, -0.4), inertia=np.diag([0.02, 0.03, 0.01]))
+            scene.world.attach(bob, joint)
+            sim = rd.Simulation(scene.compile("velocity_constraints"), 1 / rate)
+            sim.place("bob", pose=R)
+            sim.v = [3.0, -6.0, 5.0, 0.0, 0.0, 0.0]
+            pushed = set[str]()
+            for _ in range(rate // 2):
+                sim.step()
+                charts |= set(sim.charts.values())
+                pushed |= {name for name, impulse in sim.coordinate_impulses.items() if impulse}
+            assert len(pushed) > 1
+            places.append(sim.dynamics.poses(sim.q))
+        assert len(charts) > 1
+        apart.append(np.abs(places[0] - places[1]).max())
+    assert apart[1] < 1e-6 or apart[1] < 0.5 * apart[0] < 0.02
+
+
+@EACH
+def test_limits_of_charts_are_those_of_the_definition(method: str, integrator: str) -> None:
+    scene = Scene()
+    scene.parameter("R", 0.4)
+    limits = joints.TurnLimits(swing=(0.2, 0.3), twist=(-0.1, 0.2))
+    node = scene.world.attach(rod("a"), euler("xyz", "zxz").adjusted(limits=limits))
+    for name in "bc":
+        node = node.attach(rod(name), joints.revolute("y"), at=rd.pose((0.5, 0, 0)))
+    scene.force(node, force=(0, 0, sp.Symbol("R")))
+    compared(scene, method, integrator, 1e-6)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.graph.expression import Scalar
 from recursive_dyn.joint.charted_program import ONE_CHART
-from recursive_dyn.joint.coordinate import TIME
+from recursive_dyn.joint.coordinate import CLOCK, TIME
 from recursive_dyn.model.clock import PrescribedMotion
 from recursive_dyn.model.model import Model
 
@@ -58,6 +58,8 @@ def place(model: Model, name: str) -> tuple[int, int]:
 
 def refuse_motor(model: Model, name: str, slots: Set[int]) -> None:
     """StateError where a motor cannot lead what has these places of velocities: others do, or their meaning changes."""
+    if name == CLOCK:
+        raise StateError(f"motors['{name}']: time goes on by itself, and no motor leads it")
     if slots & model.prescribed:
         raise StateError(f"motors['{name}']: that is prescribed; simulation.prescribe('{name}', None) lets it go")
     for link in model.charted:

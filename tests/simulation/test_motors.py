@@ -273,3 +273,12 @@ def test_a_coordinate_has_one_motor():
 
 
 HINGE = hinge()
+
+
+def test_no_motor_leads_time():
+    scene = Scene()
+    arm = scene.world.attach(Body("arm", [], mass=1.0, inertia=np.eye(3)), joints.revolute("y"))
+    scene.force(arm, force=(scene.time, 0, 0))
+    sim = rd.Simulation(scene.compile())
+    with pytest.raises(rd.StateError, match=r"motors\['time'\]: time goes on by itself"):
+        sim.motors["time"] = rd.Motor(velocity=1.0, max_force=1.0)

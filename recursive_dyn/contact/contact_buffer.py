@@ -20,7 +20,8 @@ class ContactTable(NamedTuple):
 
     a, b, keys (capacity,); points (capacity, 2, 3): on A and on B; normals (capacity, 3) from B to A; gaps (capacity,);
     frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3). The solve writes
-    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; for the
+    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; felt
+    (capacity, 3): impulses over all parts of a step, where it was taken in parts; for the
     next one arms (capacity, 2, 3) of A and of B from their centres of mass, levels (capacity,) of what is known
     (``lasting``), debts (capacity,), J, of contacts that last (``turning``), and ways
     (capacity,), m, by which they went on along their bodies.
@@ -37,6 +38,7 @@ class ContactTable(NamedTuple):
     drift: Annotated[np.ndarray, float, 3]
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
+    felt: Annotated[np.ndarray, float, 3]
     arms: Annotated[np.ndarray, float, 2, 3]
     levels: Integers
     debts: Floats
@@ -57,6 +59,7 @@ def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
     target.drift[:n] = source.drift[:n]
     target.impulses[:n] = source.impulses[:n]
     target.moments[:n] = source.moments[:n]
+    target.felt[:n] = source.felt[:n]
     target.arms[:n] = source.arms[:n]
     target.levels[:n] = source.levels[:n]
     target.debts[:n] = source.debts[:n]
@@ -66,10 +69,10 @@ def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
 def _table(capacity: int) -> ContactTable:
     a, b, keys, levels = np.zeros((4, capacity), dtype=np.int64)
     points, arms = np.zeros((2, capacity, 2, 3))
-    normals, drift, impulses, moments = np.zeros((4, capacity, 3))
+    normals, drift, impulses, moments, felt = np.zeros((5, capacity, 3))
     size, frictions, (gaps, debts, ways) = np.zeros(1, dtype=np.int64), np.zeros((capacity, 5)), np.zeros((3, capacity))
     return ContactTable(
-        size, a, b, keys, points, normals, gaps, frictions, drift, impulses, moments, arms, levels, debts, ways
+        size, a, b, keys, points, normals, gaps, frictions, drift, impulses, moments, felt, arms, levels, debts, ways
     )
 
 
@@ -133,7 +136,7 @@ class ContactBuffer:
         table.points[:n, 0], table.points[:n, 1] = contacts.point_a, contacts.point_b
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
         table.frictions[:n], table.drift[:n] = contacts.friction, contacts.drift
-        table.impulses[:n], table.moments[:n] = 0.0, 0.0
+        table.impulses[:n], table.moments[:n], table.felt[:n] = 0.0, 0.0, 0.0
         table.arms[:n], table.levels[:n], table.debts[:n], table.ways[:n] = 0.0, 0, 0.0, 0.0
 
     def copy(self) -> ContactBuffer:

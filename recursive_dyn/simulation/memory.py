@@ -156,6 +156,7 @@ class Memory:
         told = self._told
         if told.contacts is None:
             told.contacts = self.contacts.contacts()
+            told.contacts.impulse[:] = self.contacts.table.felt[: self.contacts.count]
         return told.contacts
 
     def coordinates(self, names: Sequence[str]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from recursive_dyn.contact.problem import (
     earlier_of,
 )
 from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.warm_start import felt_so_far
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated
 from recursive_dyn.simulation.actuation import aim, exceeded, told
 from recursive_dyn.simulation.coordinate_rows import active_rows, first_motor, first_rows, passed
@@ -195,6 +196,7 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     if touches.size[0] + n + slept > len(touches.a) or n + slept > len(kept.gaps):
         return 1
     _rest(s, contacts)
+    felt_so_far(contacts, kept, n, s.part[0])
     keep_contacts(s.sleep, s.kept.slept, contacts, kept, n)
     s.kept.counts[:] = s.counts
     s.kept.facts[:] = s.facts

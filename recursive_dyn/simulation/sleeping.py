@@ -216,5 +216,6 @@ def move_contact(source: ContactTable, c: int, target: ContactTable, row: int) -
     target.drift[row] = source.drift[c]
     target.impulses[row] = source.impulses[c]
     target.moments[row] = source.moments[c]
+    target.felt[row] = source.felt[c]
     target.arms[row] = source.arms[c]
     target.levels[row], target.debts[row], target.ways[row] = source.levels[c], source.debts[c], source.ways[c]

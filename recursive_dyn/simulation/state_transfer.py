@@ -138,6 +138,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
         table.keys[k], table.gaps[k] = whole[r + k], floats[at + 3 * n + k]
         for c in range(3):
             table.points[k, 1, c], table.impulses[k, c] = floats[at + 3 * k + c], floats[at + 4 * n + 3 * k + c]
+            table.felt[k, c] = table.impulses[k, c]
             table.moments[k, c] = floats[at + 7 * n + 3 * k + c] if sizes[2] > 0 else 0.0
     at += 10 * n if sizes[2] > 0 else 7 * n
     _turning(floats[at:], sizes[6], table)

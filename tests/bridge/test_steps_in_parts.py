@@ -123,3 +123,29 @@ def test_a_step_that_fails_after_its_second_part_goes_back_whole(pit, monkeypatc
             assert everything(sim, shown)[:10] == everything(twin, other)[:10]
             assert sim.coordinate_impulses == twin.coordinate_impulses and sim.contact_events == twin.contact_events
         assert failed > 3
+
+
+def test_impulses_of_contacts_are_those_of_the_whole_step():
+    """m (v - v0) = m g h + their sum, however many parts there were: wheels that roll fast over a floor of boxes."""
+    scene, h = Scene(), 1 / 60
+    scene.world.shapes.append(shapes.Box((60, 3, 0.2), at=rd.pose((20, 0, -0.1))))
+    trunk = scene.world.attach(
+        Body("trunk", [shapes.Box((0.8, 0.3, 0.1))], mass=4.0), joints.free(), rd.pose((0, 0, 0.15))
+    )
+    for x in (-0.3, 0.3):
+        for y in (-0.25, 0.25):
+            wheel = Body(f"wheel {x} {y}", [shapes.Cylinder(0.1, 0.08, at=rd.pose(rpy=(np.pi / 2, 0, 0)))], mass=0.5)
+            trunk.attach(wheel, joints.revolute("y"), at=rd.pose((x, y, -0.05)))
+    sim, mass, parts, errors = rd.Simulation(scene.compile(), h), 6.0, [], []
+    sim.v[3] = 12.0
+    sim.v[6:] = 110.0
+    with PyBulletMirror(scene, sim, gui=False, ground=False) as shown:
+        shown.step(20)
+        for _ in range(60):
+            before = sim.dynamics.momentum(sim.q, sim.v)[3:]
+            shown.step()
+            parts.append(sim.solution.substeps)
+            change = sim.dynamics.momentum(sim.q, sim.v)[3:] - before - (0, 0, -9.81 * mass * h)
+            errors.append(np.abs(np.sum([c.impulse for c in shown.contacts], axis=0) - change).max())
+    assert min(parts) > 1
+    assert max(errors) < 1e-9

@@ -72,7 +72,8 @@ class Replay:
         memory = Memory(sim.dynamics)
         contacts = r.contacts(self._frame)
         memory.contacts.fill(contacts)
-        memory.contacts.table.impulses[: len(contacts)] = contacts.impulse
+        for told in (memory.contacts.table.impulses, memory.contacts.table.felt):
+            told[: len(contacts)] = contacts.impulse
         parameters = r.parameters[self._frame].copy()
         sim.restore(Snapshot(q[0], v[0], np.zeros(len(v[0])), float(at[0]), 0.0, parameters, (), memory, ()))
 

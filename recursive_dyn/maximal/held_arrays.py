@@ -14,6 +14,7 @@ from recursive_dyn.maximal.joint_rows import Joints
 from recursive_dyn.maximal.row_arrays import TIME, RowArrays, rate
 from recursive_dyn.maximal.row_memory import RowMemory
 from recursive_dyn.maximal.step_system import SystemArrays
+from recursive_dyn.maximal.tree_ldlt import Sixes
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import MOST, BallLimits, ball_limits
 
@@ -62,12 +63,14 @@ class CoordinateBounds(NamedTuple):
 
 
 class DriveArrays(NamedTuple):
-    """Motors of size[0] coordinates, as in CoordinateDrives; places among coordinates found, -1 for none."""
+    """Motors of size[0] shafts, as in CoordinateDrives."""
 
     size: Integers
     slots: Integers
-    places: Integers
-    positions: Floats
+    firsts: Integers
+    sizes: Integers
+    along: Sixes
+    ways: Floats
     velocity: Floats
     stiffness: Floats
     damping: Floats
@@ -104,8 +107,8 @@ class HeldMemory:
             where[joint[rubs.slots]], row[rubs.slots], rubs.friction.copy(), where[joint], row.copy(), where,
             joints.roots, touched, hot, balls, turns, np.zeros(joints.reduced.nq), self._found,
         )  # fmt: skip
-        (slots, places), numbers = np.zeros((2, nv), dtype=np.int64), np.zeros((6, nv))
-        self.drives = DriveArrays(np.zeros(1, dtype=np.int64), slots, places, *numbers)
+        (slots, firsts, sizes), numbers = np.zeros((3, nv), dtype=np.int64), np.zeros((6, nv))
+        self.drives = DriveArrays(np.zeros(1, dtype=np.int64), slots, firsts, sizes, np.zeros((nv, MOST)), *numbers)
 
     def write(self, links: np.ndarray, drives: CoordinateDrives | None) -> None:
         """Links that contacts touch, and motors."""
@@ -114,10 +117,8 @@ class HeldMemory:
         to = self.drives
         m = to.size[0] = 0 if drives is None else len(drives.slots)
         if drives is not None:
-            to.slots[:m], to.positions[:m], to.velocity[:m] = drives.slots, drives.positions, drives.velocity
-            to.places[:m] = np.where(drives.places >= 0, self._found[drives.places], -1)
-            to.stiffness[:m], to.damping[:m] = drives.stiffness, drives.damping
-            to.hardness[:m], to.most[:m] = drives.hardness, drives.most
+            for target, source in zip(to[1:], vars(drives).values(), strict=True):
+                target[:m] = source
 
     def rows(self, first: int, count: int) -> HeldJoints:
         """Rows that were written, those of joints, from ``first`` on, before the others."""
@@ -155,14 +156,17 @@ def held_rows(
     base += len(b.rubbing_joints)
     for k in range(drives.size[0]):
         if drives.hardness[k] > 0.0:
-            slot, place = drives.slots[k], drives.places[k]
-            i, r = b.slot_joints[slot], b.slot_rows[slot]
-            now = it.rates[i, r]
-            push = drives.damping[k] * (drives.velocity[k] - now)
-            if place >= 0:
-                push += drives.stiffness[k] * (drives.positions[k] - it.found[place] + it.offsets[place])
-            _put(it, out, count, i, r, 1.0, base + slot, b.touched)
-            out.offsets[count] = -rate(it, it.twists, i, r) - push / drives.hardness[k]
+            first, now, seen = drives.firsts[k], 0.0, 0.0
+            i = b.slot_joints[first]
+            _put(it, out, count, i, b.slot_rows[first], drives.along[k, 0], base + drives.slots[k], b.touched)
+            for j in range(drives.sizes[k]):
+                r, share = b.slot_rows[first + j], drives.along[k, j]
+                now += share * it.rates[i, r]
+                seen += share * rate(it, it.twists, i, r)
+                if j > 0:
+                    _add(it, out, count, i, r, share)
+            push = drives.damping[k] * (drives.velocity[k] - now) + drives.stiffness[k] * drives.ways[k]
+            out.offsets[count] = -seen - push / drives.hardness[k]
             out.compliance[count] = 1.0 / drives.hardness[k]
             out.low[count], out.high[count] = -drives.most[k], drives.most[k]
             count += 1

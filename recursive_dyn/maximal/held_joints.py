@@ -51,12 +51,15 @@ class HeldJoints:
 
 @dataclass(frozen=True, eq=False)
 class CoordinateDrives:
-    """Of m coordinates, (m,) each: slots, places in q, -1 for none; positions and velocity to come to; of impulses of a
-    step: stiffness by rad or m, damping by the rate, hardness by the rate at its end, and the most of them."""
+    """Of m shafts, (m,) each: slots, by which they are told; first slot and number of the coordinates of one joint that
+    each moves by ``along`` (m, MOST), mostly its own alone; ways that are left, and velocity to come to; of impulses of
+    a step: stiffness by rad or m, damping by the rate, hardness by the rate at its end, and the most of them."""
 
     slots: Array
-    places: Array
-    positions: Array
+    firsts: Array
+    sizes: Array
+    along: Array
+    ways: Array
     velocity: Array
     stiffness: Array
     damping: Array
@@ -109,19 +112,22 @@ def driven(joints: Joints, system: RowSystem, twists: Array, drives: CoordinateD
 
     They measure rates as friction does.
     """
-    joint, row = joints.row_of_slot
-    lags = drives.damping * (drives.velocity - system.rows.v[drives.slots])
-    places = np.maximum(drives.places, 0)
-    ways = np.where(drives.places >= 0, drives.positions - system.rows.q[places], 0.0)
-    own = np.flatnonzero(drives.hardness > 0.0)
-    i, r = joint[drives.slots[own]], row[drives.slots[own]]
-    pushes = (drives.stiffness * ways + lags)[own] / drives.hardness[own]
-    first = first_motor(joints)
-    rates, most = system.rows.rates(joints, twists)[i, r], drives.most[own]
-    return _rows(
-        joints, system, i, r, first + drives.slots[own], -rates - pushes, low=-most,
-        high=most, compliance=1.0 / drives.hardness[own],
+    (joint, row), rows, own = joints.row_of_slot, system.rows, np.flatnonzero(drives.hardness > 0.0)
+    columns, along = np.arange(MOST), drives.along[own]
+    slots = drives.firsts[own, None] + np.where(columns < drives.sizes[own, None], columns, 0)
+    i, r = joint[slots], row[slots]
+    lags = drives.velocity[own] - (along * rows.v[slots]).sum(axis=-1)
+    pushes = (drives.stiffness[own] * drives.ways[own] + drives.damping[own] * lags) / drives.hardness[own]
+    first, most = first_motor(joints), drives.most[own]
+    offsets = -(along * rows.rates(joints, twists)[i, r]).sum(axis=-1) - pushes
+    held = _rows(
+        joints, system, i[:, 0], r[:, 0], first + drives.slots[own], offsets, low=-most, high=most,
+        compliance=1.0 / drives.hardness[own],
     )  # fmt: skip
+    on = joints.parents[i[:, 0]] != WORLD
+    held.values[:, :6] = (along[:, :, None] * rows.child[i, r]).sum(axis=1)
+    held.values[on, 6:ENTRIES] = (along[:, :, None] * rows.parent[i, r]).sum(axis=1)[on]
+    return held
 
 
 def turned(joints: Joints, system: RowSystem, h: float) -> HeldJoints:

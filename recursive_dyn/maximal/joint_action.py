@@ -22,6 +22,7 @@ move with them from its start to its end: none at its end would have what whirls
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,6 +40,7 @@ from recursive_dyn.maximal.row_system import RowSystem
 from recursive_dyn.maximal.step_system import AHEAD
 
 Array = np.ndarray
+Drives = Callable[[Array], CoordinateDrives | None]  # of joint coordinates
 
 EXPLICIT, IMPLICIT = "semi_implicit_euler", "implicit_euler"
 
@@ -115,10 +117,11 @@ class JointAction:
         return q, v
 
     def held(
-        self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None
+        self, q: Array, v: Array, h: float, links: Array, drives: Drives | None = None
     ) -> tuple[HeldJoints, Array]:
         """Rows of joints, their limits and ``drives`` for the solve of the impulses of a step that flew to q, v, and
-        what v (nv,) has that joints do not allow; links: that contacts touch.
+        what v (nv,) has that joints do not allow; links: that contacts touch; drives: what they are where joints
+        are found.
 
         A step's velocities lie half a step before its positions, where they are across the joints by the half that
         these opened by since. No contact is to answer that, least of all one that the joints keep from moving: rows are
@@ -131,7 +134,8 @@ class JointAction:
         rates = system.rows.rates(d.joints, twists)
         wanted = np.where(system.softness == 0.0, -rows.offsets, rates)
         allowed, _ = solved(d.joints, system.rows, d.inertias, twists, system.softness, wanted)
-        return self._held_of(system, allowed, h, links, drives), flat(twists - allowed, len(v))
+        own = None if drives is None else drives(rows.q)
+        return self._held_of(system, allowed, h, links, own), flat(twists - allowed, len(v))
 
     def _held_of(
         self, system: RowSystem, twists: Array, h: float, links: Array, drives: CoordinateDrives | None

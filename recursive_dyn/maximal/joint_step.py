@@ -20,9 +20,9 @@ from recursive_dyn.maximal.allowed_twists import allowed
 from recursive_dyn.maximal.block_ldlt import SparseEquations, solve_once
 from recursive_dyn.maximal.coasting import coasting
 from recursive_dyn.maximal.held_arrays import HeldMemory, held_rows
-from recursive_dyn.maximal.held_joints import CoordinateDrives, HeldJoints
+from recursive_dyn.maximal.held_joints import HeldJoints
 from recursive_dyn.maximal.holding import PENALTY
-from recursive_dyn.maximal.joint_action import DISPLACEMENTS, EXPLICIT, IMPLICIT, MET, SMALL, JointAction
+from recursive_dyn.maximal.joint_action import DISPLACEMENTS, EXPLICIT, IMPLICIT, MET, SMALL, Drives, JointAction
 from recursive_dyn.maximal.joint_elements import ElementCall, pushed
 from recursive_dyn.maximal.joint_landing import displaced
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
@@ -78,12 +78,12 @@ class JointStep(JointAction):
         return flat(memory.bodies.forces[:-1], len(tau))
 
     def held(
-        self, q: Array, v: Array, h: float, links: Array, drives: CoordinateDrives | None = None
+        self, q: Array, v: Array, h: float, links: Array, drives: Drives | None = None
     ) -> tuple[HeldJoints, Array]:
         memory = self._at(q, v, h)
         if self._called(memory, memory.at_rows) != FOUND:
             return super().held(q, v, h, links, drives)
-        memory.held.write(links, drives)
+        memory.held.write(links, None if drives is None else drives(self.coordinates))
         memory.bodies.change[:] = 0.0
         if (len(links) or drives is not None or self.bounded) and not memory.allowed():
             return super().held(q, v, h, links, drives)

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from recursive_dyn.errors import ModelError
+import numpy as np
+
 from recursive_dyn.maximal.held_joints import CoordinateDrives
-from recursive_dyn.simulation.motor import Motor
+from recursive_dyn.simulation.charted_motors import MOST, shaft_ways
 from recursive_dyn.simulation.motors import Motors
+from recursive_dyn.simulation.pose_ways import way_to_point, way_to_turn
 
 
 class JointMotors(Motors):
-    """Motors of joint coordinates one by one. ModelError for the place of a ball or free joint as a whole."""
+    """Motors of joint coordinates, one by one or of a joint as a whole."""
 
-    def __setitem__(self, name: str, motor: Motor) -> None:
-        coordinates = self._coordinates(name)
-        if isinstance(motor, Motor) and motor.position is not None and coordinates.turn >= 0:
-            raise ModelError(
-                f"motors['{name}'] leads to a quaternion or a point, which motors in maximal coordinates do not; give"
-                " its coordinates velocities, or compile with method='recursive'"
-            )
-        if isinstance(motor, Motor) and any(link.name == name for link in self._dynamics.model.charted):
-            raise ModelError(
-                f"motors['{name}'] leads a joint of several charts, which motors in maximal coordinates do not; compile"
-                " with method='recursive', or give the joint one chart"
-            )
-        super().__setitem__(name, motor)
-
-    def drives(self, h: float) -> CoordinateDrives | None:
-        """What they do over a step of h that ends at its own velocity; None where there are none."""
+    def drives(self, h: float, q: np.ndarray) -> CoordinateDrives | None:
+        """What they do over a step of h that would end at joint coordinates q (nq or more,) without them; None where
+        there are none."""
         if not self:
             return None
         if not self.written:
             self.write()
-        a, n = self.arrays, int(self.arrays.size[0])
-        kp, damping = a.kp[:n], h * a.kd[:n] + a.rigid[:n]
+        a, (n, points, turns, charted) = self.arrays, self.arrays.size.tolist()
+        placed = a.places[:n] >= 0
+        ways, along = a.positions[:n] - np.where(placed, q[np.where(placed, a.places[:n], 0)], 0.0), np.eye(1, MOST)
+        along = np.repeat(along, n, axis=0)
+        for (first, place, turn), to in zip(a.points[:points].tolist(), a.aims, strict=False):
+            way_to_point(q, place, turn, to, ways, first)
+        for (first, place), to in zip(a.turns[:turns].tolist(), a.quaternions, strict=False):
+            way_to_turn(q, place, to, ways, first)
+        if charted:
+            motion = self._dynamics.call("chart_motion", q[: self._dynamics.nq])
+            shaft_ways(a.targets, charted, motion, ways, along)
+        several = a.sizes[:n] > 0
+        kp, damping = h * a.kp[:n], h * a.kd[:n] + a.rigid[:n]
         return CoordinateDrives(
-            a.slots[:n], a.places[:n], a.positions[:n], a.velocity[:n], h * kp, damping, damping + h * h * kp,
-            h * a.forces[:n],
+            a.slots[:n], np.where(several, a.firsts[:n], a.slots[:n]), np.where(several, a.sizes[:n], 1), along, ways,
+            a.velocity[:n], kp, damping, damping + h * kp, h * a.forces[:n],
         )  # fmt: skip

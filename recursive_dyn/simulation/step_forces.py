@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -105,7 +106,7 @@ class StepForces:
         state, and what its velocities (nv,) have that joints do not allow."""
         if self.joints is None or self._links is None:
             return None
-        drives = None if self._of_joints is None else self._of_joints.drives(h)
+        drives = partial(self._of_joints.drives, h) if self._of_joints else None
         known, n = buffer.table, buffer.count
         bodies = np.concatenate([known.a[:n], known.b[:n]])
         links = self._links[bodies[(bodies >= 0) & (bodies < len(self._links))]]

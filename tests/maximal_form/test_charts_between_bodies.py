@@ -115,13 +115,6 @@ def test_snapshots_copies_and_charts_that_a_user_chooses() -> None:
     assert_close(q, sim.near, 1e-6)
 
 
-def test_what_charts_lack_between_bodies_is_refused_by_name() -> None:
-    scene, _ = carried("euler")
-    sim = rd.Simulation(scene.compile("penalty"))
-    with pytest.raises(rd.ModelError, match=r"motors\['body'\] leads a joint of several charts"):
-        sim.motors["body"] = rd.Motor(position=(0.0, 0.0, 0.0), kp=1.0)
-
-
 def capped() -> Scene:
     """A bead on a sphere whose frame's z axis, the normal, leans by 0.6 at most, with a tail; pushed to one side."""
     scene = Scene(gravity=(1.0, 0, -9.81))

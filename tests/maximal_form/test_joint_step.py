@@ -1,6 +1,7 @@
 """Joints over a step in machine code: what the definition in arrays says, for any joint, and wherever joints go."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -107,12 +108,19 @@ def looped(timed: bool = False) -> Scene:
     return scene
 
 
-def driven(dynamics: rd.Dynamics) -> CoordinateDrives:
-    """Motors of the last two coordinates with places, one of them to a velocity."""
+def driven(dynamics: rd.Dynamics, q: np.ndarray) -> CoordinateDrives:
+    """Motors of the last two coordinates with places, one of them to a velocity, and one that moves several of a joint
+    of these, if it has some."""
     model = dynamics.reduced.model
     (_, first), (place, second) = [own for own in model.plain_slots if own != model.clock][-2:]
-    numbers = np.array([[0.0, 0.4], [1.0, 0.0], [0.0, 3.0], [2.0, 0.5], [2.0, 0.6], [np.inf, 0.1]])
-    return CoordinateDrives(np.array([first, second]), np.array([-1, place]), *numbers)
+    home = next(link.slots for link in model.links if second in link.slots)
+    several = second + 1 - home[0] if model.clock is None or model.clock[1] not in home else 1
+    firsts, sizes = np.array([first, second + 1 - several]), np.array([1, several])
+    along = np.zeros((2, 6))
+    along[0, 0], along[1, :several] = 1.0, np.linspace(1.0, 0.4, several)
+    numbers = np.array([[0.0, 3.0], [2.0, 0.5], [2.0, 0.6], [np.inf, 0.1]])
+    ways, velocity = np.array([0.0, 0.4 - q[place]]), np.array([1.0, 0.0])
+    return CoordinateDrives(np.array([first, second]), firsts, sizes, along, ways, velocity, *numbers)
 
 
 def compared(scene: Scene, method: str, integrator: str, tolerance: float) -> None:
@@ -132,7 +140,7 @@ def compared(scene: Scene, method: str, integrator: str, tolerance: float) -> No
             dynamics.parameters["R"] = 0.41
         want, found = (of.over_step(q, v, tau, h) for of in (definition, step))
         assert np.abs(found - want).max() < tolerance * np.abs(want).max()
-        given = np.array([1]), driven(dynamics)
+        given = np.array([1]), partial(driven, dynamics)
         (want, astray), (found, other) = (of.held(q, v, h, *given) for of in (definition, step))
         assert np.abs(other - astray).max() < tolerance * np.abs(v).max()
         assert np.array_equal(want.number, found.number) and np.array_equal(want.slots, found.slots)

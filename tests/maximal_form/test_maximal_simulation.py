@@ -151,13 +151,44 @@ def test_a_hand_leads_a_body(method: str, integrator: str) -> None:
     assert (sim.dynamics.poses(sim.q)[2] @ [0.5, 0, 0, 1])[2] < 0.5
 
 
-def test_what_maximal_coordinates_lack_is_refused_by_name() -> None:
+PLACES = {
+    "ball": (joints.ball, (0.1, 0.2, 0.3, 0.9), {}),
+    "free": (joints.free, (0.1, 0.2, 0.3, 0.2, -0.1, 0.3, 0.9), {}),
+    "charts": (lambda: joints.charts(joints.euler("xyz"), joints.euler("zxz")), (0.3, 0.8, -0.2), {"chart": 1}),
+}
+
+
+@pytest.mark.parametrize("method, integrator", WAYS[:2])
+@pytest.mark.parametrize("name", PLACES)
+def test_motors_lead_joints_as_a_whole_as_in_joint_coordinates(name: str, method: str, integrator: str) -> None:
+    """To a pose, on a hinge that rests on a motor, with a tail that swings: on the way to the first order of the step,
+    and in the end where springs meet gravity."""
+    joint, position, settings = PLACES[name]
+    scene = Scene()
+    base = scene.world.attach(rod("base"), joints.revolute("y"))
+    held = base.attach(rod("held"), joint(), at=rd.pose((0.5, 0, 0)))
+    held.attach(rod("tail"), joints.revolute("y", damping=0.3), at=rd.pose((0.5, 0, 0)))
+    off, ends = [], []
+    for rate in (240, 480):
+        sims = [simulated(scene, method, integrator, 1 / rate)]
+        sims.append(simulated(scene, "recursive", "semi_implicit_euler", 1 / rate))
+        for sim in sims:
+            sim.motors["base.angle"] = rd.Motor(position=0.1, kp=500.0, kd=50.0)
+            sim.motors["held"] = rd.Motor(position=position, kp=300.0, kd=30.0, max_force=40.0, **settings)
+            sim.step(rate // 10)
+        off.append(np.abs(sims[0].dynamics.poses(sims[0].q) - sims[1].dynamics.poses(sims[1].q)).max())
+        if rate == 480:
+            for sim in sims:
+                sim.step(4 * rate)
+                forces = {n: f.force for n, f in sim.motor_forces.items()}
+                ends.append((sim.dynamics.poses(sim.q), np.array(list(forces.values()))))
+    assert off[1] < 0.7 * off[0] < 0.02
+    assert np.abs(ends[0][0] - ends[1][0]).max() < 1e-3
+    assert np.abs(ends[0][1]).max() > 1.0 and np.abs(ends[0][1] - ends[1][1]).max() < 0.02 * np.abs(ends[1][1]).max()
+
+
+def test_a_motor_of_what_is_no_coordinate_of_a_joint_is_refused_by_name() -> None:
     scene = arm()
     sim = rd.Simulation(scene.compile("penalty"))
     with pytest.raises(rd.ModelError, match=r"unknown coordinate 'rod0\.wx'; the scene has rod0\.angle"):
         sim.motors["rod0.wx"] = rd.Motor(velocity=1.0)
-    other = Scene()
-    other.world.attach(rod("a"), joints.ball())
-    sim = rd.Simulation(other.compile("velocity_constraints"))
-    with pytest.raises(rd.ModelError, match=r"motors\['a'\] leads to a quaternion"):
-        sim.motors["a"] = rd.Motor(position=(0, 0, 0, 1))

@@ -16,18 +16,21 @@ from recursive_dyn.contact.tuning import (
     CANCELLED,
     DIRECT_SOFTNESS,
     FAILED,
+    FAR_INSIDE,
     FEW_UNKNOWNS,
     FIRST_SWEEPS,
     FORESEEN,
     HOPELESS,
+    INSIDE_MANY,
+    LAGGED,
     LEAST_STEPS,
     MANY_UNKNOWNS,
     PATIENCE,
     RESCUE,
+    RESCUE_OF_MANY,
     RESCUED,
     SWEEPS_BETWEEN,
-    WAYS_BEGIN,
-    WAYS_FORESEE,
+    TOO_MANY_UNKNOWNS,
     YIELDING,
     YIELDING_SWEEPS,
 )
@@ -55,7 +58,7 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not late(it.time):
-        done, change = newton(it, done, iterations, tolerance, change, FORESEEN, 0.0)
+        done, change = newton(it, done, iterations, tolerance, change, 0, FORESEEN, 0.0)
         if patient:
             change = _rescued(it, kept, change, iterations, tolerance)
         if change <= FAILED:
@@ -72,11 +75,14 @@ def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance
 
     kept: room for impulses.
     """
-    few = len(kept) <= FEW_UNKNOWNS
+    few, most = len(kept) <= FEW_UNKNOWNS, (RESCUE if len(kept) <= TOO_MANY_UNKNOWNS else RESCUE_OF_MANY) * iterations
     missed = tolerance if few else RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
-    for way in range(len(WAYS_BEGIN)):
-        if change > missed and not late(it.time):
-            change = _longer(it, kept, change, RESCUE * iterations, tolerance, way)
+    if change > missed and not late(it.time):
+        change = _longer(it, kept, change, most, tolerance, FORESEEN, 0.0)
+    if change > missed and not late(it.time):
+        change = _longer(it, kept, change, most, tolerance, FORESEEN, FAR_INSIDE if few else INSIDE_MANY)
+    if change > missed and not late(it.time):
+        change = _longer(it, kept, change, most, tolerance, LAGGED, 0.0)
     attempt = ATTEMPTS
     while few and change > missed and attempt < len(DIRECT_SOFTNESS):
         read(it, kept)
@@ -86,13 +92,14 @@ def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance
 
 
 @compiled
-def _longer(it: Island, kept: Floats, change: float, iterations: int, tolerance: float, way: int) -> float:
-    """Newton's method, longer, in one of its ways; what the last sweep of the better one changed."""
+def _longer(
+    it: Island, kept: Floats, change: float, iterations: int, tolerance: float, foreseen: float, margin: float
+) -> float:
+    """Newton's method, longer, from nothing if there is a margin; what the last sweep of the better one changed."""
     read(it, kept)
-    margin = WAYS_BEGIN[way]
     if margin > 0.0:
         _clear(it)
-    _, found = newton(it, 0, iterations, tolerance, np.inf if margin > 0.0 else change, WAYS_FORESEE[way], margin)
+    _, found = newton(it, 0, iterations, tolerance, np.inf if margin > 0.0 else change, 1, foreseen, margin)
     if found < change:
         return found
     write(it, kept)

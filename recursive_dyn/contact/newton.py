@@ -33,19 +33,20 @@ from recursive_dyn.contact.tuning import (
 
 @compiled
 def newton(
-    it: Island, done: int, iterations: int, tolerance: float, miss: float, foreseen: float, margin: float
+    it: Island, done: int, iterations: int, tolerance: float, miss: float, first: int, foreseen: float, margin: float
 ) -> tuple[int, float]:
     """Improve an island's impulses after ``done`` iterations; (iterations, largest change in the last sweep, m/s).
 
-    miss: by how much laws are missed, m/s, or more; foreseen, margin: as in ``interior_point``.
+    miss: by how much laws are missed, m/s, or more; first: which of INTERIOR_STEPS to begin with, each longer than the
+    one before; foreseen, margin: as in ``interior_point``.
     """
     aim, most = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
-    for k in range(len(INTERIOR_STEPS)):
-        if miss <= aim or (k > 0 and done + LEAST_AGAIN * STEP_COST > most):
+    for k in range(first, len(INTERIOR_STEPS)):
+        if miss <= aim or (k > first and done + LEAST_AGAIN * STEP_COST > most):
             break
         if done + STEP_COST <= most:
             these, close = near(it, miss), max(CLOSE, aim) if k == 0 else aim
-            count = min(INTERIOR_STEPS[k], (most - done) // STEP_COST)
+            count = max(min(INTERIOR_STEPS[k], 2 * (most - done) // (3 * STEP_COST)), 1)
             steps, miss = interior_point(these, trial(these), block_equations(these), count, close, foreseen, margin)
             done += STEP_COST * steps
             miss = max(miss, entering(it))

@@ -75,9 +75,10 @@ def test_kicked_walls_converge(d, rows, columns, seed):
     assert max(residuals) <= 1e-4
 
 
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("ratio", [1e3, 1e6])
-def test_so_they_do_whatever_the_bricks_weigh(d, ratio):
-    these = wall(np.random.default_rng(1), 3, 3, ratio=ratio)
+def test_so_they_do_whatever_the_bricks_weigh(d, ratio, seed):
+    these = wall(np.random.default_rng(seed), 3, 3, ratio=ratio)
     for facts, _, _, twists in steps(d, these, 4):
         assert facts.residual <= 1e-3
         assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
@@ -95,7 +96,13 @@ def test_so_do_heavy_bricks_on_light_ones(d, masses):
             residuals.append(facts.residual)
             assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
     assert np.median(residuals) <= 1e-6
-    assert max(residuals) <= 1e-3
+    assert max(residuals) <= 1e-5
+
+
+@pytest.mark.xfail(strict=True, reason="3 of 40 solves of such walls end above 1e-3 m/s, this one at 3e-2")
+def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d):
+    these = wall(np.random.default_rng(9), 5, 6, ratio=1e6)
+    assert max(facts.residual for facts, *_ in steps(d, these, 3)) <= 1e-3
 
 
 def test_so_they_do_with_rolling_and_spinning_friction(d):

@@ -182,14 +182,16 @@ class Memory:
         )  # fmt: skip
 
     def wrenches(self, origins: np.ndarray, timestep: float) -> np.ndarray:
-        """Mean wrenches (nb, 6) of all contacts on bodies, over the last part of a step, world axes about ``origins``
-        (nb, 3)."""
+        """Mean wrenches (nb, 6) of all contacts on bodies over a step, world axes about ``origins`` (nb, 3).
+
+        Moments of rolling and spinning friction are means over its last part.
+        """
         table, n, result = self.contacts.table, self.contacts.count, np.zeros((len(origins), 6))
         asleep = int(self.arrays.slept.contacts[0])  # contacts that carry what they do in a whole step
         for side, sign, owners in ((0, 1.0, table.a[:n]), (1, -1.0, table.b[:n])):
             own = np.flatnonzero((owners >= 0) & (owners < len(origins)))
             bodies, parts = owners[own], np.where(own < asleep, sign, sign * float(self.arrays.parts[0]))[:, None]
-            forces = parts * table.impulses[own]
+            forces = sign * table.felt[own]
             moments = np.cross(table.points[own, side] - origins[bodies], forces) + parts * table.moments[own]
             np.add.at(result, bodies, np.concatenate([moments, forces], axis=1))
         return result * (1.0 / timestep)

@@ -8,6 +8,7 @@ import pytest
 from contact_scenes import mirror, put
 
 import recursive_dyn as rd
+from bridge import PyBulletMirror
 from scene import Body, Scene, joints, shapes
 
 G, H = 9.81, 1 / 240
@@ -193,3 +194,18 @@ def test_sensors_that_make_no_sense():
     for at in (np.eye(3), 2 * np.eye(4), np.full((4, 4), np.nan), "here"):
         with pytest.raises(rd.StateError, match=r"sensor 'other': at is a pose \(4, 4\)"):
             sim.sensors.imu("other", "box", at=at)
+
+
+def test_a_touch_in_a_step_of_many_parts_is_that_of_the_whole_step():
+    """A ball falls at 20 m/s on a board that it would pass: m (v - v0) / h + m g."""
+    scene, h = Scene(), 1 / 60
+    scene.world.shapes.append(shapes.Box((2, 2, 0.2), at=rd.pose((0, 0, -0.1)), material=rd.Material(0.5)))
+    scene.world.attach(Body("ball", [shapes.Sphere(0.05)], mass=1.0), joints.free(), at=rd.pose((0, 0, 0.3)))
+    sim = rd.Simulation(scene.compile(), h)
+    sim.v[5] = -20.0
+    sim.sensors.touch("touch", "ball")
+    with PyBulletMirror(scene, sim, gui=False, ground=False) as shown:
+        shown.step()
+        assert sim.solution.substeps > 5
+        assert sim.sensors["touch"][5] == pytest.approx((sim.v[5] + 20.0) / h + 9.81, rel=1e-9)
+        assert sum(c.impulse[2] for c in shown.contacts) / h == pytest.approx(sim.sensors["touch"][5], rel=1e-9)

@@ -26,6 +26,9 @@ class Controller(ABC):
     forces of both. Give it ``simulation.dynamics`` if it is to know the simulation's parameters. Raises StateError
     for states of wrong size, or not finite.
 
+    ``load``: (load, lead), (nv,) each, of an ``implicit`` law: its last forces change by -load (a - lead) as what they
+    drive accelerates by a, not at all where a limit cut them; else None. The default integrator has them change.
+
     ``held``: whether a simulation asks it once a step, as a machine's computer would be, and holds its forces
     throughout; False: at the stages of the integrator, as a law of nature.
     """
@@ -39,11 +42,16 @@ class Controller(ABC):
         self.dynamics = dynamics
         self.drives = Drives(dynamics, actuated, limits)
         self.saturated: tuple[str, ...] = ()
+        self.load: tuple[Array, Array] | None = None
 
     def __call__(self, q: Any, v: Any, time: float = 0.0) -> Array:
         """Generalized forces (nv,) at a state, within the limits; 0 where nothing is driven."""
         q, v = numbers(self.dynamics, "q", q, self.dynamics.nq), numbers(self.dynamics, "v", v, self.dynamics.nv)
-        tau, self.saturated = self.drives.given(self.forces(q, v, time, np.zeros(self.dynamics.nv)))
+        wanted = self.forces(q, v, time, np.zeros(self.dynamics.nv))
+        tau, self.saturated = self.drives.given(wanted)
+        if self.load is not None:
+            load, lead = self.load
+            self.load = np.where(tau == wanted, load, 0.0), lead
         return tau
 
     def held_for(self, timestep: float) -> None:
@@ -79,8 +87,13 @@ class ControllerSum(Controller):
 
     def forces(self, q: Array, v: Array, time: float, beside: Array) -> Array:
         total = np.zeros(self.dynamics.nv)
+        load, lead = np.zeros((2, self.dynamics.nv))
         for part in self.parts:
             total += np.where(part.drives.mask, part.forces(q, v, time, beside + total), 0.0)
+            if part.load is not None:
+                own, at = part.load
+                load, lead = load + own, lead + own * at
+        self.load = (load, lead / np.where(load > 0.0, load, 1.0)) if self.implicit else None
         return total
 
 

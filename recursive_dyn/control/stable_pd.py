@@ -5,6 +5,13 @@
 with e the error to the target of the step's end: Tan, Liu & Turk 2011, Stable proportional-derivative controllers, IEEE
 Computer Graphics and Applications 31, with the spring at the step's end too. The solve is forward dynamics with h kd +
 h^2 kp added to the diagonal of M, O(n), and includes the joints' own dampers and springs.
+
+An integrator of higher order has them as the inertia that they are in this step, so that they fit whatever it finds:
+
+    tau(a') = tau - (h kd + h^2 kp) (a' - a),   (M(Q) + h kd + h^2 kp) a' = kp (e - h v) + kd (v_d - v) - bias(Q, V)
+
+at each of its stages Q, V. That is the same to first order, and stable as well; a force held as it is would meet other
+inertias there than those it was made with.
 """
 
 from __future__ import annotations
@@ -26,9 +33,11 @@ Array = np.ndarray
 class StablePD(ConfigurationController):
     """As ``PD``, but stable for every kp and kd in steps of ``timestep`` s, which must be the simulation's.
 
-    The semi-implicit Euler step of a simulation then ends at the velocity v' that the law foresees: as kp grows, at the
-    target. In a sum of controllers it knows what the others give. Forces that it does not know of, contacts or limits
-    of its own, take it off that, not beyond its springs.
+    A semi-implicit Euler step of a simulation then ends at the velocity v' that the law foresees: as kp grows, at the
+    target. In steps of the default rule springs and dampers of the law are of first order in the timestep, all else is
+    of the rule's; the other rules hold the force, which bounds the gains as those of ``PD``. In a sum of controllers it
+    knows what the others give. Forces that it does not know of, contacts or limits of its own, take it off that, not
+    beyond its springs.
     On manifolds the way left is e - h v', so that a ball joint's kp should be the same in all directions.
     Raises StateError as PD does, and for a timestep that is not positive.
     """
@@ -55,4 +64,5 @@ class StablePD(ConfigurationController):
         own += beside
         soft = h * kd + h * h * kp
         a = self.dynamics.call("loaded_accelerations", q, v, tau + own, soft + stiffening)
+        self.load = soft, a
         return tau - soft * a

@@ -15,7 +15,8 @@ from recursive_dyn.integrators.loop_text import ASK
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.pushed_bodies import PUSHES
 
-DRIVEN = "driven/"  # before the names of the functions
+DRIVEN, LOADED = "driven/", "loaded/"  # before the names of the functions
+LOAD, LEAD = "diagonal", "a"  # segments of their inputs
 
 
 def driven(function: Function) -> Function:
@@ -27,11 +28,30 @@ def driven(function: Function) -> Function:
     return replace(function, inputs=(*function.inputs, PUSHES), build=build)
 
 
+def loaded(function: Function) -> Function:
+    """The same function of a tree that is driven, by forces that answer accelerations, as of a ``Load``."""
+
+    def build(c: Context) -> Outputs:
+        return under_pushes.build(replace(c, tree=c.tree.loaded(c.input(LOAD), c.input(LEAD))))
+
+    under_pushes = driven(function)
+    return replace(under_pushes, inputs=(*under_pushes.inputs, LOAD, LEAD), build=build)
+
+
 def driven_rule(rule: Integrator) -> Integrator:
     """The rule over driven functions, whose loop asks for forces."""
-    beside = None if rule.beside is None else (rule.beside[0], driven(rule.beside[1]))
+    return _over(rule, DRIVEN, driven)
+
+
+def loaded_rule(rule: Integrator) -> Integrator:
+    """The same of loaded ones."""
+    return _over(rule, LOADED, loaded)
+
+
+def _over(rule: Integrator, prefix: str, made: Callable[[Function], Function]) -> Integrator:
+    beside = None if rule.beside is None else (rule.beside[0], made(rule.beside[1]))
     loop = partial(_asking, rule.loop)
-    return replace(rule, function=DRIVEN + rule.function, graph=driven(rule.graph), beside=beside, loop=loop)
+    return replace(rule, function=prefix + rule.function, graph=made(rule.graph), beside=beside, loop=loop)
 
 
 def _asking(loop: Callable[[str, Sizes], str], entry: str, sizes: Sizes) -> str:

@@ -42,8 +42,8 @@ class Integrator:
     order: of a motion's error, with dampers too. share: of the step by which positions follow a change of the velocity
     at its end; implicit: of the step with which damping and springs enter the mass matrix that answers impulses.
     pressed: name of the rule by which trees with springs, dampers or a law's forces fly while impulses change them, if
-        not by this one; foreseen: of the one for forces that foresee the end of a step of backward Euler, if any. held:
-    whether dampers and springs pull all the step as backward Euler has them, in a loop that can that too.
+        not by this one; loads: whether it takes forces that answer accelerations (``driven.loaded``).
+    held: whether dampers and springs pull all the step as backward Euler has them, in a loop that can that too.
     passing: name of the rule by which a step is taken, in parts, at which constraints depend on each other, if any.
     beside: another function of the same inputs that the loop calls, by what follows FUNCTION_ in its name: "energies"
     that it watches.
@@ -59,7 +59,7 @@ class Integrator:
     share: float
     implicit: float
     pressed: str = ""
-    foreseen: str = ""
+    loads: bool = False
     held: bool = False
     passing: str = ""
     beside: tuple[str, Function] | None = None

@@ -72,6 +72,8 @@ def _graph(c: Context) -> Outputs:
     before, way = c.input("a_before"), c.input("v_before")
     forces = [t + e for t, e in zip(c.input("tau"), element_forces(tree), strict=True)]
     diagonal: list[Scalar] = [0.0] * c.model.nv
+    if tree.load is not None and tree.lead is not None:
+        forces, diagonal = list(array(forces) + tree.load * tree.lead), list(tree.load)
     positions = energy.plain_positions(tree)
     for s, joint in enumerate(c.model.coordinates):
         late = tree.v[s] + before[s]
@@ -83,6 +85,8 @@ def _graph(c: Context) -> Outputs:
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
     k = c.accelerations(tree, forces, diagonal)
     u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau")) + element_power(tree)
+    if tree.load is not None and tree.lead is not None:
+        power = power + dot(tree.v, tree.load * tree.lead)
     if c.model.prescribed:
         acting = [t + f for t, f in zip(c.input("tau"), c.motion(tree, forces, diagonal)[1], strict=True)]
         power = power + dot(tree.v, array(drive_forces(tree, k, acting)))
@@ -98,7 +102,10 @@ def _energies(c: Context) -> Outputs:
     tree = c.tree
     soft = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
     height = energy.potential_energy(tree) + energy.elastic_energy(tree)
-    return [("energies", [energy.kinetic_energy(tree), height, soft])]
+    kinetic = energy.kinetic_energy(tree)
+    if tree.load is not None:
+        kinetic = kinetic + dot(tree.v, tree.load * tree.v) * 0.5
+    return [("energies", [kinetic, height, soft])]
 
 
 def _defined(
@@ -192,5 +199,5 @@ PRESSED = Integrator(
 )
 INTEGRATOR = replace(
     PRESSED, name="linearly_implicit_rk4", definition=partial(_defined, OWN), held=False, order=3, pressed=PRESSED.name,
-    foreseen="semi_implicit_euler", passing="variational_midpoint",
+    loads=True, passing="variational_midpoint",
 )  # fmt: skip

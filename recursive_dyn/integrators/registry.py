@@ -12,7 +12,7 @@ from recursive_dyn.integrators import (
     semi_implicit_euler,
     variational_midpoint,
 )
-from recursive_dyn.integrators.driven import driven_rule
+from recursive_dyn.integrators.driven import driven_rule, loaded_rule
 from recursive_dyn.integrators.integrator import Integrator
 
 INTEGRATORS: dict[str, Integrator] = {
@@ -28,7 +28,10 @@ INTEGRATORS: dict[str, Integrator] = {
 BY_FUNCTION: dict[str, Integrator] = {rule.function: rule for rule in INTEGRATORS.values()}
 
 DRIVEN_INTEGRATORS = {name: driven_rule(rule) for name, rule in INTEGRATORS.items()}
-_STEPPING = {rule.function: rule for rules in (INTEGRATORS, DRIVEN_INTEGRATORS) for rule in rules.values()}
+LOADED_INTEGRATORS = {name: loaded_rule(rule) for name, rule in INTEGRATORS.items() if rule.loads}
+_STEPPING = {
+    rule.function: rule for rules in (INTEGRATORS, DRIVEN_INTEGRATORS, LOADED_INTEGRATORS) for rule in rules.values()
+}
 _BY_NAME = INTEGRATORS | {linearly_implicit_rk4.PRESSED.name: linearly_implicit_rk4.PRESSED}
 DEFAULT = linearly_implicit_rk4.INTEGRATOR.name  # what a simulation steps by unless it is told
 

@@ -51,6 +51,8 @@ class Tree:
         self.graph = graph
         self.pushes: np.ndarray | None = None
         self.pushed: list[Scalar] | None = None  # tau (nv,) of these, once it has been asked for
+        self.load: np.ndarray | None = None  # (nv,): inertia that forces add to M (see ``integrators.driven``)
+        self.lead: np.ndarray | None = None  # (nv,): accelerations at which they add nothing
         self.q = graph.inputs("q", model.nq) if q is None else q
         self.v = graph.inputs("v", model.nv) if v is None else v
         self.parameters = {
@@ -83,6 +85,12 @@ class Tree:
         """The same tree, pushed like this."""
         result = copy.copy(self)
         result.pushes, result.pushed = pushes, None
+        return result
+
+    def loaded(self, load: np.ndarray, lead: np.ndarray) -> Tree:
+        """The same tree under forces that change by -load (a - lead) as its accelerations do."""
+        result = copy.copy(self)
+        result.load, result.lead = load, lead
         return result
 
     def at(self, q: np.ndarray, v: np.ndarray) -> Tree:

@@ -10,7 +10,7 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.pushed_bodies import PUSH
-from recursive_dyn.simulation.engine import Law
+from recursive_dyn.simulation.engine import Law, Load
 from recursive_dyn.simulation.flight import Flight
 from recursive_dyn.simulation.state import numbers
 
@@ -45,15 +45,16 @@ def world_wrenches(dynamics: Dynamics, q: np.ndarray, forces: Sequence[AppliedFo
 
 def acting(
     dynamics: Dynamics, flight: Flight, q: np.ndarray, tau: np.ndarray, forces: Sequence[AppliedForce],
-    law: Law | None = None,
+    law: Law | None = None, load: Load | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """tau (nv,) for a flight from q (nq,) with applied forces beside it, and a law that gives tau where it is asked.
+    """tau (nv,) for a flight from q (nq,) with applied forces beside it, and a law that gives tau where it is asked, or
+    how tau answers accelerations.
 
     They act at the stages of its rule. One that evaluates forces at the start of a step only, or joints between free
     bodies, has them in tau, as they are at q.
     """
-    if flight.staged and (forces or law is not None):
-        flight.drive(pushes(dynamics, forces), moved_slots(dynamics, forces), law, tau)
+    if flight.staged and (forces or law is not None or load is not None):
+        flight.drive(pushes(dynamics, forces), moved_slots(dynamics, forces), law, tau, load)
         return tau
     return tau + generalized(dynamics, q, forces) if forces else tau
 

@@ -39,7 +39,7 @@ class ChartWatch:
         self._h, self._count = np.zeros(1), np.zeros(2, dtype=np.int64)
         self._serve = serves.bind(self._watch, self._q, self._parameters)
         self._flight: Flight | None = None
-        self._glides: dict[bool, Bound] = {}
+        self._glides: dict[str, Bound] = {}
         self._spell = 1  # steps that machine code may take at a time
 
     @staticmethod
@@ -57,14 +57,12 @@ class ChartWatch:
 
         The first one whatever its charts, others where they serve; none where ``advance`` has more to do, or to say.
         """
-        if flight.implicit:
-            return 0
         if self._flight is not flight:
             self._flight, self._glides = flight, {}
-        if flight.driven not in self._glides:
+        if flight.way not in self._glides:
             arrays = flight.present_arrays, self._watch, self._q, self._v, self._tau, self._parameters
-            self._glides[flight.driven] = glide.bind(*arrays, self._h, self._count)
-        run = self._glides[flight.driven]
+            self._glides[flight.way] = glide.bind(*arrays, self._h, self._count)
+        run = self._glides[flight.way]
         self._q[:], self._v[:], self._tau[:] = q, v, tau
         self._h[0], self._count[:] = h, (min(count, self._spell), flight.limited)
         begin = perf_counter()

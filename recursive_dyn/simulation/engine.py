@@ -11,10 +11,12 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
+from recursive_dyn.integrators.driven import LEAD, LOAD
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.recursion.pushed_bodies import PUSHES
 
 Law = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # (q, v, time since the step's start) -> tau (nv,)
+Load = tuple[np.ndarray, np.ndarray]  # load and lead (nv,) of forces that change by -load (a - lead) with accelerations
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_double)
 
 
@@ -38,7 +40,7 @@ class FlightArrays(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """A loop, and the parts of its inputs; pushes: of the one that pushes bodies."""
+    """A loop, and the parts of its inputs; pushes: of the one that pushes bodies; load, lead: of a loaded one."""
 
     loop: CompiledLoop
     q: np.ndarray
@@ -48,6 +50,8 @@ class Engine(NamedTuple):
     dt: np.ndarray | None
     middle: np.ndarray | None
     pushes: np.ndarray | None
+    load: np.ndarray | None
+    lead: np.ndarray | None
 
     @staticmethod
     def of(dynamics: Dynamics, rule: Integrator, prefix: str = "") -> Engine:
@@ -57,7 +61,7 @@ class Engine(NamedTuple):
         if rule.held:
             loop.hold()
         own = loop.inputs
-        others = own.get("dt"), own.get("v_middle"), own.get(PUSHES)
+        others = own.get("dt"), own.get("v_middle"), own.get(PUSHES), own.get(LOAD), own.get(LEAD)
         return Engine(loop, own["q"], own["v"], own["tau"], own["parameters"], *others)
 
     def arrays(self, limits: np.ndarray, acting: np.ndarray) -> FlightArrays:
@@ -88,10 +92,12 @@ class DrivenEngine:
         self._callback = _CALLBACK(self._ask)
         self._address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
-    def drive(self, pushes: np.ndarray, law: Law | None) -> None:
-        """Steps that follow are under these pushes (nb, PUSH) and this law."""
+    def drive(self, pushes: np.ndarray, law: Law | None, load: Load | None = None) -> None:
+        """Steps that follow are under these pushes (nb, PUSH), this law and load."""
         assert self.engine.pushes is not None
         self.engine.pushes[:] = pushes.reshape(-1)
+        if load is not None and self.engine.load is not None and self.engine.lead is not None:
+            self.engine.load[:], self.engine.lead[:] = load
         self.law, self.since, self.error = law, 0.0, None
         self.engine.loop.ask(0 if law is None else self._address)
 

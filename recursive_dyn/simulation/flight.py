@@ -16,11 +16,11 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.compiled_loop import CODE, TALLY, TALLY_SIZE
-from recursive_dyn.integrators.driven import DRIVEN
+from recursive_dyn.integrators.driven import DRIVEN, LOADED
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
 from recursive_dyn.recursion.pushed_bodies import PUSH
-from recursive_dyn.simulation.engine import DrivenEngine, Engine, FlightArrays, Law
+from recursive_dyn.simulation.engine import DrivenEngine, Engine, FlightArrays, Law, Load
 from recursive_dyn.simulation.plausible import absurd
 from recursive_dyn.simulation.untaken import singular_joint, too_much_energy, untaken
 
@@ -73,11 +73,13 @@ class Flight:
         self._told = integrator  # the one that a simulation was given
         self._plain = Engine.of(dynamics, rule)
         self._take(self._plain)
-        self._driving: DrivenEngine | None = None
+        self._driving: DrivenEngine | None = None  # the one that drives, or did last
+        self._engines: dict[str, DrivenEngine] = {}
+        self.way = ""  # by which loop it flies: that under tau alone, or that of a prefix
         self._others: dict[str, Flight] = {}
-        self.implicit = False
         self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
         self.lawful = False
+        self._load: Load | None = None
         if tally is not None:
             self.tally[:] = tally
         self._limits = dynamics.kernel(rule.function).buffer(2 * drivers.padded(dynamics.nq))
@@ -106,18 +108,13 @@ class Flight:
         """That of trees that are pressed."""
         return self._by(self._rule.pressed)
 
-    @property
-    def foreseen(self) -> Flight:
-        """That of steps whose forces foresee their end."""
-        return self._by(self._rule.foreseen)
-
     def _by(self, rule: str) -> Flight:
         """By another rule, under the same pushes and under what a law gave at the step's start."""
         if rule not in self._others:
             other = self._others[rule] = Flight(self._dynamics, rule)
             other._told = self._told
             if self.driven and (pushes := self.driving().engine.pushes) is not None:
-                other.drive(pushes, self._acting)
+                other.drive(pushes, self._acting, load=self._load)
         return self._others[rule]
 
     @property
@@ -125,10 +122,18 @@ class Flight:
         """Whether the rule evaluates forces elsewhere than at a step's start."""
         return self._rule.order > 1
 
-    def driving(self) -> DrivenEngine:
-        """The loop that drives."""
-        if self._driving is None:
-            self._driving = DrivenEngine(self._dynamics, self._rule, DRIVEN, self._acting)
+    @property
+    def loads(self) -> bool:
+        """Whether the rule takes forces that answer accelerations."""
+        return self._rule.loads
+
+    def driving(self, prefix: str = "") -> DrivenEngine:
+        """The loop that drives, or the one of a prefix."""
+        if prefix or self._driving is None:
+            prefix = prefix or DRIVEN
+            if prefix not in self._engines:
+                self._engines[prefix] = DrivenEngine(self._dynamics, self._rule, prefix, self._acting)
+            self._driving = self._engines[prefix]
         return self._driving
 
     def prepare_driving(self) -> None:
@@ -138,25 +143,23 @@ class Flight:
             self.pressed.driving()
 
     def drive(
-        self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None
-    ) -> None:
+        self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None,
+        load: Load | None = None,
+    ) -> None:  # fmt: skip
         """Let pushes (nb, PUSH) act in steps that follow, and what a law gives at their stages beside.
 
-        acting (nv,): 1 for the slots that feel any of the pushes; tau (nv,): what the law gives at their start.
+        acting (nv,): 1 for the slots that feel any of the pushes; tau (nv,): what the law gives at their start; load:
+        how forces answer accelerations.
         """
-        driving = self.driving()
-        driving.drive(pushes, law)
+        self.way, self._load = DRIVEN if load is None else LOADED, load
+        driving = self.driving(self.way)
+        driving.drive(pushes, law, load)
         self._acting[:] = acting
         self.asked[:] = 0 if law is None or tau is None else tau != 0.0
         self.lawful = self.lawful or law is not None
         self._go_on_by(driving.engine)
         for other in self._others.values():
-            other.drive(pushes, acting)
-
-    def foresee(self, implicit: bool) -> None:
-        """implicit: whether forces of the steps that follow are such as lead to the end of a step of backward Euler,
-        which are taken by the rule for such, all of them."""
-        self.implicit = implicit and bool(self._rule.foreseen)
+            other.drive(pushes, acting, load=load)
 
     def drive_nothing(self) -> None:
         """Let nothing act but tau."""
@@ -164,6 +167,7 @@ class Flight:
             self._driving.error = None
         self._acting[:] = 0
         self.asked[:] = 0
+        self.way, self._load = "", None
         self._go_on_by(self._plain)
         for other in self._others.values():
             other.drive_nothing()
@@ -173,7 +177,7 @@ class Flight:
         self._take(engine)
 
     def _take(self, engine: Engine) -> None:
-        self._loop, self._q, self._v, self._tau, self._parameters, self._dt, self._middle, _ = engine
+        self._loop, self._q, self._v, self._tau, self._parameters, self._dt, self._middle, *_ = engine
         self.tally, self.driven = self._loop.tally, engine is not self._plain
 
     def advance(
@@ -186,8 +190,6 @@ class Flight:
         limit, and only with ``limits`` is that looked at. StateError says why the first step failed; time: only told
         in that message. Whatever is raised, interrupts included, q and v are then as they were.
         """
-        if self.implicit:
-            return self.foreseen.advance(q, v, tau, h, count, time, limits)
         done, code = self._flown(q, v, tau, h, count, self.limited if limits else 0)
         if self._driving is not None and self._driving.error is not None:
             raise self._driving.error

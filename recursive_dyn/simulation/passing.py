@@ -13,7 +13,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
-from recursive_dyn.simulation.engine import Law
+from recursive_dyn.simulation.engine import Law, Load
 from recursive_dyn.simulation.flight import Flight
 
 _PARTS = 8  # of a step that is taken by the other rule
@@ -38,9 +38,10 @@ class PassingFlight(Flight):
         self._driven_by: _Pushes | None = None
 
     def drive(
-        self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None
-    ) -> None:
-        super().drive(pushes, acting, law, tau)
+        self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None,
+        load: Load | None = None,
+    ) -> None:  # fmt: skip
+        super().drive(pushes, acting, law, tau, load)
         self._driven_by = pushes, acting, law, tau
 
     def drive_nothing(self) -> None:

@@ -72,7 +72,7 @@ class Pushed(PlacedState):
         if self.control is not None:
             tau[:] = commanded(d, self.control, state, self._timestep)
             law = None if held(self.control) else StageControl(d, self.control, state, tau.copy())
-        flight.foresee(getattr(self.control, "implicit", False))
+        load = getattr(self.control, "load", None) if flight.loads and law is None else None
         pulled: np.ndarray | float = 0.0
         if self._hands:  # they see what else acts
             beside = generalized(d, state.q, self._forces) if self._forces else 0.0
@@ -80,9 +80,9 @@ class Pushed(PlacedState):
             if law is not None:
                 law.beside = pulled
         forces = [*self._forces, *(grab.acting(d) for grab in self._hands if grab.swift)]
-        if flight.driven and not forces and law is None:
+        if flight.driven and not forces and law is None and load is None:
             flight.drive_nothing()
-        given = acting(d, flight, state.q, tau, forces, law)
+        given = acting(d, flight, state.q, tau, forces, law, load)
         told = self._timesteps.loads and forces and given is tau
         given = given + pulled
         return given, given + generalized(d, state.q, forces) if told else given

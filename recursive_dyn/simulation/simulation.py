@@ -271,7 +271,6 @@ class Simulation(Prescribing):
             else:
                 if forces:
                     acting(self._dynamics, self._timesteps.flight, self.q, self._tau, forces)
-                self._timesteps.flight.foresee(False)
                 self._timesteps.run(self, self._tau, self._timestep, count, self._charts)
         finally:
             if count:

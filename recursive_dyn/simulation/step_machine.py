@@ -58,7 +58,7 @@ class StepMachine:
     ) -> None:  # fmt: skip
         rule, model = registry.find(integrator), dynamics.model
         self._dynamics, self._state, self._memory = dynamics, state, memory
-        self._share, self._implicit, self._foreseen = rule.share, rule.implicit, rule.foreseen
+        self._share, self._implicit = rule.share, rule.implicit
         self._lively = not all(map(is_constant, model.gravity))  # gravity has other values when parameters do
         self.tau, self._motors, self.present = np.zeros(dynamics.nv), motors, present
         trees, self._layout = floating_trees(dynamics), layout(model)
@@ -97,11 +97,11 @@ class StepMachine:
         self._start: StepStart | None = None
         self._lookout: Lookout | None = None
         self.said = DONE  # by the last stage that ``advance`` took
-        # of all stages, with what is bound and this lookout; of a part, driven, implicit
-        self._sequences: dict[tuple[bool, bool, bool], CallSequence] = {}
+        # of all stages, with what is bound and this lookout; of a part, by which loop
+        self._sequences: dict[tuple[bool, str], CallSequence] = {}
         self._packed = Packed(self.arrays)
         self._flight, plain = flight, fly.bind(self._packed, arena=arena)
-        self.arena, self._flies = plain.arena, {(False, False): plain}
+        self.arena, self._flies = plain.arena, {"": plain}
 
     def begin(self, tau: np.ndarray, h: float, settings: Settings, calm: bool) -> None:
         """Before a step, or part of one, of length h: what may have changed since the last one.
@@ -117,15 +117,14 @@ class StepMachine:
         if self._lively:
             self._pull()
         s = settings
-        share = registry.rule(self._foreseen).share if self._flight.implicit else self._share
         options = (
-            h, share, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations,
+            h, self._share, self._gravity, s.restitution_threshold, s.slop, s.push_speed, s.tolerance, s.iterations,
             s.microseconds,
         )  # fmt: skip
         if options != self._options:
             rest = max(REST_SPEED, REST_SHARE * self._gravity * h)
             time = s.microseconds, clock() if s.microseconds < np.inf else 0
-            self.arrays.settings[:] = h, share, rest, *options[3:8], self._implicit * h, *time
+            self.arrays.settings[:] = h, self._share, rest, *options[3:8], self._implicit * h, *time
             self._options = options
 
     def _pull(self) -> None:
@@ -155,7 +154,7 @@ class StepMachine:
             self._bind_keep(events)
         if lookout is not self._lookout:
             self._sequences, self._lookout = {}, lookout
-        key = part, self._flight.driven, self._flight.implicit
+        key = part, self._flight.way
         if key not in self._sequences:
             haste = None if part else lookout.haste
             haste, look = (call or idle.bind(self.arrays.counts) for call in (haste, lookout.look))
@@ -170,14 +169,11 @@ class StepMachine:
     def _fly(self) -> Bound:
         """What flies by the flight's present loop."""
         flight = self._flight
-        key = flight.driven, flight.implicit
+        key = flight.way
         if key not in self._flies:
             arrays = self.arrays._replace(flight=flight.present_arrays)
             if self._apart:
                 arrays = arrays._replace(other=flight.pressed.present_arrays)
-            if flight.implicit:
-                other = flight.foreseen.present_arrays
-                arrays = arrays._replace(flight=other, other=other)
             self._flies[key] = fly.bind(arrays, arena=self.arena)
         return self._flies[key]
 

@@ -191,7 +191,7 @@ def test_a_stable_pd_is_backward_euler_of_its_spring():
     """v' = v + h (kp (q_d' - q') + kd (v_d' - v') - k q' - d v') / m, q' = q + h v', with the joint's own k and d."""
     m, kp, kd, k, c, h = 2.0, 3e4, 50.0, 40.0, 3.0, 1 / 60
     d = slider(m, stiffness=k, damping=c)
-    sim = rd.Simulation(d, h)
+    sim = rd.Simulation(d, h, "semi_implicit_euler")
     sim.control = control.StablePD(d, lambda t: [np.sin(t)], lambda t: [np.cos(t)], timestep=h, kp=kp, kd=kd)
     q, v = 0.3, -0.5
     sim.q, sim.v = [q], [v]

@@ -42,8 +42,9 @@ def test_forces_at_centres_of_mass_move_as_gravity_does(integrator):
         pushed.apply_force(body.name, body.mass * np.array(GRAVITY), body.center_of_mass)
     pushed.step(100)
     falling.step(100)
-    assert_close(pushed.q, falling.q, 1e-10)
-    assert_close(pushed.v, falling.v, 1e-10)
+    within = 1e-9 if integrator == "variational_midpoint" else 1e-10  # a hundred steps that are found to 1e-8 at worst
+    assert_close(pushed.q, falling.q, within)
+    assert_close(pushed.v, falling.v, within)
     assert pushed.report.unexplained_energy == 0.0
     assert pushed.report.halvings == falling.report.halvings
 

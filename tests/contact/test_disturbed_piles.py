@@ -99,6 +99,7 @@ def test_so_do_heavy_bricks_on_light_ones(d, masses):
     assert max(residuals) <= 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.xfail(strict=True, reason="3 of 40 solves of such walls end above 1e-3 m/s, this one at 3e-2")
 def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d):
     these = wall(np.random.default_rng(9), 5, 6, ratio=1e6)

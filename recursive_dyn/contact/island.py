@@ -58,7 +58,12 @@ def solve_island(it: Island, iterations: int, tolerance: float) -> tuple[int, fl
                 return done, change
     patient = iterations >= YIELDING_SWEEPS
     if iterations - done >= LEAST_STEPS and not late(it.time):
-        done, change = newton(it, done, iterations, tolerance, change, 0, FORESEEN, 0.0)
+        read(it, kept)
+        done, found = newton(it, done, iterations, tolerance, change, 0, FORESEEN, 0.0)
+        if _squeezed(it):
+            write(it, kept)
+        else:
+            change = found
         if patient:
             change = _rescued(it, kept, change, iterations, tolerance)
         if change <= FAILED:
@@ -95,12 +100,15 @@ def _rescued(it: Island, kept: Floats, change: float, iterations: int, tolerance
 def _longer(
     it: Island, kept: Floats, change: float, iterations: int, tolerance: float, foreseen: float, margin: float
 ) -> float:
-    """Newton's method, longer, from nothing if there is a margin; what the last sweep of the better one changed."""
+    """Newton's method, longer, from nothing if there is a margin; what the last sweep of the better one changed.
+
+    Impulses so large that velocities drown in their rounding are none: no sweep changes them.
+    """
     read(it, kept)
     if margin > 0.0:
         _clear(it)
     _, found = newton(it, 0, iterations, tolerance, np.inf if margin > 0.0 else change, 1, foreseen, margin)
-    if found < change:
+    if found < change and not _squeezed(it):
         return found
     write(it, kept)
     return change

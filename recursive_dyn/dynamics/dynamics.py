@@ -202,7 +202,7 @@ class Dynamics(Differentiable, Conversions):
         return self.call("constraint_wrenches", q, v, self._no_forces if tau is None else tau)
 
     def element_wrenches(self, q: Any, v: Any) -> Array:
-        """The same of the scene's force elements, but of those along coordinates, which act as motors do."""
+        """The same (..., nb, 6) of the scene's force elements; those along coordinates act as motors do."""
         return self.call("element_wrenches", q, v)
 
     def constraint_jacobian(self, q: Any) -> Array:

@@ -46,7 +46,7 @@ class Result(NamedTuple):
 def run(name: str, way: Way, h: float, seconds: float) -> Result:
     """A system by a formulation in steps of h, as far as ``seconds`` of CPU go."""
     it = Run.of(SYSTEMS[name](), way, h)
-    it.simulation.warm_up()
+    it.simulation.warm_up(optimized=True)
     it.step()
     opening, drift, steps, spent = it.opening(), it.drift(), 1, 0.0
     while steps < COUNT and spent < seconds:

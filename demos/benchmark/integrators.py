@@ -134,7 +134,7 @@ def run(start: Start, rule: str, rate: int, seconds: float = SECONDS) -> Run:
 def cost(start: Start, rule: str, rate: int) -> float:
     """CPU time of a step, s, from the start on."""
     simulation, times = _let_go(start, rule, rate), []
-    simulation.warm_up()
+    simulation.warm_up(optimized=True)
     beginning = simulation.snapshot()
     for _ in range(REPEATS):
         simulation.restore(beginning)

@@ -56,7 +56,7 @@ class Cost(NamedTuple):
 
 def _cost(simulation: rd.Simulation) -> Cost:
     """The best of a few runs, each from the start."""
-    simulation.warm_up()
+    simulation.warm_up(optimized=True)
     beginning, count, best = simulation.snapshot(), 1, Cost(np.inf, 0.0)
     for _ in range(6):
         simulation.restore(beginning)

@@ -241,6 +241,7 @@ FUNCTIONS: dict[str, Function] = {
     "element_wrenches": Function(
         "What force elements do to the bodies: [moment; force], world axes at each body's origin.",
         ("q", "v"), lambda m: (m.nb, 6), lambda c: [("W", element_forces.element_wrenches(c.tree))],
+        rows=tree_rows.bodies(6),
     ),
     "constraint_positions": Function(
         "phi of the rows, which should be 0; 0 for rows between velocities.",

@@ -26,6 +26,7 @@ AT_LOCKS = {
 }  # singular
 SOLVING = {
     "forward_dynamics", "step_accelerations", "rates", "step", "midpoint", "impulse_factors", "loaded_accelerations",
+    "variational",
     *AT_LOCKS,
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "bridge/test_led_bodies.py::test_bodies_that_nothing_holds_are_accelerated_as_by_any_joint": (
         "tree of 8", "screw", "helix", "euler", "telescope",
     ),
+    "bridge/test_mesh_cache.py::test_a_first_robot_touches_the_ground_without_what_only_reads_meshes": (),
     "bridge/test_mirror_interrupts.py::test_an_interrupt_leaves_simulation_and_bullet_after_a_finished_step": (),
     "bridge/test_windows_and_films.py::test_renderer_keeps_quiet_and_shadows_fall": (),
     "bridge/test_windows_and_films.py::test_window_opens_where_there_is_a_display": (),
@@ -82,13 +83,13 @@ CASES: dict[str, tuple[str, ...]] = {
         "stand", "windmill", "leg", "coaster", "stack", "quadrotor_load", "chain_on_floor", "torus_chain",
         "laikago_terrain", "surface_board", "tong", "bead_and_wire", "bezier_chain", "over_the_pole", "disc",
         "showcase", "humanoid", "ellipsoids", "reach", "lqr", "windmill_balls", "three_ways", "ragdolls",
-        "force_twin", "rover", "breaking", "driven",
+        "force_twin", "rover", "breaking", "driven", "kuka",
     ),
     "demos/test_gallery.py::test_demo_runs_in_a_window": (),
     "demos/test_gallery.py::test_the_gallery_is_a_page_of_pictures_and_players": (),
     "demos/test_games.py::test_the_marble_run_shows_what_there_is": (),
     "demos/test_load_controller.py::test_a_matched_start_leaves_what_sampling_leaves": (),
-    "demos/test_load_controller.py::test_it_recovers_from_almost_any_attitude": ("0",),
+    "demos/test_load_controller.py::test_it_recovers_from_almost_any_attitude": ("0", "3"),
     "demos/test_load_controller.py::test_the_demo_recovers_and_stays_on_its_path": (),
     "demos/test_manifold_systems.py::test_any_terminal_will_do": ("utf-8", "cp1252"),
     "demos/test_manifold_systems.py::test_bad_command_lines_are_refused": ("arguments1*", "arguments2*"),
@@ -126,12 +127,15 @@ CASES: dict[str, tuple[str, ...]] = {
     "laws/test_newton_euler.py::test_only_gravity_and_external_wrenches_change_the_momentum_of_what_floats": (
         "thirty bodies",
     ),
+    "laws/test_rolling_constraints.py::test_a_stone_in_two_charts_rolls_over_its_pole": (),
     "laws/test_rolling_constraints.py::test_the_material_of_both_bodies_moves_alike_at_the_contact": (
         "*-True-False", "*-False-False",
     ),
     "laws/test_shared_coordinates.py::test_sharing_is_the_projection_of_any_free_tree": (),
     "laws/test_shared_coordinates.py::test_sharing_is_the_projection_of_the_free_tree": ("9", "14"),
+    "laws/test_step_derivatives.py::test_of_every_joint": ("telescope",),
     "laws/test_step_derivatives.py::test_of_forests": (),
+    "laws/test_step_derivatives.py::test_of_shared_coordinates": (),
     "laws/test_step_derivatives.py::test_of_trees_with_springs_and_dampers": ("2",),
     "laws/test_trace_form.py::test_every_joint_type_has_the_recursions_equations": ("tree of 8",),
     "laws/test_tree_derivatives.py::test_batches_broadcast": ("None-*", "kinds2-*"),
@@ -163,6 +167,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "maximal_form/test_maximal_simulation.py::test_motors_lead_joints_as_a_whole_as_in_joint_coordinates": (
         "charts-penalty-*", "ball-penalty-*", "free-velocity_constraints-*",
     ),
+    "plugin/test_rollback.py::test_two_players_never_differ": (),
     "scene/test_curve_frames.py::test_a_banked_frame_has_the_spline_of_the_directions_up": ("4-*", "5-False-*"),
     "scene/test_curve_frames.py::test_closed_curves_close": ("symbolic ring-*",),
     "scene/test_curve_frames.py::test_frames_are_rotations_along_the_tangent": ("bspline through points-*",),
@@ -185,6 +190,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "simulation/test_chart_watch.py::test_many_steps_are_so_many_single_ones": (
         "semi_implicit_euler-*", "implicit_midpoint-*",
     ),
+    "simulation/test_charted_motors.py::test_power_is_that_of_the_springs_energy": (),
+    "simulation/test_charts.py::test_a_bead_on_six_charts_each_of_half_a_sphere": (),
     "simulation/test_closed_forms.py::test_cycloid_is_isochronous": ("1.0", "3.0"),
     "simulation/test_integrator_definitions.py::test_a_compiled_step_is_the_definitions_step": (
         "*-9 bodies*", "*-floating", "semi_implicit_euler-*",
@@ -195,6 +202,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "variational_midpoint-9 bodies*", "semi_implicit_euler-*",
     ),
     "simulation/test_interrupts.py::test_a_long_call_is_interrupted_soon_and_between_steps": ("implicit_midpoint",),
+    "simulation/test_limits.py::test_limits_out_of_reach_change_nothing_and_need_no_solver": (),
     "simulation/test_limits.py::test_stops_add_no_energy": ("*-springs",),
     "simulation/test_pushes.py::test_a_pushed_step_is_the_definitions_with_forces_on_bodies": ("*-any",),
     "simulation/test_travelling_simulations.py::test_workers_go_on_as_this_process_does": ("spawn", "forkserver"),
@@ -206,7 +214,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "test_quality.py::test_tool_is_content": ("types",),
     "test_readme.py::test_the_examples_run_one_after_the_other": (
         "control.md", "conversion.md", "mechanisms.md", "recording.md", "viewer.md", "c.md", "topology.md",
-        "frames.md", "derivatives.md", "contact.md", "performance.md",
+        "frames.md", "derivatives.md", "contact.md", "performance.md", "time.md",
     ),
     "viewer/test_viewer.py::test_demos_run_in_the_window": (),
     "viewer/test_viewer.py::test_real_windows_open_side_by_side_and_show_what_hidden_ones_do": (),

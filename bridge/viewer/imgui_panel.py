@@ -40,11 +40,15 @@ def available() -> bool:
 
 @cache
 def _library() -> _Library:
+    said = "PYOPENGL_PLATFORM" in os.environ
     if pyglet_here().options["headless"]:
         os.environ.setdefault("PYOPENGL_PLATFORM", "egl")  # it is asked for when PyOpenGL is imported
     import imgui_bundle
     from imgui_bundle import imgui, implot
     from imgui_bundle.python_backends.opengl_backend_programmable import ProgrammablePipelineRenderer
+
+    if not said:
+        os.environ.pop("PYOPENGL_PLATFORM", None)  # programs that this one starts may have windows
 
     key: ModuleType = pyglet_here().window.key
     names = ("ENTER", "BACKSPACE", "DELETE", "ESCAPE", "TAB", "HOME", "END")

@@ -106,10 +106,10 @@ def contact_targets(
         targets[c], height, _ = _target(problem, rows, c, 0.0)
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
-        # the first order errs by centimetres where limbs whip, but by less than they go; slow ones, as what is put into
-        # others, it knows well
+        # the first order errs by centimetres where limbs whip, but by less than twice the way that their last speed
+        # makes; slow ones, as what is put into others, it knows well
         way = options.h * length(speed, rows.speed[c, 1], rows.speed[c, 2])
-        fast = abs(before) > options.restitution_threshold and began[c] >= -way
+        fast = abs(before) > options.restitution_threshold and began[c] >= -2.0 * way
         if began[c] < 0.0 and fast and not _overlapped(problem.earlier, contacts.keys[c], options.slop):
             began[c] = 0.0
 

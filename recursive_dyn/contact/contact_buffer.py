@@ -20,11 +20,10 @@ class ContactTable(NamedTuple):
 
     a, b, keys (capacity,); points (capacity, 2, 3): on A and on B; normals (capacity, 3) from B to A; gaps (capacity,);
     frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3). The solve writes
-    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; felt
-    (capacity, 3): impulses over all parts of a step, where it was taken in parts; for the
+    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; for the
     next one arms (capacity, 2, 3) of A and of B from their centres of mass, levels (capacity,) of what is known
-    (``lasting``), debts (capacity,), J, of contacts that last (``turning``), and ways
-    (capacity,), m, by which they went on along their bodies.
+    (``lasting``), debts (capacity,), J, of contacts that last (``turning``), and ways (capacity,), m, by which they
+    went on along their bodies. felt (capacity, 3): the impulses of all parts of a step so far.
     """
 
     size: Integers

@@ -81,9 +81,8 @@ class Constraint:
     @property
     def slope(self) -> float:
         """Size of the gradient by velocities of bodies and rates, at one random state of each; 1 where it has none."""
-        slopes, rng = list(self.rows.gradient.values()), np.random.default_rng(5)
-        inputs = {n.args[0]: rng.uniform(0.3, 0.9) for n in ex.reachable(slopes) if n.op == "input"}
-        size = float(np.linalg.norm(np.array(ex.evaluate(slopes, inputs), dtype=float)))
+        slopes = list(self.rows.gradient.values())
+        size = float(np.linalg.norm(np.array(ex.evaluate(slopes, _anywhere(slopes)), dtype=float)))
         return size if 0.0 < size < np.inf else 1.0
 
     def _rates(self, outputs: list[Scalar]) -> dict[Expression, Scalar]:
@@ -109,10 +108,7 @@ class Constraint:
 
     def _refuse_curved(self, gradient: Mapping[Any, Scalar]) -> None:
         """ModelError unless the row is affine in the velocities."""
-        nodes = [n for n in ex.reachable(gradient.values()) if n.op == "input"]
-        rng = np.random.default_rng(5)
-        common = {n.args[0]: rng.uniform(0.3, 0.9) for n in nodes}
-        values = []
+        common, values = _anywhere(list(gradient.values())), []
         for scale in (1.0, -1.7):
             moving = {k: x * scale if k[0] in (VELOCITY, SPIN, RATE) else x for k, x in common.items()}
             values.append(np.array(ex.evaluate(list(gradient.values()), moving), dtype=float))
@@ -121,6 +117,12 @@ class Constraint:
                 f"constraint '{self.name}' is not linear in the velocities; write rows P(q) v = 0, or a position"
                 " constraint phi(q) = 0"
             )
+
+
+def _anywhere(outputs: list[Scalar]) -> dict[Any, float]:
+    """Random values of the inputs that some outputs hold, the same ones each time."""
+    rng = np.random.default_rng(5)
+    return {n.args[0]: rng.uniform(0.3, 0.9) for n in ex.reachable(outputs) if n.op == "input"}
 
 
 def quantity(name: str, bodies: Mapping[str, int]) -> tuple[Any, ...] | None:

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
-from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.energy import link_momenta, mass_moment
 from recursive_dyn.recursion.inverse_dynamics import motions
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
-from recursive_dyn.recursion.mass_matrix import CompositeInertia
+from recursive_dyn.recursion.mass_matrix import CompositeInertia, composites
 from recursive_dyn.spatial.algebra import cross, dot
 
 SUMS = 16  # mass, its moment (3,), momentum (6,), momentum's rate (6,)
@@ -20,11 +19,7 @@ SUMS = 16  # mass, its moment (3,), momentum (6,), momentum's rate (6,)
 
 def momentum_matrix(tree: Tree) -> np.ndarray:
     """A (6, nv): [angular momentum about the world origin; linear momentum] = A v, world axes; rotors not included."""
-    composite = [_rigid(k) for k in tree.links]
-    for i in reversed(range(len(tree.links))):
-        k = tree.links[i]
-        if k.link.parent != WORLD:
-            composite[k.link.parent] = composite[k.link.parent] + composite[i].inward(k.displacement)
+    composite = composites(tree, _rigid)
     A = np.zeros((6, tree.model.nv), dtype=object)
     A[:] = 0.0
     for i, k in enumerate(tree.links):

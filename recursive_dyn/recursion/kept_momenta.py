@@ -14,7 +14,7 @@ from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.chord_momenta import Chords
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import solve
-from recursive_dyn.recursion.mass_matrix import CompositeInertia
+from recursive_dyn.recursion.mass_matrix import composites
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import RigidMotion, Rotation
 
@@ -22,7 +22,7 @@ from recursive_dyn.spatial.spaces import RigidMotion, Rotation
 def rigid_motions(chords: Chords, end: Tree, missed: np.ndarray) -> np.ndarray:
     """Velocities (nv,) where a step ends of what its momenta at the start miss (nv,), of joints next to the world."""
     kept, result = _kept(chords), array(np.zeros(end.model.nv))
-    composite = _composites(end) if kept else []
+    composite = composites(end) if kept else []
     for i, slots in kept.items():
         k, (here, there) = end.links[i], (chords.here[i].columns, chords.there[i].columns)
         turning = [s for s in slots if not _still(here[s][0])]
@@ -68,13 +68,3 @@ def _even(omega: np.ndarray, v: np.ndarray, gravity: np.ndarray) -> bool:
 
 def _still(x: np.ndarray) -> bool:
     return all(is_constant(e) and e == 0.0 for e in x)
-
-
-def _composites(tree: Tree) -> list[CompositeInertia]:
-    """Of every link and all that hangs on it."""
-    result = [CompositeInertia.of(k) for k in tree.links]
-    for i in reversed(range(len(result))):
-        parent = tree.links[i].link.parent
-        if parent != WORLD:
-            result[parent] = result[parent] + result[i].inward(tree.links[i].displacement)
-    return result

@@ -6,6 +6,7 @@ acceleration of coordinate j, in which everything outward of joint j moves as on
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,18 @@ class CompositeInertia:
         return np.concatenate([self.I @ omega + cross(self.h, v), self.mass * v + cross(omega, self.h)])
 
 
+def composites(
+    tree: Tree, own: Callable[[LinkKinematics], CompositeInertia] = CompositeInertia.of
+) -> list[CompositeInertia]:
+    """Of every link and all that hangs on it, in the link's frame; own: what one link has."""
+    result = [own(k) for k in tree.links]
+    for i in reversed(range(len(tree.links))):
+        k = tree.links[i]
+        if k.link.parent != WORLD:
+            result[k.link.parent] = result[k.link.parent] + result[i].inward(k.displacement)
+    return result
+
+
 def mass_matrix(tree: Tree, diagonal: list[Scalar] | None = None) -> np.ndarray:
     """M (nv, nv), symmetric, exact zeros between coordinates on different branches; rotor inertias included."""
     model = tree.model
@@ -61,11 +74,7 @@ def mass_matrix(tree: Tree, diagonal: list[Scalar] | None = None) -> np.ndarray:
     M[:] = 0.0
     for slot, coordinate in enumerate(model.coordinates):
         M[slot, slot] = coordinate.armature + (diagonal[slot] if diagonal else 0.0)
-    composite = [CompositeInertia.of(k) for k in tree.links]
-    for i in reversed(range(len(tree.links))):
-        k = tree.links[i]
-        if k.link.parent != WORLD:
-            composite[k.link.parent] = composite[k.link.parent] + composite[i].inward(k.displacement)
+    composite = composites(tree)
     for i, k in enumerate(tree.links):
         for j, (slot, s) in enumerate(k.columns):
             _column(tree, M, i, j, slot, composite[i].momentum(s))

@@ -40,7 +40,7 @@ class ConstraintLoads:
             wrenches = wrenches_of(dynamics, q, tau)
             q, v = dynamics.to_reduced(q, v, near)
             tau = own.call("external_forces", q, wrenches.reshape(-1))
-        pulls: np.ndarray = own.element_wrenches(q, v)
+        pulls = pulls_on_bodies(own, q, v)
         if not len(self._start):
             return pulls
         acting = tau + own.passive_forces(q, v)
@@ -56,6 +56,14 @@ class ConstraintLoads:
     def broken(self) -> list[str]:
         """Names of the constraints that transmitted more than they bear since ``begin``."""
         return [name for name, peak in self.peaks.items() if peak > self._bearing[name].force]
+
+
+def pulls_on_bodies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Wrenches (nb, 6) of the scene's force elements, world axes at the bodies' origins."""
+    if not dynamics.model.forces:
+        return np.zeros((dynamics.model.nb, 6))
+    pulls: np.ndarray = dynamics.element_wrenches(q, v)
+    return pulls
 
 
 def wrenches_of(dynamics: Dynamics, q: np.ndarray, tau: np.ndarray) -> np.ndarray:

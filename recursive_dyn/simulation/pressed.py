@@ -138,7 +138,7 @@ def note_pressed(it: PressedTrees, before: Floats, change: Floats, way: Floats, 
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]
             moved = moved or (solved and (change[k] != 0.0 or way[k] != 0.0))
-            counts = counts or it.asked[it.slots[i]] > 0
+            counts = counts or it.asked[k] > 0
         moved = moved and counts
         for i in range(it.first[g], it.first[g + 1]):
             k = it.slots[i]

@@ -12,6 +12,7 @@ from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.acting_forces import Acting, acting, contact_wrenches
+from recursive_dyn.simulation.constraint_loads import pulls_on_bodies
 from recursive_dyn.simulation.step_results import StepResults
 
 _IMU, _FORCE, _TOUCH = "imu", "force", "touch"
@@ -70,7 +71,7 @@ class Sensors(Mapping[str, np.ndarray]):
             now = acting(simulation)
             if sensor.kind == _IMU:
                 return _inertial(now, index, axes, arm)
-            others = now.wrenches + _constraints(now) + _elements(now)
+            others = now.wrenches + _constraints(now) + pulls_on_bodies(now.dynamics, now.q, now.v)
             wrench = now.dynamics.joint_wrenches(now.q, now.v, _accelerations(now), others)[index]
         return np.concatenate([(wrench[:3] - np.cross(arm, wrench[3:])) @ axes, wrench[3:] @ axes])
 
@@ -133,9 +134,3 @@ def _constraints(now: Acting) -> np.ndarray:
         return np.zeros((dynamics.model.nb, 6))
     pushed = dynamics.call("external_forces", now.q, now.wrenches.reshape(-1))
     return dynamics.constraint_wrenches(now.q, now.v, now.tau + pushed)
-
-
-def _elements(now: Acting) -> np.ndarray:
-    """Wrenches (nb, 6) of the scene's force elements, which are in tau, too."""
-    dynamics = now.dynamics
-    return dynamics.element_wrenches(now.q, now.v) if dynamics.model.forces else np.zeros((dynamics.model.nb, 6))

@@ -31,7 +31,7 @@ from bridge.viewer.viewer import Viewer
 from recursive_dyn.contact.contact_record import Contact
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.breaking import follow_breaks
+from recursive_dyn.simulation.loads.breaking import follow_breaks
 from recursive_dyn.simulation.moving import Moving
 from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.surroundings import PlainDetector, Surrounded

@@ -11,7 +11,7 @@ import numpy as np
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror
 from demos.stage import Stage, compiled
-from recursive_dyn.simulation.breaking import BrokenJoint
+from recursive_dyn.simulation.loads.breaking import BrokenJoint
 from scene import Body, Scene, joints, shapes
 from scene.body import Node
 

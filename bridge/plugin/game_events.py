@@ -9,7 +9,7 @@ import numpy as np
 
 from bridge.plugin.approach import Meeting, Movers, approach
 from recursive_dyn.contact.contacts import STATIC, Contacts
-from recursive_dyn.simulation.events import BEGIN, STAY, WORLD, ContactEvent
+from recursive_dyn.simulation.kept.events import BEGIN, STAY, WORLD, ContactEvent
 from recursive_dyn.simulation.simulation import Simulation
 
 HIT, LIMIT, BROKEN = "hit", "limit", "broken"

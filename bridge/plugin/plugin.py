@@ -16,10 +16,10 @@ from bridge.plugin.game_events import EventLog, GameEvent
 from bridge.plugin.game_world import GameWorld, world_of
 from recursive_dyn.codegen.building import occupied
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.breaking import follow_breaks, prepare_breaks
-from recursive_dyn.simulation.preparation import Preparation
+from recursive_dyn.simulation.loads.breaking import follow_breaks, prepare_breaks
 from recursive_dyn.simulation.simulation import Simulation
 from recursive_dyn.simulation.state import real, whole
+from recursive_dyn.simulation.stepping.preparation import Preparation
 from scene import Scene
 
 StepCallback = Callable[["Plugin"], object]

@@ -11,7 +11,7 @@ import numpy as np
 from bridge.viewer.playback import Playback
 from recursive_dyn.dynamics.natural_gains import DAMPING_RATIO, FREQUENCY
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.simulation.motor import Motor
+from recursive_dyn.simulation.joint_laws.motor import Motor
 from recursive_dyn.simulation.simulation import Simulation
 
 TIMES = 4.0  # a gain's slider ends at so many times of what it is at first

@@ -14,24 +14,24 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import StateError
 from recursive_dyn.recursion.groundwork import together
-from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, acting, warm_up_forces
-from recursive_dyn.simulation.breaking import Breaking
-from recursive_dyn.simulation.chart_switching import Charts
-from recursive_dyn.simulation.charts_between_bodies import charts_in_use
-from recursive_dyn.simulation.edits import GONE, Edit
-from recursive_dyn.simulation.grab import Hands
+from recursive_dyn.simulation.edits.edit import GONE, Edit
+from recursive_dyn.simulation.edits.joint_edits import go_on
+from recursive_dyn.simulation.flying.applied_forces import Acted, AppliedForce, acting, warm_up_forces
+from recursive_dyn.simulation.flying.chart_switching import Charts
+from recursive_dyn.simulation.flying.charts_between_bodies import charts_in_use
+from recursive_dyn.simulation.handling.grab import Hands
+from recursive_dyn.simulation.handling.prescribed_motions import PrescribedMotions, Written, sample, sampled
+from recursive_dyn.simulation.handling.prescribing import Prescribing
 from recursive_dyn.simulation.interrupts import Held
-from recursive_dyn.simulation.joint_edits import go_on
+from recursive_dyn.simulation.loads.breaking import Breaking
 from recursive_dyn.simulation.observer import Observer
-from recursive_dyn.simulation.preparation import Preparation, Preparing
-from recursive_dyn.simulation.prescribed_motions import PrescribedMotions, Written, sample, sampled
-from recursive_dyn.simulation.prescribing import Prescribing
-from recursive_dyn.simulation.sensors import Sensors
+from recursive_dyn.simulation.results.sensors import Sensors
 from recursive_dyn.simulation.state import State, whole
 from recursive_dyn.simulation.step_differences import EPSILON, StepDifferences
-from recursive_dyn.simulation.step_forces import rule_of
+from recursive_dyn.simulation.stepping.preparation import Preparation, Preparing
+from recursive_dyn.simulation.stepping.step_forces import rule_of
+from recursive_dyn.simulation.stepping.timesteps import Timesteps
 from recursive_dyn.simulation.surroundings import Detector, PlainDetector, Surroundings
-from recursive_dyn.simulation.timesteps import Timesteps
 
 
 class Simulation(Prescribing):

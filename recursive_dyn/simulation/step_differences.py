@@ -19,13 +19,13 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
-from recursive_dyn.simulation.actuation import MotorArrays
-from recursive_dyn.simulation.applied_forces import Acted, AppliedForce, acting
+from recursive_dyn.simulation.flying.applied_forces import Acted, AppliedForce, acting
 from recursive_dyn.simulation.interrupts import Held
-from recursive_dyn.simulation.sensors import Sensors
+from recursive_dyn.simulation.joint_laws.actuation import MotorArrays
+from recursive_dyn.simulation.results.sensors import Sensors
 from recursive_dyn.simulation.state import State, real
+from recursive_dyn.simulation.stepping.timesteps import Timesteps
 from recursive_dyn.simulation.surroundings import Surrounded
-from recursive_dyn.simulation.timesteps import Timesteps
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product
 
 Array = np.ndarray

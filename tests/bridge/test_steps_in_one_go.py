@@ -14,8 +14,8 @@ import recursive_dyn as rd
 from bridge import PyBulletMirror
 from recursive_dyn.codegen import call_sequence
 from recursive_dyn.codegen.loops.calling import Bound
-from recursive_dyn.simulation.detection import Detection
-from recursive_dyn.simulation.step_machine import StepMachine
+from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.step_machine import StepMachine
 from scene import Body, Scene, joints
 
 

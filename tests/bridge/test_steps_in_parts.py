@@ -8,8 +8,8 @@ from routes_to_bullet import H, direct
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
-from recursive_dyn.simulation.detection import Detection
-from recursive_dyn.simulation.step_machine import StepMachine
+from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.step_machine import StepMachine
 from scene import Body, Scene, joints, shapes
 
 pytestmark = direct

@@ -13,7 +13,7 @@ from recursive_dyn.codegen import cache, jit
 from recursive_dyn.codegen.kernel import Kernel, SingleCall
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import schedule
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.flying.flight import Flight
 from scene import Body, Scene, joints
 
 ROOT = Path(__file__).resolve().parents[2]

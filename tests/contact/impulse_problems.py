@@ -22,8 +22,8 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.maximal.joint_step import JointStep
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
-from recursive_dyn.simulation.coordinate_rows import first_rows, room_for_rows
-from recursive_dyn.simulation.held_rows import append_held, hold, room_to_hold
+from recursive_dyn.simulation.joint_laws.coordinate_rows import first_rows, room_for_rows
+from recursive_dyn.simulation.joint_laws.held_rows import append_held, hold, room_to_hold
 
 
 def earlier_contacts(table: ContactTable) -> EarlierContacts:

@@ -18,9 +18,9 @@ from recursive_dyn.model.forest import numbers_of
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion import impulse, tree_rows
 from recursive_dyn.recursion.context import segment_size
-from recursive_dyn.simulation.edits import Edit
-from recursive_dyn.simulation.impulses import impulse_arrays
-from recursive_dyn.simulation.momentum import floating_trees
+from recursive_dyn.simulation.edits.edit import Edit
+from recursive_dyn.simulation.kept.momentum import floating_trees
+from recursive_dyn.simulation.stepping.impulses import impulse_arrays
 from scene import Body, Scene, joints, shapes
 
 SORTS = "box", "ball", "arm", "still", "rod"

@@ -8,7 +8,7 @@ import pytest
 import recursive_dyn as rd
 from bridge import PyBulletMirror
 from recursive_dyn.codegen.evaluator import Evaluator
-from recursive_dyn.simulation.breaking import prepare_breaks
+from recursive_dyn.simulation.loads.breaking import prepare_breaks
 from scene import Body, Scene, joints, shapes
 
 H, G = 1 / 240, 9.81

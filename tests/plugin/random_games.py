@@ -8,7 +8,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from bridge import Plugin
-from recursive_dyn.simulation.grab import Grab
+from recursive_dyn.simulation.handling.grab import Grab
 from scene import Body, Scene, joints, shapes
 from scene.body import Node
 from scene.joints.parametric_joint import Joint

@@ -7,7 +7,7 @@ from chart_cases import bead, euler, mechanism, single, u, v
 
 import recursive_dyn as rd
 from recursive_dyn.control import PD
-from recursive_dyn.simulation.chart_switching import Charts
+from recursive_dyn.simulation.flying.chart_switching import Charts
 from scene import Body, Scene, joints
 
 

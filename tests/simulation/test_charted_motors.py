@@ -9,7 +9,7 @@ from chart_cases import INERTIA, bead, euler, single
 from trees import assert_close
 
 import recursive_dyn as rd
-from recursive_dyn.simulation.charted_motors import MOST, shaft_ways
+from recursive_dyn.simulation.joint_laws.charted_motors import MOST, shaft_ways
 from scene import Body, Scene, joints
 
 u, v = sp.symbols("u v", real=True)

@@ -14,7 +14,7 @@ from trees import assert_close, mechanism
 import recursive_dyn as rd
 from recursive_dyn.integrators.integrator import in_time
 from recursive_dyn.integrators.registry import INTEGRATORS, rule
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.flying.flight import Flight
 from scene import Body, Scene, joints
 
 H = 2e-3

@@ -9,8 +9,8 @@ from trees import GRAVITY, assert_close, mechanism, random_body
 import recursive_dyn as rd
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.integrators.registry import INTEGRATORS
-from recursive_dyn.simulation.applied_forces import applied, generalized, moved_slots, pushes, world_wrenches
-from recursive_dyn.simulation.flight import Flight
+from recursive_dyn.simulation.flying.applied_forces import applied, generalized, moved_slots, pushes, world_wrenches
+from recursive_dyn.simulation.flying.flight import Flight
 from scene import Body, Scene, joints
 
 STAGED = [name for name, rule in INTEGRATORS.items() if rule.order > 1]

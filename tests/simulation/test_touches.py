@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
-from recursive_dyn.simulation.events import Events
-from recursive_dyn.simulation.touches import note
+from recursive_dyn.simulation.kept.events import Events
+from recursive_dyn.simulation.kept.touches import note
 
 NAMES = ("a", "b", "c", "d")
 POINT = (0.25, -0.5, 2.0)

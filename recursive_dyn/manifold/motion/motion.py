@@ -15,8 +15,8 @@ from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.quantities import Quantities
 from recursive_dyn.manifold.motion.start_check import refuse_bad_start, refuse_jump, violated
+from recursive_dyn.simulation.results.stepped import Stepped
 from recursive_dyn.simulation.state import State, whole
-from recursive_dyn.simulation.stepped import Stepped
 
 Array = np.ndarray
 

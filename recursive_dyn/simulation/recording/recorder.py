@@ -10,7 +10,7 @@ import numpy as np
 
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.simulation.events import WORLD
+from recursive_dyn.simulation.kept.events import WORLD
 from recursive_dyn.simulation.recording.growing_rows import GrowingRows
 from recursive_dyn.simulation.recording.recorded_rows import ColumnNames, RecordedContacts, RecordedEvents
 from recursive_dyn.simulation.recording.recording import Recording

@@ -12,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.simulation.events import WORLD, ContactEvent
+from recursive_dyn.simulation.kept.events import WORLD, ContactEvent
 from recursive_dyn.simulation.recording import recording_file, tables
 from recursive_dyn.simulation.recording.recorded_rows import EVENT_KINDS, ColumnNames, RecordedContacts, RecordedEvents
 from recursive_dyn.simulation.state import checked_time

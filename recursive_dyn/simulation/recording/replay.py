@@ -8,7 +8,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import ModelError, StateError
-from recursive_dyn.simulation.memory import Memory
+from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.recording.pose_track import PoseTrack
 from recursive_dyn.simulation.recording.recording import Recording
 from recursive_dyn.simulation.simulation import Simulation

@@ -1,0 +1,1 @@
+"""What goes on when a scene was edited while it ran: numbers old and new, and the motion of what was hung anew."""

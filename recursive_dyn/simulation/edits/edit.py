@@ -1,0 +1,185 @@
+"""What of a simulation goes on when its scene was edited: state, forces, impulses and momenta, by names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, repeat
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.model.model import Model
+from recursive_dyn.model.model_parts import ModelParts, Numbers
+from recursive_dyn.model.splice import Splice
+from recursive_dyn.recursion import impulse
+
+Names = Sequence[str]
+GONE = -2  # the number of what is there no more; -1 is the world's
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """From old dynamics to new ones: of everything that was numbered its number now, GONE where there is none.
+
+    bodies (nb,), places (nq,), slots (nv,): of the old; names: of all bodies now. links (nl,): of the old, of what did
+    not change at all. whole: what stayed did not change at all.
+    """
+
+    old: Dynamics
+    new: Dynamics
+    bodies: np.ndarray
+    places: np.ndarray
+    slots: np.ndarray
+    names: tuple[str, ...]
+    links: np.ndarray
+    whole: bool = False
+
+    @classmethod
+    def between(cls, old: Dynamics, new: Dynamics) -> Edit:
+        """What has the same name is the same."""
+        kept, before, after = _kept_parts(old.model.parts, new.model.parts), old.model.parts, new.model.parts
+        came_or_went = len(kept) in (len(before.models), len(after.models))
+        if before.alone and after.alone and came_or_went:
+            links, bodies, slots, places = _tree_by_tree(before, after, kept)
+            return cls(old, new, bodies, places, slots, new.bodies, links, whole=True)
+
+        def numbered(
+            was: Numbers, now: Numbers, counts: tuple[int, int], names: Callable[[Dynamics], Names]
+        ) -> np.ndarray:
+            result, lost, found = _renumbered(was, now, kept, *counts)
+            if lost and found:
+                at, known = {names(new)[k]: k for k in found}, names(old)
+                result[lost] = [at.get(known[k], GONE) for k in lost]
+            return result
+
+        return cls(
+            old,
+            new,
+            numbered(before.bodies, after.bodies, (old.model.nb, new.model.nb), lambda d: d.bodies),
+            numbered(before.places, after.places, (old.nq, new.nq), lambda d: d.coordinates),
+            numbered(before.slots, after.slots, (old.nv, new.nv), lambda d: d.velocity_coordinates),
+            new.bodies,
+            _renumbered(before.links, after.links, kept, old.model.nl, new.model.nl)[0],
+        )
+
+    def configuration(self, q: np.ndarray) -> np.ndarray:
+        """q (nq,) with what is new as it is at first."""
+        return moved(q, self.places, self.new.neutral())
+
+    def velocity(self, v: np.ndarray) -> np.ndarray:
+        """v, or forces, (nv,) with zeros for what is new."""
+        return moved(v, self.slots, np.zeros(self.new.nv))
+
+    def parameters(self) -> None:
+        """Give the new dynamics the values of the old one's parameters, charts in force included."""
+        before, after = self.old.parameters, self.new.parameters
+        for name in after:
+            if name in before:
+                after[name] = before[name]
+
+    def owners(self, a: np.ndarray) -> np.ndarray:
+        """Numbers of bodies in contacts, those of another world behind the scene's."""
+        known, shift = len(self.bodies), len(self.names) - len(self.bodies)
+        result = np.where(a >= known, a + shift, a)
+        own = ((a >= 0) & (a < known)).nonzero()[0]
+        result[own] = self.bodies[a[own]]
+        return result
+
+    @cached_property
+    def trees(self) -> np.ndarray:
+        """Of the floating trees that there were (k,) the numbers now, GONE for those that changed."""
+        return find(impulse.floating(self.new.model), self.links[impulse.floating(self.old.model)])
+
+    @property
+    def measures(self) -> bool:
+        """Whether there are floating trees that were not, or were others, before: of these momentum is measured."""
+        return int((self.trees >= 0).sum()) < len(impulse.floating(self.new.model))
+
+
+def warm_up() -> None:
+    """Compile, or load, what an edit takes besides its new dynamics."""
+    _follow.warm()
+
+
+def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
+    """The number now of each name, GONE for none."""
+    if before == after:
+        return np.arange(len(before))
+    at = {name: k for k, name in enumerate(after)}
+    return np.array([at.get(name, GONE) for name in before], dtype=np.int64)
+
+
+def moved(values: np.ndarray, to: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """``result`` with the values whose number now is known."""
+    known = to >= 0
+    if known.all():
+        result[to] = values
+    else:
+        result[to[known]] = values[known]
+    return result
+
+
+def find(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where the wanted ones (n,) are among rising values, GONE where they are not."""
+    at = np.searchsorted(values, wanted)
+    there = at < len(values)
+    there[there] = values[at[there]] == wanted[there]
+    return np.where(there, at, GONE)
+
+
+def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarray:
+    """Numbers before and after (m, 2) of the parts that stayed what they are."""
+    splice = Splice.between(before.models, after.models)
+    if splice.gone and splice.came:
+        number = dict(zip(after.models, count()))
+        now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
+        stay = (now >= 0).nonzero()[0]
+        return np.array([stay, now[stay]]).T
+    stay = np.arange(len(before.models) - splice.gone)
+    stay[splice.first :] += splice.gone
+    now = np.arange(len(stay))
+    now[splice.first :] += splice.came
+    return np.array([stay, now]).T
+
+
+def _tree_by_tree(before: ModelParts[Model], after: ModelParts[Model], kept: np.ndarray) -> list[np.ndarray]:
+    """The numbers now of links, bodies, slots and places, where parts come one after the other; no new names matter."""
+    if len(kept) == len(before.models) and (kept[:, 0] == kept[:, 1]).all():  # others came behind them
+        return [np.arange(end) for end in before.firsts[:, -1].tolist()]
+    now = np.full(len(before.models), GONE)
+    now[kept[:, 0]] = kept[:, 1]
+    ends = before.firsts[:, -1].cumsum().tolist()
+    found = np.empty(ends[-1], dtype=np.int64)
+    _follow(now, before.firsts.reshape(-1), after.firsts.reshape(-1), found)
+    return [found[first:end] for first, end in zip([0, *ends], ends, strict=False)]
+
+
+@compiled
+def _follow(now: Integers, was: Integers, will: Integers, found: Integers) -> None:
+    """Numbers of all parts' things of several sorts; was, will: where each part's begin, sort after sort."""
+    parts, at = len(now), 0
+    sorts = len(was) // (parts + 1)
+    after = len(will) // sorts
+    for s in range(sorts):
+        for p in range(parts):
+            first = was[s * (parts + 1) + p]
+            for k in range(first, was[s * (parts + 1) + p + 1]):
+                found[at] = k - first + will[s * after + now[p]] if now[p] >= 0 else GONE
+                at += 1
+
+
+def _renumbered(
+    before: Numbers, after: Numbers, kept: np.ndarray, old: int, new: int
+) -> tuple[np.ndarray, list[int], list[int]]:
+    """The number now (old,) of everything in kept parts, GONE of the rest; what else was, and what else is there."""
+    was, now = before.of_several(kept[:, 0]), after.of_several(kept[:, 1])
+    result = np.full(old, GONE)
+    result[was] = now
+    if len(was) == old or len(now) == new:  # only came, or only went: no names to look up
+        return result, [], []
+    rest = np.ones(new, dtype=bool)
+    rest[now] = False
+    return result, (result == GONE).nonzero()[0].tolist(), rest.nonzero()[0].tolist()

@@ -1,0 +1,292 @@
+"""Motion as if nothing touched: one integrator's compiled loop, steps cut where it does not converge, faults told."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.addresses import address
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.drivers import CODE_BITS
+from recursive_dyn.codegen.loops.intrinsics import foreign_int
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import registry
+from recursive_dyn.integrators.compiled_loop import CODE, TALLY, TALLY_SIZE
+from recursive_dyn.integrators.driven import DRIVEN, LOADED
+from recursive_dyn.integrators.integrator import StatePair
+from recursive_dyn.model.limits import limited
+from recursive_dyn.recursion.pushed_bodies import PUSH
+from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightArrays, Law, Load
+from recursive_dyn.simulation.flying.plausible import absurd
+from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken
+
+DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
+_ABSURD = -2  # more energy than could be
+_Array = np.ndarray
+_TOGETHER = 32  # steps far away that are weighed as one, in Python, which takes as long as a hundred of them
+_SPLITS = 6  # how often a midpoint step that does not converge may be halved
+
+
+@compiled
+def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Floats, h: float) -> int:
+    """One step of length h from q, v, in place, whatever the limits: DONE, or the code why nothing was changed."""
+    it.q[:] = q
+    it.v[:] = v
+    it.tau[:] = tau
+    it.parameters[:] = parameters
+    it.dt[:] = h
+    it.middle[:] = v
+    it.work[0] = h
+    told = foreign_int(it.address, it.inputs, it.output, it.scratch, it.work, 1, it.limits, 0, 0)
+    if told >> CODE_BITS == 0:
+        return told & CODE
+    q[:] = it.q
+    v[:] = it.v
+    return DONE
+
+
+@compiled
+def move_tally(source: FlightArrays, target: FlightArrays) -> None:
+    """Let what one loop had to do count as what another one had."""
+    for i in range(TALLY, TALLY + TALLY_SIZE):
+        target.work[i] += source.work[i]
+        source.work[i] = 0.0
+
+
+class Flight:
+    """One integrator over one dynamics, at the dynamics' present parameters.
+
+    tally (5,): what steps took, as ``report`` tells it; given: of a flight before this one. driven: whether anything
+    pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
+    whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; limited: how many numbers of q
+    have limits that its loop looks at, see ``loop_text``.
+    """
+
+    def __init__(self, dynamics: Dynamics, integrator: str, tally: np.ndarray | None = None) -> None:
+        rule = registry.rule(integrator)
+        rule.check(dynamics.model)
+        self._dynamics, self._integrator, self._rule = dynamics, integrator, rule
+        self._told = integrator  # the one that a simulation was given
+        self._plain = Engine.of(dynamics, rule)
+        self._take(self._plain)
+        self._driving: DrivenEngine | None = None  # the one that drives, or did last
+        self._engines: dict[str, DrivenEngine] = {}
+        self.way = ""  # by which loop it flies: that under tau alone, or that of a prefix
+        self._others: dict[str, Flight] = {}
+        self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
+        self.lawful = False
+        self._load: Load | None = None
+        if tally is not None:
+            self.tally[:] = tally
+        self._limits = dynamics.kernel(rule.function).buffer(2 * drivers.padded(dynamics.nq))
+        self._limits_address = ctypes.c_void_p(address(self._limits))
+        given, most = limited(dynamics.model), len(self._limits) // 2
+        lows, highs = self._limits[:most], self._limits[most:]
+        lows[:], highs[:] = -np.inf, np.inf
+        lows[given.places], highs[given.places] = given.low, given.high
+        self.limited = most if len(given.places) and np.isfinite(self._limits).any() else 0
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._dynamics, self._integrator, self.tally.copy())
+
+    @property
+    def arrays(self) -> FlightArrays:
+        """The loop under tau alone, for compiled loops."""
+        return self._plain.arrays(self._limits, self._acting)
+
+    @property
+    def present_arrays(self) -> FlightArrays:
+        """The loop that drives, where anything acts but tau."""
+        return self.driving().engine.arrays(self._limits, self._acting) if self.driven else self.arrays
+
+    @property
+    def pressed(self) -> Flight:
+        """That of trees that are pressed."""
+        return self._by(self._rule.pressed)
+
+    def _by(self, rule: str) -> Flight:
+        """By another rule, under the same pushes and under what a law gave at the step's start."""
+        if rule not in self._others:
+            other = self._others[rule] = Flight(self._dynamics, rule)
+            other._told = self._told
+            if self.driven and (pushes := self.driving().engine.pushes) is not None:
+                other.drive(pushes, self._acting, load=self._load)
+        return self._others[rule]
+
+    @property
+    def staged(self) -> bool:
+        """Whether the rule evaluates forces elsewhere than at a step's start."""
+        return self._rule.order > 1
+
+    @property
+    def loads(self) -> bool:
+        """Whether the rule takes forces that answer accelerations."""
+        return self._rule.loads
+
+    def driving(self, prefix: str = "") -> DrivenEngine:
+        """The loop that drives, or the one of a prefix."""
+        if prefix or self._driving is None:
+            prefix = prefix or DRIVEN
+            if prefix not in self._engines:
+                self._engines[prefix] = DrivenEngine(self._dynamics, self._rule, prefix, self._acting)
+            self._driving = self._engines[prefix]
+        return self._driving
+
+    def prepare_driving(self) -> None:
+        """Have the loops that drive, that of what is pressed too."""
+        self.driving()
+        if self._rule.pressed:
+            self.pressed.driving()
+
+    def drive(
+        self, pushes: np.ndarray, acting: np.ndarray, law: Law | None = None, tau: np.ndarray | None = None,
+        load: Load | None = None,
+    ) -> None:  # fmt: skip
+        """Let pushes (nb, PUSH) act in steps that follow, and what a law gives at their stages beside.
+
+        acting (nv,): 1 for the slots that feel any of the pushes; tau (nv,): what the law gives at their start; load:
+        how forces answer accelerations.
+        """
+        self.way, self._load = DRIVEN if load is None else LOADED, load
+        driving = self.driving(self.way)
+        driving.drive(pushes, law, load)
+        self._acting[:] = acting
+        self.asked[:] = 0 if law is None or tau is None else tau != 0.0
+        self.lawful = self.lawful or law is not None
+        self._go_on_by(driving.engine)
+        for other in self._others.values():
+            other.drive(pushes, acting, load=load)
+
+    def drive_nothing(self) -> None:
+        """Let nothing act but tau."""
+        if self._driving is not None:
+            self._driving.error = None
+        self._acting[:] = 0
+        self.asked[:] = 0
+        self.way, self._load = "", None
+        self._go_on_by(self._plain)
+        for other in self._others.values():
+            other.drive_nothing()
+
+    def _go_on_by(self, engine: Engine) -> None:
+        engine.loop.tally[:] = self.tally
+        self._take(engine)
+
+    def _take(self, engine: Engine) -> None:
+        self._loop, self._q, self._v, self._tau, self._parameters, self._dt, self._middle, *_ = engine
+        self.tally, self.driven = self._loop.tally, engine is not self._plain
+
+    def advance(
+        self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float, limits: bool
+    ) -> tuple[int, bool]:
+        """Take at most ``count`` steps of length h from q (nq,) and v (nv,), in place: (steps done, stopped).
+
+        It may take fewer: some 20 ms of them, so that a caller's loop is where an interrupt is served; or those before
+        one that fails, which the next call tells. stopped: the step after them would end with a coordinate beyond a
+        limit, and only with ``limits`` is that looked at. StateError says why the first step failed; time: only told
+        in that message. Whatever is raised, interrupts included, q and v are then as they were.
+        """
+        done, code = self._flown(q, v, tau, h, count, self.limited if limits else 0)
+        if self._driving is not None and self._driving.error is not None:
+            raise self._driving.error
+        if not done and code != drivers.OK and code != drivers.AT_LIMIT:
+            raise StateError(f"simulation at t = {time:.6g} s: {self._why(code, q, v, tau, h)}")
+        q[:] = self._q  # nothing is called from here on: Python serves interrupts at calls, and finds all or nothing
+        v[:] = self._v
+        return done, code == drivers.AT_LIMIT
+
+    def _flown(self, q: _Array, v: _Array, tau: _Array, h: float, count: int, limited: int) -> tuple[int, int]:
+        """``advance`` in the loop's own memory: (steps done, code)."""
+        self._q[:], self._v[:], self._tau[:] = q, v, tau
+        self._parameters[:] = self._dynamics.parameters.values_array
+        done, code = self._steps(h, count, limited, 0)
+        if code == drivers.LARGE and not done and singular_joint(self._dynamics, q) is None:
+            counted, together = self.tally.copy(), 1 if self._driving is not None else min(count, _TOGETHER)
+            done, code = self._weighed(q, v, tau, h, together, limited)
+            if code == _ABSURD and together > 1:  # or only more than one step may make
+                self._q[:], self._v[:], self.tally[:] = q, v, counted
+                done, code = self._weighed(q, v, tau, h, 1, limited)
+        return done, code
+
+    def _weighed(self, q: _Array, v: _Array, tau: _Array, h: float, count: int, limited: int) -> tuple[int, int]:
+        """Steps that may end far away, weighed as one: (steps done, code)."""
+        if self._driving is not None:
+            self._driving.most[:] = 0.0
+        done, code = self._steps(h, count, limited, 1)
+        return (0, _ABSURD) if done and self._absurd(q, v, tau, done * h) else (done, code)
+
+    def _steps(self, h: float, count: int, limited: int, large: int) -> tuple[int, int]:
+        """Steps from the state in the loop's own memory; large: 1 to take those with large results too."""
+        done, code = self._run(h, count, limited, large)
+        if code == drivers.NOT_CONVERGED:
+            start, counted = (self._q.copy(), self._v.copy()), self.tally.copy()
+            code = self._split(h, limited, large, _SPLITS, 0.0)
+            if code == drivers.OK:
+                done += 1
+                self.tally[0] += 1
+            else:
+                (self._q[:], self._v[:]), self.tally[:] = start, counted
+        return done, code
+
+    def _run(self, h: float, count: int, limited: int, large: int, since: float = 0.0) -> tuple[int, int]:
+        if self._driving is not None:
+            self._driving.since = since
+        if self._dt is not None:
+            self._dt[0] = h
+        if self._middle is not None:
+            self._middle[:] = self._v
+        return self._loop.run(h, count, self._limits_address, limited, large)
+
+    def in_parts(self, q: _Array, v: _Array, tau: _Array, h: float, parts: int) -> StatePair | None:
+        """Where a step of length h from q (nq,) and v (nv,) leads in equal parts, if that is possible."""
+        self._q[:], self._v[:], self._tau[:] = q, v, tau
+        self._parameters[:] = self._dynamics.parameters.values_array
+        for k in range(parts):
+            code = self._run(h / parts, 1, 0, 0, k * h / parts)[1]
+            if code == drivers.NOT_CONVERGED:
+                code = self._split(h / parts, 0, 0, _SPLITS, k * h / parts)
+            if code != drivers.OK:
+                return None
+        return self._q.copy(), self._v.copy()
+
+    def retaken(self, q: _Array, v: _Array, tau: _Array, h: float) -> StatePair | None:
+        """Where a step from q (nq,) and v (nv,) leads in another way than that of ``advance``, which could not take it
+        or left constraints behind; None if there is no other."""
+        return None
+
+    def strained(self, counted: np.ndarray) -> bool:
+        """Whether, since this was its tally, a step was taken that is to be taken in another way."""
+        return False
+
+    def _split(self, h: float, limited: int, large: int, splits: int, since: float) -> int:
+        """One step of length h as two halves, or, where a half does not converge either, as four quarters, ...
+
+        since: the start of the whole, s.
+        """
+        self.tally[1] += 1
+        for start in (since, since + h / 2):
+            _, code = self._run(h / 2, 1, limited, large, start)
+            if code == drivers.NOT_CONVERGED and splits > 1:
+                code = self._split(h / 2, limited, large, splits - 1, start)
+            if code != drivers.OK:
+                return code
+        return drivers.OK
+
+    def _absurd(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str | None:
+        """What moves absurdly after a step from q, v under tau, the law, and pushes."""
+        pushes = None
+        if self.driven:
+            driving = self.driving()
+            tau, pushes = np.maximum(np.abs(tau), driving.most), driving.engine.pushes
+            pushes = None if pushes is None else pushes.reshape(-1, PUSH)
+        return absurd(self._dynamics, (q, v), (self._q, self._v), tau, h, pushes)
+
+    def _why(self, code: int, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> str:
+        """Why a step from q, v was not taken."""
+        if code == _ABSURD:
+            return too_much_energy(self._absurd(q, v, tau, h), h, self._told)
+        return untaken(self._dynamics, self._told, code, (q, v, tau), h, self._loop.output)

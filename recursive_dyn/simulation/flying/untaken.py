@@ -1,0 +1,82 @@
+"""What is told of a step that was not taken, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen import drivers
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.singular_joints import singular
+from recursive_dyn.integrators import registry
+from recursive_dyn.simulation.flying.diagnosis import culprit, element_without_value, row_without_value
+from recursive_dyn.simulation.flying.plausible import liveliest
+
+_Array = np.ndarray
+
+
+def too_much_energy(moves: str | None, h: float, integrator: str) -> str:
+    """Of one by that integrator that would make more energy than could be; moves: what moves absurdly after it."""
+    other = "" if integrator == registry.DEFAULT else f", or the integrator '{registry.DEFAULT}'"
+    return (
+        "a step would end with more than a thousand times the energy that there was or that forces gave, most"
+        f" of it in the motion of {moves}; use a smaller timestep than {h:.3g} s{other}. The last good state is kept"
+    )
+
+
+def untaken(
+    dynamics: Dynamics, integrator: str, code: int, start: tuple[_Array, _Array, _Array], h: float, output: _Array
+) -> str:
+    """Of one of length h that ended with a code of ``drivers``; start: q, v and tau; output: what was computed last."""
+    q, v, _ = start
+    if code == drivers.BAD_INPUT:
+        for name, values in zip(("q", "v", "tau"), start, strict=True):
+            bad = np.flatnonzero(~np.isfinite(values))
+            if len(bad):
+                return f"{name} is not finite at {dynamics.label(name, int(bad[0]))}"
+        return "a parameter is not finite"
+    # what divides by zero at a singular joint is large or not finite, as its rounding falls
+    parameters = dynamics.parameters.values_array
+    joint = culprit(dynamics.model, q, v, h, parameters) if code == drivers.BAD_OUTPUT else None
+    reason = singular_joint(dynamics, q) if joint is None else None
+    if reason is not None:
+        return f"{reason}. The last good state is kept"
+    if code == drivers.NOT_CONVERGED and np.isfinite(output).all():
+        fastest = liveliest(dynamics, q, v)
+        return (
+            f"the {integrator} step did not converge, where {dynamics.label('v', fastest)} moves at"
+            f" {v[fastest]:.4g}; use a smaller timestep than {h:.3g} s. The last good state is kept"
+        )
+    return _no_value(dynamics, q, v, h, output, joint or culprit(dynamics.model, q, v, h, parameters))
+
+
+def _no_value(dynamics: Dynamics, q: _Array, v: _Array, h: float, output: _Array, joint: str | None) -> str:
+    if joint is not None:
+        return (
+            f"the joint of coordinate '{joint}' has no finite frame where it goes; keep it away with limits, use a"
+            " smaller timestep, or write the joint so that it exists there. The last good state is kept"
+        )
+    row = row_without_value(dynamics, q, v, h)
+    if row is not None:
+        return (
+            f"the constraint '{row}' has no value where it goes; keep it away from there, or remove the constraint"
+            " before (scene.constraints.remove). The last good state is kept"
+        )
+    element = element_without_value(dynamics, q, v, h)
+    if element is not None:
+        return (
+            f"the force element '{element}' has no finite force where it goes; keep it away from there, by limits or a"
+            " smaller timestep, or remove it before (scene.forces.remove). The last good state is kept"
+        )
+    nq, nv = dynamics.nq, dynamics.nv
+    bad_v = np.flatnonzero(~np.isfinite(output[nq : nq + nv]))
+    index = int(bad_v[np.argmax(np.abs(v[bad_v]))]) if len(bad_v) else int(np.argmax(np.abs(v)))
+    return (
+        f"the next state is not finite at {dynamics.label('v', index)}, which moves at {v[index]:.4g}; use a"
+        " smaller timestep, or look at its joint there. The last good state is kept"
+    )
+
+
+def singular_joint(dynamics: Dynamics, q: _Array) -> str | None:
+    """What is singular at q (nq,), and what to do."""
+    found = singular(dynamics.model, q[None], dynamics.parameters)
+    return None if found is None else found[1]

@@ -1,0 +1,1 @@
+"""What a person does to a running simulation: forces, hands, commands, prescribed motion."""

@@ -1,0 +1,1 @@
+"""Limits, motors, dry friction and constraints of coordinates, as rows of the impulse solve."""

@@ -1,0 +1,1 @@
+"""What a step leaves for the next: contacts, impulses, momenta, touches, and who sleeps."""

@@ -1,0 +1,230 @@
+"""Momentum of what floats freely, carried from step to step, so that no integrator loses any of it.
+
+A floating tree's momentum changes by gravity and contacts only. Reduced coordinates do not conserve it to rounding; the
+base's velocity is corrected to the momentum that is owed. Where force elements act on it from outside, what a flight
+made of them stands.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.forest_layout import tree_arrays
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import equal
+from recursive_dyn.model.forest import blocks_of
+from recursive_dyn.model.model import WORLD
+from recursive_dyn.model.outer_forces import acted_on
+from recursive_dyn.recursion import impulse
+from recursive_dyn.simulation.edits.edit import Edit, moved
+from recursive_dyn.simulation.present import FrameArrays
+
+CENTER, LINEAR, SPIN, INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
+NUMBERS = impulse.FLOATING
+
+
+class FloatingTrees(NamedTuple):
+    """The floating trees (k of them) of a model.
+
+    bodies (nb,): of every body the number of its floating tree, -1 for none; bases (k,): the body whose frame is the
+    tree's first link's; slots (k, 6): of that link; acted (k,): 1 for those that force elements act on from outside;
+    gravity (3,), which steps write.
+    """
+
+    bodies: Integers
+    bases: Integers
+    slots: Annotated[np.ndarray, int, 6]
+    acted: Integers
+    gravity: Floats
+
+
+class Momentum(NamedTuple):
+    """Momentum (k, 3) and spin (k, 3) about the own centre of mass that floating trees have at the state q, v, and
+    centers (k, 3) of mass; known (1,): 0 where nothing is known."""
+
+    known: Integers
+    q: Floats
+    v: Floats
+    linear: Annotated[np.ndarray, float, 3]
+    spin: Annotated[np.ndarray, float, 3]
+    centers: Annotated[np.ndarray, float, 3]
+
+
+def floating_trees(dynamics: Dynamics) -> FloatingTrees:
+    """Those of a model."""
+    model = dynamics.model
+    if model.held:  # joints may push any of its bodies
+        none = np.zeros(0, dtype=np.int64)
+        return FloatingTrees(np.full(model.nb, -1), none, none.reshape(0, 6), none, np.zeros(3))
+    firsts, known = impulse.floating(model), tree_arrays(model)
+    acted = np.zeros_like(firsts)
+    if model.forces:
+        acted[np.isin(firsts, list(acted_on(model, impulse.roots(model))))] = 1
+    if known is not None:
+        return FloatingTrees(known.floating, known.bases, known.base_slots, acted, np.zeros(3))
+    trees, bases, slots = np.full(model.nb, -1), np.zeros_like(firsts), np.zeros((len(firsts), 6), dtype=np.int64)
+    for kind in blocks_of(model):
+        own, roots = kind.model, impulse.roots(kind.model)
+        for first in impulse.floating(own):
+            number = np.searchsorted(firsts, kind.links[:, first])
+            on = [k for k, body in enumerate(own.bodies) if body.link != WORLD and roots[body.link] == first]
+            base = next(k for k in on if own.bodies[k].link == first)
+            trees[kind.bodies[:, on]], bases[number] = number[:, None], kind.bodies[:, base]
+            slots[number] = kind.slots[:, own.links[first].slots]
+    return FloatingTrees(trees, bases, slots, acted, np.zeros(3))
+
+
+def carry(
+    kept: Momentum, edit: Edit, q: np.ndarray, v: np.ndarray, measured: np.ndarray | None, target: Momentum
+) -> None:
+    """Into ``target`` what is carried of floating trees that stayed as they are; of the others what is measured at the
+    new state q, v: ``measured`` (k, FLOATING), see ``impulse.floating_momenta``, where there are others."""
+    if not kept.known[0]:
+        return
+    target.known[0], target.q[:], target.v[:] = 1, q, v
+    if measured is not None:
+        target.linear[:], target.spin[:] = measured[:, LINEAR:SPIN], measured[:, SPIN:INERTIA]
+    moved(kept.linear, edit.trees, target.linear)
+    moved(kept.spin, edit.trees, target.spin)
+
+
+def no_momentum(dynamics: Dynamics) -> Momentum:
+    """Room for the momenta of a model's floating trees, of which nothing is known yet."""
+    count = len(impulse.floating(dynamics.model))
+    linear, spin, centers = np.zeros((3, count, 3))
+    return Momentum(np.zeros(1, dtype=np.int64), np.zeros(dynamics.nq), np.zeros(dynamics.nv), linear, spin, centers)
+
+
+@compiled
+def remembered(target: Momentum, source: Momentum) -> None:
+    """Target becomes a copy."""
+    target.known[:] = source.known
+    target.q[:] = source.q
+    target.v[:] = source.v
+    target.linear[:] = source.linear
+    target.spin[:] = source.spin
+
+
+@compiled
+def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, present: FrameArrays) -> None:
+    """Momenta at a step's start: what is kept, or what is measured if someone changed the state."""
+    if kept.known[0] and equal(kept.q, present.q) and equal(kept.v, present.v):
+        remembered(owed, kept)
+        return
+    for k in range(len(trees.bases)):
+        at = NUMBERS * k
+        owed.linear[k] = present.momenta[at + LINEAR : at + SPIN]
+        owed.spin[k] = present.momenta[at + SPIN : at + INERTIA]
+
+
+@compiled
+def located(trees: FloatingTrees, owed: Momentum, present: FrameArrays) -> None:
+    """Centres of mass where contacts are found."""
+    for k in range(len(trees.bases)):
+        owed.centers[k] = present.momenta[NUMBERS * k + CENTER : NUMBERS * k + LINEAR]
+
+
+@compiled
+def settled(
+    trees: FloatingTrees,
+    owed: Momentum,
+    v: Floats,
+    tau: Floats,
+    drives: Integers,
+    acting: Integers,
+    h: float,
+    contacts: ContactTable,
+    count: int,
+    asleep: Integers,
+    present: FrameArrays,
+) -> None:
+    """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
+
+    drives (nv,): 1 for slots with motors; acting (nv,): as of a flight. contacts: the first ``count``, whose points are
+    where ``located`` was asked; asleep (k,): 1 for trees that sleep, or empty; present: not known after this.
+    """
+    measured = present.momenta
+    for k in range(len(trees.bases)):
+        for i in range(3):
+            owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
+    _push(trees, owed, contacts, count)
+    for k in range(len(trees.bases)):
+        at, pushed = NUMBERS * k, trees.acted[k] != 0
+        for i in range(6):
+            slot = trees.slots[k, i]
+            pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
+        if len(asleep) > 0 and asleep[k] != 0:
+            owed.linear[k] = 0.0
+            owed.spin[k] = 0.0
+        elif pushed:  # a force of the user's, an element's or a motor on the base: what the step made of it stands
+            owed.linear[k] = measured[at + LINEAR : at + SPIN]
+            owed.spin[k] = measured[at + SPIN : at + INERTIA]
+        else:
+            _correct(trees, k, owed.linear[k], owed.spin[k], v, present)
+    present.known[0] = 0  # asked for again, they are what they are in whatever starts from this state, to the bit
+    owed.known[0] = 1
+    owed.q[:] = present.q
+    owed.v[:] = v
+
+
+@compiled
+def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int) -> None:
+    """Add what contacts did to momenta."""
+    bodies = len(trees.bodies)
+    for c in range(count):
+        for side in range(2):
+            body = contacts.a[c] if side == 0 else contacts.b[c]
+            k = trees.bodies[body] if 0 <= body < bodies else -1
+            if k < 0:
+                continue
+            sign = 1.0 - 2.0 * side
+            for i in range(3):
+                a, b = (i + 1) % 3, (i + 2) % 3
+                arm_a = contacts.points[c, side, a] - owed.centers[k, a]
+                arm_b = contacts.points[c, side, b] - owed.centers[k, b]
+                moment = arm_a * contacts.impulses[c, b] - arm_b * contacts.impulses[c, a]
+                owed.linear[k, i] += sign * contacts.impulses[c, i]
+                owed.spin[k, i] += sign * (moment + contacts.moments[c, i])
+
+
+@compiled
+def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays) -> None:
+    """Move one tree as a whole so that it has this momentum: its base, in v."""
+    measured, at = present.momenta[NUMBERS * k : NUMBERS * k + NUMBERS], 16 * trees.bases[k]
+    pose, turn, push = present.poses[at : at + 16], np.empty(3), np.empty(3)
+    spun(measured[INERTIA:NUMBERS], spin, measured[SPIN:INERTIA], turn)
+    for i in range(3):
+        push[i] = (linear[i] - measured[LINEAR + i]) / measured[0]
+    for i in range(3):
+        speed = _carried(push, turn, measured, pose, i)
+        for j in range(3):
+            v[trees.slots[k, j]] += pose[4 * i + j] * turn[i]
+            v[trees.slots[k, 3 + j]] += pose[4 * i + j] * speed
+
+
+@compiled
+def _carried(push: Floats, turn: Floats, measured: Floats, pose: Floats, i: int) -> float:
+    """Component of the velocity of a pose's origin, where the centre of mass moves with push."""
+    a, b = (i + 1) % 3, (i + 2) % 3
+    arm_a, arm_b = pose[4 * a + 3] - measured[CENTER + a], pose[4 * b + 3] - measured[CENTER + b]
+    return push[i] + turn[a] * arm_b - turn[b] * arm_a
+
+
+@compiled
+def spun(inertia: Floats, spin: Floats, had: Floats, turn: Floats) -> None:
+    """turn (3,) with I turn = spin - had; inertia (6,): the upper half of I, row by row."""
+    xx, xy, xz, yy, yz, zz = inertia[0], inertia[1], inertia[2], inertia[3], inertia[4], inertia[5]
+    a, b, c = spin[0] - had[0], spin[1] - had[1], spin[2] - had[2]
+    l, m = xy / xx, xz / xx  # I = L D L^T
+    p, r = yy - l * xy, yz - l * xz
+    n = r / p
+    q = zz - m * xz - n * r
+    b -= l * a
+    c -= m * a + n * b
+    turn[2] = c / q
+    turn[1] = b / p - n * turn[2]
+    turn[0] = a / xx - l * turn[1] - m * turn[2]

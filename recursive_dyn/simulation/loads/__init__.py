@@ -1,0 +1,1 @@
+"""What constraints and joints bear, and what breaks of it."""

@@ -1,0 +1,1 @@
+"""What the last step did, told as a person asks for it."""

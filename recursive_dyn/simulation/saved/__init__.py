@@ -1,0 +1,1 @@
+"""A state kept and taken up again: snapshots, their bytes, and bodies put in a place."""

@@ -1,0 +1,97 @@
+"""The whole state of a simulation, taken and returned to: in memory, or as bytes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import cast
+
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.flying.applied_forces import AppliedForce
+from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.results.sleep import Sleep
+from recursive_dyn.simulation.saved.packed_state import mark_of, packed, unpacked
+from recursive_dyn.simulation.saved.state_transfer import StateTransfer
+from recursive_dyn.simulation.state import Snapshot
+from recursive_dyn.simulation.surroundings import Surrounded
+
+
+class Snapshots(Sleep):
+    """A simulation's whole state, to go back to."""
+
+    _integrator: str
+    _forces: list[AppliedForce]
+    _mark: tuple[object, float, bytes] | None = None  # of which dynamics and timestep it is
+
+    def snapshot(self) -> Snapshot:
+        """A copy of the whole state; what follows and what follows ``restore`` are the same to the last bit.
+
+        That holds in any simulation of the same scene, also in another process, with contacts too if its mirror is made
+        alike: what Bullet remembers of contacts is forgotten, here and there. Bullet's own bodies are no part of it;
+        ``pybullet.saveState`` and ``restoreState`` keep these.
+        """
+        state, values = self._state, self._dynamics.parameters.values_array
+        self._let_forget()
+        return Snapshot(
+            state.q.copy(), state.v.copy(), self._tau.copy(), state.time, self._remainder, values.copy(),
+            tuple(self._forces), self._timesteps.memory.copy(), self._timesteps.events.touching(),
+        )  # fmt: skip
+
+    def snapshot_bytes(self) -> bytes:
+        """A snapshot as few bytes: for rollback, and to be sent; nothing in it is executed.
+
+        It holds what the next step starts from. ``restore`` takes it in microseconds, here and in other processes, and
+        what follows is the same to the last bit; what was told of the step before, such as ``contacts``, is not in it.
+        """
+        self._let_forget()
+        steps, values = self._timesteps, self._dynamics.parameters.values_array
+        return packed(
+            self._scene_mark(), self._state, self._tau, self._remainder, values, self._forces, steps.memory,
+            steps.events,
+        )  # fmt: skip
+
+    def restore(self, snapshot: Snapshot | bytes | bytearray | memoryview) -> None:
+        """Return to a snapshot, or to the bytes of one, of a simulation of the same scene."""
+        if isinstance(snapshot, (bytes, bytearray, memoryview)):
+            self._unpack(snapshot)
+            return
+        if not isinstance(snapshot, Snapshot):
+            raise StateError(f"restore takes what snapshot() gave, not {snapshot!r}")
+        arrays = [(name, getattr(snapshot, name), getattr(self, name)) for name in ("q", "v", "tau")]
+        arrays.append(("parameters", snapshot.parameters, self._dynamics.parameters.values_array))
+        for name, source, target in arrays:
+            if source.shape != target.shape:
+                raise StateError(f"the snapshot's {name} has shape {source.shape}, this scene needs {target.shape}")
+        with Held():
+            for _, source, target in arrays:
+                target[:] = source
+            self.time, self._remainder = snapshot.time, snapshot.remainder
+            self._forces = list(snapshot.forces)
+            self._timesteps.recall(snapshot.memory, snapshot.touching)
+            self._let_forget()
+
+    def _unpack(self, data: bytes | bytearray | memoryview) -> None:
+        timesteps, values = self._timesteps, self._dynamics.parameters.values_array
+        found = unpacked(data, self._scene_mark(), self._state, values, timesteps.memory, len(self._dynamics.bodies))
+        memory, events = timesteps.memory, timesteps.events
+        with Held():
+            memory.make_room(int(found.numbers.sizes[4]))
+            events.expect(len(found.numbers.pairs), found.names)
+            self._transfer.take(found.numbers, self._state, self._tau, values, memory, events)
+            memory.tell_nothing()
+            self._remainder, self._forces = found.remainder, found.forces
+            timesteps.begin()
+            self._let_forget()
+
+    @cached_property
+    def _transfer(self) -> StateTransfer:
+        return StateTransfer()
+
+    def _let_forget(self) -> None:
+        """Let surroundings remember nothing, as no snapshot holds it."""
+        self._timesteps.forget(cast(Surrounded, self))
+
+    def _scene_mark(self) -> bytes:
+        """What says of which scene a snapshot is."""
+        if self._mark is None or self._mark[0] is not self._dynamics or self._mark[1] != self._timestep:
+            self._mark = self._dynamics, self._timestep, mark_of(self._dynamics, self._timestep, self._integrator)
+        return self._mark[2]

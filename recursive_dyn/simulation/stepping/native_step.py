@@ -1,0 +1,270 @@
+"""A timestep in machine code: what is flown before surroundings are asked, and what is solved and settled after."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.layout import Layout
+from recursive_dyn.contact.problem import (
+    Changes,
+    FreeInertias,
+    ImpulseProblem,
+    Options,
+    earlier_of,
+)
+from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.warm_start import felt_so_far
+from recursive_dyn.dynamics.program_calls import all_finite, evaluated
+from recursive_dyn.simulation.flying.flight import DONE, LOST, flown, move_tally
+from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
+from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
+from recursive_dyn.simulation.kept.falling_asleep import fell_asleep, keep_contacts
+from recursive_dyn.simulation.kept.momentum import located, remembered, settled, started
+from recursive_dyn.simulation.kept.sleeping import WOKEN, is_asleep, put_back, rouse, sifted, told_asleep
+from recursive_dyn.simulation.kept.touches import Touches, note
+from recursive_dyn.simulation.present import seen
+from recursive_dyn.simulation.stepping.impulses import moved, swinging
+from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
+from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
+from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
+
+
+@compiled
+def idle(s: Integers) -> int:
+    """A stage in which there is nothing to do."""
+    return DONE
+
+
+@compiled
+def fly(s: StepArrays) -> int:
+    """A step's start, and on as if nothing touched: DONE, LOST, or the code of ``drivers`` why that cannot be flown.
+
+    Unless it is DONE, or the state where it leads has frames that are not finite, the state stays as it was.
+    """
+    s.start_q[:] = s.q
+    s.start_v[:] = s.v
+    s.flown[0] = 1
+    asleep = _asleep(s)
+    if s.placed[0]:
+        if not seen(s.present, s.q, s.v, s.parameters):
+            return LOST
+        s.present.start_twists[:] = s.present.twists
+        if s.sleep.all[0]:
+            return DONE
+        started(s.trees, s.kept.momentum, s.owed, s.present)
+    code = _flown(s)
+    if asleep > 0 and code == DONE:
+        put_back(s.sleep, s.kept.slept, s.q, s.v)
+    if code == DONE and s.placed[0] and not seen(s.present, s.q, s.v, s.parameters):
+        return LOST
+    return code
+
+
+@compiled
+def _asleep(s: StepArrays) -> int:
+    """How many trees sleep in a step, after those woke that anything acts on."""
+    it, known = s.sleep, s.kept.slept
+    if len(it.restless) == 0:
+        return 0
+    drives, step = s.sources.motors.motors.drives, s.settings[0] * float(s.part[1])
+    rouse(it, known, s.q, s.v, s.tau, drives, s.flight.acting, s.parameters, step)
+    return told_asleep(it, known, s.present.asleep)
+
+
+@compiled
+def _flown(s: StepArrays) -> int:
+    """The flight of all trees, each by its rule."""
+    it, before = s.pressed, s.kept.pressed
+    count = pressed_before(it, before)
+    if only_pressed(it, count):
+        code = flown(s.other, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    elif count > 0:
+        it.q[:] = s.q
+        it.v[:] = s.v
+        code = flown(s.other, it.q, it.v, s.tau, s.parameters, s.settings[0])
+        if code == DONE:
+            code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+        if code == DONE:
+            put_in(it, before, s.q, s.v)
+    else:
+        code = flown(s.flight, s.q, s.v, s.tau, s.parameters, s.settings[0])
+    if count > 0:
+        move_tally(s.other, s.flight)
+    return code
+
+
+@compiled
+def solve_and_settle(
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom
+) -> int:
+    """What impulses make of where the flight led, with the momentum that is owed: DONE, or LOST if it is not finite.
+
+    counts say what was solved for: nothing where there are constraints only, which the flight meets. WOKEN where
+    something touches what slept.
+    """
+    if s.sleep.all[0]:
+        contacts.size[0] = s.counts[0] = s.counts[1] = s.counts[2] = 0
+        return DONE
+    sleepy = len(s.sleep.restless) > 0
+    if sleepy and not sifted(s.sleep, s.kept.slept, contacts):
+        return WOKEN
+    n, it = contacts.size[0], s.sources.motors
+    located(s.trees, s.owed, s.present)
+    moving_alone(s.trees, s.owed, s.present, s.lone)
+    if not _solved(s, layout, contacts, earlier, free):
+        return LOST
+    if s.counts[2] > 0 or n > 0:
+        straight(s.trees, s.lone, s.present, s.impulses.changes.q)
+        if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
+            return LOST
+        if sleepy:
+            put_back(s.sleep, s.kept.slept, s.q, s.v)
+    if s.placed[0]:
+        if not seen(s.present, s.q, s.v, s.parameters):
+            return LOST
+        if len(s.trees.bases) > 0:
+            kicked(s.owed, s.lone)
+            drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
+            asleep = s.sleep.floating
+            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, asleep, s.present)
+            if not seen(s.present, s.q, s.v, s.parameters):
+                return LOST
+    return DONE if all_finite(s.q) and all_finite(s.v) else LOST
+
+
+@compiled
+def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom) -> bool:
+    """Find impulses, and again where they led motors beyond their bounds or coordinates beyond limits that were no
+    rows; whether there are finite numbers."""
+    n, h, it, base = contacts.size[0], s.settings[0], s.sources.motors, first_motor(s.sources)
+    motors = aim(it, s.q, s.v, s.kept.rows, base, h, s.settings[1], s.parameters)
+    note_pressed(s.pressed, s.kept.pressed, s.impulses.changes.v, s.impulses.changes.q, False)
+    gaps, again, still = np.empty(n), True, s.sleep.still
+    gaps[:] = contacts.gaps[:n]
+    s.sources.asked[:] = 0
+    s.sources.balls.asked[:] = 0
+    known = swinging(s.impulses, layout, s.frames.links, contacts, s.start_q, s.q, s.tau, s.parameters)
+    while again:
+        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still)
+        if n + motors == 0 and rows == s.sources.constraints:
+            rows = 0
+        s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
+        if n + rows + motors == 0:
+            return True
+        if not evaluated(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
+            return False
+        contacts.gaps[:n] = gaps
+        facts = solve(_problem(s, layout, contacts, earlier, free, s.impulses.swing[:known]))
+        s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
+        s.facts[3], s.facts[4] = facts.residual, facts.deepest
+        changed = s.impulses.changes
+        more = exceeded(it, changed.v)
+        again = passed(s.sources, s.q, s.v, h, changed.q, s.settings[4], still) or more
+    note_pressed(s.pressed, s.kept.pressed, changed.v, changed.q, True)
+    s.counts[2] = told(it, s.impulses.changes.v, base, s.numbers, s.impulses.changes.row_impulses, s.counts[1])
+    return True
+
+
+@compiled
+def _problem(
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, swing: Floats
+) -> ImpulseProblem:
+    """What is to be solved."""
+    it, given, changed = s.impulses, free.given, s.impulses.changes
+    k, m, x = free.size[0], s.counts[1], s.settings
+    return ImpulseProblem(
+        layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, swing, s.sources.motors.push,
+        s.frames, s.lone, contacts,
+        FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
+        first_rows(s.rows, m),
+        earlier_of(earlier),
+        Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[9], int(x[10])),
+        Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
+    )  # fmt: skip
+
+
+@compiled
+def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Touches, bodies: int) -> int:
+    """What the next step starts from: contacts and rows as they were solved, momenta as they were settled.
+
+    Events are counted; where this is a whole step time goes on. 0, or 1 if there is no room for all contacts, or for
+    all pairs that may touch: then nothing was done.
+    """
+    n, rows, slept = s.counts[0], s.counts[2], s.kept.slept.contacts[0]
+    if touches.size[0] + n + slept > len(touches.a) or n + slept > len(kept.gaps):
+        return 1
+    _rest(s, contacts)
+    felt_so_far(contacts, kept, n, s.part[0])
+    keep_contacts(s.sleep, s.kept.slept, contacts, kept, n)
+    s.kept.counts[:] = s.counts
+    s.kept.facts[:] = s.facts
+    if s.part[0] == 0:
+        s.kept.totals[:] = np.nan
+        s.kept.told[0] = 0
+    _keep_rows(s)
+    for i in range(rows):
+        number, impulse = s.numbers[i], s.impulses.changes.row_impulses[i]
+        s.kept.rows[number] = impulse
+        if np.isnan(s.kept.totals[number]):
+            s.kept.totals[number] = impulse
+            s.kept.numbers[s.kept.told[0]] = number
+            s.kept.told[0] += 1
+        else:
+            s.kept.totals[number] += impulse
+    if len(s.trees.bases) > 0 and s.sleep.all[0] == 0:
+        remembered(s.kept.momentum, s.owed)
+    if pressed_before(s.pressed, s.kept.pressed) > 0:
+        s.noted[1] += 1
+    for k in range(len(s.pressed.left)):
+        if len(s.sleep.restless) == 0 or not is_asleep(s.kept.slept, s.sleep.slots[k]):
+            s.kept.pressed[k] = s.pressed.left[k]
+    s.kept.tolerance[0] = s.settings[6]
+    if n + s.counts[1] > 0 and s.facts[3] > s.settings[6]:
+        s.noted[0] += 1
+    s.kept.times[:2] = s.times[:2]
+    s.kept.times[2:] = s.times[3:5]
+    s.kept.steps[0] += 1
+    s.kept.parts[0] = s.part[1]
+    note(kept, touches, bodies, s.kept.slept.contacts[0] if s.part[0] > 0 else 0)
+    s.present.asleep[:] = 0
+    if s.part[1] == 1:
+        s.clock[0] += s.settings[0]
+    s.flown[0] = 0
+    return 0
+
+
+@compiled
+def _rest(s: StepArrays, contacts: ContactTable) -> None:
+    """Let fall asleep who rested for long enough: they stand, and nothing is owed to them."""
+    it, known, owed = s.sleep, s.kept.slept, s.owed
+    if len(it.restless) == 0 or it.all[0]:
+        return
+    drives, h = s.sources.motors.motors.drives, s.settings[0]
+    if not fell_asleep(
+        it, known, contacts, s.present.twists, s.q, s.v, s.tau, drives, s.flight.acting, s.parameters, h,
+        h * float(s.part[1]),
+    ):  # fmt: skip
+        return
+    seen(s.present, s.q, s.v, s.parameters)
+    s.present.known[0] = 0
+    if len(it.bases) > 0:
+        for k in range(len(it.bases)):
+            if is_asleep(known, it.bases[k]):
+                owed.linear[k] = 0.0
+                owed.spin[k] = 0.0
+        owed.v[:] = s.v
+
+
+@compiled
+def _keep_rows(s: StepArrays) -> None:
+    """Forget the rows' impulses, but of what slept, which are told once in a step."""
+    it, kept, whole = s.sleep, s.kept, s.part[0] == 0
+    for number in range(len(kept.rows)):
+        if len(it.still) == 0 or it.rows[number] < 0 or it.still[it.rows[number]] == 0:
+            kept.rows[number] = 0.0
+        elif whole and kept.rows[number] != 0.0:
+            kept.totals[number] = kept.rows[number]
+            kept.numbers[kept.told[0]] = number
+            kept.told[0] += 1

@@ -1,0 +1,71 @@
+"""What the stages of a timestep in machine code read and write, but contacts: arrays that stay where they are."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers
+from recursive_dyn.contact.problem import BodyFrames, FreeInertias, GeneralizedRows, LoneBodies
+from recursive_dyn.simulation.flying.engine import FlightArrays
+from recursive_dyn.simulation.joint_laws.coordinate_rows import RowSources
+from recursive_dyn.simulation.kept.memory import KeptArrays
+from recursive_dyn.simulation.kept.momentum import FloatingTrees, Momentum
+from recursive_dyn.simulation.kept.sleeping import Sleepers
+from recursive_dyn.simulation.present import FrameArrays
+from recursive_dyn.simulation.stepping.impulses import ImpulseArrays
+from recursive_dyn.simulation.stepping.pressed import PressedTrees
+
+
+class StepArrays(NamedTuple):
+    """All that a step reads and writes but contacts, in memory that stays where it is.
+
+    q, v, clock (1,), tau, parameters: the simulation's own; start_q, start_v: at the step's start, flown (1,): 1 from
+    there on until all of it is done. settings (11,): as in Options, but before the last two the time for which damping
+    and springs enter the mass matrix; placed (1,): whether frames are needed. flight, present, frames, trees, sources,
+    impulses: see there; owed: momenta that the step ends with; lone: bodies that float by themselves; part (2,): which
+    one of how many parts it is; times (6,), s: when its stages began, and the last one ended; rows: room for them.
+    numbers, counts, facts: as in KeptArrays, of this step; kept: those of the last one. other: the flight of trees that
+    are pressed. noted (2,): solves that did not converge, and steps with trees that were pressed, so far. sleep: who
+    may sleep.
+    """
+
+    q: Floats
+    v: Floats
+    clock: Floats
+    tau: Floats
+    parameters: Floats
+    start_q: Floats
+    start_v: Floats
+    flown: Integers
+    settings: Floats
+    placed: Integers
+    flight: FlightArrays
+    present: FrameArrays
+    frames: BodyFrames
+    trees: FloatingTrees
+    owed: Momentum
+    lone: LoneBodies
+    sources: RowSources
+    part: Integers
+    times: Floats
+    rows: GeneralizedRows
+    impulses: ImpulseArrays
+    numbers: Integers
+    counts: Integers
+    facts: Floats
+    kept: KeptArrays
+    other: FlightArrays
+    pressed: PressedTrees
+    noted: Integers
+    sleep: Sleepers
+
+
+class FreeRoom(NamedTuple):
+    """Room for free bodies, of which there are size[0], and for what a solve does to them, as in Changes."""
+
+    size: Integers
+    given: FreeInertias
+    twists: Annotated[np.ndarray, float, 6]
+    ways: Annotated[np.ndarray, float, 6]

@@ -1,0 +1,113 @@
+"""What drives a step: the forces that were given, and in maximal coordinates those of joints with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.layout import body_links
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.projection import settled
+from recursive_dyn.errors import StateError
+from recursive_dyn.integrators import registry
+from recursive_dyn.integrators.integrator import StatePair
+from recursive_dyn.maximal.held_joints import HeldJoints
+from recursive_dyn.maximal.joint_action import EXPLICIT, JointAction
+from recursive_dyn.maximal.joint_step import joint_action_of
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
+from recursive_dyn.model.ball_limits import ball_limits
+from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
+from recursive_dyn.simulation.joint_laws.motors import Motors
+from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions
+
+
+def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
+    """The integrator that is meant: where none is named the default, or that of joints between free bodies."""
+    default = EXPLICIT if isinstance(dynamics, MaximalDynamics) else registry.DEFAULT
+    return default if integrator is None else integrator
+
+
+class StepForces:
+    """Of one simulation, with ``motions`` that are sampled at the start of every step.
+
+    rule: the integrator that its bodies fly by; joints: what they do, in maximal coordinates; bounded: whether these
+    have limits or dry friction, or balls have limits; constrained: whether the model has constraints; lands: whether
+    states are brought onto these, or onto joints, after a step; singly: whether every step is followed by more than the
+    next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
+    ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
+    bodies have them.
+    """
+
+    def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
+        self.joints: JointAction | None = None
+        self.rule, self._dynamics = integrator, dynamics
+        if isinstance(dynamics, MaximalDynamics):
+            self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
+        self.motors = self.own_motors = Motors(dynamics)
+        self._of_joints: JointMotors | None = None
+        if isinstance(dynamics, MaximalDynamics):
+            self.motors = self._of_joints = JointMotors(dynamics.reduced)
+        self.bounded = len(ball_limits(dynamics.model).slots) > 0 or (self.joints is not None and self.joints.bounded)
+        self._links = None if self.joints is None else body_links(dynamics.model)
+        names = list(dynamics.parameters) if motions else []
+        self._sampled = [(motion, names.index(motion.parameters[0])) for motion in motions]  # where their numbers are
+        self.timed = bool(dynamics.model.prescribed)
+        self.constrained = bool(dynamics.model.constraints)
+        self.lands = self.constrained or (self.joints is not None and self.joints.lands)
+        self.singly = self.constrained or self.joints is not None
+        self.one_by_one = self.singly or bool(motions)
+
+    def remember(self, coordinates: np.ndarray) -> None:
+        """Keep joint coordinates, as they are found, in this array (reduced.nq,) from now on."""
+        if self.joints is not None:
+            self.joints.coordinates = coordinates
+
+    def warm_up(self) -> None:
+        """Compile, or load, what joints between free bodies, and constraints, need."""
+        if self.joints is not None:
+            self.joints.warm_up()
+        if self.constrained:
+            self._dynamics.kernel("project")
+
+    def begin(self, state: State, h: float) -> None:
+        """A step of h begins."""
+        state.keep_time()
+        for motion, first in self._sampled:
+            motion.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])
+
+    def end(self, state: State) -> None:
+        """It has ended: what is prescribed is where time says."""
+        state.keep_time()
+        if self._dynamics.model.motions:
+            state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
+
+    def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
+        """tau (nv,) with what joints between free bodies do in a step of h from here."""
+        return tau if self.joints is None else tau + self.joints.over_step(state.q, state.v, tau, h)
+
+    def landed(
+        self, q: np.ndarray, v: np.ndarray, time: float, again: Callable[[], StatePair | None] | None = None
+    ) -> StatePair:
+        """The state brought onto the constraints, or onto joints between free bodies; where that cannot be, the one
+        that the step leads to when it is taken ``again``."""
+        try:
+            return settled(self._dynamics, q, v) if self.joints is None else self.joints.landed(q, v)
+        except StateError as error:
+            if again is None or (other := again()) is None:
+                raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
+        return self.landed(*other, time)
+
+    def held(self, state: State, buffer: ContactBuffer, h: float) -> tuple[HeldJoints, np.ndarray] | None:
+        """Rows of joints between free bodies and of their motors, for the impulses of a step of h that flew to this
+        state, and what its velocities (nv,) have that joints do not allow."""
+        if self.joints is None or self._links is None:
+            return None
+        drives = partial(self._of_joints.drives, h) if self._of_joints else None
+        known, n = buffer.table, buffer.count
+        bodies = np.concatenate([known.a[:n], known.b[:n]])
+        links = self._links[bodies[(bodies >= 0) & (bodies < len(self._links))]]
+        return self.joints.held(state.q, state.v, h, links[links >= 0], drives)

@@ -1,0 +1,68 @@
+"""What a step in several parts starts from, to go back to where one of them fails."""
+
+from __future__ import annotations
+
+from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.codegen.loops.calling import Bound
+from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
+from recursive_dyn.simulation.kept.events import Events
+from recursive_dyn.simulation.kept.memory import KeptArrays, Memory
+from recursive_dyn.simulation.kept.momentum import remembered
+from recursive_dyn.simulation.state import State
+
+
+def warm_up() -> None:
+    """Compile or load what the first step in parts takes."""
+    _copied.warm()
+
+
+class StepStart:
+    """State, memory and who touches whom, as they were when they were noted."""
+
+    def __init__(self, state: State, memory: Memory, events: Events) -> None:
+        self._state, self._memory, self._events = state, memory, events
+        self._kept = memory.copy()
+        self._copy: Bound | None = None
+        self._versions = -1, -1
+
+    def note(self) -> None:
+        """A step starts from what is now."""
+        state, memory, kept = self._state, self._memory, self._kept
+        self._q, self._v, self._touches = state.q.copy(), state.v.copy(), self._events.copied()
+        kept.contacts.grow(memory.contacts.capacity)
+        versions = memory.contacts.version, kept.contacts.version
+        if self._copy is None or self._versions != versions:
+            given = memory.arrays, memory.contacts.table, kept.arrays, kept.contacts.table
+            self._copy, self._versions = _copied.bind(*given), versions
+        self._copy()
+        kept.tell_as(memory)
+
+    def restore(self) -> None:
+        """All is what it was."""
+        self._state.q[:], self._state.v[:] = self._q, self._v
+        self._memory.become(self._kept)
+        self._events.touches = self._touches
+
+
+@compiled
+def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room: ContactTable) -> None:
+    """Numbers of a memory in the arrays of another one, which has room for its contacts."""
+    copy_contacts(contacts, room, contacts.size[0])
+    target.rows[:] = source.rows
+    target.totals[:] = source.totals
+    target.counts[:] = source.counts
+    target.told[:] = source.told
+    target.numbers[:] = source.numbers
+    target.facts[:] = source.facts
+    target.tolerance[:] = source.tolerance
+    remembered(target.momentum, source.momentum)
+    target.pressed[:] = source.pressed
+    target.slept.rested[:] = source.slept.rested
+    target.slept.q[:] = source.slept.q
+    target.slept.parameters[:] = source.slept.parameters
+    target.slept.step[:] = source.slept.step
+    target.slept.contacts[:] = source.slept.contacts
+    target.times[:] = source.times
+    target.parts[:] = source.parts
+    target.steps[:] = source.steps
+    target.joints[:] = source.joints

@@ -1,0 +1,206 @@
+"""One timestep: fly, look, solve, settle, tell.
+
+The integrator flies as if nothing touched and no coordinate had limits. Contacts are looked for where that leads, so
+that nothing is met too late; where that is too far into something, it is flown anew in parts. The impulses that forbid
+it are solved for, and change the velocity there, and move positions by the time for which each would have acted. The
+state settles on its constraints and on the momentum that it is owed. What surrounds the simulation is told.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
+from recursive_dyn.contact.settings import Settings
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.flying.flight import DONE, LOST, Flight
+from recursive_dyn.simulation.interrupts import Held
+from recursive_dyn.simulation.kept.events import Events
+from recursive_dyn.simulation.kept.memory import Memory
+from recursive_dyn.simulation.kept.sleeping import WOKEN
+from recursive_dyn.simulation.loads.joint_loads import JointLoads
+from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.report import CUT
+from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.step_forces import StepForces
+from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
+
+if TYPE_CHECKING:
+    from recursive_dyn.simulation.stepping.step_machine import StepMachine
+
+
+class Timestep:
+    """A timestep of a simulation's state, whole or not at all; attributes as of ``Timesteps``."""
+
+    flight: Flight
+    settings: Settings
+    events: Events
+    memory: Memory
+    buffer: ContactBuffer
+    loads: JointLoads | None
+    step_size: float
+    _dynamics: Dynamics
+    _present: Present | None
+    _state: State
+    _forces: StepForces
+    _detection: Detection
+    _counted: np.ndarray  # where the last flight began
+    _within: bool  # in a step, whose frames are its machine's
+    _native: bool  # after one taken in one go
+
+    def at_present(self) -> Present:
+        """Where the bodies are at the present state."""
+        if self._present is None:
+            self._present = Present(self._dynamics)
+        if not self._within:
+            self._present.update(self._state.q, self._state.v)
+        return self._present
+
+    def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
+        """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""
+        if self._forces.timed:
+            self._forces.begin(self._state, h)
+        self._native = False
+        try:
+            done = False
+            while not done:
+                stage = self._advance(machine, tau, h, False)
+                done = self._native = stage == machine.ALL
+                if not done:
+                    with Held():
+                        done = self._by_hand(machine, simulation, tau, h, stage)
+        except BaseException:
+            machine.undo()
+            raise
+        if self._forces.timed:
+            self._forces.end(self._state)
+        self.step_size = h
+
+    def _lookout(self, machine: StepMachine) -> Lookout | None:
+        """What makes a step one go of machine code, if that is possible."""
+        if self._forces.singly or self.memory.contacts.free is not NOBODY:
+            return None
+        return self._detection.lookout(machine.present, machine.buffer, machine.h, self.settings)
+
+    def _advance(self, machine: StepMachine, tau: np.ndarray, h: float, part: bool) -> int:
+        """As much of a step, or part of one, as machine code takes by itself; the stage that said more than DONE."""
+        lookout, calm = self._lookout(machine), self._detection.calm and self.loads is None
+        if lookout is not None:
+            return machine.advance(lookout, self.events, tau, h, self.settings, calm, part)
+        machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, calm)
+        machine.times[machine.FLIGHT] = perf_counter()
+        self._counted[:] = self.flight.tally
+        machine.said = machine.fly()
+        return machine.FLIGHT
+
+    def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> bool:
+        """A timestep, whole or not at all, from a stage on that said why that is not enough; or in parts. As _go_on."""
+        state, time, kept, parts, done = self._state, self._state.time, self._detection.kept, 1, True
+        try:
+            self.step_size, self._within = h, True
+            if stage <= machine.HASTE:
+                self._flown(machine, h, stage)
+                more = machine.said if stage == machine.HASTE else NOT_KNOWN
+                parts = self._detection.parts(simulation, self.settings, h, more)
+            if parts == 1:
+                done = self._go_on(machine, simulation, h, stage)
+            else:
+                machine.undo()
+                self._in_parts(machine, simulation, tau, h, parts)
+            state.time = time + h if done else time
+        except BaseException:
+            machine.undo()
+            state.time, self._detection.kept = time, kept
+            raise
+        finally:
+            self.step_size, self._within = h, False
+        return done
+
+    def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
+        """A timestep in several parts, whole or not at all."""
+        part, start, time = machine.arrays.part, machine.start(self.events), self._state.time
+        start.note()
+        try:
+            with self._detection.together():
+                for k in range(parts):
+                    part[:], self._state.clock[0] = (k, parts), time + k * h / parts
+                    self._part(machine, simulation, tau, h / parts)
+                    if self.loads:
+                        self.loads.note(self.at_present(), self.memory, h / parts)
+            self.flight.tally[CUT] += 1
+        except BaseException:
+            machine.undo()
+            start.restore()
+            raise
+        finally:
+            part[:] = 0, 1
+
+    def _part(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
+        """The step, or a part of it: fly, look, solve and settle, tell."""
+        self.step_size, self._within, done = h, False, False
+        while not done:
+            stage = self._advance(machine, tau, h, True)
+            done = stage == machine.ALL
+            if not done:
+                self._flown(machine, h, stage)
+                done = self._go_on(machine, simulation, h, stage)
+
+    def _go_on(self, machine: StepMachine, simulation: Surrounded, h: float, stage: int) -> bool:
+        """The step, or a part of it, that has flown, from a stage on that said more than DONE. False, and back at its
+        start, where it touches what slept: that is awake now."""
+        times, said, looked = machine.times, machine.said, machine.said if stage == machine.LOOK else None
+        if stage < machine.SOLVE:
+            self._within = True
+            self._detection.look(simulation, machine.buffer, self.settings, looked)
+            times[machine.SOLVE] = perf_counter()
+            said = machine.solve(self._forces.held(self._state, machine.buffer, h))
+        if stage < machine.KEEPING and said == WOKEN:
+            machine.undo()
+            self._within, self._detection.kept = False, None
+            return False
+        if stage < machine.KEEPING:
+            self._solved(machine, said)
+            self._detection.tell(simulation, machine.buffer, h)
+            times[machine.KEEPING] = perf_counter()
+        machine.keep(self.events)
+        return True
+
+    def _flown(self, machine: StepMachine, h: float, stage: int) -> None:
+        """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage."""
+        if stage == machine.FLIGHT:
+            machine.times[machine.HASTE] = perf_counter()
+        if stage != machine.FLIGHT:
+            return
+        strained = (code := machine.said) == DONE and self.flight.strained(self._counted)
+        if code != DONE or strained:
+            state, start = self._state, machine.arrays
+            if strained:
+                state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted
+            if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
+                machine.explain()
+            self.flight.advance(state.q, state.v, machine.tau, h, 1, state.time, limits=False)  # tells, or is careful
+            if machine.present is not None:
+                machine.present.update(state.q, state.v)
+
+    def _solved(self, machine: StepMachine, code: int) -> None:
+        """What solved for the impulses that forbid what contacts, limits, motors, friction and constraints forbid, and
+        settled, said this. The state is brought onto its constraints."""
+        if code != DONE:
+            machine.explain()
+            raise StateError(
+                f"simulation at t = {self._state.time:.6g} s: contacts led to a state that is not finite; use a smaller"
+                " timestep. The last good state is kept"
+            )
+        self._within = False
+        if self._forces.lands:
+            state, it = self._state, machine.arrays
+            again = partial(self.flight.retaken, it.start_q, it.start_v, machine.tau, machine.h[0])
+            state.q[:], state.v[:] = self._forces.landed(
+                state.q, state.v, state.time, None if it.counts.any() else again
+            )

@@ -1,0 +1,150 @@
+"""The timesteps of a simulation, each as ``timestep`` takes it.
+
+Where nothing can be touched, and until a step would end beyond a limit, many steps are flown at once, in machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recursive_dyn.codegen.progress import waiting
+from recursive_dyn.contact.contact_buffer import ContactBuffer
+from recursive_dyn.contact.settings import Settings, Solution
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators import registry
+from recursive_dyn.model.limits import rubbing
+from recursive_dyn.simulation.flying.flight import Flight
+from recursive_dyn.simulation.flying.passing import flight_of
+from recursive_dyn.simulation.joint_laws.coordinate_rows import row_names
+from recursive_dyn.simulation.kept.events import Events
+from recursive_dyn.simulation.kept.memory import Memory
+from recursive_dyn.simulation.loads.joint_loads import JointLoads, breakable
+from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.sampled_motion import Motions
+from recursive_dyn.simulation.stepping.step_forces import StepForces
+from recursive_dyn.simulation.stepping.timestep import Timestep
+from recursive_dyn.simulation.stepping.untouched import untouched_steps
+from recursive_dyn.simulation.surroundings import Surrounded, Surroundings
+
+if TYPE_CHECKING:
+    from recursive_dyn.simulation.flying.chart_switching import Charts
+    from recursive_dyn.simulation.stepping.step_machine import StepMachine
+
+
+class Timesteps(Timestep):
+    """The timesteps of one simulation's state; before: those whose events and contacts they take over.
+
+    flight: of the integrator; surroundings: what may be touched; settings, motors: as set by the user; memory, noted:
+    what steps left, and note for ``report``; buffer: what this one meets; step_size: of it, s; loads: of its joints.
+    """
+
+    def __init__(
+        self, dynamics: Dynamics, integrator: str, state: State, before: Timesteps | None = None, motions: Motions = ()
+    ) -> None:
+        self._forces = StepForces(dynamics, integrator, motions)
+        self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
+        self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
+        self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
+        self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
+        self.position_share = registry.find(integrator).share
+        self._rubbing = self._forces.bounded or len(rubbing(dynamics.model).slots) > 0
+        self._machine: StepMachine | None = None
+        self._arena = None if before is None or before._machine is None else before._machine.arena
+        self._present: Present | None = None
+        self.buffer: ContactBuffer = ContactBuffer() if before is None else before.buffer
+        self._within = self._native = False  # in a step, whose frames are its machine's; after one taken in one go
+        self.settings: Settings = Settings() if before is None else before.settings
+        self.motors = self._forces.motors
+        self.events: Events = Events(dynamics.bodies) if before is None else before.events
+        self.memory: Memory = Memory(dynamics, None if before is None else before.memory.contacts)
+        self._forces.remember(self.memory.arrays.joints)
+        self._detection, self.step_size = Detection(), 0.0
+        self.loads: JointLoads | None = JointLoads(dynamics, self.memory.arrays.joints) if breakable(dynamics) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Of a copy or a pickle: addresses are of this process."""
+        return self.__dict__ | {"_machine": None, "_arena": None, "_present": None, "_within": False}
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        """What may be touched."""
+        return self._detection.surroundings
+
+    @surroundings.setter
+    def surroundings(self, surroundings: Surroundings | None) -> None:
+        self._detection.surround(surroundings)
+
+    def arrived(self) -> Present:
+        """The same right after a step, before anyone could write to the state."""
+        if self._native and self._present is not None:
+            return self._present
+        return self.at_present()
+
+    def begin(self) -> None:
+        """A call of ``step`` or ``advance`` starts: contacts are detected anew, events counted anew."""
+        self._detection.kept, self._native = None, False
+        self.events.begin()
+
+    def recall(self, memory: Memory, touching: Sequence[tuple[str, str]]) -> None:
+        """Go on from a memory, as with another state, in which these pairs of bodies touch."""
+        self.memory.become(memory)
+        self.events.recall(touching)
+        self._detection.kept = None
+
+    def solution(self) -> Solution:
+        """What the solve of the last step did."""
+        return self.memory.solution()
+
+    def coordinates(self) -> dict[str, float]:
+        """Impulses of the last step by row."""
+        return self.memory.coordinates(row_names(self._dynamics.model))
+
+    def forget(self, simulation: Surrounded) -> None:
+        """Let the surroundings remember nothing, as a snapshot does not hold it."""
+        self._detection.forget(simulation)
+
+    def together(self) -> AbstractContextManager[None]:
+        """A context around steps that an exception takes back, as far as the surroundings are concerned."""
+        return self._detection.together()
+
+    def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None = None) -> None:
+        """``count`` timesteps of length h; where one fails the state is that of the last one that did not.
+
+        Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
+        """
+        while count:
+            free = self._detection.surroundings is None and not self.motors and not self._rubbing and not self.loads
+            if free:
+                count -= untouched_steps(self.flight, self._forces, self._state, self.memory, tau, h, count, charts)
+            if count:
+                machine = self.ready()  # what is compiled takes its time, in which Ctrl-C ends it
+                for _ in range(1 if free else count):
+                    if charts and not free:
+                        charts.improve(self._state, tau)
+                    self._timestep(machine, simulation, tau, h)
+                    count -= 1
+
+    def ready(self) -> StepMachine:
+        """The machine code of a timestep among these surroundings."""
+        machine, alone = self._machine, self._detection.surroundings is None and self.loads is None
+        now = alone, self.flight.lawful, self.settings.sleep_after < np.inf
+        if machine is None or (machine.present is None, machine.lawful, machine.sleepy) != now:
+            from recursive_dyn.simulation.stepping.step_machine import StepMachine  # brings the solver of impulses
+
+            machine = self._machine = StepMachine(
+                self._dynamics, self._integrator, self.flight, self._state, self._forces.own_motors, self.memory,
+                self.noted, None if alone else self.at_present(), self.buffer, self._arena, now[2],
+            )  # fmt: skip
+        return machine
+
+    def warm_up(self) -> None:
+        """Have all that timesteps need."""
+        with waiting("preparing the steps of a simulation"):
+            self.ready().warm_up(self.events)
+            self._forces.warm_up()

@@ -7,9 +7,9 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.islands import Partition
+from recursive_dyn.contact.islands.islands import Partition
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.responses import expand
+from recursive_dyn.contact.rows.responses import expand
 from recursive_dyn.contact.tuning import PUSH_ARM
 
 

@@ -9,23 +9,23 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island
 from recursive_dyn.contact.budget import begun
-from recursive_dyn.contact.impacts import has_impacts
-from recursive_dyn.contact.islands import Partition, member, partition, solve_islands, timed
-from recursive_dyn.contact.lasting import placed
+from recursive_dyn.contact.islands.impacts import has_impacts
+from recursive_dyn.contact.islands.islands import Partition, member, partition, solve_islands, timed
 from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
-from recursive_dyn.contact.pushes import given_pushes, moved_by
-from recursive_dyn.contact.reach import reach_of
-from recursive_dyn.contact.responses import expand, inverses, twists
-from recursive_dyn.contact.rows import contact_rows, links_of
-from recursive_dyn.contact.scalar_rows import scalar_rows
+from recursive_dyn.contact.rows.lasting import placed
+from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
+from recursive_dyn.contact.rows.reach import reach_of
+from recursive_dyn.contact.rows.responses import expand, inverses, twists
+from recursive_dyn.contact.rows.rows import contact_rows, links_of
+from recursive_dyn.contact.rows.scalar_rows import scalar_rows
+from recursive_dyn.contact.rows.straying import without_straying
+from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
+from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
+from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
 from recursive_dyn.contact.spinning import give_back
-from recursive_dyn.contact.straying import without_straying
-from recursive_dyn.contact.targets import contact_targets, limit_targets
 from recursive_dyn.contact.tuning import PUSHING
-from recursive_dyn.contact.turning import bent, corrected, ended, judged
-from recursive_dyn.contact.warm_start import matched, started, to_world_axes
 
 
 @compiled

@@ -14,11 +14,11 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, add, component
-from recursive_dyn.contact.islands import Partition, member
-from recursive_dyn.contact.lasting import Three, closing, dot, lone_of, row
+from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
+from recursive_dyn.contact.rows.lasting import Three, closing, dot, lone_of, row
+from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
-from recursive_dyn.contact.turning import lifted
 
 
 @compiled

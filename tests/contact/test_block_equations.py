@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recursive_dyn.contact.assembly import assemble
-from recursive_dyn.contact.block_equations import block_equations
-from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows, component
-from recursive_dyn.contact.node_order import LANES
+from recursive_dyn.contact.newton.assembly import assemble
+from recursive_dyn.contact.newton.block_equations import block_equations
+from recursive_dyn.contact.newton.block_factors import factor, solve
+from recursive_dyn.contact.newton.node_order import LANES
 
 
 def random_island(rng: np.random.Generator, bodies: int, contacts: int, lines: int) -> Island:

@@ -8,7 +8,7 @@ from test_responses import SHORT, rubbing
 from trees import mechanism
 
 import recursive_dyn as rd
-from recursive_dyn.contact.cone import bounded, coulomb
+from recursive_dyn.contact.sweeps.cone import bounded, coulomb
 
 seeds = st.integers(0, 2**32 - 1)
 EXACT = 1e-9

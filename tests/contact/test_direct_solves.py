@@ -5,7 +5,7 @@ from contact_scenes import at, mirror, put, set_twist
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recursive_dyn.contact.direct_solve import eliminate
+from recursive_dyn.contact.sweeps.direct_solve import eliminate
 from scene import Scene, shapes
 
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from test_block_equations import random_island
 
-from recursive_dyn.contact.assembly import assemble
-from recursive_dyn.contact.block_equations import block_equations
-from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import Island, accumulate, velocity
-from recursive_dyn.contact.line_search import dot, go, missing, way_of
-from recursive_dyn.contact.natural import follow, missed, trial
-from recursive_dyn.contact.newton import entering, near, newton
-from recursive_dyn.contact.node_rows import still
-from recursive_dyn.contact.second_order_cone import scaled, scaling
+from recursive_dyn.contact.newton.assembly import assemble
+from recursive_dyn.contact.newton.block_equations import block_equations
+from recursive_dyn.contact.newton.block_factors import factor, solve
+from recursive_dyn.contact.newton.line_search import dot, go, missing, way_of
+from recursive_dyn.contact.newton.natural import follow, missed, trial
+from recursive_dyn.contact.newton.newton import entering, near, newton
+from recursive_dyn.contact.newton.node_rows import still
+from recursive_dyn.contact.newton.second_order_cone import scaled, scaling
 from recursive_dyn.contact.tuning import FAR, PART_LEFT
 
 

@@ -6,12 +6,12 @@ from joint_cases import KINDS
 from trees import TREES, assert_close, mechanism, named
 
 import recursive_dyn as rd
-from recursive_dyn.contact import responses, scalar_rows
 from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import GeneralizedRows
-from recursive_dyn.contact.reach import reach_of
+from recursive_dyn.contact.rows import responses, scalar_rows
+from recursive_dyn.contact.rows.reach import reach_of
 from scene import Body, Scene, joints
 
 SMALL = [name for name in TREES if name not in ("tree of 20", "tree of 40")]

@@ -16,19 +16,20 @@ from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.codegen.loops.calling import Bound, Code
 from recursive_dyn.codegen.loops.translation import module_text
-from recursive_dyn.contact import cone, mixing, subspace, warm_start
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts, FreeBodies
 from recursive_dyn.contact.forest_layout import layout
-from recursive_dyn.contact.islands import Partition, partition
+from recursive_dyn.contact.islands.islands import Partition, partition
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.reach import reach_of
-from recursive_dyn.contact.responses import inverses, twists
-from recursive_dyn.contact.rows import contact_rows, links_of
-from recursive_dyn.contact.scalar_rows import scalar_rows
+from recursive_dyn.contact.rows import warm_start
+from recursive_dyn.contact.rows.reach import reach_of
+from recursive_dyn.contact.rows.responses import inverses, twists
+from recursive_dyn.contact.rows.rows import contact_rows, links_of
+from recursive_dyn.contact.rows.scalar_rows import scalar_rows
 from recursive_dyn.contact.solve import solve
+from recursive_dyn.contact.sweeps import cone, mixing, subspace
 from scene import Body, Scene, joints
 
 seeds = st.integers(0, 2**32 - 1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable, copy_contacts
-from recursive_dyn.contact.islands import leader_of
+from recursive_dyn.contact.islands.islands import leader_of
 from recursive_dyn.contact.tuning import RESTING_SPEED, RESTING_WAY
 from recursive_dyn.simulation.kept.sleeping import Sleepers, Slept, is_asleep, move_contact, tree_of, wake
 

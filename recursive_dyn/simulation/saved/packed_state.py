@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.contact.lasting import LASTING, PLACED
+from recursive_dyn.contact.rows.lasting import LASTING, PLACED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce

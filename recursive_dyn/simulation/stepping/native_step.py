@@ -14,8 +14,8 @@ from recursive_dyn.contact.problem import (
     Options,
     earlier_of,
 )
+from recursive_dyn.contact.rows.warm_start import felt_so_far
 from recursive_dyn.contact.solve import solve
-from recursive_dyn.contact.warm_start import felt_so_far
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated
 from recursive_dyn.simulation.flying.flight import DONE, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told

@@ -10,7 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import SPIN, ContactRows, component
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import FreeInertias
-from recursive_dyn.contact.responses import push
+from recursive_dyn.contact.rows.responses import push
 
 
 @compiled

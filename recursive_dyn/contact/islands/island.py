@@ -7,10 +7,10 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.mixing import mixing, read, unknowns, write
-from recursive_dyn.contact.newton import newton
-from recursive_dyn.contact.subspace import refine
-from recursive_dyn.contact.sweep import sweep
+from recursive_dyn.contact.newton.newton import newton
+from recursive_dyn.contact.sweeps.mixing import mixing, read, unknowns, write
+from recursive_dyn.contact.sweeps.subspace import refine
+from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
     ATTEMPTS,
     CANCELLED,

@@ -8,10 +8,10 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
-from recursive_dyn.contact.lasting import bend, closing, dot, length, lone_of, row
 from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
-from recursive_dyn.contact.responses import twists
-from recursive_dyn.contact.scalar_rows import directed
+from recursive_dyn.contact.rows.lasting import bend, closing, dot, length, lone_of, row
+from recursive_dyn.contact.rows.responses import twists
+from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.problem import BodyFrames, ImpulseProblem
-from recursive_dyn.contact.responses import twists
+from recursive_dyn.contact.rows.responses import twists
 
 
 @compiled

@@ -14,9 +14,9 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
-from recursive_dyn.contact.passivity import solved_without_gain
+from recursive_dyn.contact.islands.passivity import solved_without_gain
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.targets import target_after
+from recursive_dyn.contact.rows.targets import target_after
 from recursive_dyn.contact.tuning import IMPACTS
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.block_equations import Block, BlockEquations
-from recursive_dyn.contact.node_order import LANES
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.node_order import LANES
 
 
 @compiled

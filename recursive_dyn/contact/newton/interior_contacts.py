@@ -10,9 +10,9 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island
-from recursive_dyn.contact.interior import Interior
-from recursive_dyn.contact.natural import Trial
-from recursive_dyn.contact.second_order_cone import Three, divided, farthest, scaled, scaling
+from recursive_dyn.contact.newton.interior import Interior
+from recursive_dyn.contact.newton.natural import Trial
+from recursive_dyn.contact.newton.second_order_cone import Three, divided, farthest, scaled, scaling
 
 
 @compiled

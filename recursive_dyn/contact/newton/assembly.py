@@ -7,9 +7,9 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.blocks import Island, component
-from recursive_dyn.contact.node_order import BODY, LANES
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.node_order import BODY, LANES
 
 Answers = Annotated[np.ndarray, float, 36]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.block_equations import Block, BlockEquations, Blocks
-from recursive_dyn.contact.node_order import BODY, LANES
-from recursive_dyn.contact.node_rows import add_products, total
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations, Blocks
+from recursive_dyn.contact.newton.node_order import BODY, LANES
+from recursive_dyn.contact.newton.node_rows import add_products, total
 
 
 @compiled

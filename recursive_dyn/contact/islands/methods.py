@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
-from recursive_dyn.contact.island import solve_island
-from recursive_dyn.contact.sticking import stick_first
+from recursive_dyn.contact.islands.island import solve_island
+from recursive_dyn.contact.islands.sticking import stick_first
 
 SWEEPS, STICKING_FIRST = 0, 1
 

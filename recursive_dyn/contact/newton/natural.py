@@ -12,9 +12,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.blocks import ROLL, SPIN, Island, component
-from recursive_dyn.contact.node_rows import along, along_three, push, push_three
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.node_rows import along, along_three, push, push_three
 from recursive_dyn.contact.tuning import IMMOBILE
 
 Three = tuple[float, float, float]

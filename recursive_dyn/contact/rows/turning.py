@@ -18,7 +18,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows
-from recursive_dyn.contact.lasting import (
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.rows.lasting import (
     LASTING,
     UNKNOWN,
     Three,
@@ -30,8 +31,7 @@ from recursive_dyn.contact.lasting import (
     tree_of,
     turned,
 )
-from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.responses import push
+from recursive_dyn.contact.rows.responses import push
 from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH
 
 

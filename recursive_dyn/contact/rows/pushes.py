@@ -5,7 +5,7 @@ from __future__ import annotations
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows, component, moving, velocity
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.responses import reduce
+from recursive_dyn.contact.rows.responses import reduce
 
 
 @compiled

@@ -7,8 +7,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.sums import dot
-from recursive_dyn.contact.sweep import sweep
+from recursive_dyn.contact.sweeps.sums import dot
+from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import DEPENDENT, MIXED, MIXING_TRUST, UNMIXED_END
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
-from recursive_dyn.contact.interior import Interior
-from recursive_dyn.contact.natural import Trial
+from recursive_dyn.contact.newton.interior import Interior
+from recursive_dyn.contact.newton.natural import Trial
 from recursive_dyn.contact.tuning import INSIDE
 
 

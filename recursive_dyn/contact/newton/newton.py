@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.augmented import augmented
-from recursive_dyn.contact.block_equations import block_equations
 from recursive_dyn.contact.blocks import Island, velocity
-from recursive_dyn.contact.interior_point import interior_point
-from recursive_dyn.contact.natural import trial
-from recursive_dyn.contact.sweep import sweep
+from recursive_dyn.contact.newton.augmented import augmented
+from recursive_dyn.contact.newton.block_equations import block_equations
+from recursive_dyn.contact.newton.interior_point import interior_point
+from recursive_dyn.contact.newton.natural import trial
+from recursive_dyn.contact.sweeps.sweep import sweep
 from recursive_dyn.contact.tuning import (
     AUGMENTED_STEPS,
     CLOSE,

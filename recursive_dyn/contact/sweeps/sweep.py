@@ -16,7 +16,7 @@ from recursive_dyn.contact.blocks import (
     component,
     velocity,
 )
-from recursive_dyn.contact.cone import bounded, coulomb
+from recursive_dyn.contact.sweeps.cone import bounded, coulomb
 from recursive_dyn.contact.tuning import ROLLING_SINGULAR
 
 

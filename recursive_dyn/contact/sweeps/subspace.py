@@ -12,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ROLL, SPIN, Island, add, add_scalar, along, component, moving, velocity
-from recursive_dyn.contact.direct_solve import eliminate
+from recursive_dyn.contact.sweeps.direct_solve import eliminate
 from recursive_dyn.contact.tuning import BOUND_WIDTH, MOST_DIRECT_ROWS
 
 SCALAR, ACROSS = -1, -2  # instead of a number of a contact's row

@@ -14,7 +14,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, moving, velocity
-from recursive_dyn.contact.methods import solved
+from recursive_dyn.contact.islands.methods import solved
 
 Impulses = Annotated[np.ndarray, float, 6]
 

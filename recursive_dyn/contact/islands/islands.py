@@ -9,10 +9,10 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
 from recursive_dyn.contact.budget import allot, begun
-from recursive_dyn.contact.impacts import has_impacts, solve_impacts
+from recursive_dyn.contact.islands.impacts import has_impacts, solve_impacts
+from recursive_dyn.contact.islands.methods import solved
+from recursive_dyn.contact.islands.passivity import tame
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.methods import solved
-from recursive_dyn.contact.passivity import tame
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.tuning import PUSHING
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.assembly import assemble
-from recursive_dyn.contact.block_equations import Block, BlockEquations
-from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.interior import Interior, interior
-from recursive_dyn.contact.interior_contacts import (
+from recursive_dyn.contact.newton.assembly import assemble
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.block_factors import factor, solve
+from recursive_dyn.contact.newton.interior import Interior, interior
+from recursive_dyn.contact.newton.interior_contacts import (
     aim_contact,
     answer,
     change_contact,
@@ -26,10 +26,10 @@ from recursive_dyn.contact.interior_contacts import (
     gone,
     times,
 )
-from recursive_dyn.contact.interior_rows import aim_row, answer_row, change_row, enter_bounds, row_gap, row_room
-from recursive_dyn.contact.mixing import read, unknowns, write
-from recursive_dyn.contact.natural import Trial, follow, missed
-from recursive_dyn.contact.node_rows import along, along_three, push, push_three, still
+from recursive_dyn.contact.newton.interior_rows import aim_row, answer_row, change_row, enter_bounds, row_gap, row_room
+from recursive_dyn.contact.newton.natural import Trial, follow, missed
+from recursive_dyn.contact.newton.node_rows import along, along_three, push, push_three, still
+from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
 from recursive_dyn.contact.tuning import BOUNDARY, CENTRE, GIVE, JAMMED, LEAST_MARGIN, MARGIN, MOST_MARGIN, STALLS
 
 

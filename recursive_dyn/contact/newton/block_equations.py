@@ -12,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.blocks import Island
-from recursive_dyn.contact.node_order import BODY, LANES, Lists, NodeOrder, node_order, slots_of
+from recursive_dyn.contact.newton.node_order import BODY, LANES, Lists, NodeOrder, node_order, slots_of
 
 Block = Annotated[np.ndarray, float, 8]
 Blocks = Annotated[np.ndarray, float, 6, 8]

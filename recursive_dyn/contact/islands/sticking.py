@@ -7,7 +7,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island, velocity
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.island import solve_island
+from recursive_dyn.contact.islands.island import solve_island
 from recursive_dyn.contact.tuning import JUDGEMENTS, STICK_SPEED
 
 

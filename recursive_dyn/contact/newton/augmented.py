@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
-from recursive_dyn.contact.assembly import assemble
-from recursive_dyn.contact.block_equations import Block, BlockEquations
-from recursive_dyn.contact.block_factors import factor, solve
 from recursive_dyn.contact.blocks import SPIN, Island
 from recursive_dyn.contact.budget import late
-from recursive_dyn.contact.line_search import go, missing, way_of
-from recursive_dyn.contact.mixing import read, unknowns, write
-from recursive_dyn.contact.natural import Trial, follow, missed, project, read_velocities, spread, take
-from recursive_dyn.contact.node_rows import along, along_three, still
+from recursive_dyn.contact.newton.assembly import assemble
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.block_factors import factor, solve
+from recursive_dyn.contact.newton.line_search import go, missing, way_of
+from recursive_dyn.contact.newton.natural import Trial, follow, missed, project, read_velocities, spread, take
+from recursive_dyn.contact.newton.node_rows import along, along_three, still
+from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
 from recursive_dyn.contact.tuning import (
     AT_ONCE,
     GIVEN_UP,

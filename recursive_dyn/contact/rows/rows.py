@@ -10,9 +10,9 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import BodyFrames, ImpulseProblem
-from recursive_dyn.contact.reach import Reach
-from recursive_dyn.contact.responses import only_hinges
-from recursive_dyn.contact.sides import free_side, link_side, mobility
+from recursive_dyn.contact.rows.reach import Reach
+from recursive_dyn.contact.rows.responses import only_hinges
+from recursive_dyn.contact.rows.sides import free_side, link_side, mobility
 
 
 @compiled

@@ -8,8 +8,8 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ScalarRows
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import GeneralizedRows
-from recursive_dyn.contact.reach import Reach, home_of
-from recursive_dyn.contact.responses import reduce, reduce_one
+from recursive_dyn.contact.rows.reach import Reach, home_of
+from recursive_dyn.contact.rows.responses import reduce, reduce_one
 
 
 @compiled

@@ -12,11 +12,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.block_equations import Block, BlockEquations
 from recursive_dyn.contact.blocks import SPIN, Island, component
-from recursive_dyn.contact.natural import Trial, project, project_contact, push_of, push_of_row, spread
-from recursive_dyn.contact.node_order import LANES
-from recursive_dyn.contact.node_rows import add_products, along, along_three, total
+from recursive_dyn.contact.newton.block_equations import Block, BlockEquations
+from recursive_dyn.contact.newton.natural import Trial, project, project_contact, push_of, push_of_row, spread
+from recursive_dyn.contact.newton.node_order import LANES
+from recursive_dyn.contact.newton.node_rows import add_products, along, along_three, total
 from recursive_dyn.contact.tuning import LOOKS, PART_LEFT
 
 Sixes = Annotated[np.ndarray, float, 6]

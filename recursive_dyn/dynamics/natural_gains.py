@@ -48,7 +48,10 @@ def carried_inertia(dynamics: Dynamics, q: Any, slots: Iterable[int]) -> np.ndar
         whitened = factors.whitened(np.array([motion for _, motion in some]))
         np.maximum.at(result, [k for k, _ in some], (whitened**2).sum(axis=1))
     if dynamics.model.constraints:
-        result = np.maximum(result, _by_constraints(dynamics.constraint_jacobian(at), factors.mass_matrix())[slots])
+        moved, through = factors.moved(), np.zeros(dynamics.nv)
+        C, M = dynamics.constraint_jacobian(at)[:, moved], factors.mass_matrix()[np.ix_(moved, moved)]
+        through[moved] = _by_constraints(C, M)
+        result = np.maximum(result, through[slots])
     return result
 
 
@@ -99,6 +102,13 @@ class _Factors:
         """M (nv, nv)."""
         rows = self.whitened(np.eye(self.model.nv))
         return rows @ rows.T
+
+    def moved(self) -> np.ndarray:
+        """The slots (k,) that forces move: neither time's nor those of what is prescribed, whose 1 / D is 0."""
+        found = [
+            slot for i in range(len(self.order)) for slot, own, ports in self.events(i) if ports is not None and own[6]
+        ]
+        return np.array(sorted(found), dtype=np.int64)
 
     def _moving(self, slots: Sequence[int], rates: Sequence[float]) -> np.ndarray:
         v = np.zeros(self.model.nv)

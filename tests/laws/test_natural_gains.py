@@ -8,6 +8,7 @@ from trees import mechanism
 from recursive_dyn import pose
 from recursive_dyn.dynamics.natural_gains import carried_inertia, natural_gains
 from recursive_dyn.errors import StateError
+from recursive_dyn.simulation.simulation import Simulation
 from scene import Body, Scene, joints
 
 INERTIA, CENTER = np.diag([0.05, 0.04, 0.02]), np.array([0.02, 0.01, -0.15])
@@ -77,6 +78,31 @@ def test_in_a_loop_it_is_never_less_than_what_the_constraints_let_move():
         system = np.block([[M, rows.T], [rows, np.zeros((m + 1, m + 1))]])
         motion = np.linalg.solve(system, np.eye(nv + m + 1)[-1])[:nv]
         assert motion @ M @ motion <= carried[slot] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("timed", ["a force", "a table", "a prescribed motion"])
+def test_in_a_loop_time_and_what_it_leads_carry_nothing(timed):
+    """A slider crank carries what it carries without them: M has no inverse for what no force moves."""
+
+    def machine() -> Scene:
+        scene = Scene()
+        crank = scene.world.attach(Body("crank", mass=1.0, inertia=INERTIA), joints.revolute("y"))
+        rod = crank.attach(Body("rod", mass=2.0, inertia=INERTIA), joints.revolute("y"), at=pose((0, 0, -0.6)))
+        scene.constrain(rod.point((0, 0, -0.7))[0])
+        return scene
+
+    scene, fan = machine(), Body("fan", mass=1.0, inertia=INERTIA)
+    if timed == "a force":
+        scene.force(scene["crank"].q[0], scene.time)
+    else:
+        scene.world.attach(fan, joints.revolute("x").driven(scene.time) if timed == "a table" else joints.revolute("x"))
+    sim, alone = Simulation(scene.compile()), machine().compile()
+    if timed == "a prescribed motion":
+        sim.prescribe("fan.angle", 3 * scene.time)
+    q = [0.3, 0.4]
+    found = carried_inertia(sim.dynamics, np.concatenate((q, np.zeros(sim.dynamics.nq - 2))), [0, 1])
+    np.testing.assert_allclose(found, carried_inertia(alone, q, [0, 1]), rtol=1e-12)
+    assert found[0] > 1.001 * alone.mass_matrix(q)[0, 0], "by way of the constraint"
 
 
 def test_a_coordinate_on_such_a_spring_swings_at_the_frequency_and_dies_out_at_the_ratio():

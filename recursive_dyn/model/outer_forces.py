@@ -7,24 +7,26 @@ any point, add up to nothing over the bodies of the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from recursive_dyn.graph.expression import evaluate, reachable
+from recursive_dyn.graph.definitions import FUNCTIONS
+from recursive_dyn.graph.expression import Expression, Scalar, reachable
 from recursive_dyn.model.constraint import POSITION, RATE, ROTATION, SPIN, VELOCITY, Constraint
 from recursive_dyn.model.model import WORLD, Model
 from recursive_dyn.spatial.rotations import rotation_exp
 
 _NOTHING = 1e-9  # of the sum of all magnitudes: rounding
+_CHOICES = "select", "min", "max"  # the last two arguments are chosen from
 _POSES = 2  # at which forces are looked at: none that is not of the first kind seems so at both
 
 
 def acted_on(model: Model, roots: Sequence[int]) -> set[int]:
     """Of the trees that begin with these links, ``roots`` (nl,) of all links, those that elements act on from outside.
 
-    Measures that have no value at random poses count as outer ones.
+    Measures that have no value at random poses, or do nothing at all there, count as outer ones.
     """
     rng, found = np.random.default_rng(17), set[int]()
     for measure in _measures(model):
@@ -56,7 +58,7 @@ def _pushed(model: Model, roots: Sequence[int], measure: Constraint, rng: np.ran
         tree = roots[link]
         sums[tree] = sums.get(tree, 0.0) + wrench
         magnitudes[tree] = magnitudes.get(tree, 0.0) + float(np.abs(wrench).sum())
-    return pushed | {tree for tree in sums if not np.abs(sums[tree]).max() <= _NOTHING * magnitudes[tree]}
+    return pushed | {tree for tree in sums if not np.abs(sums[tree]).max() < _NOTHING * magnitudes[tree]}
 
 
 def _forces(
@@ -74,4 +76,19 @@ def _forces(
             inputs[name] = float((places if kind == POSITION else turns)[body][tuple(component)])
         else:
             inputs[name] = rng.uniform(0.3, 0.9)
-    return dict(zip(gradient, map(float, evaluate(list(gradient.values()), inputs)), strict=True))
+    return dict(zip(gradient, _both_ways(list(gradient.values()), inputs, rng), strict=True))
+
+
+def _both_ways(outputs: Sequence[Scalar], inputs: Mapping[Any, float], rng: np.random.Generator) -> list[float]:
+    """Values of the outputs, where of two things that are chosen from there is something of each; of one condition
+    always the same."""
+    value, shares = dict[int, float](), dict[Any, float]()
+    with np.errstate(all="ignore"):
+        for node in reachable(outputs):
+            args = [value[a.index] if type(a) is Expression else a for a in node.args]
+            if node.op in _CHOICES:
+                share = shares.setdefault(node.args[0] if node.op == "select" else node, rng.uniform(0.3, 0.7))
+                value[node.index] = share * args[-2] + (1.0 - share) * args[-1]
+            else:
+                value[node.index] = inputs[args[0]] if node.op == "input" else float(FUNCTIONS[node.op](*args))
+    return [value[o.index] if type(o) is Expression else float(o) for o in outputs]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import sympy as sp
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
@@ -23,12 +24,27 @@ ON_THE_TREE: dict[str, Callable[[Scene, Body, Body], object]] = {  # between it 
     "muscle": lambda s, a, b: s.muscle([(s.world, ABOVE), (b, (0, 0.1, 0))], 20.0, 1.0, 0.5),
     "force": lambda s, a, b: s.force(a, force=(1, 0, 2), torque=(0, 0.1, 0)),
     "potential": lambda s, a, b: s.potential(5 * a.position[2] ** 2),
+    "wall": lambda s, a, b: s.potential(500 * sp.Max(0, b.position[2] - 0.95) ** 2),  # nothing before it
+    "wall far away": lambda s, a, b: s.potential(
+        9 * sp.Max(0, b.position[0] + 9) ** 2 + 9 * sp.Max(0, b.position[0] - 9)
+    ),
+    "wall of pieces": lambda s, a, b: s.potential(
+        sp.Piecewise((200 * (a.position[2] - 0.6) ** 2, a.position[2] > 0.6), (0, True))
+    ),
+    "wall and spring": lambda s, a, b: s.potential(
+        50 * (b.position - a.position).dot(b.position - a.position) + 300 * sp.Max(0, b.position[0] - 0.3) ** 2
+    ),
+    "well": lambda s, a, b: s.potential(-5 * sp.exp(-200 * ((a.position[2] - 1.1) ** 2 + a.position[0] ** 2))),
     "along a rate of the base": lambda s, a, b: s.force(a.v[4], force=2.0),
 }
 IN_THE_TREE: dict[str, Callable[[Scene, Body, Body], object]] = {
     "spring": lambda s, a, b: s.spring(a, b, 200.0, 1.0, 0.2, point_a=(0.1, 0, 0), point_b=(0, 0, 0.1)),
     "bushing": lambda s, a, b: s.bushing(a, b, 100.0, 1.0, 1.0, 0.1, point_a=(0.1, 0, 0)),
     "muscle": lambda s, a, b: s.muscle([(a, (0, 0, 0.2)), (b, (0, 0.1, 0))], 20.0, 0.5, 0.5),
+    "string": lambda s, a, b: s.string([(a, (0.3, 0, 0)), (b, (0, 0.1, 0))], 200.0, 0.1),
+    "bumper": lambda s, a, b: s.potential(
+        300 * sp.Max(0, 0.3 - (b.point((0, 0, 0.1)) - a.point((0.3, 0, 0))).norm()) ** 2 + 2 * abs(b.q[0] - 0.1)
+    ),
     "attraction": lambda s, a, b: s.gravitation([a, b], constant=2.0),
     "on its joint": lambda s, a, b: s.force(b.q[0], force=0.5 - 2 * b.q[0]),
     "motor": lambda s, a, b: s.motor(b.q[0], [(0, 2.0), (10, 0.0)]),

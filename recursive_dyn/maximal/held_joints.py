@@ -126,6 +126,7 @@ def driven(joints: Joints, system: RowSystem, twists: Array, drives: CoordinateD
     )  # fmt: skip
     on = joints.parents[i[:, 0]] != WORLD
     held.values[:, :6] = (along[:, :, None] * rows.child[i, r]).sum(axis=1)
+    held.values[:, ENTRIES:] *= along[:, :1]
     held.values[on, 6:ENTRIES] = (along[:, :, None] * rows.parent[i, r]).sum(axis=1)[on]
     return held
 

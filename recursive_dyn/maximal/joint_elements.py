@@ -99,4 +99,6 @@ def pushed(own: ElementCall, it: RowArrays, tau: Floats, parameters: Floats) -> 
             tau[6 * child + j] += force * it.child[i, r, j]
             if parent != world:
                 tau[6 * parent + j] += force * it.parent[i, r, j]
+            for x in range(it.more_first[i], it.more_first[i + 1]):
+                tau[6 * it.more_links[x] + j] += force * it.more[x, j]
     return True

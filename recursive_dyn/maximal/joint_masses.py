@@ -54,6 +54,9 @@ def _of_loops(joints: Joints, light: Array, rows: JointRows, own: Array) -> Arra
         moved += np.einsum("ki,kij,kj->k", side, light[links[n:]], side)
     further = np.einsum("ki,kij,kj->k", rows.more, light[joints.more.links], rows.more)
     np.add.at(moved, joints.more.rows - n, further)
+    if joints.loops is not None:  # rows of a group turn among themselves
+        np.maximum.at(moved, joints.loops.groups, moved.copy())
+        moved = moved[joints.loops.groups]
     most = own.max(initial=0.0)
     return np.minimum(most, np.divide(1.0, moved, out=np.full_like(moved, np.inf), where=moved > 0.0))
 

@@ -20,19 +20,18 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.maximal.block_ldlt import JointEquations
+from recursive_dyn.maximal.floating_together import assemblies_of, roots_of
 from recursive_dyn.maximal.joint_frames import joint_frames
 from recursive_dyn.maximal.joint_kinds import JointKind, complement, inverted, joint_kinds
 from recursive_dyn.maximal.loop_rows import NO_ENDS, LoopRows
 from recursive_dyn.maximal.motion_rows import binding_rows
 from recursive_dyn.maximal.poses import applied, bracket, by_body, carried_back, inverse, logarithm, poses_of
-from recursive_dyn.maximal.sparse_order import MoreSides
+from recursive_dyn.maximal.sparse_order import NO_MORE, MoreSides
 from recursive_dyn.maximal.timed_joints import moving_columns, moving_links, time_column
 from recursive_dyn.model.clock import NUMBER
 from recursive_dyn.model.model import WORLD
 
 Array = np.ndarray
-
-GROUNDED = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +85,8 @@ class Joints:
     """The joints of a reduced model between the links of its free one: joint i leads to link i.
 
     After them come ``loops``, one for every row of the scene's constraints and for every prescribed motion, of which
-    they have only the first row. told (n,): which are motions.
+    they have only the first row; that of a coordinate which joints show together binds nothing. told (n,): which are
+    motions.
     parents, children (n,): the links that each is between, the parent WORLD for none; counts (n,): how many rows are of
     what it does not allow; links: number of these.
     """
@@ -95,14 +95,15 @@ class Joints:
         """start (reduced.nq,): a configuration."""
         model = reduced.model
         self.reduced, self.free = reduced, free
-        self.links, self.loops = model.nl, LoopRows(model) if binding_rows(model) else None
+        self.links, self.loops = model.nl, LoopRows(model, start) if binding_rows(model) else None
         ends = self.loops.ends if self.loops else NO_ENDS
         self.parents = np.concatenate([np.array([link.parent for link in model.links], dtype=np.int64), ends.first])
         self.children = np.concatenate([np.arange(model.nl), ends.second])
         self.more = MoreSides(model.nl + ends.more.rows, ends.more.links)
         links = moving_links(model)
         moving = [len(moving_columns(link.joint, time_column(model, link))) for link in links]
-        self.counts = np.array([6 - n for n in moving] + [1] * len(ends.first), dtype=np.int64)
+        bound = self.loops.bound if self.loops else ends.first
+        self.counts = np.concatenate([6 - np.array(moving, dtype=np.int64), bound])
         self.told: Array = np.arange(len(self)) >= len(self) - len(model.motions)
         self.kinds: list[JointKind] = joint_kinds(model, reduced, start)
         self.equations = self._equations()
@@ -127,28 +128,12 @@ class Joints:
     @cached_property
     def roots(self) -> Array:
         """The first link (n,) of what hangs together, by joints or loops, with each link."""
-        roots = list(range(self.links))
-
-        def root(i: int) -> int:
-            while roots[i] != i:
-                roots[i] = i = roots[roots[i]]
-            return i
-
-        ends = [*zip(self.parents.tolist(), self.children.tolist(), strict=True)]
-        ends += [*zip(self.more.links.tolist(), self.children[self.more.rows].tolist(), strict=True)]
-        for parent, child in ends:
-            if parent != WORLD:
-                a, b = sorted((root(parent), root(child)))
-                roots[b] = a
-        return np.array([root(i) for i in range(self.links)], dtype=np.int64)
+        return roots_of(self.links, self.parents, self.children, self.more)
 
     @cached_property
     def assemblies(self) -> Array:
         """The number (n,) of what floats together with each link, GROUNDED of those that joints hold to the world."""
-        held = self.roots[self.children[(self.parents == WORLD) & (self.counts > 0)]]
-        result = np.unique(self.roots, return_inverse=True)[1]
-        result[np.isin(self.roots, held)] = GROUNDED
-        return result
+        return assemblies_of(self.roots, self.children[(self.parents == WORLD) & (self.counts > 0)])
 
     @cached_property
     def structural(self) -> Array:
@@ -159,7 +144,7 @@ class Joints:
     def own_slots(self) -> Array:
         """Velocity coordinates of the reduced model that joints have rows of: all but that of time."""
         own = (kind.slots[:, kind.moving].reshape(-1) for kind in self.kinds)
-        return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *own]))
+        return np.sort(np.concatenate([self.loops.found_slots if self.loops else NO_MORE.rows, *own]))
 
     @cached_property
     def row_of_slot(self) -> tuple[Array, Array]:
@@ -168,6 +153,8 @@ class Joints:
         for kind in self.kinds:
             own, n = kind.slots[:, kind.moving], len(kind.moving)
             joint[own], row[own] = kind.numbers[:, None], 6 - n + np.arange(n)
+        if self.loops:
+            joint[self.loops.found_slots] = self.links + self.loops.found_rows
         return joint, row
 
     @property
@@ -210,6 +197,9 @@ class Joints:
             found[..., kind.places] = kind.located(X[..., kind.numbers, :, :], start, time) - kind.offsets
         if (clock := self.reduced.model.clock) is not None:
             found[..., clock[0]] = time
+        if self.loops and (group := self.loops.together) is not None:
+            found[..., group.places] = 0.0 if q is None else q[..., group.places]
+            group.locate(found, self.reduced.parameters.values_array, anywhere=q is None)
         return found
 
     def rows(self, q: Array, v: Array, start: Array | None = None) -> JointRows:
@@ -265,7 +255,7 @@ class Joints:
         parent, child, basis = (_room(x, lead, m, 2) for x in (rows.parent, rows.child, rows.basis))
         errors, bias, offsets = (_room(x, lead, m, 1) for x in (rows.errors, rows.bias, rows.offsets))
         (joint, row), at = self.row_of_slot, self.links + np.arange(m)
-        basis[..., at, :, :] = np.eye(6)
+        basis[..., at, :, :], rows.v[..., loops.found_slots] = np.eye(6), told.psi[..., loops.found_rows]
         parent[..., at, 0, :], child[..., at, 0, :], more = told.first, told.second, told.more
         errors[..., at, 0], bias[..., at, 0] = told.phi, -told.bias
         for s, (k, slot) in enumerate(zip(loops.share_rows, loops.share_slots, strict=True)):

@@ -10,10 +10,12 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.errors import ModelError
+from recursive_dyn.maximal.found_together import FoundTogether
 from recursive_dyn.maximal.joint_evaluator import JointEvaluator
 from recursive_dyn.maximal.loop_functions import ROWS, TOLD, LoopFunctions
 from recursive_dyn.maximal.motion_rows import binding_rows
 from recursive_dyn.maximal.sparse_order import NO_MORE, MoreSides
+from recursive_dyn.maximal.told_rows import ToldRow, groups_of
 from recursive_dyn.model.model import WORLD, Model
 
 Array = np.ndarray
@@ -47,15 +49,26 @@ NO_ENDS = RowEnds(NO_MORE.rows, NO_MORE.links, NO_MORE)
 
 class LoopRows:
     """The constraints of a reduced model, and its motions; ends: the links that their rows are on; share_rows,
-    share_slots (s,): rows that have shares of coordinates' rates, and the slots of these."""
+    share_slots (s,): rows that have shares of coordinates' rates, and the slots of these; found_rows, found_slots: rows
+    that are rates of coordinates which joints show ``together``, and the slots of these; groups (m,): the first row of
+    those of a group together."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, start: Array) -> None:
+        """start (nq,): a configuration."""
         names, bodies = [name for name, _ in model.parameters], [body.link for body in model.bodies]
-        self.functions = f = LoopFunctions(binding_rows(model), names, bodies, model.clock)
+        rows = binding_rows(model)
+        self.functions = f = LoopFunctions(rows, names, bodies, model.clock)
         self.evaluator = JointEvaluator(f, Parameters(model.parameters))
         joint = {slot: i for i, link in enumerate(model.links) for slot in link.slots}
         self.ends = _ends([_links(model, k, joint, f) for k in range(len(f.constraints))])
         self.share_rows, self.share_slots = np.array(f.shares, dtype=np.int64).reshape(-1, 2).T
+        measuring = [(k, row.end[1]) for k, row in enumerate(rows) if isinstance(row, ToldRow) and row.end is not None]
+        self.found_rows, self.found_slots = np.array(measuring, dtype=np.int64).reshape(-1, 2).T
+        self.bound: Array = (~np.isin(np.arange(len(rows)), self.found_rows)).astype(np.int64)
+        groups = groups_of(rows)
+        self.together = FoundTogether(groups, Parameters(model.parameters), start) if groups else None
+        first = {id(row.group): k for k, row in reversed([*enumerate(rows)]) if isinstance(row, ToldRow) and row.group}
+        self.groups = np.array([first.get(id(getattr(row, "group", None)), k) for k, row in enumerate(rows)])
         e = self.ends
         where = [
             [f.starts[k], self._side(k, a), self._side(k, b)]

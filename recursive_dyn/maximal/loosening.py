@@ -1,20 +1,23 @@
 """Coordinates that joints share, or that drive others, as coordinates of one joint each, and rows that bind the others.
 
 A coordinate is that of the first joint that has it as its own; one that only drives joints becomes the coordinate of
-one of these, G(f(s)). All other joints get coordinates y of their own, after those that there are, and rows
-y - f(q) = 0 beside the scene's constraints.
+one of these, G(f(s)), that shows it everywhere, or stays one that several show together (``shown_together``). All other
+joints get coordinates y of their own, after those that there are, and rows y - f(q) = 0 beside the scene's constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, is_constant, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, substitute
 from recursive_dyn.joint.coordinate import Coordinate
+from recursive_dyn.maximal.owning import ownership
+from recursive_dyn.maximal.shown_together import ShownTogether
 from recursive_dyn.maximal.timed_joints import driven_by_time, of_driving_coordinates
+from recursive_dyn.maximal.told_rows import rows_of
 from recursive_dyn.model.constraint import COORDINATE, Constraint
 from recursive_dyn.model.model import Link, Model, once
 
@@ -31,43 +34,20 @@ class Loosened:
 @once
 def loosened(model: Model) -> Loosened:
     """The model with its joints independent; the same one where they are. ModelError for coordinates of no joint."""
-    owners = _owners(model)
+    owned = ownership(model)
     more, links = _Further(model), list[Link]()
+    together = {i for members, _ in owned.together for i in members}
     for i, link in enumerate(model.links):
-        owned = all(owners.get(slot, i) == i for slot in link.slots)
+        own = all(owned.owners.get(slot, i) == i for slot in link.slots)
         if link.drive is None or driven_by_time(model, link):
-            links.append(link if owned else more.shared(i, link, owners))
+            links.append(link if own else more.shared(i, link, owned.owners))
+        elif i in together:
+            links.append(more.driven(link, bound=False))
         else:
-            links.append(of_driving_coordinates(link) if owned else more.driven(link))
+            links.append(of_driving_coordinates(link) if own else more.driven(link))
+    for members, slots in owned.together:
+        more.show_together(members, slots)
     return more.all_of(links)
-
-
-def _owners(model: Model) -> dict[int, int]:
-    """The link of each slot whose joint has it as its coordinate."""
-    clock = {model.clock[1]} if model.clock is not None else set()
-    owners = dict[int, int]()
-    driven = list[int]()
-    for i, link in enumerate(model.links):
-        if link.drive is None:
-            for slot in link.slots:
-                owners.setdefault(slot, i)
-        elif not driven_by_time(model, link):
-            driven.append(i)
-    for i in sorted(driven, key=lambda i: (not _linear(model.links[i]), i)):
-        own = set(model.links[i].slots) - clock
-        if own.isdisjoint(owners) and len(own) <= model.links[i].joint.nv:
-            owners |= dict.fromkeys(own, i)
-    for slot in {slot for link in model.links for slot in link.slots} - owners.keys() - clock:
-        raise ModelError(
-            f"coordinate '{model.coordinates[slot].name}' drives joints together with others, and is that of none, from"
-            " which maximal coordinates could find it; use method='recursive' or 'lagrangian', or give it a joint"
-        )
-    return {slot: i for slot, i in owners.items() if slot not in clock}
-
-
-def _linear(link: Link) -> bool:
-    """Whether what a link follows is linear in what drives it, and so never stands still."""
-    return link.drive is not None and all(map(is_constant, link.drive.derived.phi.flat))
 
 
 class _Further:
@@ -76,6 +56,7 @@ class _Further:
     def __init__(self, model: Model) -> None:
         self._model, self._graph = model, Graph()
         self._names, self._values, self._rows = list[str](), list[Scalar](), list[Constraint]()
+        self._residuals = dict[str, list[Scalar]]()
 
     def shared(self, i: int, link: Link, owners: dict[int, int]) -> Link:
         """A link with coordinates in place of those that other joints own."""
@@ -83,16 +64,34 @@ class _Further:
         own = [end if owners.get(end[1], i) == i else self._add(link, self._input(end)) for end in ends]
         return replace(link, places=tuple(p for p, _ in own), slots=tuple(s for _, s in own))
 
-    def driven(self, link: Link) -> Link:
-        """A driven link with coordinates of its own."""
+    def driven(self, link: Link, bound: bool = True) -> Link:
+        """A driven link with coordinates of its own, bound by rows of their own or by those of a group."""
         assert link.drive is not None
         if not all(f.space.flat for f in link.joint.factors):
             raise ModelError(
                 f"joint of '{link.name}' is driven and turns by a quaternion, which maximal coordinates do not have;"
                 " use method='recursive' or 'lagrangian', or joints of plain coordinates"
             )
-        own = [self._add(link, value) for value in self._carried(link)]
+        own = [self._add(link, value, bound) for value in self._carried(link)]
         return replace(link, drive=None, places=tuple(p for p, _ in own), slots=tuple(s for _, s in own))
+
+    def show_together(self, members: Sequence[int], slots: Sequence[int]) -> None:
+        """Rows of coordinates that driven links, which have coordinates of their own by now, show together."""
+        model, ends = self._model, {slot: place for place, slot in self._model.plain_slots}
+        group = ShownTogether(
+            self._graph,
+            tuple((ends[slot], slot) for slot in slots),
+            tuple(model.links[i].name for i in members),
+            tuple(x for i in members for x in self._residuals[model.links[i].name]),
+            tuple(model.coordinates[slot].limits for slot in slots),
+        )
+        if (lost := group.unseen(dict(model.parameters))) is not None:
+            raise ModelError(
+                f"coordinate '{model.coordinates[slots[lost]].name}' drives joints together with others, and all of"
+                " these together do not tell it from them, so that maximal coordinates could not find it; use"
+                " method='recursive' or 'lagrangian', or give it a joint"
+            )
+        self._rows += rows_of(group)
 
     def all_of(self, links: list[Link]) -> Loosened:
         """The model of these links."""
@@ -114,13 +113,17 @@ class _Further:
             tuple(self._values),
         )
 
-    def _add(self, link: Link, value: Scalar) -> tuple[int, int]:
+    def _add(self, link: Link, value: Scalar, bound: bool = True) -> tuple[int, int]:
         """Place and slot of one more coordinate of a link, which follows a value."""
         k = len(self._names)
         end = self._model.nq + k, self._model.nv + k
         self._names.append(f"{link.name}.following{k}")
         self._values.append(value)
-        self._rows.append(Constraint(f"drive of {link.name}, {k}", self._graph, self._input(end) - value, True))
+        missed = self._input(end) - value
+        if bound:
+            self._rows.append(Constraint(f"drive of {link.name}, {k}", self._graph, missed, True))
+        else:
+            self._residuals.setdefault(link.name, []).append(missed)
         return end
 
     def _input(self, end: tuple[int, int]) -> Any:

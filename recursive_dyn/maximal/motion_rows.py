@@ -6,6 +6,7 @@ from typing import Any
 
 from recursive_dyn.graph.expression import Graph, Scalar, substitute
 from recursive_dyn.joint.coordinate import CLOCK
+from recursive_dyn.maximal.told_rows import through_groups
 from recursive_dyn.model.clock import PrescribedMotion
 from recursive_dyn.model.constraint import COORDINATE, Constraint
 from recursive_dyn.model.model import Model, once
@@ -14,7 +15,7 @@ from recursive_dyn.model.model import Model, once
 @once
 def binding_rows(model: Model) -> tuple[Constraint, ...]:
     """The scene's constraints, then its motions."""
-    return (*model.constraints, *(_row(model, motion) for motion in model.motions))
+    return through_groups([*model.constraints, *(_row(model, motion) for motion in model.motions)])
 
 
 def _row(model: Model, motion: PrescribedMotion) -> Constraint:

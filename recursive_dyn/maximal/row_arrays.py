@@ -53,7 +53,9 @@ class LoopCall(NamedTuple):
 
     rows (m, 5): where a row's numbers begin, where those by the twists of its links, -1 for none, and these two links;
     more (x,): where those by twists of further links are; shares (s, 5): of a row's, a joint and its row, and the
-    row's side, 0 or 1, or 2 + x, of this joint's child and parent, -1 for none; begin (1,): of the shares.
+    row's side, 0 or 1, or 2 + x, of this joint's child and parent, -1 for none; begin (1,): of the shares; finding: the
+    program of coordinates that joints show together, sought (f,): where these are among those found, still (1,): how
+    far from where they are these may be followed.
     """
 
     measuring: MeasuringCall
@@ -61,6 +63,9 @@ class LoopCall(NamedTuple):
     more: Integers
     shares: Annotated[np.ndarray, int, 5]
     begin: Integers
+    finding: MeasuringCall
+    sought: Integers
+    still: Floats
 
 
 class RowArrays(NamedTuple):
@@ -175,6 +180,8 @@ def measured(own: MeasuringCall, it: RowArrays, parameters: Floats) -> bool:
 @compiled
 def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
     """Fill the rows of constraints, of joints that were found."""
+    if len(loops.sought) > 0 and not _found_together(loops, it, parameters):
+        return False
     if not measured(loops.measuring, it, parameters):
         return False
     out = loops.measuring.call.outputs
@@ -187,6 +194,24 @@ def _loops_found(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
         i = n + k
         it.lacking[i, 0] = it.rates[i, 0] - rate(it, it.twists, i, 0)
     return True
+
+
+@compiled
+def _found_together(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
+    """Follow coordinates that joints show together to where they are; whether that was far enough."""
+    n, out = len(loops.sought), loops.finding.call.outputs
+    for k in loops.sought:
+        it.found[k] = it.q[k]
+    for _ in range(_CALLS):
+        if not measured(loops.finding, it, parameters):
+            return False
+        most = 0.0
+        for k in range(n):
+            it.found[loops.sought[k]] = it.q[loops.sought[k]] = out[k]
+            most = max(most, abs(out[n + k]))
+        if most < loops.still[0]:
+            return True
+    return False
 
 
 @compiled

@@ -26,7 +26,7 @@ ROWS = "rows"
 
 # Gauss-Newton steps from where a joint was, and rad or m that one more may still be. Where S is the same everywhere
 # so are the rows, and C is wrong by the share of itself that q is; elsewhere rows turn with q.
-_SAME, _TURNING = (1, 1e-7), (2, 1e-10)
+SAME, TURNING = (1, 1e-7), (2, 1e-10)
 
 
 class RowFunctions:
@@ -58,7 +58,7 @@ class RowFunctions:
 
     @cached_property
     def _steps(self) -> tuple[int, float]:
-        return _SAME if all(map(is_constant, self.joint.kinematics().subspace.flat)) else _TURNING
+        return SAME if all(map(is_constant, self.joint.kinematics().subspace.flat)) else TURNING
 
     @property
     def inputs(self) -> list[tuple[str, int]]:
@@ -145,7 +145,7 @@ class RowFunctions:
 
 
 def complement_and_inverse(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N^T (6 - k, 6), S^+ (k, 6)): orthonormal rows at right angles to the columns of S (6, k), and its inverse.
+    """(N^T (m - k, m), S^+ (k, m)): orthonormal rows at right angles to the columns of S (m, k), and its inverse.
 
     Householder, Unitary triangularization of a nonsymmetric matrix (1958); numbers give numbers.
     """
@@ -153,8 +153,8 @@ def complement_and_inverse(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if all(is_constant(x) for x in S.flat):
         numbers = S.astype(float)
         Q, R = np.linalg.qr(numbers, mode="complete")
-        return array(Q[:, k:].T), array(np.linalg.solve(R[:k], Q[:, :k].T) if k else np.zeros((0, 6)))
-    R, Qt = S.copy(), array(np.eye(6))
+        return array(Q[:, k:].T), array(np.linalg.solve(R[:k], Q[:, :k].T) if k else np.zeros((0, len(S))))
+    R, Qt = S.copy(), array(np.eye(len(S)))
     for j in range(k):
         x = R[j:, j]
         length = sqrt(sum((e * e for e in x[1:]), x[0] * x[0]))

@@ -11,6 +11,7 @@ from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.dynamics.program_calls import kernel_call
+from recursive_dyn.maximal.found_together import FOUND, FoundTogether
 from recursive_dyn.maximal.joint_evaluator import evaluator_of
 from recursive_dyn.maximal.joint_kinds import FAR, JointKind
 from recursive_dyn.maximal.joint_rows import Joints
@@ -58,12 +59,14 @@ class RowMemory:
             np.cumsum([0, *(kind.slots.size for kind in kinds)]),
         )
         parents, children = joints.parents[self.order], joints.children[self.order]
-        nq, nv = int(self._firsts[0][-1]), int(self._firsts[1][-1])
-        self.place_of_q = np.concatenate([kind.places.reshape(-1) for kind in kinds]) if n else leading
+        nv = int(self._firsts[1][-1])
+        together = joints.loops.together.places if joints.loops and joints.loops.together else leading[:0]
+        self.place_of_q = np.concatenate([*(kind.places.reshape(-1) for kind in kinds), together])
         poses, room = np.zeros((n + 1, 7)), np.zeros((n, 7))
         poses[n, 6] = 1.0
         (parent, child), (errors, rates, drift) = np.zeros((2, count, 6, 6)), np.zeros((3, count, 6))
-        offsets = np.concatenate([kind.offsets.reshape(-1) for kind in kinds]) if n else np.zeros(0)
+        offsets = np.concatenate([*(kind.offsets.reshape(-1) for kind in kinds), np.zeros(len(together))])
+        nq = len(offsets)
         self.arrays = RowArrays(
             np.zeros(1), np.where(parents == WORLD, n, parents), children.copy(), poses, np.zeros((n + 1, 6)),
             np.zeros(nq), np.zeros(nq), np.zeros(nv), offsets, room, room.copy(), np.zeros((n, 6)), np.zeros((n, 6)),
@@ -144,7 +147,7 @@ class RowMemory:
         joints, none = self._joints, np.zeros(0, dtype=np.int64)
         loops = joints.loops
         if loops is None:
-            return LoopCall(NOTHING, _table([], 5), none, _table([], 5), none)
+            return LoopCall(NOTHING, _table([], 5), none, _table([], 5), none, NOTHING, none, np.zeros(0))
         f, n = loops.functions, joints.links
         self._loop_kernel = kernel = loops.evaluator.kernel(LOOPS, 1)
         where, row = self.row_of_slot
@@ -158,8 +161,16 @@ class RowMemory:
         return LoopCall(
             self.measuring(kernel, f.measured),
             np.concatenate([loops.places, np.where(ends == WORLD, n, ends)], axis=1),
-            loops.more_places, _table(shares, 5), np.array([f.starts[-1]]),
+            loops.more_places, _table(shares, 5), np.array([f.starts[-1]]), *self._finding_call(loops.together),
         )  # fmt: skip
+
+    def _finding_call(self, together: FoundTogether | None) -> tuple[MeasuringCall, Array, Array]:
+        """The program of coordinates that joints show together, where these are among those found, and how still."""
+        if together is None:
+            return NOTHING, np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._finding_kernel = kernel = together.evaluator.kernel(FOUND, 1)
+        sought = len(self.place_of_q) - len(together.places) + np.arange(len(together.places))
+        return self.measuring(kernel, together.functions.measured), sought, np.array([together.functions.still])
 
     def parametrize(self) -> None:
         """Frames at the present values of the parameters."""

@@ -44,7 +44,8 @@ class StepRows(RowMemory):
         turns = turns._replace(places=np.array([at_place[p] for p in turns.places.tolist()], dtype=np.int64))
         soft = (rotor > 0.0,) if method == SPRUNG else (rotor > 0.0, damping > 0.0, stiffness > 0.0, torsion > 0.0)
         counts = d.joints.counts[order]
-        heights = np.where(np.any(soft, axis=(0, 2)), 6, counts)
+        most = np.where(order < d.joints.links, 6, 1)
+        heights = np.where(np.any(soft, axis=(0, 2)), most, counts)
         told = d.joints.told[order].astype(np.int64)
         K, D, W = np.zeros((3, count, 6, 6))
         e, c = np.zeros((2, count, 6))

@@ -13,7 +13,7 @@ from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
 from recursive_dyn.joint.coordinate import CLOCK
-from recursive_dyn.maximal.freeing import free_model
+from recursive_dyn.maximal.freed.freeing import free_model
 from recursive_dyn.model.assemble import build_model, known_part
 from recursive_dyn.model.composition import composed
 from recursive_dyn.model.model import Model

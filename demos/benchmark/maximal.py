@@ -18,7 +18,7 @@ import recursive_dyn as rd
 from demos.benchmark.report import print_table
 from recursive_dyn.codegen import optimizing
 from recursive_dyn.codegen.progress import each
-from recursive_dyn.maximal.block_ldlt import JointEquations
+from recursive_dyn.maximal.sparse.block_ldlt import JointEquations
 from scene import Body, Scene, joints
 
 SIZES, LONG = (10, 100, 1000, 10_000), 100_000

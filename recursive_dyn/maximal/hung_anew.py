@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from recursive_dyn.maximal.joint_kinds import JointKind
-from recursive_dyn.maximal.joint_rows import Joints
+from recursive_dyn.maximal.joint_rows.joint_rows import Joints
+from recursive_dyn.maximal.kinds.joint_kinds import JointKind
 from recursive_dyn.maximal.poses import applied, carried_back, coordinates_of, inverse, logarithm, poses_of
 from recursive_dyn.model.model import WORLD
 

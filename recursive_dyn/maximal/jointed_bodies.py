@@ -10,13 +10,13 @@ import numpy as np
 from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.integrator import joint_forces
-from recursive_dyn.maximal.following import FollowedCoordinates
-from recursive_dyn.maximal.joint_elements import JointElements
-from recursive_dyn.maximal.joint_rows import JointRows, Joints
-from recursive_dyn.maximal.outward import carried_outward
+from recursive_dyn.maximal.joint_rows.joint_elements import JointElements
+from recursive_dyn.maximal.joint_rows.joint_rows import JointRows, Joints
+from recursive_dyn.maximal.joint_rows.outward import carried_outward
+from recursive_dyn.maximal.joint_rows.row_memory import RowMemory, RowsFound
+from recursive_dyn.maximal.kinds.springs_found import hardness, pull, spring_energy
 from recursive_dyn.maximal.poses import by_body, coordinates_of, flat
-from recursive_dyn.maximal.row_memory import RowMemory, RowsFound
-from recursive_dyn.maximal.springs_found import hardness, pull, spring_energy
+from recursive_dyn.maximal.shared.following import FollowedCoordinates
 
 
 class JointedBodies(Dynamics):

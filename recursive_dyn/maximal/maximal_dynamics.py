@@ -11,20 +11,20 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.expressible import check_masses
-from recursive_dyn.maximal.following import FollowedCoordinates
-from recursive_dyn.maximal.held_joints import held_width
-from recursive_dyn.maximal.held_names import held_names
+from recursive_dyn.maximal.freed.expressible import check_masses
+from recursive_dyn.maximal.freed.link_inertias import link_inertias
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
-from recursive_dyn.maximal.joint_elements import JointElements
-from recursive_dyn.maximal.joint_masses import masses_at_joints, springs_of
-from recursive_dyn.maximal.joint_rows import JointRows, Joints
-from recursive_dyn.maximal.joint_solve import solved
+from recursive_dyn.maximal.joint_rows.held_joints import held_width
+from recursive_dyn.maximal.joint_rows.held_names import held_names
+from recursive_dyn.maximal.joint_rows.joint_elements import JointElements
+from recursive_dyn.maximal.joint_rows.joint_masses import masses_at_joints, springs_of
+from recursive_dyn.maximal.joint_rows.joint_rows import JointRows, Joints
+from recursive_dyn.maximal.joint_rows.joint_solve import solved
+from recursive_dyn.maximal.joint_rows.row_memory import RowMemory
 from recursive_dyn.maximal.jointed_bodies import JointedBodies
-from recursive_dyn.maximal.link_inertias import link_inertias
-from recursive_dyn.maximal.loosening import loosened
 from recursive_dyn.maximal.poses import applied, by_body, flat
-from recursive_dyn.maximal.row_memory import RowMemory
+from recursive_dyn.maximal.shared.following import FollowedCoordinates
+from recursive_dyn.maximal.shared.loosening import loosened
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.recursion.context import AUTO

@@ -20,7 +20,7 @@ from recursive_dyn.contact.problem import (
     free_inertias,
     no_lone_bodies,
 )
-from recursive_dyn.maximal.joint_step import JointStep
+from recursive_dyn.maximal.acting.joint_step import JointStep
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.simulation.joint_laws.coordinate_rows import first_rows, room_for_rows
 from recursive_dyn.simulation.joint_laws.held_rows import append_held, hold, room_to_hold

@@ -5,7 +5,7 @@ import pytest
 
 import recursive_dyn as rd
 from recursive_dyn.dynamics.turn_rows import turn_gaps
-from recursive_dyn.maximal.springs_found import pull
+from recursive_dyn.maximal.kinds.springs_found import pull
 from recursive_dyn.spatial.rotations import quaternion_exp
 from scene import Body, Scene, joints
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recursive_dyn as rd
-from recursive_dyn.maximal.block_ldlt import JointEquations
-from recursive_dyn.maximal.sparse_order import MoreSides
+from recursive_dyn.maximal.sparse.block_ldlt import JointEquations
+from recursive_dyn.maximal.sparse.sparse_order import MoreSides
 
 Array = np.ndarray
 

@@ -8,9 +8,9 @@ import pytest
 import sympy as sp
 
 import recursive_dyn as rd
-from recursive_dyn.maximal.held_joints import CoordinateDrives
-from recursive_dyn.maximal.joint_action import JointAction
-from recursive_dyn.maximal.joint_step import JointStep
+from recursive_dyn.maximal.acting.joint_action import JointAction
+from recursive_dyn.maximal.acting.joint_step import JointStep
+from recursive_dyn.maximal.joint_rows.held_joints import CoordinateDrives
 from scene import Body, Scene, joints
 
 u = sp.Symbol("u", real=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
-from recursive_dyn.maximal.held_joints import HeldJoints
+from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 
 
 class HeldRows(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.maximal.held_joints import CoordinateDrives
+from recursive_dyn.maximal.joint_rows.held_joints import CoordinateDrives
 from recursive_dyn.simulation.joint_laws.charted_motors import MOST, shaft_ways
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.joint_laws.pose_ways import way_to_point, way_to_turn

@@ -14,9 +14,9 @@ from recursive_dyn.dynamics.projection import settled
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
-from recursive_dyn.maximal.held_joints import HeldJoints
-from recursive_dyn.maximal.joint_action import EXPLICIT, JointAction
-from recursive_dyn.maximal.joint_step import joint_action_of
+from recursive_dyn.maximal.acting.joint_action import EXPLICIT, JointAction
+from recursive_dyn.maximal.acting.joint_step import joint_action_of
+from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors

@@ -18,7 +18,7 @@ from recursive_dyn.contact.tuning import REST_SHARE, REST_SPEED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
-from recursive_dyn.maximal.held_joints import HeldJoints
+from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.simulation.flying.flight import DONE, Flight
 from recursive_dyn.simulation.joint_laws.coordinate_rows import room_for_rows, row_slots, row_sources
 from recursive_dyn.simulation.joint_laws.held_rows import hold

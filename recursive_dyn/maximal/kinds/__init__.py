@@ -1,0 +1,1 @@
+"""Equal joints, constraints and force elements together, a program for many of each."""

@@ -1,0 +1,1 @@
+"""Sparse factors of links and joints: the order of elimination, trees, loops."""

@@ -142,7 +142,8 @@ class Changes(NamedTuple):
 
     v, q (nv,): change of velocity, and way by which to move the configuration; since (nv,): how long before the
     moment that velocities are of what moves them bounced, s, 0 where nothing did; free_twists, free_ways (m, 6): change
-    and way of free bodies; row_impulses (m,): of the generalized rows.
+    and way of free bodies; row_impulses (m,): of the generalized rows; acted (nv,): what of v the solve's own impulses
+    do, steady (nv,): 1 where that is, but for a little, what it was a step before, or none of them.
     """
 
     v: Floats
@@ -151,14 +152,17 @@ class Changes(NamedTuple):
     free_twists: Annotated[np.ndarray, float, 6]
     free_ways: Annotated[np.ndarray, float, 6]
     row_impulses: Floats
+    acted: Floats
+    steady: Floats
 
 
 class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
     start_v (nv,) at the step's start, and all that may push. astray (nv,): what both have that no row sees, as joints
     between bodies do not allow it, and that stays; or none. swing (2 nv,): what forces accelerate trees by in which
-    nothing turns freely, where the flight began and there, NaN for others; or none. pushes (nv,): impulses on the
-    coordinates that are given.
+    nothing turns freely, where the flight began and there, NaN for others; or none. acted (nv,): changes of velocity
+    that the last step's impulses made of such trees, carried to here, steady (nv,): as in Changes; or none. pushes
+    (nv,): impulses on the coordinates that are given.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
     is given is changed, but ``changes``, which is written anew.
@@ -170,6 +174,8 @@ class ImpulseProblem(NamedTuple):
     start_v: Floats
     astray: Floats
     swing: Floats
+    acted: Floats
+    steady: Floats
     pushes: Floats
     bodies: BodyFrames
     lone: LoneBodies
@@ -200,4 +206,5 @@ def free_inertias(free: FreeBodies) -> FreeInertias:
 
 def changes(nv: int, free: int, rows: int) -> Changes:
     """Room for what a solve does to nv velocities and so many free bodies, by so many rows."""
-    return Changes(np.zeros(nv), np.zeros(nv), np.zeros(nv), np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows))
+    v, q, since, acted, steady = np.zeros((5, nv))
+    return Changes(v, q, since, np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows), acted, steady)

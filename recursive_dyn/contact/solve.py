@@ -21,6 +21,7 @@ from recursive_dyn.contact.rows.responses import expand, inverses, twists
 from recursive_dyn.contact.rows.rows import contact_rows, links_of
 from recursive_dyn.contact.rows.scalar_rows import scalar_rows
 from recursive_dyn.contact.rows.straying import without_straying
+from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
 from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
@@ -50,16 +51,22 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     P, Q, y, pushes = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
     pushed = given_pushes(problem, root, pushes)
     pushed = corrected(problem, same, root, shares, pushes) or pushed
-    if pushed:
-        moved_by(rows, lines, pushes)
-    bent(problem, rows, same, targets)
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, free)
     frictions = problem.contacts.frictions[0:n]
     time = np.zeros(2, dtype=np.int64)
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
+    before = np.empty(layout.nv)
+    if carried(problem, root, before):
+        pushed = given_halves(problem, whole, before, pushes) or pushed
+    if pushed:
+        moved_by(rows, lines, pushes)
+    bent(problem, rows, same, targets)
     sweeps, residual = solve_islands(whole, these, problem, wanted)
+    if len(changes.acted) > 0:
+        noted(problem, before, y)
+        expand(layout, factors, root, y, V, changes.acted)
     if pushed:
         for k in range(layout.nv):
             y[k] += pushes[k]

@@ -165,6 +165,7 @@ class Simulation(Prescribing):
         """
         charts = self._charts or Charts(self._dynamics)
         charts.switch(body, chart, self._state.q, self._state.v, self._tau)
+        self._timesteps.memory.arrays.acted[:] = 0.0
 
     def warm_up(self, optimized: bool = False, driven: bool = False) -> None:
         """Compile, or load, all that steps may need, so that none of them waits for it in mid-motion.

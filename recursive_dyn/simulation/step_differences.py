@@ -125,6 +125,7 @@ class StepDifferences:
         """q', v' and readings (nq + nv + n,) of a step from where a move leads; the simulation is then at its end."""
         timesteps, simulation, dynamics = self._timesteps, self._simulation, self._dynamics
         self._back()
+        timesteps.memory.arrays.acted[:] = 0.0  # another past would have led to another state
         if move:
             self._move(*move)
         timesteps.forget(simulation)

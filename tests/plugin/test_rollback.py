@@ -15,6 +15,7 @@ from demos.games import rollback
 from scene import Body, Scene, joints, shapes
 
 HEAD, CONTACT, TURNING = 52, 64, 104  # bytes: of the head, of a contact, and more of one whose bodies turn
+ACTED = 64  # the flag of two more numbers a coordinate
 
 
 def arena(collisions=None):
@@ -72,13 +73,15 @@ def test_bytes_say_what_a_snapshot_does():
 
 def test_few_bytes():
     """A free body's q, v and momentum, 19 numbers of 6 coordinates: 27 bytes a coordinate with clocks and head, 64 a
-    contact that is remembered, and 104 more of one whose bodies turn."""
+    contact that is remembered, and 104 more of one whose bodies turn; 16 more a coordinate where impulses acted on what
+    hangs on the world."""
     with arena() as plugin:
         pushed(plugin, 40)
         simulation = plugin.simulation
         touching = len({frozenset((e.body_a, e.body_b)) for e in simulation.contact_events if e.kind != "end"})
         state = 8 * (2 + simulation.dynamics.nq + simulation.dynamics.nv + 6 * 12)
-        more = len(plugin.snapshot()) - (HEAD + state + CONTACT * len(simulation.contacts) + 8 * touching)
+        acted = 16 * simulation.dynamics.nv if plugin.snapshot()[6] & ACTED else 0
+        more = len(plugin.snapshot()) - acted - (HEAD + state + CONTACT * len(simulation.contacts) + 8 * touching)
         assert more % TURNING == 0 and 0 < more // TURNING < len(simulation.contacts)
         assert (HEAD + state) / simulation.dynamics.nv < 29
 

@@ -197,6 +197,28 @@ def expand(
 
 
 @compiled
+def whitened(layout: Layout, factors: Floats, root: Floats, x: Floats, y: Floats) -> None:
+    """The first nv of y = D^1/2 L x: the inverse of ``expand``."""
+    n = len(layout.parent)
+    V = np.empty((n, 6))
+    for e in range(layout.first[n + 1] - 1, layout.first[n] - 1, -1):
+        slot = layout.slot[e]
+        y[slot] = -_past_ports(layout, factors, e, layout.data[e], -x[slot], x) / root[slot]
+    for i in range(n):
+        w = _twist(V, layout.parent[i])
+        for e in range(layout.first[i + 1] - 1, layout.first[i] - 1, -1):
+            kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]
+            if kind != CROSSING:
+                at = d + 6 if kind == HINGE else d
+                value = -x[slot] - factors[at] * w[0] - factors[at + 1] * w[1] - factors[at + 2] * w[2]
+                value = value - factors[at + 3] * w[3] - factors[at + 4] * w[4] - factors[at + 5] * w[5]
+                y[slot] = -_past_ports(layout, factors, e, at, value, x) / root[slot]
+            if kind != ELIMINATION:
+                w = _added(w, factors, d, x[slot])
+        V[i, 0], V[i, 1], V[i, 2], V[i, 3], V[i, 4], V[i, 5] = w
+
+
+@compiled
 def _past_ports(layout: Layout, factors: Floats, e: int, d: int, value: float, x: Floats) -> float:
     """What an elimination, whose numbers start at d, leaves of a velocity as its open ports move."""
     for p in range(layout.port_first[e], layout.port_first[e + 1]):

@@ -21,8 +21,9 @@ def without_straying(problem: ImpulseProblem) -> ImpulseProblem:
     own = BodyFrames(bodies.links, bodies.poses, bodies.start_twists.copy())
     _take(problem, own)
     return ImpulseProblem(
-        problem.layout, problem.factors, v, start_v, problem.astray, problem.swing, problem.pushes, own, problem.lone,
-        problem.contacts, problem.free, problem.rows, problem.earlier, problem.options, problem.changes,
+        problem.layout, problem.factors, v, start_v, problem.astray, problem.swing, problem.acted, problem.steady,
+        problem.pushes, own, problem.lone, problem.contacts, problem.free, problem.rows, problem.earlier,
+        problem.options, problem.changes,
     )  # fmt: skip
 
 

@@ -48,11 +48,12 @@ class Charts:
         """Number of the chart in force of each charted joint."""
         return [int(x) for x in self._dynamics.parameters.values_array[self._places]]
 
-    def improve(self, state: State, tau: Array) -> None:
-        """Switch, in place, every joint whose chart is badly conditioned while another one is better.
+    def improve(self, state: State, tau: Array) -> bool:
+        """Switch, in place, every joint whose chart is badly conditioned while another one is better; whether any was.
 
         StateError names a joint whose chart is singular at the state, so that nothing can be carried over.
         """
+        before = self.present
         try:
             if not self._watching().serves(state.q):
                 with Held():
@@ -60,6 +61,7 @@ class Charts:
                         self._leave(int(k), state.q, state.v, tau)
         except StateError as error:
             raise StateError(f"simulation at t = {state.time:.6g} s: {error}") from None
+        return before != self.present
 
     def glide(self, flight: Flight, state: State, tau: Array, h: float, count: int) -> int:
         """Steps of length h, at most ``count``, that a flight takes while charts in force serve; how many it took.

@@ -24,12 +24,12 @@ class ChartsBetweenBodies(Charts):
     def __reduce__(self) -> Any:
         return ChartsBetweenBodies, (self._bodies, self._near)
 
-    def improve(self, state: State, tau: Array) -> None:
+    def improve(self, state: State, tau: Array) -> bool:
         own, n = self._present(state.q, state.v, state.time), self._bodies.reduced.nq
-        before = self.present
-        super().improve(own, np.zeros(self._bodies.reduced.nv))
-        if self.present != before:
+        switched = super().improve(own, np.zeros(self._bodies.reduced.nv))
+        if switched:
             self._near[:] = self._bodies.extended(own.q[:n])[0]
+        return switched
 
     def switch(self, body: Any, chart: int, q: Array, v: Array, tau: Array) -> None:
         own = self._present(q, v)

@@ -32,7 +32,7 @@ class KeptArrays(NamedTuple):
     all this is the last; totals: impulses by number over all parts, told (1,): of how many rows, numbers: of those, in
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
-    pressed, by coordinate; slept: who sleeps.
+    pressed, by coordinate; acted, steady (nv,): as in Changes; slept: who sleeps.
     """
 
     rows: Floats
@@ -48,6 +48,8 @@ class KeptArrays(NamedTuple):
     steps: Integers
     joints: Floats
     pressed: Floats
+    acted: Floats
+    steady: Floats
     slept: Slept
 
 
@@ -75,7 +77,8 @@ class Memory:
             np.zeros(count, dtype=np.int64), np.zeros(5), np.zeros(1), no_momentum(dynamics), np.zeros(4),
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
-            np.zeros(dynamics.nv), slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)),
+            np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
+            slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)),
         )  # fmt: skip
         self.acted: Acted | None = None
         self._empty = 0  # how many steps there were when all was forgotten
@@ -127,6 +130,8 @@ class Memory:
         own.tolerance[:], own.times[:], own.parts[:] = other.arrays.tolerance, other.arrays.times, other.arrays.parts
         own.steps[0] = 1
         moved(other.arrays.pressed, edit.slots, own.pressed)
+        moved(other.arrays.acted, edit.slots, own.acted)
+        moved(other.arrays.steady, edit.slots, own.steady)
         carry(other.arrays.momentum, edit, q, v, measured, own.momentum)
 
     def forget(self) -> None:
@@ -135,7 +140,7 @@ class Memory:
             self.contacts.clear()
             a = self.arrays
             a.rows[:], a.counts[:], a.told[:], a.momentum.known[:], a.parts[:] = 0.0, 0, 0, 0, 1
-            a.pressed[:] = 0
+            a.pressed[:], a.acted[:], a.steady[:] = 0, 0, 0
             a.slept.rested[:], a.slept.contacts[:] = 0.0, 0
             a.steps[0] += 1
             self._empty = self._steps

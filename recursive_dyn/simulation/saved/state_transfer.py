@@ -19,12 +19,13 @@ TURNING = SLEEPING = 13  # numbers
 
 
 class PackedNumbers(NamedTuple):
-    """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are pressed, all of Slept,
+    """floats: clocks, q, v, parameters, tau, joints, steps for which coordinates are pressed, acted and steady,
+    all of Slept,
     momenta, impulses of rows, points, gaps, impulses and moments of contacts, then TURNING numbers of each that turns:
     which, level, debt, way, normal, arms, and SLEEPING of each of what sleeps, the first ones: A, B, point on A,
-    normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch. sizes (11,): whether there are tau,
+    normal, frictions; whole: rows, keys of contacts; pairs (n, 2): who is in touch. sizes (12,): whether there are tau,
     momenta, moments; how many rows, contacts, pairs, and contacts that turn; whether there are joints, pressed
-    coordinates, trees that rest; how many contacts of what sleeps."""
+    coordinates, trees that rest; how many contacts of what sleeps; whether impulses are known that acted."""
 
     floats: Floats
     whole: Integers
@@ -80,7 +81,7 @@ class StateTransfer:
 
 
 def _room(floats: int, whole: int, pairs: int) -> PackedNumbers:
-    sizes = np.zeros(11, dtype=np.int64)
+    sizes = np.zeros(12, dtype=np.int64)
     return PackedNumbers(np.zeros(floats), np.zeros(whole, np.int64), np.zeros((pairs, 2), np.int64), sizes)
 
 
@@ -105,10 +106,7 @@ def taken(found: PackedNumbers, own: Restored) -> None:
     if sizes[7] > 0:
         kept.joints[:] = floats[at : at + len(kept.joints)]
         at += len(kept.joints)
-    kept.pressed[:] = 0.0
-    if sizes[8] > 0:
-        kept.pressed[:] = floats[at : at + len(own.v)]
-        at += len(own.v)
+    at = _pressed(floats, at, sizes, own)
     at = _rest(floats, at, sizes, own)
     m.known[0] = sizes[1]
     if sizes[1] > 0:
@@ -158,6 +156,20 @@ def _turning(floats: Floats, count: int, table: ContactTable) -> None:
             table.normals[c, i] = floats[at + 4 + i]
             table.arms[c, 0, i], table.arms[c, 1, i] = floats[at + 7 + i], floats[at + 10 + i]
         at += TURNING
+
+
+@compiled
+def _pressed(floats: Floats, at: int, sizes: Integers, own: Restored) -> int:
+    """What was pressed, and what impulses did to what hangs on the world, from a place on; where that ends."""
+    kept, nv = own.kept, len(own.v)
+    kept.pressed[:], kept.acted[:], kept.steady[:] = 0.0, 0.0, 0.0
+    if sizes[8] > 0:
+        kept.pressed[:] = floats[at : at + nv]
+        at += nv
+    if sizes[11] > 0:
+        kept.acted[:], kept.steady[:] = floats[at : at + nv], floats[at + nv : at + 2 * nv]
+        at += 2 * nv
+    return at
 
 
 @compiled

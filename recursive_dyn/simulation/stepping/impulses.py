@@ -17,15 +17,17 @@ from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evalua
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import Model
 
+_FREE = 6  # slots of what floats, or would
+
 
 class ImpulseArrays(NamedTuple):
     """What impulses are solved for and move a state with.
 
     factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
-    passive: that of springs, where something guided has some; turning
-    (k, 2): first slot and number of slots of what turns freely; guided (nv,): slots of trees in which nothing does;
-    swing (2 nv,): as a solve is given it; changes: what a solve finds, of as many rows as there can be, and no free
-    bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1.
+    passive: that of springs, where something guided has some; turning (k, 2): first slot and number of slots of what
+    turns freely; guided (nv,): slots of trees in which nothing does; hanging (nv,): of those without free joints; swing
+    (2 nv,), acted (nv,): as a solve is given it; changes: what a solve finds, of as many rows as there can be,
+    and no free bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1.
     """
 
     factors: ProgramCall
@@ -34,7 +36,9 @@ class ImpulseArrays(NamedTuple):
     passive: ProgramCall
     turning: Annotated[np.ndarray, int, 2]
     guided: Flags
+    hanging: Flags
     swing: Floats
+    acted: Floats
     changes: Changes
     varied: Floats
     rest: Floats
@@ -49,12 +53,17 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     model, turning = dynamics.model, _turning(dynamics.model)
     group, guided = (known := layout(model)).group, np.ones(known.groups, dtype=bool)
     guided[group[turning[:, 0]]] = False
-    guided = guided[group]
+    guided, hanging = guided[group], np.full(known.groups, not model.held)
+    hanging[group[turning[turning[:, 1] == _FREE, 0]]] = False
+    hanging = hanging[group]
     springs = guided.any() and (model.forces or any(c.stiffness for c in model.coordinates))
     passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
+    room = changes(model.nv, 0, rows)
+    if not hanging.any():
+        room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
-        factors, integrate, accelerations, passive, turning, guided, np.full(2 * model.nv, np.nan),
-        changes(model.nv, 0, rows), np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
+        factors, integrate, accelerations, passive, turning, guided, hanging, np.full(2 * model.nv, np.nan),
+        np.zeros(model.nv), room, np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
     )  # fmt: skip
 
 
@@ -101,6 +110,39 @@ def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: i
         if it.guided[k]:
             it.swing[at + k] = it.accelerations.outputs[k]
     return finite
+
+
+@compiled
+def acted_here(
+    it: ImpulseArrays, last: Floats, start: Floats, q: Floats, v: Floats, h: float, parameters: Floats
+) -> int:  # fmt: skip
+    """Write what the last impulses changed velocities by as it is carried along the way (see ``_carry``) of a flight
+    that began with velocities ``start``; how many numbers a solve needs of it: all, or none where there was none."""
+    some, w = False, it.varied[: len(v)]
+    for k in range(len(it.changes.acted)):
+        some = some or (it.hanging[k] and last[k] != 0.0)
+    if not some:
+        return 0
+    it.acted[:] = last
+    mean = np.empty(len(v))
+    for k in range(len(v)):
+        mean[k] = 0.5 * (start[k] + v[k])
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        for k in range(len(v)):
+            w[k] = mean[k] + sign * last[k]
+        if not evaluated(it.accelerations, q, w, it.rest, parameters):
+            return 0
+        for k in range(len(v)):
+            it.acted[k] += 0.25 * h * sign * it.accelerations.outputs[k]
+    for k in range(len(v)):
+        mean[k] *= h
+    for k in range(len(it.turning)):
+        _bracket(it.turning[k, 0], it.turning[k, 1], mean, last, it.acted)
+    for k in range(len(v)):
+        if not it.hanging[k]:
+            it.acted[k] = 0.0
+    return len(v)
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import (
@@ -25,7 +25,7 @@ from recursive_dyn.simulation.kept.momentum import located, remembered, settled,
 from recursive_dyn.simulation.kept.sleeping import WOKEN, is_asleep, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.kept.touches import Touches, note
 from recursive_dyn.simulation.present import seen
-from recursive_dyn.simulation.stepping.impulses import moved, swinging
+from recursive_dyn.simulation.stepping.impulses import acted_here, moved, swinging
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
@@ -104,8 +104,11 @@ def solve_and_settle(
     counts say what was solved for: nothing where there are constraints only, which the flight meets. WOKEN where
     something touches what slept.
     """
+    changed = s.impulses.changes
     if s.sleep.all[0]:
         contacts.size[0] = s.counts[0] = s.counts[1] = s.counts[2] = 0
+        for k in range(len(changed.acted)):
+            changed.acted[k], changed.steady[k] = s.kept.acted[k], s.kept.steady[k]
         return DONE
     sleepy = len(s.sleep.restless) > 0
     if sleepy and not sifted(s.sleep, s.kept.slept, contacts):
@@ -146,6 +149,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     s.sources.asked[:] = 0
     s.sources.balls.asked[:] = 0
     known = swinging(s.impulses, layout, s.frames.links, contacts, s.start_q, s.q, s.tau, s.parameters)
+    acted = acted_here(s.impulses, s.kept.acted, s.start_v, s.q, s.v, h, s.parameters)
+    s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, 0.0
     while again:
         rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still)
         if n + motors == 0 and rows == s.sources.constraints:
@@ -156,7 +161,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         if not evaluated(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
             return False
         contacts.gaps[:n] = gaps
-        facts = solve(_problem(s, layout, contacts, earlier, free, s.impulses.swing[:known]))
+        facts = solve(_problem(s, layout, contacts, earlier, free, known, acted))
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
         changed = s.impulses.changes
@@ -169,19 +174,20 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
 
 @compiled
 def _problem(
-    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, swing: Floats
-) -> ImpulseProblem:
-    """What is to be solved."""
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, known: int, acted: int
+) -> ImpulseProblem:  # fmt: skip
+    """What is to be solved; known, acted: how many numbers of ``swing`` and ``acted`` are."""
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
-        layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, swing, s.sources.motors.push,
-        s.frames, s.lone, contacts,
+        layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, it.swing[:known],
+        it.acted[:acted], s.kept.steady[:acted], s.sources.motors.push, s.frames, s.lone, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[9], int(x[10])),
-        Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m]),
+        Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
+                changed.acted, changed.steady),
     )  # fmt: skip
 
 
@@ -220,6 +226,9 @@ def keep(s: StepArrays, contacts: ContactTable, kept: ContactTable, touches: Tou
     for k in range(len(s.pressed.left)):
         if len(s.sleep.restless) == 0 or not is_asleep(s.kept.slept, s.sleep.slots[k]):
             s.kept.pressed[k] = s.pressed.left[k]
+    for k in range(len(s.impulses.changes.acted)):
+        if s.impulses.hanging[k]:
+            s.kept.acted[k], s.kept.steady[k] = s.impulses.changes.acted[k], s.impulses.changes.steady[k]
     s.kept.tolerance[0] = s.settings[6]
     if n + s.counts[1] > 0 and s.facts[3] > s.settings[6]:
         s.noted[0] += 1

@@ -57,6 +57,8 @@ def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room
     target.tolerance[:] = source.tolerance
     remembered(target.momentum, source.momentum)
     target.pressed[:] = source.pressed
+    target.acted[:] = source.acted
+    target.steady[:] = source.steady
     target.slept.rested[:] = source.slept.rested
     target.slept.q[:] = source.slept.q
     target.slept.parameters[:] = source.slept.parameters

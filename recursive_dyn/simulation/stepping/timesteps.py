@@ -125,8 +125,8 @@ class Timesteps(Timestep):
             if count:
                 machine = self.ready()  # what is compiled takes its time, in which Ctrl-C ends it
                 for _ in range(1 if free else count):
-                    if charts and not free:
-                        charts.improve(self._state, tau)
+                    if charts and not free and charts.improve(self._state, tau):
+                        self.memory.arrays.acted[:] = 0.0  # on velocities of coordinates that are no more
                     self._timestep(machine, simulation, tau, h)
                     count -= 1
 

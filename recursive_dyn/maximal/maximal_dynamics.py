@@ -11,7 +11,7 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.freed.expressible import check_masses
+from recursive_dyn.maximal.freed.expressible import check_light
 from recursive_dyn.maximal.freed.link_inertias import link_inertias
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
 from recursive_dyn.maximal.joint_rows.held_joints import held_width
@@ -19,9 +19,9 @@ from recursive_dyn.maximal.joint_rows.held_names import held_names
 from recursive_dyn.maximal.joint_rows.joint_elements import JointElements
 from recursive_dyn.maximal.joint_rows.joint_masses import masses_at_joints, springs_of
 from recursive_dyn.maximal.joint_rows.joint_rows import JointRows, Joints
-from recursive_dyn.maximal.joint_rows.joint_solve import solved
 from recursive_dyn.maximal.joint_rows.row_memory import RowMemory
 from recursive_dyn.maximal.jointed_bodies import JointedBodies
+from recursive_dyn.maximal.light_bodies import falling, light_bodies, solved_with_light
 from recursive_dyn.maximal.poses import applied, by_body, flat
 from recursive_dyn.maximal.shared.following import FollowedCoordinates
 from recursive_dyn.maximal.shared.loosening import loosened
@@ -66,7 +66,9 @@ class MaximalDynamics(JointedBodies):
         self.model = altered(self.model, held_width=held_width(self.joints.more))
         self._inertias_at: bytes | None = None
         self._rows: RowMemory | None = None
-        check_masses(self, self.inertias)
+        self.light = light_bodies(reduced)
+        if len(self.light.links):
+            check_light(self.light, self, method, self.inertias, self.rotors)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without memory at addresses of this process."""
@@ -120,8 +122,13 @@ class MaximalDynamics(JointedBodies):
             a = a + applied(np.linalg.inv(self.inertias), pulls)
         rotors = np.divide(1.0, self.rotors, out=np.full_like(self.rotors, np.inf), where=self.rotors > 0.0)
         hard = self.structural if self._method == VELOCITY_CONSTRAINTS else np.zeros_like(self.structural)
-        x, _ = solved(self.joints, rows, self.inertias, a, np.where(hard, 0.0, rotors), rows.bias)
-        return flat(x, self.nv)
+        pull = np.zeros(a.shape)
+        if len(self.light.links):
+            pull += falling(self, self._finite("q", q, self.nq))
+            turning = by_body(self._finite("v", v, self.nv), 6)
+            pull[..., 3:] -= np.cross(turning[..., :3], turning[..., 3:])
+        given = rows, self.inertias, a, np.where(hard, 0.0, rotors), rows.bias
+        return flat(solved_with_light(self.light, self.joints, *given, pull), self.nv)
 
     def derivatives(self, function: str, *arguments: Any, **settings: Any) -> tuple[Array, ...]:
         """As of any dynamics, of functions of the bodies by themselves; ModelError for those that joints act in."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
 from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.forest import kinds_of, numbers_of, once_alike
 from recursive_dyn.model.forest_numbers import LINKS
@@ -136,7 +136,8 @@ def _whole(tree: Tree, links: Sequence[int], momenta: list[tuple[np.ndarray, np.
         p, _, center = momenta[i]
         mass = mass + tree.links[i].mass
         moment, linear = moment + tree.links[i].mass * center, linear + p
-    middle = moment * reciprocal(mass)
+    nothing = is_constant(mass) and mass == 0.0  # of free bodies between joints: any point serves
+    middle = momenta[links[0]][2] if nothing else moment * reciprocal(mass)
     spin, inertia = zeros(3), array(np.zeros((3, 3)))
     for i in links:
         p, own, center = momenta[i]

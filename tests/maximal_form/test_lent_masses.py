@@ -129,14 +129,3 @@ def test_they_are_touched_as_in_joint_coordinates() -> None:
             assert {"hand"} == {c.body_a for c in shown.contacts} and np.diff(energies).max() < 1e-3
             lowest.append(shown.sim.dynamics.center_of_mass(shown.sim.q))
     assert np.abs(lowest[0] - lowest[1]).max() < 3e-3  # of 0.3 m that it fell, at 1/240 s
-
-
-def test_what_nothing_can_be_lent_to_is_refused_by_name() -> None:
-    """Two rings of a gimbal: between them is no axis that both leave alone."""
-    scene = Scene()
-    node = scene.world.attach(rod("base"), joints.free())
-    for k, axis in enumerate("zyx"):
-        node = node.attach(rod("end") if k == 2 else Body(f"ring{k}"), joints.revolute(axis))
-    scene.compile()
-    with pytest.raises(rd.ModelError, match=r"body 'ring[01]' has no mass, or no moment of inertia, of its own"):
-        scene.compile("velocity_constraints")

@@ -36,6 +36,7 @@ from recursive_dyn.maximal.joint_rows.held_joints import CoordinateDrives, HeldJ
 from recursive_dyn.maximal.joint_rows.joint_rows import JointRows
 from recursive_dyn.maximal.joint_rows.joint_solve import solved
 from recursive_dyn.maximal.joint_rows.row_system import RowSystem
+from recursive_dyn.maximal.light_bodies import falling, solved_with_light
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import applied, by_body, flat
 
@@ -91,8 +92,9 @@ class JointAction:
         system = self._system(rows, passing, h, passing + AHEAD * opening)
         if np.isinf(system.softness).all():
             return flat(explicit, len(tau))
-        free = twists + h * (a + turned)
-        x, _ = solved(d.joints, system.rows, inertias, free, system.softness, system.wanted)
+        free, before = twists + h * (a + turned), twists + h * falling(d, q)
+        given = system.rows, inertias, free, system.softness, system.wanted
+        x = solved_with_light(d.light, d.joints, *given, before)
         return flat(explicit + applied(inertias, x - free) / h, len(tau))
 
     @property

@@ -27,6 +27,7 @@ from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall, pushed
 from recursive_dyn.maximal.kinds.row_arrays import KindCalls, LoopCall, RowArrays, placed, rows_at
+from recursive_dyn.maximal.light_bodies import LightBodies, light_bodies, lightened
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import flat
 from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_once
@@ -149,7 +150,8 @@ class _Memory:
         given = rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies
         self.at_rows = rows_of_state.bind(*given)
         self.allowed = allowed.bind(rows.arrays, rows.system, inertias, self.bodies.change, rows.solving)
-        self.over_step = over_step.bind(*given, rows.solving, self.acting, arena=self.at_rows.arena)
+        self.light = light_bodies(dynamics.tree, len(dynamics.joints))
+        self.over_step = over_step.bind(*given, rows.solving, self.acting, self.light, arena=self.at_rows.arena)
         assemblies = dynamics.joints.assemblies
         self.landing = landing.bind(*given, rows.solving, assemblies, arena=self.at_rows.arena)
         self._inertias: Array | None = None
@@ -160,6 +162,8 @@ class _Memory:
     def parametrize(self) -> None:
         """Parameters and inertias as they are now."""
         self.bodies.parameters[:] = self.dynamics.parameters.values_array
+        if len(self.light.links):
+            self.light.gravity[:] = self.dynamics.model.gravity_at(self.bodies.parameters)
         inertias = self.dynamics.inertias
         if inertias is not self._inertias:
             self.dynamics.elements.parametrize(self.acting, self.dynamics)
@@ -181,7 +185,7 @@ def rows_of_state(kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArr
 @compiled
 def over_step(
     kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
-    acting: ElementCall,
+    acting: ElementCall, light: LightBodies,
 ) -> int:  # fmt: skip
     """Forces of the joints over a step from the state."""
     h, n = on.settings[0], len(on.change)
@@ -209,8 +213,12 @@ def over_step(
     assemble(it, s, h, on.straight, h)
     if lacking_from(it, s, on.free):
         on.change[:] = 0.0
+        if len(light.links) > 0:
+            light.given[:] = s.c
         if solve_once(solving, on.inertias, on.change, s.c) >= 0:
             return LOST
+        if len(light.links) > 0:
+            lightened(light, h, on.q, on.v, on.free, solving, on.change, s.c)
         for i in range(n):
             _push(on, i, 1.0 / h)
     for i in range(n):

@@ -3,7 +3,8 @@
 What a joint does not move belongs to either of its bodies: a mass at the point where it turns, masses along its axis,
 moments of inertia where it only shifts. The recursions regroup these towards the world, so that they have less to do
 (``model.reframe``); here they go to who has none, so that every body moves by itself. As long as joints are met the
-motion is exactly the same; of the world's there is as much as is needed.
+motion is exactly the same; of the world's there is as much as is needed. What neighbours have nothing for, as rings of
+a gimbal behind one another, gets a little of its own, which every solve takes back (``light_bodies``).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.graph.expression import array, evaluate, is_constant
-from recursive_dyn.model.model import WORLD, Link, MassMoments, Model
+from recursive_dyn.model.model import WORLD, Link, MassMoments, Model, once
 from recursive_dyn.model.reframe import turning_axis
 from recursive_dyn.spatial.algebra import inverse_pose, mirrored
 
@@ -24,6 +25,7 @@ Array = np.ndarray
 
 _LEAST = 1e-12  # of the largest principal inertia, that the least one must have
 _SHARE = 0.25  # of what a lender could lend at most
+_LITTLE = 1e-3  # of the least inertia of a neighbour: what bodies get that nothing can be lent to
 
 
 def whole(M: Array) -> Array:
@@ -32,26 +34,46 @@ def whole(M: Array) -> Array:
     return np.asarray(values[..., 0] > _LEAST * values[..., -1])
 
 
+@once
 def lacking(model: Model) -> set[int]:
     """The links that have no inertia of their own about some axis, at the parameters' initial values."""
     return set(np.flatnonzero(~whole(_matrices(model, [_own(link) for link in model.links]))).tolist())
 
 
+@once
+def lent(model: Model) -> Lent:
+    """What links that lack inertia are lent."""
+    return _Lending(model).lent(lacking(model))
+
+
 def with_lent_masses(free: Model, reduced: Model, weak: set[int]) -> Model:
     """A free model whose links ``weak`` stand for themselves, with masses as they are, and with moments, of which
-    recursions are made, that neighbours lend them where they can."""
-    moments = _Lending(reduced).lent(weak)
+    recursions are made, that neighbours lend them where they can, and a little of their own where these cannot."""
+    found = lent(reduced)
     frames = {body.link: inverse_pose(body.pose) for body in reduced.bodies if body.jointed}
     links = list(free.links)
-    for i, own in enumerate(moments):
+    for i, own in enumerate(found.moments):
         link, X = reduced.links[i], frames[i]
         if i in weak:
             R = X[:3, :3]
             center, inertia = R @ link.center + X[:3, 3], mirrored(R @ link.inertia @ R.T)
             links[i] = replace(links[i], mass=link.mass, center=array(center), inertia=array(inertia))
         if own is not None:
-            links[i] = replace(links[i], moments=_carried(own, X))
+            moved = _carried(own, X)
+            if (little := found.light.get(i)) is not None:
+                mass, second = moved.mass + little[1], moved.second + array(0.5 * little[0] * np.eye(3))
+                moved = MassMoments(mass, moved.first, second)
+            links[i] = replace(links[i], moments=moved)
     return free.changed(links=tuple(links))
+
+
+@dataclass(frozen=True, eq=False)
+class Lent:
+    """moments: of links, None of those that have what is their own; light: of links that nothing could be lent to, the
+    moment of inertia about any axis through their bodies' origin, and the mass there, that they get nevertheless."""
+
+    moments: list[MassMoments | None]
+    light: dict[int, tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +101,40 @@ class _Lending:
         self._whole = whole(_matrices(model, self._moments))
         self._changed = set[int]()
 
-    def lent(self, weak: set[int]) -> list[MassMoments | None]:
-        """What links have then, None of those that have what is their own: from what they hang on, then from what hangs
-        on them."""
+    def lent(self, weak: set[int]) -> Lent:
+        """What links have then: from what they hang on, then from what hangs on them."""
         for i in sorted(weak):
             self._borrow(i, i, self._links[i].parent)
         for k in reversed(range(len(self._links))):
             parent = self._links[k].parent
             if parent != WORLD and not self._whole[parent]:
                 self._borrow(parent, k, k)
-        return [m if i in self._changed or i in weak else None for i, m in enumerate(self._moments)]
+        moments = [m if i in self._changed or i in weak else None for i, m in enumerate(self._moments)]
+        return Lent(moments, {i: self._little(i) for i in np.flatnonzero(~self._whole).tolist()})
+
+    def _little(self, i: int) -> tuple[float, float]:
+        """Of the inertia of the lightest links around what is light together with a link, which may be one link."""
+        around, light = set[int](), [i]
+        for k in light:
+            for other in self._joined(k):
+                if self._whole[other]:
+                    around.add(other)
+                elif other not in light:
+                    light.append(other)
+        least, square = self._typical
+        sizes = [self._least(k) for k in around] or [(least * square, least)]
+        turning, mass = (_LITTLE * min(x) for x in zip(*sizes, strict=True))
+        return turning, mass if self._matrix(i)[3, 3] <= _LEAST * least else 0.0
+
+    def _joined(self, i: int) -> list[int]:
+        """Links that joints lead to."""
+        up = self._links[i].parent
+        return [*([up] if up != WORLD else []), *(k for k, link in enumerate(self._links) if link.parent == i)]
+
+    def _least(self, i: int) -> tuple[float, float]:
+        """The least moment of inertia of a link about its centre, and its mass."""
+        M = self._matrix(i)
+        return float(1.0 / np.linalg.eigvalsh(np.linalg.inv(M)[:3, :3])[-1]), float(M[3, 3])
 
     def _borrow(self, borrower: int, joint: int, lender: int) -> None:
         """Move what the joint of a link does not tell from the one side to the other, if there is any."""

@@ -183,3 +183,10 @@ def solve_once(it: SparseEquations, M: Blocks, v: Sixes, c: Sixes) -> int:
         loops_outward(loops, rows, it.rest, v, c)
         outward(tree, rows, it.trees, v, c)
     return at
+
+
+@compiled
+def solve_again(it: SparseEquations, v: Sixes, c: Sixes) -> None:
+    """v (nl, 6) <- the velocities for right-hand sides v and c (nj, 6), by the factors of the last ``solve_once``; c is
+    used up."""
+    _solve(it.tree, it.loops, it.rows, it.trees, it.rest, v, c)

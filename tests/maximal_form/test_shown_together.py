@@ -5,10 +5,13 @@ import pytest
 import sympy as sp
 from formulations import EACH, WAYS, rod, runs_beside
 from test_joint_step import compared
+from timed_scenes import pose
 from trees import assert_close, random_body
 
 import recursive_dyn as rd
 from scene import Scene, joints
+
+HERE = rd.pose((0.1, 0.2, 0.3), (0.1, 0.2, 0.3))
 
 
 def differential(timed: bool = True) -> Scene:
@@ -40,7 +43,23 @@ def yokes(gravity: float = -9.81, **settings: object) -> Scene:
     return scene
 
 
-@pytest.mark.parametrize("build", [differential, yokes])
+def cams() -> Scene:
+    """The same crank in transforms of joints, one on the other, with coordinates of their own, and time in one; and two
+    cams of a slide that shows where it is by itself."""
+    scene, u = Scene(), sp.Symbol("u", real=True)
+    s, slid = scene.coordinate("s", damping=0.01, armature=0.01), scene.coordinate("slid", stiffness=3.0)
+    R, t = scene.parameter("R", 0.3), scene.time
+    first = scene.world.attach(rod("first"), joints.Joint(pose(R * sp.sin(s), 0.1, u / 5, u), u, limits=[(-1, 1)]))
+    first.attach(rod("second", 1), joints.Joint(pose(sp.cos(t) / 9, 0, 0.3 * sp.cos(s), 0), ()), at=HERE)
+    slide = scene.world.attach(rod("slide"), joints.prismatic("x").driven(slid), at=rd.pose((0, 2, 0)))
+    slide.attach(rod("third"), joints.Joint(pose(0, 0, 0.3 * sp.cos(slid), 0), ()), at=HERE)
+    turned = joints.Joint(pose(0.2 * sp.cos(slid), 0, 0, u), u, damping=0.1)
+    scene.world.attach(rod("fourth", 2), turned, at=HERE)
+    scene.force(first.q[0] * s, -slid)
+    return scene
+
+
+@pytest.mark.parametrize("build", [differential, yokes, cams])
 def test_bodies_accelerate_as_in_joint_coordinates(build) -> None:
     scene = build()
     reduced, d = scene.compile(), scene.compile("velocity_constraints")
@@ -65,18 +84,22 @@ def test_bodies_accelerate_as_in_joint_coordinates(build) -> None:
 
 
 @EACH
-@pytest.mark.parametrize("build", [pytest.param(differential, marks=pytest.mark.slow), yokes])
+@pytest.mark.parametrize(
+    "build", [pytest.param(differential, marks=pytest.mark.slow), yokes, pytest.param(cams, marks=pytest.mark.slow)]
+)
 def test_bodies_move_as_in_joint_coordinates(build, method: str, integrator: str) -> None:
     """To the first order of the timestep."""
     exact, sims, off = runs_beside(build(), method, integrator)
     for sim in sims:
         assert sim.joint_coordinates.shape == exact.q.shape
-    assert off[1] < 0.7 * off[0] < 0.02
+    explicit = method == "penalty" and integrator == "semi_implicit_euler"  # springs as soft as the step asks for
+    assert off[1] < 0.7 * off[0] < (0.04 if explicit else 0.002)
 
 
+@pytest.mark.parametrize("build", [differential, cams])
 @pytest.mark.parametrize("method, integrator", WAYS)
-def test_steps_are_those_of_the_definition(method: str, integrator: str) -> None:
-    compared(differential(), method, integrator, 1e-6 if method == "velocity_constraints" else 1e-5)
+def test_steps_are_those_of_the_definition(build, method: str, integrator: str) -> None:
+    compared(build(), method, integrator, 1e-6 if method == "velocity_constraints" else 1e-5)
 
 
 def random_scene(rng: np.random.Generator) -> Scene:
@@ -106,10 +129,21 @@ def test_random_trees_accelerate_as_in_joint_coordinates(seed: int) -> None:
     assert_close(d.accelerations(Q, V, A), reduced.accelerations(q, v, reduced.forward_dynamics(q, v)), 1e-12)
 
 
+def transforms() -> Scene:
+    """The crank of ``yokes`` in transforms."""
+    scene = Scene()
+    s = scene.coordinate("s", damping=0.01)
+    first = scene.world.attach(rod("first"), joints.Joint(pose(0.3 * sp.sin(s), 0, 0, 0), ()))
+    scene.world.attach(rod("second", 1), joints.Joint(pose(0, 0, 0.3 * sp.cos(s), 0), ()), at=rd.pose((0, 1, 0)))
+    first.attach(rod("bob"), joints.revolute("y"), at=rd.pose((0.5, 0, 0)))
+    return scene
+
+
+@pytest.mark.parametrize("build", [yokes, transforms])
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2, 1e-6])
-def test_a_dead_centre_of_one_joint_is_none(angle: float) -> None:
+def test_a_dead_centre_of_one_joint_is_none(build, angle: float) -> None:
     """Where one slide stands still whatever the crank does, the other one shows what it does."""
-    scene = yokes()
+    scene = build()
     reduced, d = scene.compile(), scene.compile("velocity_constraints")
     q, v, tau = np.array([angle, 0.3]), np.array([2.0, 1.0]), np.array([0.7, 0.0])
     Q, V = d.from_reduced(q, v)

@@ -65,7 +65,7 @@ class LoopRows:
         measuring = [(k, row.end[1]) for k, row in enumerate(rows) if isinstance(row, ToldRow) and row.end is not None]
         self.found_rows, self.found_slots = np.array(measuring, dtype=np.int64).reshape(-1, 2).T
         self.bound: Array = (~np.isin(np.arange(len(rows)), self.found_rows)).astype(np.int64)
-        groups = groups_of(rows)
+        groups = [group for group in groups_of(rows) if group.ends]
         self.together = FoundTogether(groups, Parameters(model.parameters), start) if groups else None
         first = {id(row.group): k for k, row in reversed([*enumerate(rows)]) if isinstance(row, ToldRow) and row.group}
         self.groups = np.array([first.get(id(getattr(row, "group", None)), k) for k, row in enumerate(rows)])

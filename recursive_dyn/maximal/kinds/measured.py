@@ -32,7 +32,7 @@ class Measures:
         """link_of: the link of each of the model's bodies, WORLD for none."""
         self.parameters, self.link_of = tuple(parameters), tuple(link_of)
         named = {key[1] for key in keys if key[0] in (COORDINATE, RATE)}
-        self.coordinates = sorted(named, key=lambda where: where[1])
+        self.coordinates = sorted(named, key=lambda where: (where[1], -1 if where[0] is None else where[0]))
         self.bodies = sorted({key[1] for key in keys if key[0] in _MEASURED})
         n = len(self.bodies)
         self.sizes = [("poses", 7 * n), ("twists", 6 * n), ("frames", 12 * n), ("coordinates", 2 * len(named))]

@@ -9,12 +9,11 @@ import numpy as np
 
 from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.dynamics.parameters import Parameters
-from recursive_dyn.graph.differentiate import directional_derivative
-from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable, substitute
+from recursive_dyn.graph.expression import Graph, Scalar, reachable, substitute
 from recursive_dyn.graph.program import Program, content_hash, schedule
 from recursive_dyn.maximal.kinds.joint_evaluator import evaluator_of
 from recursive_dyn.maximal.shared.loosening import Loosened
-from recursive_dyn.model.constraint import COORDINATE
+from recursive_dyn.model.constraint import COORDINATE, RATE
 
 Array = np.ndarray
 
@@ -22,40 +21,43 @@ FOLLOWING = "following"
 
 
 class FollowingFunctions:
-    """The function "following" of q (nq,) and v (nv,), for an Evaluator: values over inputs (COORDINATE, (place, slot))
-    and ("parameter", name), then their rates."""
+    """The function "following" of q (nq,) and v (nv,), for an Evaluator: values and speeds over inputs
+    (COORDINATE, (place, slot)), (RATE, (place, slot)) and ("parameter", name)."""
 
     owner = "these joints need"
 
-    def __init__(self, values: Sequence[Scalar], nq: int, nv: int, parameters: Sequence[str]) -> None:
-        self.values, self.nq, self.nv, self.parameters = tuple(values), nq, nv, tuple(parameters)
+    def __init__(
+        self, values: Sequence[Scalar], speeds: Sequence[Scalar], nq: int, nv: int, parameters: Sequence[str]
+    ) -> None:
+        self.scalars, self.values, self.speeds = [*values, *speeds], tuple(values), tuple(speeds)
+        self.nq, self.nv, self.parameters = nq, nv, tuple(parameters)
 
     def __reduce__(self) -> Any:
-        return FollowingFunctions, (self.values, self.nq, self.nv, self.parameters)
+        return FollowingFunctions, (self.values, self.speeds, self.nq, self.nv, self.parameters)
 
     def signature(self, function: str) -> Signature:
         """One vector."""
-        return Signature((("q", self.nq), ("v", self.nv)), (2 * len(self.values),))
+        return Signature((("q", self.nq), ("v", self.nv)), (len(self.scalars),))
 
     def key(self, function: str) -> str:
         """Hash of all values and of where their inputs are."""
-        return content_hash(f"following {self.nq} {self.nv} {self.parameters}", list(self.values))
+        return content_hash(f"following {self.nq} {self.nv} {self.parameters}", self.scalars)
 
     def build(self, function: str) -> Program:
         """The function's program."""
         graph = Graph()
         q, v = graph.inputs("q", self.nq), graph.inputs("v", self.nv)
-        inputs, along = dict[Any, Scalar](), dict[Expression, Scalar]()
-        for node in reachable(self.values):
+        inputs = dict[Any, Scalar]()
+        for node in reachable(self.scalars):
             if node.op == "input":
                 kind, where = node.args[0]
-                if kind == COORDINATE:
-                    inputs[node.args[0]], along[q[where[0]]] = q[where[0]], v[where[1]]
+                if kind in (COORDINATE, RATE):
+                    inputs[node.args[0]] = q[where[0]] if kind == COORDINATE else v[where[1]]
                 else:
                     inputs[node.args[0]] = graph.input(("parameters", self.parameters.index(where)))
-        found = substitute(list(self.values), inputs)
+        found = substitute(self.scalars, inputs)
         given = [("q", self.nq), ("v", self.nv), ("parameters", len(self.parameters))]
-        return schedule(function, given, [("out", [*found, *directional_derivative(found, along)])])
+        return schedule(function, given, [("out", found)])
 
     def kernel(self, function: str, report: Callable[[float], None] | None) -> None:
         """None: the function has one program."""
@@ -73,7 +75,7 @@ class FollowedCoordinates:
 
     def __init__(self, loose: Loosened, nq: int, nv: int) -> None:
         self._count, names = len(loose.values), [name for name, _ in loose.model.parameters]
-        self._functions = FollowingFunctions(loose.values, nq, nv, names)
+        self._functions = FollowingFunctions(loose.values, loose.speeds, nq, nv, names)
         self._parameters = Parameters(loose.model.parameters)
 
     def extended(self, q: Array, v: Array, parameters: Array) -> tuple[Array, Array]:
@@ -84,5 +86,5 @@ class FollowedCoordinates:
         evaluator.parameters.values_array[:] = parameters
         lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         q, v = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v))
-        places, rates = np.split(evaluator.call(FOLLOWING, q, v), 2, axis=-1)
+        places, rates = np.split(evaluator.call(FOLLOWING, q, v), [self._count], axis=-1)
         return np.concatenate([q, places], axis=-1), np.concatenate([v, rates], axis=-1)

@@ -46,13 +46,15 @@ _PLACES, _FLAT = 12, 1e-9  # where J is looked at; of its largest singular value
 @dataclass(frozen=True, eq=False)
 class ShownTogether:
     """Coordinates ``ends`` (k,) that joints ``names`` show by ``residuals`` (m,), m >= k, over inputs
-    (COORDINATE, end) and ("parameter", name) of ``graph``; limits (k,): of these coordinates."""
+    (COORDINATE, end) and ("parameter", name) of ``graph``; limits (k,): of these coordinates; turning: inputs whose
+    rates are others than (RATE, end), with these."""
 
     graph: Graph
     ends: tuple[End, ...]
     names: tuple[str, ...]
     residuals: tuple[Scalar, ...]
     limits: tuple[tuple[float, float], ...]
+    turning: tuple[tuple[Expression, Scalar], ...] = ()
 
     @property
     def inputs(self) -> list[Expression]:
@@ -68,10 +70,12 @@ class ShownTogether:
     def jacobian(self) -> np.ndarray:
         """J (m, k)."""
         columns = [self._along({self._value(end): -1.0}) for end in self.ends]
-        return array(columns).T
+        return array(columns).reshape(len(self.ends), len(self.residuals)).T
 
     def unseen(self, parameters: Mapping[str, float]) -> int | None:
         """Which coordinate the joints tell from others nowhere, None for none."""
+        if not self.ends:
+            return None
         ways = np.eye(len(self.ends))
         rng, held = np.random.default_rng(7), {("parameter", name): value for name, value in parameters.items()}
         for _ in range(_PLACES):
@@ -96,10 +100,12 @@ class ShownTogether:
     @cached_property
     def rows(self) -> list[Rows]:
         """Those of N^T (m - k of them), then those of J^+ (k), whose psi are the coordinates' rates."""
-        coordinates = [node for node in self.inputs if node.args[0][0] == COORDINATE]
-        known = [node for node in coordinates if node.args[0][1] not in self.ends]
-        rates = {node: self.graph.input((RATE, node.args[0][1])) for node in known}
-        slopes = {rates[node].args[0]: array(self._along({node: 1.0})) for node in known}
+        rates = self._rates
+        nodes = [node for node in reachable(list(rates.values())) if node.op == "input" and node.args[0][0] == RATE]
+        slopes = dict[Any, np.ndarray]()
+        for node in nodes:
+            shares = directional_derivative(list(rates.values()), {node: 1.0})
+            slopes[node.args[0]] = array(self._along(dict(zip(rates, shares, strict=True))))
         speeds = array(self._along(rates))
         across, back = self._bases
         c = array(self._curved(rates, [dot(row, speeds) for row in back]))
@@ -112,6 +118,13 @@ class ShownTogether:
             )
             for k, row in enumerate([*across, *back])
         ]
+
+    @property
+    def _rates(self) -> dict[Expression, Scalar]:
+        """Of the coordinates that are known."""
+        turning = dict(self.turning)
+        known = [node for node in self.inputs if node.args[0][0] == COORDINATE and node.args[0][1] not in self.ends]
+        return {node: turning.get(node, self.graph.input((RATE, node.args[0][1]))) for node in known}
 
     def _curved(self, rates: dict[Expression, Scalar], found: Sequence[Scalar]) -> list[Scalar]:
         """f-ddot (m,) where neither z nor s accelerates, at the rates that are found of s."""

@@ -75,6 +75,20 @@ def test_they_move_as_in_joint_coordinates(build) -> None:
     assert off[1] < 0.6 * off[0] < 2e-3
 
 
+def test_what_floats_keeps_its_momentum() -> None:
+    """To the first order of the timestep, as where all bodies have masses."""
+    scene, off = gimbal(), []
+    scene.gravity = (0.0, 0.0, 0.0)
+    d = scene.compile("velocity_constraints")
+    for rate in (240, 480):
+        sim = rd.Simulation(d, 1 / rate)
+        sim.q, sim.v = d.from_reduced(d.reduced.neutral(), np.random.default_rng(2).normal(size=d.reduced.nv))
+        before = d.momentum(sim.q, sim.v)
+        sim.step(rate)
+        off.append(np.abs(d.momentum(sim.q, sim.v) - before).max())
+    assert off[1] < 0.6 * off[0] < 2e-4
+
+
 def test_steps_are_those_of_the_definition() -> None:
     for scene in (gimbal(), linkage()):
         scene.parameters.setdefault("R", 1.0)

@@ -165,6 +165,26 @@ def test_energy_of_what_whirls_in_a_hand_is_the_work_of_the_hand(spin):
         assert grab.swift
 
 
+@pytest.mark.parametrize("timestep", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("spin", [5.0, 15.0, 30.0])
+def test_what_whirls_about_a_point_that_a_hand_keeps_where_it_is_is_not_driven(spin, timestep):
+    """A point at rest takes no work. (Held where its force was as a step began, the box won up to nine times what it
+    had, and its point went round in 0.25 m.)"""
+    scene, point, omega = Scene(), np.array([0, 0, 0.1]), np.array([0, spin, 0.3 * spin])
+    box = scene.world.attach(Body("box", [shapes.Box((0.2, 0.2, 0.2))], mass=2.0), joints.free())
+    sim = rd.Simulation(scene.compile(), timestep)
+    dynamics = sim.dynamics
+    sim.v[:] = [*omega, *-np.cross(omega, point)]
+    sim.grab(box, point)
+    moved = dynamics.kinetic_energy(sim.q, sim.v)
+    start = moved + dynamics.potential_energy(sim.q)
+    for _ in range(round(2.0 / timestep)):
+        sim.step()
+        X = sim.frames()[0][0]
+        assert np.linalg.norm(X[:3, :3] @ point + X[:3, 3] - point) < 1.5e-3 * spin * (240 * timestep) ** 0.5
+        assert dynamics.kinetic_energy(sim.q, sim.v) + dynamics.potential_energy(sim.q) < start + 0.035 * moved
+
+
 def test_what_no_hand_can_do_is_told():
     sim = ball()
     with pytest.raises(rd.ModelError, match="unknown body"):

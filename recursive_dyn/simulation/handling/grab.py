@@ -17,7 +17,9 @@ together with the body, and as much again, 2 m (s w (2 z + w h) + |g|), so that 
 of reach is not torn at with more.
 
 The force is constant through a step: as generalized forces, in which a taut chain stays calm; in axes of the world, in
-which it does the work that its point's way says and no more, where anything turns swiftly.
+which it does the work that its point's way says and no more, where anything turns swiftly. Then it is turned by half of
+what its body turns in the step: what holds a body that whirls about its point turns with that, and would drive it on
+with where it was.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from recursive_dyn.recursion import impulse
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
 from recursive_dyn.simulation.state import State, numbers, real
 from recursive_dyn.spatial.algebra import skew
+from recursive_dyn.spatial.rotations import rotation_exp
 
 FREQUENCY, DAMPING, MAX_SPEED = 4.0, 1.0, 6.0  # Hz of the spring, of critical damping, m/s
 _STIFFEST = 1e-3  # of the mobility of the direction that gives way most: less counts as that
@@ -108,6 +111,8 @@ class Grab:
         size, followed = float(np.linalg.norm(force)), _followed(free, np.tensordot(force, own, 1))
         self.force = force * min(1.0, self._most(w, h) / max(size, 1e-300), followed)
         result: np.ndarray = J.T @ self.force
+        if self.swift:
+            self.force = rotation_exp(0.5 * now[dynamics.bodies.index(self.body)]) @ self.force
         return result
 
     def _most(self, w: float, h: float) -> float:

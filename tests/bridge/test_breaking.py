@@ -70,6 +70,32 @@ def test_a_beam_breaks_off_where_a_weight_falls_on_it(collisions):
     assert {pair for pair, count in pairs.items() if count} == {frozenset(p) for p in game.simulation.touching}
 
 
+@pytest.mark.parametrize("held", ["by a joint", "by a constraint"])
+def test_what_is_transmitted_does_not_depend_on_how_a_step_is_cut(held):
+    """It is the mean over a step: a ball falls on a plate, and elsewhere something fast has steps cut into parts."""
+
+    def broken(speed: float) -> tuple[float, int]:
+        scene, plate = Scene(), Body("plate", [shapes.Box((1, 1, 0.1))], mass=5.0)
+        joint = joints.fixed() if held == "by a joint" else joints.prismatic("z")
+        scene.world.attach(plate, joint, rd.pose((0, 0, 0.5)))
+        if held == "by a joint":
+            plate.breaks_at(force=150.0)
+        else:
+            scene.constrain(plate.position[2] - 0.5, name="bolt", breaks_at=150.0)
+        scene.world.attach(Body("ball", [shapes.Sphere(0.1)], mass=2.0), joints.free(), rd.pose((0, 0, 0.75)))
+        scene.world.attach(Body("fast", [shapes.Sphere(0.02)], mass=0.1), joints.prismatic("x"), rd.pose((5, 5, 0)))
+        scene.world.shapes.append(shapes.Box((1, 1, 1), at=rd.pose((9, 5, 0))))
+        with Plugin(scene, 1 / 60) as game:
+            game.simulation.v[-1] = speed
+            game.step(12)
+            (told,) = [event for event in game.events if event.kind == "broken"]
+            return told.force, game.simulation.report.steps_cut
+
+    (calm, uncut), (force, cut) = broken(0.0), broken(25.0)
+    assert uncut == 0 and cut > 0
+    assert force == pytest.approx(calm, rel=1e-6)
+
+
 def test_a_mirror_follows_within_a_run_of_steps_and_leaves_no_trace_when_closed():
     scene = standing()
     scene["beam"].breaks_at(force=1.0)

@@ -52,7 +52,7 @@ def test_springs_that_stretch_come_to_bear_the_weight():
     scene = rope(3, 1e6)
     sim = running(scene, "penalty", damping=100.0)
     sim.step(480)
-    loads = sim._timesteps.loads.loads[:, 3:]
+    loads = sim._timesteps.loads.means[:, 3:]
     np.testing.assert_allclose(loads, [[0, 0, 3 * G], [0, 0, 2 * G], [0, 0, G]], atol=1e-6)
 
 
@@ -76,8 +76,8 @@ def test_loads_in_motion_are_those_of_joint_coordinates():
     reduced.v = np.random.default_rng(1).normal(size=9)
     free.q, free.v = free.dynamics.from_reduced(reduced.q, reduced.v)
     free.step(200), reduced.step(200)
-    expected = reduced._timesteps.loads.loads[:, 3:]
-    np.testing.assert_allclose(free._timesteps.loads.loads[:, 3:], expected, atol=2e-3 * np.abs(expected).max())
+    expected = reduced._timesteps.loads.means[:, 3:]
+    np.testing.assert_allclose(free._timesteps.loads.means[:, 3:], expected, atol=2e-3 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -148,7 +148,7 @@ def test_a_push_loads_a_pin_as_in_joint_coordinates():
         sim.q, sim.v = (q, v) if method == "recursive" else sim.dynamics.from_reduced(q, v)
         sim.apply_force("post", (30.0, 0.0, -20.0), (0.0, 0.0, -1.0))
         sim.step()
-        peaks.append(sim._timesteps.loads.constraints.peaks["pin"])
+        peaks.append(sim._timesteps.loads.constraints.sizes["pin"])
     assert peaks[1] == pytest.approx(peaks[0], rel=1e-6)
 
 
@@ -179,7 +179,7 @@ def test_contact_loads_a_pin_and_breaks_it_in_a_game():
                 told += sim.broken_constraints
             assert [broken.constraint for broken in told] == ["pin"] * count
             if not count:
-                assert sim._timesteps.loads.constraints.peaks["pin"] == pytest.approx(2.5 * G, rel=2e-2)
+                assert sim._timesteps.loads.constraints.sizes["pin"] == pytest.approx(2.5 * G, rel=2e-2)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -50,10 +50,10 @@ def test_what_a_motor_takes_over_is_not_the_pins():
     sim.motors["post.angle"] = rd.Motor(velocity=0.0, max_force=100.0)
     sim.apply_force("beam", (50.0, 0, 0))
     sim.step()
-    assert sim._timesteps.loads.constraints.peaks["pin"] == pytest.approx(2 * G, rel=1e-3)
+    assert sim._timesteps.loads.constraints.sizes["pin"] == pytest.approx(2 * G, rel=1e-3)
     sim.motors.clear()
     sim.step()
-    assert sim._timesteps.loads.constraints.peaks["pin"] == pytest.approx(2 * G, rel=1e-3)
+    assert sim._timesteps.loads.constraints.sizes["pin"] == pytest.approx(2 * G, rel=1e-3)
 
 
 def test_motion_and_momentum_go_on_at_the_break():
@@ -161,7 +161,7 @@ def test_contact_loads_a_pin():
         sim.motors["post.angle"] = rd.Motor(velocity=0.0, max_force=100.0)
         game.step(480)
         assert ("ball", "beam") in sim.touching or ("beam", "ball") in sim.touching
-        assert sim._timesteps.loads.constraints.peaks["pin"] == pytest.approx(2.5 * G, rel=1e-2)
+        assert sim._timesteps.loads.constraints.sizes["pin"] == pytest.approx(2.5 * G, rel=1e-2)
 
 
 def test_files_and_errors(tmp_path):

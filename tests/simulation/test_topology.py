@@ -175,7 +175,7 @@ def test_loads_are_those_that_inverse_dynamics_finds():
     X = d.poses(q)
     external[k] = [*np.cross(X[k, :3, :3] @ [0.1, 0.2, 0.3], push), *push]
     expected = d.joint_wrenches(q, v, d.forward_dynamics(q, v, external=external), external)
-    np.testing.assert_allclose(sim._timesteps.loads.loads, expected, atol=2e-3)
+    np.testing.assert_allclose(sim._timesteps.loads.means, expected, atol=2e-3)
 
 
 def test_a_rope_under_a_growing_load_breaks_at_its_top():

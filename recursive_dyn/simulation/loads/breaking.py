@@ -116,11 +116,11 @@ class Breaking:
         for k in loads.broken():
             if loads.names[k] in self.going:
                 continue
-            (force, torque), (x, y, z) = loads.peaks[k].tolist(), arrived.poses[k, :3, 3].tolist()
+            (force, torque), (x, y, z) = loads.sizes[k].tolist(), arrived.poses[k, :3, 3].tolist()
             self.told += (BrokenJoint(loads.names[k], loads.parent(k), simulation.time, force, torque, (x, y, z)),)
             names.append(loads.names[k])
         freed = [name for name in loads.constraints.broken() if name not in self.freed]
-        self.constraints += tuple(BrokenConstraint(n, simulation.time, loads.constraints.peaks[n]) for n in freed)
+        self.constraints += tuple(BrokenConstraint(n, simulation.time, loads.constraints.sizes[n]) for n in freed)
         if (names or freed) and self.cuts:
             self._cut(simulation, names, freed)
 

@@ -1,5 +1,5 @@
 """What constraints transmitted in a step: their multipliers at its start, and what contacts, limits and motors added to
-them as means over the step, or over the part of one."""
+them as means over the step."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from recursive_dyn.simulation.kept.memory import Memory
 
 
 class ConstraintLoads:
-    """Loads of the constraints of dynamics with strengths. peaks: the greatest norm of a constraint's multipliers since
-    ``begin``, by its name; N where its rows measure m. near: joint coordinates between free bodies, as memory keeps
-    them."""
+    """Loads of the constraints of dynamics with strengths. sizes: the norm of a constraint's multipliers, means over
+    the step so far, by its name; N where its rows measure m. near: joint coordinates between free bodies, as memory
+    keeps them."""
 
     def __init__(self, dynamics: Dynamics, near: np.ndarray) -> None:
         self._dynamics, self._bearing, self._near = dynamics, dynamics.hanging.bearing, near
@@ -25,13 +25,14 @@ class ConstraintLoads:
         self._rows = {name: [known.index(r) for r in own.rows if r in known] for name, own in self._bearing.items()}
         row = ", row 0" if isinstance(dynamics, MaximalDynamics) else ""
         self._numbers = np.array([numbers.index(f"constraint {name}{row}") for name in known], dtype=np.int64)
-        self._start = np.zeros(len(known))
-        self.peaks = dict.fromkeys(self._bearing, 0.0)
+        self._start, self._means = np.zeros((2, len(known)))
+        self.sizes = dict.fromkeys(self._bearing, 0.0)
 
     def begin(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """A step begins at q, v under tau: what constraints and force elements do to bodies then, (nb, 6) world axes at
         their origins."""
-        self.peaks, dynamics = dict.fromkeys(self._bearing, 0.0), self._dynamics
+        dynamics = self._dynamics
+        self._means[:] = 0.0
         own = dynamics.reduced if isinstance(dynamics, MaximalDynamics) else dynamics
         if not (len(self._start) or own.model.forces):
             return np.zeros((len(dynamics.bodies), 6))
@@ -47,15 +48,15 @@ class ConstraintLoads:
         self._start[:] = own.multipliers(q, v, acting)
         return pulls + own.constraint_wrenches(q, v, acting)
 
-    def note(self, memory: Memory, h: float) -> None:
-        """A step, or a part of one, of length h ended."""
-        loads = self._start + memory.arrays.rows[self._numbers] / h
+    def note(self, memory: Memory, h: float, share: float) -> None:
+        """A step, or a part of one of length h, that share of it, ended."""
+        self._means += share * (self._start + memory.arrays.rows[self._numbers] / h)
         for name, rows in self._rows.items():
-            self.peaks[name] = max(self.peaks[name], math.hypot(*loads[rows]))
+            self.sizes[name] = math.hypot(*self._means[rows])
 
     def broken(self) -> list[str]:
         """Names of the constraints that transmitted more than they bear since ``begin``."""
-        return [name for name, peak in self.peaks.items() if peak > self._bearing[name].force]
+        return [name for name, size in self.sizes.items() if size > self._bearing[name].force]
 
 
 def pulls_on_bodies(dynamics: Dynamics, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -4,9 +4,9 @@ Everything from a body outwards changes its momentum by what its joint gives, gr
 
     F = sum (m (v_c - v_c0) / h - m g) - impulses / h - forces,   and the same of moments about the body's origin.
 
-So F is the mean over the step, or over the part of one, impulses of contacts, limits and motors included, whatever the
-integrator did; of moments it is that but for terms of the order of h. No program is compiled for it: it takes poses and
-twists before and after, and the bodies' masses. Liu & Jain, section 7, over a step.
+So F is the mean over the step, impulses of contacts, limits and motors included, whatever the integrator did, of its
+parts where it is cut; of moments it is that but for terms of the order of h. No program is compiled for it: it takes
+poses and twists before and after, and the bodies' masses. Liu & Jain, section 7, over a step.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Rows6 = Annotated[np.ndarray, float, 6]
 class LoadArrays(NamedTuple):
     """parents (nb,), -1 the world; masses (nb,), centers (nb, 3), inertias (nb, 3, 3) in body axes; gravity (3,);
     strengths (nb, 2): force and moment, infinite where a joint bears anything; external (nb, 6): [moment; force]
-    applied at origins, world axes. loads (nb, 6): [moment; force] by each joint; peaks (nb, 2): the greatest
-    force and moment since ``begin``."""
+    applied at origins, world axes. loads (nb, 6): [moment; force] by each joint in the last part of a step; means
+    (nb, 6): in the step so far; sizes (nb, 2): of its force and moment."""
 
     parents: Integers
     masses: Floats
@@ -45,7 +45,8 @@ class LoadArrays(NamedTuple):
     strengths: Annotated[np.ndarray, float, 2]
     external: Rows6
     loads: Rows6
-    peaks: Annotated[np.ndarray, float, 2]
+    means: Rows6
+    sizes: Annotated[np.ndarray, float, 2]
 
 
 class MovedFrames(NamedTuple):
@@ -77,19 +78,19 @@ class JointLoads:
         self._arrays = LoadArrays(
             np.array([body.parent for body in dynamics.tree.bodies], dtype=np.int64), own.masses, own.centers,
             own.inertias, model.gravity_at(dynamics.parameters.values_array), strengths, np.zeros((nb, 6)),
-            np.zeros((nb, 6)), np.zeros((nb, 2)),
+            np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((nb, 2)),
         )  # fmt: skip
         self.constraints = ConstraintLoads(dynamics, near)
         self._made_at = dynamics.parameters.values_array.copy()
         find_loads.warm()
-        self.external, self.loads, self.peaks = self._arrays.external, self._arrays.loads, self._arrays.peaks
+        self.external, self.means, self.sizes = self._arrays.external, self._arrays.means, self._arrays.sizes
 
     def begin(self) -> None:
         """A step begins, in which nothing was transmitted yet."""
-        self.peaks[:] = 0.0
+        self._arrays.means[:] = 0.0
 
-    def note(self, present: Present, memory: Memory, h: float) -> None:
-        """A step, or a part of one, of length h ended where the bodies are at present."""
+    def note(self, present: Present, memory: Memory, h: float, share: float = 1.0) -> None:
+        """A step, or a part of one of length h, that share of it, ended where the bodies are at present."""
         now = self._dynamics.parameters.values_array
         if not np.array_equal(now, self._made_at):
             own = own_masses(self._dynamics.model, dict(self._dynamics.parameters))
@@ -98,8 +99,8 @@ class JointLoads:
                 kept[:] = value
             self._made_at[:] = now
         frames = MovedFrames(present.poses, present.twists, present.start_twists)
-        find_loads(self._arrays, frames, memory.contacts.table, h)
-        self.constraints.note(memory, h)
+        find_loads(self._arrays, frames, memory.contacts.table, h, share)
+        self.constraints.note(memory, h, share)
 
     def parent(self, index: int) -> str:
         """The name of what a body hangs on."""
@@ -108,13 +109,13 @@ class JointLoads:
 
     def broken(self) -> list[int]:
         """Numbers of the bodies whose joints transmitted more than they bear since ``begin``."""
-        over = np.any(self.peaks > self._arrays.strengths, axis=1)
+        over = np.any(self.sizes > self._arrays.strengths, axis=1)
         return [int(k) for k in np.flatnonzero(over)] if over.any() else []
 
 
 @compiled
-def find_loads(a: LoadArrays, frames: MovedFrames, contacts: ContactTable, h: float) -> None:
-    """Write loads, and the peaks of their sizes."""
+def find_loads(a: LoadArrays, frames: MovedFrames, contacts: ContactTable, h: float, share: float) -> None:
+    """Write loads of a part of a step of length h, and what they make of means."""
     count, x = len(a.parents), np.empty((8, 3))
     for k in range(count):
         _own_need(a, frames, k, h, x)
@@ -128,10 +129,12 @@ def find_loads(a: LoadArrays, frames: MovedFrames, contacts: ContactTable, h: fl
             _hand_on(a, frames, k, parent)
         force, moment = 0.0, 0.0
         for i in range(3):
-            moment += a.loads[k, i] * a.loads[k, i]
-            force += a.loads[k, 3 + i] * a.loads[k, 3 + i]
-        a.peaks[k, 0] = max(a.peaks[k, 0], np.sqrt(force))
-        a.peaks[k, 1] = max(a.peaks[k, 1], np.sqrt(moment))
+            a.means[k, i] += share * a.loads[k, i]
+            a.means[k, 3 + i] += share * a.loads[k, 3 + i]
+            moment += a.means[k, i] * a.means[k, i]
+            force += a.means[k, 3 + i] * a.means[k, 3 + i]
+        a.sizes[k, 0] = np.sqrt(force)
+        a.sizes[k, 1] = np.sqrt(moment)
 
 
 @compiled

@@ -8,7 +8,7 @@ import pytest
 from contact_scenes import mirror, put
 
 import recursive_dyn as rd
-from bridge import PyBulletMirror
+from bridge import Plugin, PyBulletMirror
 from scene import Body, Scene, joints, shapes
 
 G, H = 9.81, 1 / 240
@@ -209,3 +209,28 @@ def test_a_touch_in_a_step_of_many_parts_is_that_of_the_whole_step():
         assert sim.solution.substeps > 5
         assert sim.sensors["touch"][5] == pytest.approx((sim.v[5] + 20.0) / h + 9.81, rel=1e-9)
         assert sum(c.impulse[2] for c in shown.contacts) / h == pytest.approx(sim.sensors["touch"][5], rel=1e-9)
+
+
+@pytest.mark.parametrize("collisions", ["closed form", "bullet"])
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+@pytest.mark.parametrize("speed", [5.0, 30.0])
+def test_a_touch_that_is_over_when_the_step_ends_is_felt(speed, restitution, collisions):
+    """A box hits a wall with a corner, at 1/60 s, and is off it again within the step: what it felt is what changed its
+    momentum and its spin. (The moment of a step that is not cut is about where the box is as it ends.)"""
+    scene, rubber = Scene(gravity=(0, 0, 0)), rd.Material(friction=0.3, restitution=restitution)
+    scene.world.shapes.append(shapes.Box((0.5, 20, 20), at=rd.pose((2, 0, 0)), material=rubber))
+    box = Body("box", [shapes.Box((0.2, 0.2, 0.2), material=rubber)], mass=2.0)
+    scene.world.attach(box, joints.free(), at=rd.pose(rpy=(0.2, 0.3, 0)))
+    with Plugin(scene, 1 / 60, collisions=collisions) as game:
+        sim = game.simulation
+        turn, inertia, felt = sim.dynamics.poses(sim.q)[0, :3, :3], 2.0 * 0.04 / 6.0, 0.0
+        sim.v[3:] = turn.T @ [speed, 0.3, 0]
+        for _ in range(round(120 / speed)):
+            before = sim.dynamics.velocities(sim.q, sim.v)[0]
+            game.step()
+            change = (sim.dynamics.velocities(sim.q, sim.v)[0] - before) * np.repeat([inertia, 2.0], 3)
+            found, about = sim.contact_wrench(box) / 60, 1e-9 if sim.solution.substeps > 1 else 2e-3
+            np.testing.assert_allclose(found[3:], change[3:], atol=1e-9 * speed)
+            np.testing.assert_allclose(found[:3], change[:3], atol=about * speed)
+            felt += np.abs(change[3])
+        assert felt > speed

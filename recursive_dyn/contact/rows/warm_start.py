@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Flags, Integers, compiled
+from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.problem import EarlierContacts, earlier_of
@@ -117,6 +117,24 @@ def felt_so_far(contacts: ContactTable, earlier: ContactTable, n: int, part: int
     for c in range(n):
         if found[c] >= 0:
             contacts.felt[c] += earlier.felt[found[c]]
+
+
+@compiled
+def felt_by_bodies(contacts: ContactTable, n: int, poses: Floats, felt: Annotated[np.ndarray, float, 6]) -> None:
+    """Add to ``felt`` (nb, 6), [moment; force] about the bodies' origins, what the first n contacts do in a part of a
+    step to bodies at these poses (16 nb,): some of them are no more when the step ends."""
+    for c in range(n):
+        for side in range(2):
+            body = contacts.a[c] if side == 0 else contacts.b[c]
+            if not 0 <= body < len(felt):
+                continue
+            sign, points = 1.0 - 2.0 * side, contacts.points[c, side]
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                arm_j, arm_k = points[j] - poses[16 * body + 4 * j + 3], points[k] - poses[16 * body + 4 * k + 3]
+                turning = arm_j * contacts.impulses[c, k] - arm_k * contacts.impulses[c, j]
+                felt[body, i] += sign * (turning + contacts.moments[c, i])
+                felt[body, 3 + i] += sign * contacts.impulses[c, i]
 
 
 @compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,9 @@ class KeptArrays(NamedTuple):
     all this is the last; totals: impulses by number over all parts, told (1,): of how many rows, numbers: of those, in
     order. steps (1,): counts up. joints: in maximal coordinates, joint coordinates where they were found last, which
     the next step starts from, not finite where nobody looked. pressed (nv,): for how many steps trees count as
-    pressed, by coordinate; acted, steady (nv,): as in Changes; slept: who sleeps.
+    pressed, by coordinate; acted, steady (nv,): as in Changes; slept: who sleeps. felt (nb, 6): of a step that was
+    cut, [moment; force] about the bodies' origins that contacts gave in all parts, N m s and N s, but those of what
+    sleeps.
     """
 
     rows: Floats
@@ -51,6 +53,7 @@ class KeptArrays(NamedTuple):
     acted: Floats
     steady: Floats
     slept: Slept
+    felt: Annotated[np.ndarray, float, 6]
 
 
 @dataclass
@@ -78,7 +81,7 @@ class Memory:
             np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
             np.full(dynamics.jointed.nq if isinstance(dynamics, MaximalDynamics) else 0, np.nan),
             np.zeros(dynamics.nv), np.zeros(dynamics.nv), np.zeros(dynamics.nv),
-            slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)),
+            slept(dynamics.nq, dynamics.nv, len(dynamics.parameters.values_array)), np.zeros((dynamics.model.nb, 6)),
         )  # fmt: skip
         self.acted: Acted | None = None
         self._empty = 0  # how many steps there were when all was forgotten
@@ -132,6 +135,7 @@ class Memory:
         moved(other.arrays.pressed, edit.slots, own.pressed)
         moved(other.arrays.acted, edit.slots, own.acted)
         moved(other.arrays.steady, edit.slots, own.steady)
+        moved(other.arrays.felt, edit.bodies, own.felt)
         carry(other.arrays.momentum, edit, q, v, measured, own.momentum)
 
     def forget(self) -> None:
@@ -187,17 +191,16 @@ class Memory:
         )  # fmt: skip
 
     def wrenches(self, origins: np.ndarray, timestep: float) -> np.ndarray:
-        """Mean wrenches (nb, 6) of all contacts on bodies over a step, world axes about ``origins`` (nb, 3).
-
-        Moments of rolling and spinning friction are means over its last part.
-        """
+        """Mean wrenches (nb, 6) of all contacts on bodies over a step, world axes about ``origins`` (nb, 3) of theirs,
+        those included that parted within it."""
         table, n, result = self.contacts.table, self.contacts.count, np.zeros((len(origins), 6))
-        asleep = int(self.arrays.slept.contacts[0])  # contacts that carry what they do in a whole step
+        if self.arrays.parts[0] > 1:
+            result[:] = self.arrays.felt
+            n = int(self.arrays.slept.contacts[0])  # the first ones, which carry what they do in a whole step
         for side, sign, owners in ((0, 1.0, table.a[:n]), (1, -1.0, table.b[:n])):
             own = np.flatnonzero((owners >= 0) & (owners < len(origins)))
-            bodies, parts = owners[own], np.where(own < asleep, sign, sign * float(self.arrays.parts[0]))[:, None]
-            forces = sign * table.felt[own]
-            moments = np.cross(table.points[own, side] - origins[bodies], forces) + parts * table.moments[own]
+            bodies, forces = owners[own], sign * table.felt[own]
+            moments = np.cross(table.points[own, side] - origins[bodies], forces) + sign * table.moments[own]
             np.add.at(result, bodies, np.concatenate([moments, forces], axis=1))
         return result * (1.0 / timestep)
 

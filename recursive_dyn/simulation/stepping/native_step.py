@@ -14,7 +14,7 @@ from recursive_dyn.contact.problem import (
     Options,
     earlier_of,
 )
-from recursive_dyn.contact.rows.warm_start import felt_so_far
+from recursive_dyn.contact.rows.warm_start import felt_by_bodies, felt_so_far
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated
 from recursive_dyn.simulation.flying.flight import DONE, LOST, flown, move_tally
@@ -46,6 +46,8 @@ def fly(s: StepArrays) -> int:
     s.start_q[:] = s.q
     s.start_v[:] = s.v
     s.flown[0] = 1
+    if s.part[0] == 0 and s.part[1] > 1:
+        s.kept.felt[:] = 0.0
     asleep = _asleep(s)
     if s.placed[0]:
         if not seen(s.present, s.q, s.v, s.parameters):
@@ -118,6 +120,8 @@ def solve_and_settle(
     moving_alone(s.trees, s.owed, s.present, s.lone)
     if not _solved(s, layout, contacts, earlier, free):
         return LOST
+    if s.part[1] > 1:
+        felt_by_bodies(contacts, n, s.present.poses, s.kept.felt)
     if s.counts[2] > 0 or n > 0:
         straight(s.trees, s.lone, s.present, s.impulses.changes.q)
         if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):

@@ -68,3 +68,4 @@ def _copied(source: KeptArrays, contacts: ContactTable, target: KeptArrays, room
     target.parts[:] = source.parts
     target.steps[:] = source.steps
     target.joints[:] = source.joints
+    target.felt[:] = source.felt

@@ -11,7 +11,9 @@ An integrator of higher order has them as the inertia that they are in this step
     tau(a') = tau - (h kd + h^2 kp) (a' - a),   (M(Q) + h kd + h^2 kp) a' = kp (e - h v) + kd (v_d - v) - bias(Q, V)
 
 at each of its stages Q, V. That is the same to first order, and stable as well; a force held as it is would meet other
-inertias there than those it was made with.
+inertias there than those it was made with. Contacts and limits meet that inertia too: their impulses change velocities
+by (M + h kd + h^2 kp)^-1, as they do with motors, so that a robot stands on the ground as its springs hold it, which
+the law, that knows nothing of the ground, foresees falling.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ class StablePD(ConfigurationController):
     A semi-implicit Euler step of a simulation then ends at the velocity v' that the law foresees: as kp grows, at the
     target. In steps of the default rule springs and dampers of the law are of first order in the timestep, all else is
     of the rule's; the other rules hold the force, which bounds the gains as those of ``PD``. In a sum of controllers it
-    knows what the others give. Forces that it does not know of, contacts or limits of its own, take it off that, not
-    beyond its springs.
+    knows what the others give. Contacts and stops of joints it answers at the step's end; limits of its own take it off
+    that, not beyond its springs. The simulation's tau is, after a step, what it gave in the mean.
     On manifolds the way left is e - h v', so that a ball joint's kp should be the same in all directions.
     Raises StateError as PD does, and for a timestep that is not positive.
     """

@@ -265,6 +265,7 @@ class Simulation(Prescribing):
                     if loads:
                         self.breaking.begin(loads, self._dynamics, self.q, self.v, total, self._acting())
                     self._timesteps.run(self, tau, self._timestep, 1)
+                    self._answered()
                     if loads:
                         self.breaking.end(self, loads, self._timesteps.memory)
                     for observer in self.observers:

@@ -7,8 +7,9 @@ import pytest
 from trees import assert_close
 
 import recursive_dyn as rd
+from bridge import PyBulletMirror
 from recursive_dyn import control
-from scene import Body, Scene, joints
+from scene import Body, Scene, joints, shapes
 
 LINK = {"mass": 2.0, "center_of_mass": (0, 0, 0.25), "inertia": np.diag([0.05, 0.05, 0.01])}
 
@@ -131,3 +132,38 @@ def test_forces_on_bodies_and_sums_of_laws_act_beside_it():
         sim.apply_torque("link 0.0", (0, 2.0, 0))
         sim.step()
     assert sim.q[0] == pytest.approx(0.3 + 2.0 / 50.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("h", [1 / 30, 1 / 60, 1 / 240])
+def test_a_robot_stands_as_motors_of_the_same_gains_hold_it(h, integrator):
+    """Four legs of two joints under 10 kg. (The law, that knows no ground, foresees it falling, and let it sink by
+    1 cm at 1/240 s, and to the ground at 1/60 s.)"""
+    heights, kp, kd = [], 300.0, 10.0
+    for driven in ("motors", "law"):
+        scene = Scene()
+        scene.world.shapes.append(shapes.Plane(material=rd.Material(friction=0.9)))
+        trunk = Body("trunk", [shapes.Box((0.5, 0.3, 0.15))], mass=10.0)
+        scene.world.attach(trunk, joints.free(), at=rd.pose((0, 0, 0.6)))
+        for k, place in enumerate([(0.2, 0.15), (0.2, -0.15), (-0.2, 0.15), (-0.2, -0.15)]):
+            rod = [shapes.Capsule(0.03, 0.2, at=rd.pose((0, 0, -0.15)))]
+            thigh = trunk.attach(Body(f"thigh {k}", rod, mass=0.6), joints.revolute("y"), at=rd.pose((*place, 0)))
+            thigh.attach(Body(f"shank {k}", rod, mass=0.4), joints.revolute("y"), at=rd.pose((0, 0, -0.3)))
+        sim = rd.Simulation(scene.compile(), h, integrator)
+        goal = np.concatenate((sim.q[:7], np.tile([0.3, -0.6], 4)))
+        sim.q = goal
+        if driven == "motors":
+            for name, angle in zip(sim.dynamics.coordinates[7:], goal[7:], strict=True):
+                sim.motors[name] = rd.Motor(position=angle, kp=kp, kd=kd)
+        else:
+            sim.control = control.StablePD(
+                sim.dynamics, goal, timestep=h, kp=kp, kd=kd, actuated=sim.dynamics.velocity_coordinates[6:]
+            )
+        sim.sensors.imu("head", "trunk")
+        with PyBulletMirror(scene, sim, gui=False, ground=False):
+            sim.step(round(2 / h))
+            assert sim.contacts.impulse[:, 2].sum() / h == pytest.approx(14 * 9.81, rel=1e-4)
+            assert sim.sensors["head"][5] == pytest.approx(9.81, abs=2e-2)
+        heights.append(sim.q[2])
+        assert np.abs(sim.v).max() < 1e-3
+    assert heights[1] == pytest.approx(heights[0], abs=1e-4)

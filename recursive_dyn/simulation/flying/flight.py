@@ -62,7 +62,8 @@ class Flight:
 
     tally (5,): what steps took, as ``report`` tells it; given: of a flight before this one. driven: whether anything
     pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
-    whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; limited: how many numbers of q
+    whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; load (nv,): by how much what
+    it gives answers impulses in it, kg or kg m^2; limited: how many numbers of q
     have limits that its loop looks at, see ``loop_text``.
     """
 
@@ -80,6 +81,7 @@ class Flight:
         self._acting, self.asked = np.zeros((2, dynamics.nv), dtype=np.int64)
         self.lawful = False
         self._load: Load | None = None
+        self.load = np.zeros(dynamics.nv)
         if tally is not None:
             self.tally[:] = tally
         self._limits = dynamics.kernel(rule.function).buffer(2 * drivers.padded(dynamics.nq))

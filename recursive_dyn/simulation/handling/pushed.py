@@ -18,6 +18,7 @@ class Pushed(PlacedState):
     """A simulation whose bodies are pushed around."""
 
     _control: Control | None = None
+    _answers: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # load, lead, and v at the step's start
     _hands: Hands
     _charts: Charts | None
     preparing: Preparing
@@ -72,7 +73,11 @@ class Pushed(PlacedState):
         if self.control is not None:
             tau[:] = commanded(d, self.control, state, self._timestep)
             law = None if held(self.control) else StageControl(d, self.control, state, tau.copy())
-        load = getattr(self.control, "load", None) if flight.loads and law is None else None
+        answering = law is None and (flight.loads or not flight.staged)
+        answers = getattr(self.control, "load", None) if answering else None
+        flight.load[:] = 0.0 if answers is None else answers[0]
+        self._answers = None if answers is None else (*answers, state.v.copy())
+        load = answers if flight.loads else None
         pulled: np.ndarray | float = 0.0
         if self._hands:  # they see what else acts
             beside = generalized(d, state.q, self._forces) if self._forces else 0.0
@@ -87,8 +92,15 @@ class Pushed(PlacedState):
         given = given + pulled
         return given, given + generalized(d, state.q, forces) if told else given
 
+    def _answered(self) -> None:
+        """A timestep is over: tau becomes what a law whose forces answer accelerations gave in its mean."""
+        if self._answers is not None:
+            load, lead, start = self._answers
+            self._tau -= load * ((self._state.v - start) / self._timestep - lead)
+
     def _let_go(self) -> None:
         """The forces of this call have acted, and ``control`` was asked for the last time in it."""
+        self._timesteps.flight.load[:] = 0.0
         self._timesteps.flight.drive_nothing()
         self._forces.clear()
         self.preparing.pushed = True

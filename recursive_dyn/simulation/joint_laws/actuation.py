@@ -79,6 +79,7 @@ class Actuation(NamedTuple):
     apart: Integers
     push: Floats
     diagonal: Floats
+    load: Floats
 
 
 def motor_arrays(nv: int, charted: int) -> MotorArrays:
@@ -93,13 +94,15 @@ def motor_arrays(nv: int, charted: int) -> MotorArrays:
     )  # fmt: skip
 
 
-def actuation(dynamics: Dynamics, motors: MotorArrays) -> Actuation:
-    """Motors, with room for what they do."""
+def actuation(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray) -> Actuation:
+    """Motors, with room for what they do, beside a law whose forces answer accelerations by ``load`` (nv,)."""
     nv = len(motors.slots)
     charts = program_call(dynamics, "chart_motion") if len(motors.targets.joints) else NO_PROGRAM
     speed, impulse, stiffness, bound, push = np.empty((5, nv))
     apart, diagonal = np.empty(nv, dtype=np.int64), np.zeros(nv)
-    return Actuation(motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, apart, push, diagonal)
+    return Actuation(
+        motors, charts, np.empty((nv, MOST)), speed, impulse, stiffness, bound, apart, push, diagonal, load
+    )
 
 
 @compiled
@@ -146,14 +149,14 @@ def _aim_in_charts(it: Actuation, q: Floats, v: Floats, parameters: Floats) -> N
 
 @compiled
 def _join(it: Actuation) -> None:
-    """push and diagonal of the motors that are no rows."""
+    """push and diagonal of the motors that are no rows, and of the law."""
     it.push[:] = 0.0
-    it.diagonal[:] = 0.0
+    it.diagonal[:] = it.load
     for k in range(it.motors.size[0]):
         if it.apart[k] == 0:
             slot = it.motors.slots[k]
             it.push[slot] = it.impulse[k]
-            it.diagonal[slot] = it.stiffness[k]
+            it.diagonal[slot] += it.stiffness[k]
 
 
 @compiled

@@ -45,14 +45,14 @@ class RowSources(NamedTuple):
     held: HeldRows
 
 
-def row_sources(dynamics: Dynamics, motors: MotorArrays) -> RowSources:
-    """Those of a model."""
+def row_sources(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray) -> RowSources:
+    """Those of a model; load (nv,): as of ``actuation``."""
     model = dynamics.model
     names = ("constraint_jacobian", "constraint_velocities") if model.constraints else ()
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
-        ball_sources(dynamics), actuation(dynamics, motors), jacobian, rates, len(model.constraints),
+        ball_sources(dynamics), actuation(dynamics, motors, load), jacobian, rates, len(model.constraints),
         room_to_hold(len(model.held), model.held_width, model.nv),
     )  # fmt: skip
 

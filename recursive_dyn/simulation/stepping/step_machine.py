@@ -67,7 +67,7 @@ class StepMachine:
         at, poses, start = (NOWHERE, np.zeros((0, 4, 4)), np.zeros((0, 6)))
         if present is not None:
             at, poses, start = present.arrays, present.poses, present.start_twists
-        sources, kept = row_sources(dynamics, motors.arrays), memory.arrays
+        sources, kept = row_sources(dynamics, motors.arrays, flight.load), memory.arrays
         self.lawful, groups = flight.lawful, np.zeros(0, dtype=np.int64)
         sprung = groups
         if rule.pressed:

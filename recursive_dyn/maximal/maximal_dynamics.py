@@ -11,7 +11,7 @@ from recursive_dyn.codegen.evaluator import Array
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import UNKNOWN, Hanging
 from recursive_dyn.errors import ModelError
-from recursive_dyn.maximal.freed.expressible import check_light
+from recursive_dyn.maximal.expressible import check_light
 from recursive_dyn.maximal.freed.link_inertias import link_inertias
 from recursive_dyn.maximal.holding import PENALTY, VELOCITY_CONSTRAINTS, holding
 from recursive_dyn.maximal.joint_rows.held_joints import held_width
@@ -19,9 +19,9 @@ from recursive_dyn.maximal.joint_rows.held_names import held_names
 from recursive_dyn.maximal.joint_rows.joint_elements import JointElements
 from recursive_dyn.maximal.joint_rows.joint_masses import masses_at_joints, springs_of
 from recursive_dyn.maximal.joint_rows.joint_rows import JointRows, Joints
+from recursive_dyn.maximal.joint_rows.light_bodies import falling, light_bodies, solved_with_light
 from recursive_dyn.maximal.joint_rows.row_memory import RowMemory
 from recursive_dyn.maximal.jointed_bodies import JointedBodies
-from recursive_dyn.maximal.light_bodies import falling, light_bodies, solved_with_light
 from recursive_dyn.maximal.poses import applied, by_body, flat
 from recursive_dyn.maximal.shared.following import FollowedCoordinates
 from recursive_dyn.maximal.shared.loosening import loosened

@@ -35,8 +35,8 @@ from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import CoordinateDrives, HeldJoints, bounded, driven, joined, turned
 from recursive_dyn.maximal.joint_rows.joint_rows import JointRows
 from recursive_dyn.maximal.joint_rows.joint_solve import solved
+from recursive_dyn.maximal.joint_rows.light_bodies import falling, solved_with_light
 from recursive_dyn.maximal.joint_rows.row_system import RowSystem
-from recursive_dyn.maximal.light_bodies import falling, solved_with_light
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import applied, by_body, flat
 

@@ -26,8 +26,8 @@ from recursive_dyn.maximal.acting.step_system import SPRUNG, SystemArrays, assem
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall, pushed
+from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies, light_bodies, lightened
 from recursive_dyn.maximal.kinds.row_arrays import KindCalls, LoopCall, RowArrays, placed, rows_at
-from recursive_dyn.maximal.light_bodies import LightBodies, light_bodies, lightened
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import flat
 from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_once

@@ -16,8 +16,8 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, reachable, substitute
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.maximal.kinds.timed_joints import driven_by_time, of_driving_coordinates
-from recursive_dyn.maximal.posed_joints import posed
 from recursive_dyn.maximal.shared.owning import ownership
+from recursive_dyn.maximal.shared.posed_joints import posed
 from recursive_dyn.maximal.shared.shown_together import ShownTogether
 from recursive_dyn.maximal.shared.told_rows import rows_of
 from recursive_dyn.model.constraint import COORDINATE, RATE, Constraint

@@ -7,8 +7,8 @@ import numpy as np
 from recursive_dyn.errors import ModelError
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.joint_solve import solved
+from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies
 from recursive_dyn.maximal.jointed_bodies import JointedBodies
-from recursive_dyn.maximal.light_bodies import LightBodies
 
 _INSTEAD = "use method='recursive' or 'lagrangian' for this scene"
 _ALONE, _TIMES = 0.9, 3  # of a body's motion: what is left by joints that put nothing upon it, each time

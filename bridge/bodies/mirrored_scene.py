@@ -23,6 +23,7 @@ from recursive_dyn.model.splice import Splice
 from recursive_dyn.simulation import moving
 from recursive_dyn.spatial.algebra import pose
 from scene import Body, Scene, shapes
+from scene.number_checks import numbers
 
 _SHAPES = attrgetter("shapes")
 
@@ -201,4 +202,10 @@ def _ground(ground: bool | float) -> tuple[shapes.Plane | None, bool]:
     """The plane that is asked for, if any, and whether it is only the usual one."""
     if ground is False:
         return None, False
-    return shapes.Plane(at=pose(xyz=(0.0, 0.0, 0.0 if ground is True else float(ground)))), ground is True
+    if isinstance(ground, shapes.Shape):
+        raise ModelError(
+            f"a mirror's ground is True, False or a height, not {type(ground).__name__}; add a plane of your own, with its"
+            " material, to scene.world.shapes"
+        )
+    height = 0.0 if ground is True else float(numbers("a mirror's ground", "a height, or True or False,", ground, ()))
+    return shapes.Plane(at=pose(xyz=(0.0, 0.0, height))), ground is True

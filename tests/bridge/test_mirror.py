@@ -117,6 +117,12 @@ def test_ball_over_plane(gap):
         np.testing.assert_allclose(contact.point_on_b, (1.0, -2.0, 0.0), atol=1e-9)
 
 
+@pytest.mark.parametrize("ground", (shapes.Plane(), "low", float("nan"), None, (0, 0, 1)))
+def test_a_ground_that_is_none_is_told(ground):
+    with pytest.raises(rd.ModelError, match="a mirror's ground"):
+        mirror(Scene(), ground=ground)
+
+
 def test_ground_height_and_scenes_own_plane():
     scene = Scene()
     free(scene, "ball", [shapes.Sphere(0.25)], pose(z=1.25))

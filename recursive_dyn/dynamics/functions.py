@@ -28,6 +28,7 @@ from recursive_dyn.recursion import (
 from recursive_dyn.recursion.chart_motion import chart_motion
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.drive_forces import drive_forces
+from recursive_dyn.recursion.element_slopes import element_slopes, slope_counts
 from recursive_dyn.recursion.inverse_dynamics import body_accelerations
 
 
@@ -255,6 +256,11 @@ FUNCTIONS: dict[str, Function] = {
         "C, row after row.",
         ("q",), lambda m: (len(m.constraints), m.nv), lambda c: [("C", [x for row in c.rows.C for x in row])],
         exported=True, constrained=True,
+    ),
+    "element_slopes": Function(
+        "Rows r of force elements, of stiffness and then of damping: they add sum r^T r to K and to D.",
+        ("q", "v"), lambda m: (sum(slope_counts(m)), m.nv),
+        lambda c: [("r", [x for row in element_slopes(c.tree) for x in row])],
     ),
     "project": Function(
         "q, v a Newton step nearer to the constraints, and the largest |phi| and |C v| before: call it after\n"

@@ -15,7 +15,8 @@ neither blow up nor ring. Constraints and numbers of length 1 are treated as by 
 
 ``held_rk4`` is the same method with g = 1, G = -A, d = 1/2: V_i + p_i = v and Q_i + s_i = q, so that dampers and
 springs pull all the step as backward Euler has them, v' = v + h k, q' = q + h (v + v') / 2 where the rest is linear,
-which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical method's.
+which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical
+method's. By it force elements are implicit too, as their slopes say (``recursion.element_slopes``).
 
 A step, or a part of one, of length h' is taken if its energy is explained,
 
@@ -33,7 +34,7 @@ from functools import partial
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.graph.expression import Scalar, array, reciprocal, sqrt
 from recursive_dyn.integrators.integrator import (
     Integrator,
     ModelEquations,
@@ -57,9 +58,10 @@ from recursive_dyn.integrators.watched_loop import (
     loop,
 )
 from recursive_dyn.recursion import energy, kinematics, tree_rows
-from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
 from recursive_dyn.recursion.drive_forces import drive_forces
 from recursive_dyn.recursion.element_forces import element_forces, element_power
+from recursive_dyn.recursion.element_slopes import element_slopes, slope_counts
 from recursive_dyn.spatial.algebra import dot
 
 _INPUTS = ("q", "v", "tau", "dt", "ahead", "a_before", "v_before")
@@ -83,7 +85,15 @@ def _graph(c: Context) -> Outputs:
         if joint.stiffness:
             forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
-    k = c.accelerations(tree, forces, diagonal)
+    held, slopes = _held(c), element_slopes(tree) if c.method != METHOD_TWO else []
+    stiff = slope_counts(c.model)[0]
+    soft, late = [], tree.v + before
+    for i, row in enumerate(slopes):
+        pull = dot(array(row), way + late * h if i < stiff else before) * held
+        forces = [f - x * pull for f, x in zip(forces, row, strict=True)]
+        share = held * (h if i < stiff else sqrt(h))
+        soft.append([x * share for x in row])
+    k = c.accelerations(tree, forces, diagonal, soft=soft)
     u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau")) + element_power(tree)
     if tree.load is not None and tree.lead is not None:
         power = power + dot(tree.v, tree.load * tree.lead)
@@ -97,10 +107,18 @@ def _graph(c: Context) -> Outputs:
     return [("q_rate", rates), ("k", k), ("u", u), ("power", [power])]
 
 
+def _held(c: Context) -> Scalar:
+    """1 for ``held_rk4``, by which force elements answer as their slopes say, 0 for the rule that has them explicit."""
+    h = c.input("dt")[0]
+    return (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)
+
+
 def _energies(c: Context) -> Outputs:
     """[T, potential and elastic energy, how many coordinates have a damper or spring]."""
     tree = c.tree
-    soft = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
+    soft: Scalar = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
+    if any(slope_counts(c.model)) and c.method != METHOD_TWO:
+        soft = soft + _held(c)
     height = energy.potential_energy(tree) + energy.elastic_energy(tree)
     kinetic = energy.kinetic_energy(tree)
     if tree.load is not None:
@@ -121,7 +139,7 @@ def _part(
 ) -> StatePair:  # fmt: skip
     """The step h, or one of its parts after so many halvings; left: those that are."""
     q_end, v_end, work = _stages(rule, equations, q, v, tau, h * 0.5**depth)
-    idle = tau, [h], [h], np.zeros(len(v)), np.zeros(len(v))
+    idle = tau, [rule.gamma * h], [rule.ahead * h], np.zeros(len(v)), np.zeros(len(v))
     before, after = (equations.call("stage_energies", *x, *idle) for x in ((q, v), (q_end, v_end)))
     if explained(before, after, work, 0.5**depth) or depth == DEPTH or next(left, None) is None:
         return q_end, v_end
@@ -150,10 +168,12 @@ def _stages(
         late = V + before
         stretched = plain_positions(model, Q) - own.rest + way + gh * late
         M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
+        answers, yielding = _answers(rule, equations, Q, V, before, way + gh * late, gh)
+        M = M + yielding
         C = equations.call("constraint_jacobian", Q)
         wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
         acting = elements(equations, Q, V)
-        force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched
+        force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched - answers
         k[i] = accelerations(M, force, C, wanted, given_accelerations(equations, Q, V))
         u[i] = np.where(K != 0.0, late + rule.ahead * h * k[i], V)
         rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
@@ -164,6 +184,24 @@ def _stages(
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])
     return q, v, work
+
+
+def _answers(
+    rule: Stages,
+    equations: ModelEquations,
+    Q: np.ndarray,
+    V: np.ndarray,
+    before: np.ndarray,
+    way: np.ndarray,
+    gh: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What force elements pull less than the stage's state says (nv,), and what they add to M, by ``held_rk4``."""
+    stiff, damped = slope_counts(equations.model)
+    if rule is not HELD or not stiff + damped:
+        return np.zeros(len(V)), np.zeros((len(V), len(V)))
+    rows = equations.call("element_slopes", Q, V)
+    K, D = (r.T @ r for r in (rows[:stiff], rows[stiff:]))
+    return D @ before + K @ way, gh * D + gh * gh * K
 
 
 PRESSED = Integrator(

@@ -85,6 +85,10 @@ class Constraint:
         size = float(np.linalg.norm(np.array(ex.evaluate(slopes, _anywhere(slopes)), dtype=float)))
         return size if 0.0 < size < np.inf else 1.0
 
+    def changes(self, outputs: list[Scalar]) -> list[Scalar]:
+        """Rates of scalars of positions, in the velocities by which these change."""
+        return directional_derivative(outputs, self._rates(outputs))
+
     def _rates(self, outputs: list[Scalar]) -> dict[Expression, Scalar]:
         """Rate of every input below the outputs at zero acceleration."""
         g = self.graph

@@ -15,6 +15,7 @@ from recursive_dyn.recursion import forward_dynamics, lagrangian, trace_form
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion.common_solve import CommonSolve
 from recursive_dyn.recursion.dense_operations import Solve
+from recursive_dyn.recursion.element_slopes import softened
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -100,9 +101,11 @@ class Context:
         tau: Sequence[Scalar],
         diagonal: list[Scalar] | None = None,
         bias: constraints.Bias | None = None,
+        soft: Sequence[Sequence[Scalar]] = (),
     ) -> list[Scalar]:
-        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
-        return self._solved(tree, tau, diagonal, bias)[0]
+        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v;
+        ``soft``: rows whose r^T r are added to M, where there are no constraints."""
+        return self._solved(tree, tau, diagonal, bias, soft)[0]
 
     def motion(
         self, tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None
@@ -119,6 +122,7 @@ class Context:
         tau: Sequence[Scalar],
         diagonal: list[Scalar] | None = None,
         bias: constraints.Bias | None = None,
+        soft: Sequence[Sequence[Scalar]] = (),
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Accelerations (nv,) and multipliers (m,)."""
         first, common = len(self.graph), self._bound(tree, tau, diagonal)
@@ -130,6 +134,8 @@ class Context:
             factors, c = common.factors, common.c
         if tree.model.constraints:
             a, multipliers = constraints.forward_dynamics(tree, factors, c, bias)
+        elif soft:
+            a, multipliers = softened(tree, factors, c, soft), []
         else:
             a, multipliers = common.a if common else tree.accelerated(factors.expand(c)), []
         own = (first, len(self.graph))

@@ -9,7 +9,9 @@ from element_scenes import INERTIA, bodies
 
 import recursive_dyn as rd
 from recursive_dyn.errors import ModelError
+from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.registry import INTEGRATORS
+from recursive_dyn.simulation.flying.flight import Flight
 from scene import Body, Scene, joints
 
 CONSERVATIVE = {
@@ -95,6 +97,23 @@ def test_every_rule_is_its_definition(rule):
     sim.step()
     q1, v1 = INTEGRATORS[rule].definition(d, q, v, np.zeros(d.nv), 1e-3)
     np.testing.assert_allclose(np.concatenate([sim.q, sim.v]), np.concatenate([q1, v1]), atol=1e-11)
+
+
+@pytest.mark.parametrize("h", [1e-3, 1e-2])
+def test_the_rule_for_what_is_pressed_is_its_definition(h):
+    """By it springs, dampers and strings of any stiffness are implicit: stiff ones here, at h sqrt(k / m) up to 17."""
+    scene, a, hand, stone = bodies()
+    for make in (CONSERVATIVE["bushing"], *WITHOUT.values()):
+        make(scene, a, hand, stone)
+    scene.spring(a, stone, 1e6, 1e3, rest=1.0, point_a=(0, 0, -0.5))
+    scene.spring(stone, scene.world, 3e4, 1e3, rest=0.8)
+    d = scene.compile()
+    q, v = start(d)
+    flight, q1, v1 = Flight(d, "held_rk4"), q.copy(), v.copy()
+    assert flight.advance(q1, v1, np.zeros(d.nv), h, 1, 0.0, False)[0] == 1
+    expected = registry.rule("held_rk4").definition(d, q, v, np.zeros(d.nv), h)
+    found, wanted = np.concatenate([q1, v1]), np.concatenate(expected)
+    np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
 
 
 def test_the_watch_explains_what_elements_do():

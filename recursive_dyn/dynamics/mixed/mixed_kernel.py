@@ -45,6 +45,7 @@ class _Cut(Context):
         tau: Sequence[Scalar],
         diagonal: list[Scalar] | None = None,
         bias: constraints.Bias | None = None,
+        soft: Sequence[Sequence[Scalar]] = (),
     ) -> list[Scalar]:
         nv = self.model.nv
         self.asked.append([*tree.q, *tree.v, *tau, *(diagonal or [0.0] * nv)])

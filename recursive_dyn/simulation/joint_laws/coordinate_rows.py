@@ -14,11 +14,13 @@ from recursive_dyn.dynamics.turn_rows import KINDS, ROWS
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.model import Model, once
+from recursive_dyn.recursion.element_slopes import slope_counts
 from recursive_dyn.simulation.edits.edit import GONE, Edit, find, numbers
 from recursive_dyn.simulation.joint_laws.actuation import Actuation, MotorArrays, actuation, motor_row
 from recursive_dyn.simulation.joint_laws.ball_rows import BallSources, ball_rows, ball_sources, balls_passed
 from recursive_dyn.simulation.joint_laws.held_rows import HeldRows, append_held, room_to_hold
 from recursive_dyn.simulation.joint_laws.row_writing import plain_row, rests, within_reach
+from recursive_dyn.simulation.yielding_rows import YieldingRows, append_yielding, yielding_rows
 
 
 class RowSources(NamedTuple):
@@ -27,7 +29,7 @@ class RowSources(NamedTuple):
     slots, places, low, high (l,): of the limited coordinates in v and in q, and their limits; rubbing, friction (r,):
     slots and dry frictions; asked (2 l,): 1 for low and high limits that are rows wherever the coordinate is; balls:
     with limits of their own; motors; jacobian, rates: programs of C and C v of the constraints, of which there are
-    ``constraints``; held: others' rows.
+    ``constraints``; yielding: rows of force elements; held: others' rows.
     """
 
     slots: Integers
@@ -42,24 +44,29 @@ class RowSources(NamedTuple):
     jacobian: ProgramCall
     rates: ProgramCall
     constraints: int
+    yielding: YieldingRows
     held: HeldRows
 
 
-def row_sources(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray) -> RowSources:
-    """Those of a model; load (nv,): as of ``actuation``."""
+def row_sources(dynamics: Dynamics, motors: MotorArrays, load: np.ndarray, answering: bool) -> RowSources:
+    """Those of a model; load (nv,): as of ``actuation``; answering: whether force elements answer impulses."""
     model = dynamics.model
     names = ("constraint_jacobian", "constraint_velocities") if model.constraints else ()
     jacobian, rates = [program_call(dynamics, name) for name in names] or (NO_PROGRAM, NO_PROGRAM)
     return RowSources(
         *limits.limited(model), *limits.rubbing(model), np.zeros(2 * len(limits.limited(model).slots), dtype=np.int64),
         ball_sources(dynamics), actuation(dynamics, motors, load), jacobian, rates, len(model.constraints),
-        room_to_hold(len(model.held), model.held_width, model.nv),
+        yielding_rows(dynamics, answering), room_to_hold(len(model.held), model.held_width, model.nv),
     )  # fmt: skip
 
 
 def row_count(model: Model) -> int:
     """How many rows there can be."""
-    return _stop_count(model) + len(limits.rubbing(model).slots) + model.nv + len(model.constraints) + len(model.held)
+    return _stop_count(model) + len(limits.rubbing(model).slots) + model.nv + _fixed_count(model)
+
+
+def _fixed_count(model: Model) -> int:
+    return len(model.constraints) + sum(slope_counts(model)) + len(model.held)
 
 
 def _stop_count(model: Model) -> int:
@@ -69,7 +76,7 @@ def _stop_count(model: Model) -> int:
 def row_slots(model: Model) -> np.ndarray:
     """A slot of each row by number, -1 of constraints and held ones."""
     stops, balls = limits.limited(model).slots, ball_limits(model).slots
-    none = np.full(len(model.constraints) + len(model.held), -1)
+    none = np.full(_fixed_count(model), -1)
     return np.concatenate([stops, stops, limits.rubbing(model).slots, *[balls] * ROWS, np.arange(model.nv), none])
 
 
@@ -84,14 +91,15 @@ def row_names(model: Model) -> list[str]:
         *(f"low limit of {name}" for name in stops), *(f"high limit of {name}" for name in stops),
         *(f"friction of {name}" for name in rough),
         *(what + names[s] for what in KINDS for s in ball_limits(model).slots.tolist()),
-        *(f"motor of {name}" for name in names), *(f"constraint {c.name}" for c in model.constraints), *model.held,
+        *(f"motor of {name}" for name in names), *(f"constraint {c.name}" for c in model.constraints),
+        *(f"force element {k}" for k in range(sum(slope_counts(model)))), *model.held,
     ]  # fmt: skip
 
 
 def renumbered_rows(edit: Edit) -> np.ndarray:
     """The number now of each row that there could be before the edit, GONE for none."""
     old, new = edit.old.model, edit.new.model
-    if old.constraints or new.constraints or old.held or new.held:
+    if old.forces or new.forces or old.constraints or new.constraints or old.held or new.held:
         return numbers(row_names(old), row_names(new))
     found, first = list[np.ndarray](), 0
     for before, after in zip(_slots(old), _slots(new), strict=True):
@@ -114,7 +122,13 @@ def room_for_rows(model: Model, m: int) -> GeneralizedRows:
     """Arrays for m rows, as many as there can be at once."""
     balls = ROWS * int(ball_limits(model).counts.sum())
     shafts = sum(len(link.slots) ** 2 for link in model.charted)
-    values = m + balls + shafts + len(model.constraints) * model.nv + model.held_width * len(model.held)
+    values = (
+        m
+        + balls
+        + shafts
+        + (len(model.constraints) + sum(slope_counts(model))) * model.nv
+        + model.held_width * len(model.held)
+    )
     offsets, gaps, targets, low, high, compliance, impulses = np.empty((7, m))
     first, slots = np.zeros(m + 1, dtype=np.int64), np.empty(values, dtype=np.int64)
     stops, holds = np.empty((2, m), dtype=bool)
@@ -143,11 +157,12 @@ def active_rows(
     h: float,
     parameters: Floats,
     still: Integers,
+    implicit: float,
 ) -> int:
     """Write the rows of a step of length h that would end at q, v without impulses; how many there are.
 
     numbers (m,): which rows they are, see ``row_names``; earlier: impulses of the last step by number, to start from;
-    still (nv,): 1 for slots of what sleeps, which has none, or empty.
+    still (nv,): 1 for slots of what sleeps, which has none, or empty; implicit: step with which force elements answer.
     """
     limited, count = len(sources.slots), 0
     for side in range(2):
@@ -178,9 +193,9 @@ def active_rows(
             count += 1
     if sources.constraints:
         _constraint_rows(sources, rows, numbers, earlier, count, base + len(v), q, v, parameters)
-    return append_held(
-        sources.held, rows, numbers, earlier, count + sources.constraints, base + len(v) + sources.constraints
-    )
+    first, count, it = base + len(v) + sources.constraints, count + sources.constraints, sources.yielding
+    count = append_yielding(it, rows, numbers, earlier, count, first, q, v, implicit, parameters)
+    return append_held(sources.held, rows, numbers, earlier, count, first + it.total)
 
 
 @compiled

@@ -156,8 +156,8 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     acted = acted_here(s.impulses, s.kept.acted, s.start_v, s.q, s.v, h, s.parameters)
     s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, 0.0
     while again:
-        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still)
-        if n + motors == 0 and rows == s.sources.constraints:
+        rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, s.settings[8])
+        if n + motors == 0 and rows == s.sources.constraints + s.sources.yielding.total:
             rows = 0
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
         if n + rows + motors == 0:

@@ -19,6 +19,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.element_slopes import slope_counts
 
 _LASTS = 8.0  # steps after the last one in which something pressed: feet that chatter come to rest
 
@@ -54,7 +55,9 @@ def watched(model: Model, layout: Layout, lawful: bool) -> tuple[np.ndarray, np.
 
 @once_alike
 def _resisted(model: Model) -> np.ndarray:
-    """The slots of coordinates with springs or dampers."""
+    """The slots of coordinates with springs or dampers, all of them where force elements answer as such."""
+    if any(slope_counts(model)):
+        return np.arange(model.nv)
     slots = [np.zeros(0, dtype=np.int64)]
     for kind in blocks_of(model):
         own = [s for s, c in enumerate(kind.model.coordinates) if c.stiffness or c.torsion or c.damping]

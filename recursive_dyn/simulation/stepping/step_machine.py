@@ -19,6 +19,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.graph.expression import is_constant
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
+from recursive_dyn.recursion.context import METHOD_TWO
 from recursive_dyn.simulation.flying.flight import DONE, Flight
 from recursive_dyn.simulation.joint_laws.coordinate_rows import room_for_rows, row_slots, row_sources
 from recursive_dyn.simulation.joint_laws.held_rows import hold
@@ -67,7 +68,8 @@ class StepMachine:
         at, poses, start = (NOWHERE, np.zeros((0, 4, 4)), np.zeros((0, 6)))
         if present is not None:
             at, poses, start = present.arrays, present.poses, present.start_twists
-        sources, kept = row_sources(dynamics, motors.arrays, flight.load), memory.arrays
+        answering = bool(rule.pressed) and dynamics.method != METHOD_TWO
+        sources, kept = row_sources(dynamics, motors.arrays, flight.load, answering), memory.arrays
         self.lawful, groups = flight.lawful, np.zeros(0, dtype=np.int64)
         sprung = groups
         if rule.pressed:

@@ -1,0 +1,64 @@
+"""Force elements as rows of a step: they give way to impulses as springs and dampers of joints do, by h D + h^2 K."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.problem import GeneralizedRows
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.recursion.element_slopes import slope_counts
+from recursive_dyn.simulation.joint_laws.row_writing import plain_row
+
+
+class YieldingRows(NamedTuple):
+    """slopes: program of rows ``total`` of which there are, the first ``stiff`` of them of stiffness."""
+
+    slopes: ProgramCall
+    stiff: int
+    total: int
+
+
+def yielding_rows(dynamics: Dynamics, answering: bool) -> YieldingRows:
+    """Those of a model, or none where elements do not answer."""
+    stiff, damped = slope_counts(dynamics.model) if answering else (0, 0)
+    slopes = program_call(dynamics, "element_slopes") if stiff + damped else NO_PROGRAM
+    return YieldingRows(slopes, stiff, stiff + damped)
+
+
+@compiled
+def append_yielding(
+    it: YieldingRows,
+    rows: GeneralizedRows,
+    numbers: Integers,
+    earlier: Floats,
+    start: int,
+    number: int,
+    q: Floats,
+    v: Floats,
+    h: float,
+    parameters: Floats,
+) -> int:
+    """Write them, numbered from ``number`` on, from row ``start`` on, with a compliance of 1, over the change that
+    impulses make; how many rows there are then. h: step with which they answer."""
+    if it.total == 0:
+        return start
+    nv, at = len(v), rows.first[start] if start else 0
+    evaluated(it.slopes, q, v, q[:0], parameters)
+    for k in range(it.total):
+        i, scale = start + k, h if k < it.stiff else np.sqrt(h)
+        plain_row(rows, numbers, earlier, i, number + k)
+        offset = 0.0
+        for j in range(nv):
+            coefficient = scale * it.slopes.outputs[k * nv + j]
+            if coefficient != 0.0 or j == nv - 1:
+                rows.slots[at], rows.values[at] = j, coefficient
+                offset -= coefficient * v[j]
+                at += 1
+        rows.first[i + 1] = at
+        rows.offsets[i], rows.compliance[i] = offset, 1.0
+        rows.low[i], rows.high[i] = -np.inf, np.inf
+    return start + it.total

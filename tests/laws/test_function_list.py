@@ -33,6 +33,7 @@ PARTS = {
     "chart_motion": None,
     "in_time": None,
     "impulse_factors": None,
+    "element_slopes": None,
     "step_accelerations": None,
     "frames": None,
     "tracking": None,  # controllers only

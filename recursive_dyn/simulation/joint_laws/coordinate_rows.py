@@ -20,7 +20,7 @@ from recursive_dyn.simulation.joint_laws.actuation import Actuation, MotorArrays
 from recursive_dyn.simulation.joint_laws.ball_rows import BallSources, ball_rows, ball_sources, balls_passed
 from recursive_dyn.simulation.joint_laws.held_rows import HeldRows, append_held, room_to_hold
 from recursive_dyn.simulation.joint_laws.row_writing import plain_row, rests, within_reach
-from recursive_dyn.simulation.yielding_rows import YieldingRows, append_yielding, yielding_rows
+from recursive_dyn.simulation.joint_laws.yielding_rows import YieldingRows, append_yielding, yielding_rows
 
 
 class RowSources(NamedTuple):

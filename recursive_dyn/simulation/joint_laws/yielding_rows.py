@@ -47,6 +47,7 @@ def append_yielding(
     if it.total == 0:
         return start
     nv, at = len(v), rows.first[start] if start else 0
+    rows.first[start] = at
     evaluated(it.slopes, q, v, q[:0], parameters)
     for k in range(it.total):
         i, scale = start + k, h if k < it.stiff else np.sqrt(h)
@@ -54,7 +55,7 @@ def append_yielding(
         offset = 0.0
         for j in range(nv):
             coefficient = scale * it.slopes.outputs[k * nv + j]
-            if coefficient != 0.0 or j == nv - 1:
+            if coefficient != 0.0 or (j == nv - 1 and at == rows.first[i]):
                 rows.slots[at], rows.values[at] = j, coefficient
                 offset -= coefficient * v[j]
                 at += 1

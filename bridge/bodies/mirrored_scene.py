@@ -204,7 +204,7 @@ def _ground(ground: bool | float) -> tuple[shapes.Plane | None, bool]:
         return None, False
     if isinstance(ground, shapes.Shape):
         raise ModelError(
-            f"a mirror's ground is True, False or a height, not {type(ground).__name__}; add a plane of your own, with its"
+            f"a mirror's ground is True, False or a height, not {type(ground).__name__}; add your own plane, with its"
             " material, to scene.world.shapes"
         )
     height = 0.0 if ground is True else float(numbers("a mirror's ground", "a height, or True or False,", ground, ()))

@@ -3,8 +3,9 @@
 A solve knows where a step ends. What presses for longer on a tree whose masses swing meets another M there than where
 the step began, and all of it there takes energy of first order in the step from what swings: P v of the mean is not P v
 of the end. So half of what the last impulses did, carried to here along the way, less half of what they would do here,
-is given before anything is solved for: with what is found then, the trapezoidal rule. Of trees whose impulses jump
-nothing is, nor by semi-implicit Euler, whose flight errs by as much.
+is given before anything is solved for: with what is found then, the trapezoidal rule. Nothing is of
+trees whose impulses jump, or that stops, motors or constraints hold too, nor by semi-implicit Euler, whose flight errs
+by as much.
 """
 
 from __future__ import annotations
@@ -35,15 +36,18 @@ def carried(problem: ImpulseProblem, root: Floats, w: Floats) -> bool:
 def given_halves(problem: ImpulseProblem, whole: Island, w: Floats, pushes: Floats) -> bool:
     """Add the corrections to ``pushes``; whether there are any. whole: all rows, with the last impulses at their new
     places; w: as in ``carried``."""
-    layout, some, y = problem.layout, False, np.zeros(len(whole.y))
+    layout, some, y, held = problem.layout, False, np.zeros(len(whole.y)), np.zeros(len(whole.y))
     for c in range(len(whole.targets)):
         for i in range(whole.rows.height[c]):
             add(whole.rows, c, i, whole.P[c, component(whole.rows.kind[c], i)], y)
     for s in range(len(whole.Q)):
-        add_scalar(whole.lines, s, whole.Q[s], y)
+        add_scalar(whole.lines, s, abs(whole.Q[s]), held)
     for group in range(layout.groups):
         first, last = layout.group_first[group], layout.group_first[group + 1]
-        if first < last and problem.steady[layout.group_slots[first]] > 0.0 and _smooth(layout, group, w, y):
+        touched = first < last and problem.steady[layout.group_slots[first]] > 0.0
+        for j in range(first, last):
+            touched = touched and held[layout.group_slots[j]] == 0.0
+        if touched and _smooth(layout, group, w, y):
             some = True
             for j in range(first, last):
                 slot = layout.group_slots[j]

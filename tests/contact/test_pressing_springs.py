@@ -45,13 +45,35 @@ def test_a_spring_between_points(stiffness, damping):
     assert found == pytest.approx(wanted, rel=1e-3)
 
 
-@pytest.mark.parametrize("stiffness", [5e3, 1e5])
+@pytest.mark.xfail(strict=True, reason="the first touch still flies by the explicit rule: 0.009 J, 1077 halvings")
+def test_a_stiff_spring_between_points_with_a_damper():
+    test_a_spring_between_points(1e6, 200.0)
+
+
+across = pytest.mark.xfail(
+    strict=True, reason="what it does across its line, f / l, is explicit: 546 of 210 N at 0.2 mm"
+)
+
+
+@pytest.mark.parametrize("stiffness", [5e3, 1e5, pytest.param(1e6, marks=across)])
 def test_a_spring_that_rests_without_length(stiffness):
     scene = Scene()
     box = put(scene, "box", shapes.Box((0.3, 0.3, 0.3)), rd.pose((0, 0, 0.15)), mass=MASS)
     scene.spring(box, scene.world, stiffness, point_b=(0, 0, 0.15 - PULL / stiffness))
     found, wanted = pressed(scene, stiffness, 1 / 60, 2)
     assert found == pytest.approx(wanted, rel=1e-3)
+
+
+@pytest.mark.xfail(strict=True, reason="explicit where nothing presses: 5170 m/s after five steps, told as unexplained")
+def test_a_stiff_damper_between_points_brakes_what_nothing_presses():
+    scene = Scene(gravity=(0, 0, 0))
+    body = Body("body", mass=1.0, inertia=0.01 * np.eye(3))
+    scene.world.attach(body, joints.prismatic("x"), at=rd.pose((1, 0, 0)))
+    scene.spring(body, scene.world, 0.0, 1e4, 1.0)
+    simulation = rd.Simulation(scene.compile(), 1 / 30)
+    simulation.v = [1.0]
+    simulation.step(5)
+    assert abs(simulation.v[0]) < 1e-2
 
 
 @pytest.mark.parametrize("trees", [1, 2])

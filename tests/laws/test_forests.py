@@ -31,7 +31,9 @@ SOLVING = {
     "joint_velocities", "tree_velocities", "pose_step",
 }  # fmt: skip
 PLAIN = tuple(k for k in MOVING if k != "euler")  # at random configurations far from singular ones
-OF_TREES = [name for name, function in FUNCTIONS.items() if not function.constrained]
+OF_TREES = [
+    name for name, function in FUNCTIONS.items() if not function.constrained and name != "element_slopes"
+]  # rows of several trees
 
 
 def rows(forest, dynamics, function, count):

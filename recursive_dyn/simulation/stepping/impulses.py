@@ -118,30 +118,20 @@ def acted_here(
 ) -> int:  # fmt: skip
     """Write what the last impulses changed velocities by as it is carried along the way (see ``_carry``) of a flight
     that began with velocities ``start``; how many numbers a solve needs of it: all, or none where there was none."""
-    some, w = False, it.varied[: len(v)]
+    some = False
     for k in range(len(it.changes.acted)):
         some = some or (it.hanging[k] and last[k] != 0.0)
     if not some:
         return 0
-    it.acted[:] = last
-    mean = np.empty(len(v))
+    mean, change = np.empty(len(v)), np.zeros(len(v))
     for k in range(len(v)):
         mean[k] = 0.5 * (start[k] + v[k])
-    for side in range(2):
-        sign = 1.0 - 2.0 * side
-        for k in range(len(v)):
-            w[k] = mean[k] + sign * last[k]
-        if not evaluated(it.accelerations, q, w, it.rest, parameters):
-            return 0
-        for k in range(len(v)):
-            it.acted[k] += 0.25 * h * sign * it.accelerations.outputs[k]
-    for k in range(len(v)):
-        mean[k] *= h
+    if not _connected(it, q, mean, last, parameters, change):
+        return 0
     for k in range(len(it.turning)):
-        _bracket(it.turning[k, 0], it.turning[k, 1], mean, last, it.acted)
+        _bracket(it.turning[k, 0], it.turning[k, 1], mean, last, change)
     for k in range(len(v)):
-        if not it.hanging[k]:
-            it.acted[k] = 0.0
+        it.acted[k] = last[k] + h * change[k] if it.hanging[k] else 0.0
     return len(v)
 
 
@@ -182,22 +172,32 @@ def moved(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floa
 def _carry(it: ImpulseArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
     """Change velocity as it is carried along the way: parallel transport in the metric of M.
 
-    Accelerations at v + way and v - way differ by -4 M^-1 Gamma(v, way), the symmetric part of the connection; the
-    bracket is the rest, as the axes of bodies that turn freely are no coordinates. Such a body keeps its velocity
-    in the world.
+    The bracket is what the symmetric part of the connection leaves, as the axes of bodies that turn freely are no
+    coordinates. Such a body keeps its velocity in the world.
     """
-    way, w, change, finite = it.changes.q, it.varied[: len(v)], np.zeros(len(v)), True
-    for side in range(2):
-        sign = 1.0 - 2.0 * side
-        for k in range(len(v)):
-            w[k] = v[k] + sign * way[k]
-        finite = evaluated(it.accelerations, q, w, it.rest, parameters) and finite
-        for k in range(len(v)):
-            change[k] += 0.25 * sign * it.accelerations.outputs[k]
+    way, change = it.changes.q, np.zeros(len(v))
+    finite = _connected(it, q, v, way, parameters, change)
     for k in range(len(it.turning)):
         _bracket(it.turning[k, 0], it.turning[k, 1], way, v, change)
     for k in range(len(v)):
         v[k] += change[k]
+    return finite
+
+
+@compiled
+def _connected(it: ImpulseArrays, q: Floats, x: Floats, d: Floats, parameters: Floats, change: Floats) -> bool:
+    """Add -M^-1 Gamma(x, d), the symmetric part of the connection, to ``change``; whether there are finite numbers.
+
+    Accelerations at x + d and x - d differ by four times that, and by little else where d is small.
+    """
+    w, finite = it.varied[: len(x)], True
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        for k in range(len(x)):
+            w[k] = x[k] + sign * d[k]
+        finite = evaluated(it.accelerations, q, w, it.rest, parameters) and finite
+        for k in range(len(x)):
+            change[k] += 0.25 * sign * it.accelerations.outputs[k]
     return finite
 
 

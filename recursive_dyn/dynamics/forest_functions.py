@@ -190,7 +190,7 @@ def _inputs(model: Model, kinds: Sequence[Kind], function: Function) -> list[Run
 def _segment(kinds: Sequence[Kind], segment: str) -> list[Runs]:
     if segment == "parameters":
         return [kind.parameter_runs for kind in kinds]
-    if segment in ("dt", "ahead"):
+    if segment in ("dt", "ahead", "whole"):
         return [kind.shared(0, 1) for kind in kinds]
     if segment in OF_BODIES:
         return [kind.body_runs.each(OF_BODIES[segment]) for kind in kinds]

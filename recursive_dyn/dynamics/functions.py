@@ -60,8 +60,8 @@ def _step_accelerations(c: Context) -> Outputs:
 
 def _drive_forces(c: Context) -> Outputs:
     tau = list(c.input("tau"))
-    a, held = c.motion(c.tree, [t + p for t, p in zip(tau, passive.passive_forces(c.tree), strict=True)])
-    return [("tau", drive_forces(c.tree, a, [t + f for t, f in zip(tau, held, strict=True)]))]
+    found = c.motion(c.tree, [t + p for t, p in zip(tau, passive.passive_forces(c.tree), strict=True)])
+    return [("tau", drive_forces(c.tree, found.a, [t + f for t, f in zip(tau, found.forces, strict=True)]))]
 
 
 def _constraint_wrenches(c: Context) -> Outputs:

@@ -73,6 +73,7 @@ def symbols(model: Model) -> dict[str, list[Any]]:
         "wrenches": [],
         "dt": ["dt"],
         "ahead": ["ahead"],
+        "whole": ["whole"],
     }
     for segment, parts in _OF_BODIES.items():
         stems[segment] = [f"{_stem(body.name)}_{part}" for body in model.bodies for part in parts]

@@ -15,7 +15,7 @@ from recursive_dyn.codegen.kernel import Kernel
 
 # the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, what a watched loop
 # has, the address of who is asked for forces, whether the rule is the one that holds, what steps took, then states
-BESIDE, BALANCE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 6, 7, 8, 13, 18
+BESIDE, BALANCE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 8, 9, 10, 15, 20
 # steps that were halved, how often, J that nothing explains, one more for who steps, and sweeps of implicit rules
 TALLY_SIZE, SWEPT = 5, 4
 _STATES = 9  # room for so many of them

@@ -16,61 +16,62 @@ neither blow up nor ring. Constraints and numbers of length 1 are treated as by 
 ``held_rk4`` is the same method with g = 1, G = -A, d = 1/2: V_i + p_i = v and Q_i + s_i = q, so that dampers and
 springs pull all the step as backward Euler has them, v' = v + h k, q' = q + h (v + v') / 2 where the rest is linear,
 which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical
-method's. By it force elements are implicit too, as their slopes say (``recursion.element_slopes``).
+method's. By it force elements are implicit too, as their slopes say (``recursion.element_slopes``), r with K = r^T r or
+D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for stiffness, or h r M^-1 r^T for damping, h the whole step:
+halves, which are more exact, would be hundreds.
 
 A step, or a part of one, of length h' is taken if its energy is explained,
 
-    |E' - E - W| <= ENERGY max(T, T') h' / h,   W = h' sum_i b_i V_i . (tau + e(Q_i, V_i)),
+    |E' - E - W| <= ENERGY T h' / h,   W = h' sum_i b_i V_i . (tau + e(Q_i, V_i)),
 
-and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is kinetic energy, e the force elements that
-have no energy. Where there are dampers or springs only a gain is unexplained: what they take is theirs.
+and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is the largest kinetic energy at its ends or
+where parts of the step before it began, e the force elements that have no energy. Where there are dampers or springs,
+or elements that are implicit, only a gain is unexplained: what they take is theirs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
-from recursive_dyn.graph.expression import Scalar, array, reciprocal, sqrt
+from recursive_dyn.graph.expression import (
+    Expression,
+    Scalar,
+    array,
+    combine,
+    is_constant,
+    maximum,
+    reciprocal,
+    sqrt,
+)
 from recursive_dyn.integrators.integrator import (
     Integrator,
-    ModelEquations,
-    StatePair,
-    accelerations,
-    elements,
-    given_accelerations,
-    joint_forces,
-    plain_positions,
 )
+from recursive_dyn.integrators.linearly_implicit_definition import defined
 from recursive_dyn.integrators.watched_loop import (
-    DEPTH,
-    ENERGY,
-    HALVINGS,
     HELD,
     OWN,
-    REACH,
-    ROUNDING,
-    WEIGHTS,
-    Stages,
+    STIFF,
     loop,
 )
 from recursive_dyn.recursion import energy, kinematics, tree_rows
 from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
 from recursive_dyn.recursion.drive_forces import drive_forces
-from recursive_dyn.recursion.element_forces import element_forces, element_power
+from recursive_dyn.recursion.element_forces import element_forces, element_power, element_sizes
 from recursive_dyn.recursion.element_slopes import element_slopes, slope_counts
+from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.multipliers import HeldMotion, YieldingRow
 from recursive_dyn.spatial.algebra import dot
 
-_INPUTS = ("q", "v", "tau", "dt", "ahead", "a_before", "v_before")
+SMALL = 1e-3  # of a force times its place, as ROUNDING is meant for energies
+_INPUTS = ("q", "v", "tau", "dt", "ahead", "whole", "a_before", "v_before")
 
 
 def _graph(c: Context) -> Outputs:
-    """A stage: (q-dot, k, u), and the power of tau and of elements without energy; dt, ahead: g h and d h; a_before,
-    v_before: p_i and s_i."""
-    tree, h, ahead = c.tree, c.input("dt")[0], c.input("ahead")[0]
+    """A stage: (q-dot, k, u), and the power of tau and of elements without energy; dt, ahead: g h and d h; whole: the
+    step that this is of, or of a part of; a_before, v_before: p_i and s_i."""
+    tree, h = c.tree, c.input("dt")[0]
     before, way = c.input("a_before"), c.input("v_before")
     forces = [t + e for t, e in zip(c.input("tau"), element_forces(tree), strict=True)]
     diagonal: list[Scalar] = [0.0] * c.model.nv
@@ -85,123 +86,71 @@ def _graph(c: Context) -> Outputs:
         if joint.stiffness:
             forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
-    held, slopes = _held(c), element_slopes(tree) if c.method != METHOD_TWO else []
-    stiff = slope_counts(c.model)[0]
-    soft, late = [], tree.v + before
-    for i, row in enumerate(slopes):
-        pull = dot(array(row), way + late * h if i < stiff else before) * held
-        forces = [f - x * pull for f, x in zip(forces, row, strict=True)]
-        share = held * (h if i < stiff else sqrt(h))
-        soft.append([x * share for x in row])
-    k = c.accelerations(tree, forces, diagonal, soft=soft)
-    u, rates, power = list(tree.v), kinematics.rates(tree), dot(tree.v, c.input("tau")) + element_power(tree)
+    yielding = _yielding(c)
+    motion = c.motion(tree, forces, diagonal, yielding)
+    k, power = motion.a, dot(tree.v, c.input("tau")) + element_power(tree)
     if tree.load is not None and tree.lead is not None:
         power = power + dot(tree.v, tree.load * tree.lead)
     if c.model.prescribed:
-        acting = [t + f for t, f in zip(c.input("tau"), c.motion(tree, forces, diagonal)[1], strict=True)]
+        acting = [t + f for t, f in zip(c.input("tau"), motion.forces, strict=True)]
         power = power + dot(tree.v, array(drive_forces(tree, k, acting)))
+    stiff = slope_counts(c.model)[0]
+    for row, here in zip(yielding[stiff:], motion.answered[stiff:], strict=True):
+        rate = dot(array(row.r), tree.v)
+        power = power + here * rate * rate
+    u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion)
+    rates = kinematics.rates(Tree(c.model, c.graph, v=array(u)) if stiff else tree)
     for place, s in c.model.plain_slots:
-        if c.model.coordinates[s].stiffness:
-            u[s] = u[s] + before[s] + ahead * k[s]
-            rates[place] = u[s]
+        rates[place] = u[s]
     return [("q_rate", rates), ("k", k), ("u", u), ("power", [power])]
 
 
-def _held(c: Context) -> Scalar:
-    """1 for ``held_rk4``, by which force elements answer as their slopes say, 0 for the rule that has them explicit."""
-    h = c.input("dt")[0]
-    return (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)
+def _springs_velocities(c: Context, stiff: list[Sequence[Scalar]], motion: HeldMotion) -> list[Scalar]:
+    """u (nv,): that with which positions go on, later where springs, or stiff elements that answer, act."""
+    u, before, ahead = list(c.tree.v), c.input("a_before"), c.input("ahead")[0]
+    plain = {slot for _, slot in c.model.plain_slots}
+    for s, joint in enumerate(c.model.coordinates):
+        late: Scalar = float(bool(joint.stiffness) and s in plain)
+        for r, here in zip(stiff, motion.answered, strict=False):
+            if not _nothing(r[s]) and s not in c.model.prescribed:
+                late = maximum(late, here)
+        if not _nothing(late):
+            u[s] = u[s] + late * (before[s] + ahead * motion.a[s])
+    return u
+
+
+def _nothing(value: Scalar) -> bool:
+    return is_constant(value) and float(value) == 0.0
+
+
+def _yielding(c: Context) -> list[YieldingRow]:
+    """Force elements, as far as they answer implicitly: by ``held_rk4`` all, else what is too stiff for the step."""
+    if c.method == METHOD_TWO:
+        return []
+    h, whole = c.input("dt")[0], c.input("whole")[0]
+    before, way = c.input("a_before"), c.input("v_before") + c.tree.v * h
+    held = (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)  # 1 by ``held_rk4``, 0 by the other
+    found, stiff = [], slope_counts(c.model)[0]
+    for i, r in enumerate(element_slopes(c.tree)):
+        pull = dot(array(r), way + before * h if i < stiff else before)
+        share, least = (h, STIFF**2 * reciprocal(whole * whole)) if i < stiff else (sqrt(h), STIFF * reciprocal(whole))
+        found.append(YieldingRow(r, pull, share, least * (1.0 - held)))
+    return found
 
 
 def _energies(c: Context) -> Outputs:
-    """[T, potential and elastic energy, how many coordinates have a damper or spring]."""
+    """[T, potential and elastic energy U, size of the numbers that U is made of, how many coordinates have a damper or
+    spring, or elements answer as such]."""
     tree = c.tree
     soft: Scalar = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
-    if any(slope_counts(c.model)) and c.method != METHOD_TWO:
-        soft = soft + _held(c)
+    if yielding := _yielding(c):
+        soft = soft + sum(c.answering(tree, yielding), 0.0)
     height = energy.potential_energy(tree) + energy.elastic_energy(tree)
     kinetic = energy.kinetic_energy(tree)
     if tree.load is not None:
         kinetic = kinetic + dot(tree.v, tree.load * tree.v) * 0.5
-    return [("energies", [kinetic, height, soft])]
-
-
-def _defined(
-    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
-) -> StatePair:
-    """(q, v) after one step: the equations above, solved densely, halved where energy is not explained."""
-    return _part(rule, equations, q, v, tau, h, 0, iter(range(HALVINGS)))
-
-
-def _part(
-    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, depth: int,
-    left: Iterator[int],
-) -> StatePair:  # fmt: skip
-    """The step h, or one of its parts after so many halvings; left: those that are."""
-    q_end, v_end, work = _stages(rule, equations, q, v, tau, h * 0.5**depth)
-    idle = tau, [rule.gamma * h], [rule.ahead * h], np.zeros(len(v)), np.zeros(len(v))
-    before, after = (equations.call("stage_energies", *x, *idle) for x in ((q, v), (q_end, v_end)))
-    if explained(before, after, work, 0.5**depth) or depth == DEPTH or next(left, None) is None:
-        return q_end, v_end
-    middle = _part(rule, equations, q, v, tau, h, depth + 1, left)
-    return _part(rule, equations, *middle, tau, h, depth + 1, left)
-
-
-def explained(before: np.ndarray, after: np.ndarray, work: np.ndarray | float, share: float = 1.0) -> np.ndarray:
-    """Whether a share of a step with this work (...) may have the energies (..., 3) of ``_energies`` at its ends."""
-    (T, U, soft), (T_end, U_end, _) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
-    rise = (T_end - T) + (U_end - U) - work
-    allowed = ENERGY * share * np.maximum(T, T_end) + ROUNDING * (T_end + np.abs(U) + np.abs(U_end))
-    return np.asarray(np.where(soft > 0.0, rise, np.abs(rise)) <= allowed)
-
-
-def _stages(
-    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """(q, v) after one step that is not watched, and the work of tau in it."""
-    model, own = equations.model, joint_forces(equations.model)
-    D, K, gh = own.damping, own.stiffness, rule.gamma * h
-    k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), 0.0
-    for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
-        Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
-        before, way = h * rule.before[i] @ k[:3], h * rule.before[i] @ u[:3]
-        late = V + before
-        stretched = plain_positions(model, Q) - own.rest + way + gh * late
-        M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
-        answers, yielding = _answers(rule, equations, Q, V, before, way + gh * late, gh)
-        M = M + yielding
-        C = equations.call("constraint_jacobian", Q)
-        wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
-        acting = elements(equations, Q, V)
-        force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched - answers
-        k[i] = accelerations(M, force, C, wanted, given_accelerations(equations, Q, V))
-        u[i] = np.where(K != 0.0, late + rule.ahead * h * k[i], V)
-        rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
-        work += h / 6 * weight * (V @ tau + equations.call("element_power", Q, V)[()])
-        if model.prescribed:
-            work += h / 6 * weight * V @ equations.call("drive_forces", Q, V, tau)
-    q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
-    for first, end in model.units:
-        q[first:end] /= np.linalg.norm(q[first:end])
-    return q, v, work
-
-
-def _answers(
-    rule: Stages,
-    equations: ModelEquations,
-    Q: np.ndarray,
-    V: np.ndarray,
-    before: np.ndarray,
-    way: np.ndarray,
-    gh: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """What force elements pull less than the stage's state says (nv,), and what they add to M, by ``held_rk4``."""
-    stiff, damped = slope_counts(equations.model)
-    if rule is not HELD or not stiff + damped:
-        return np.zeros(len(V)), np.zeros((len(V), len(V)))
-    rows = equations.call("element_slopes", Q, V)
-    K, D = (r.T @ r for r in (rows[:stiff], rows[stiff:]))
-    return D @ before + K @ way, gh * D + gh * gh * K
+    size = combine("abs", [height]) if isinstance(height, Expression) else abs(height)
+    return [("energies", [kinetic, height, size + element_sizes(tree) * SMALL, soft])]
 
 
 PRESSED = Integrator(
@@ -218,7 +167,7 @@ PRESSED = Integrator(
         sums=1,
     ),
     loop=loop,
-    definition=partial(_defined, HELD),
+    definition=partial(defined, HELD),
     held=True,
     order=1,
     share=0.5,
@@ -226,16 +175,16 @@ PRESSED = Integrator(
     beside=(
         "energies",
         Function(
-            "Kinetic energy, that of gravity and springs, and how many coordinates have a damper or spring.",
+            "Kinetic energy, that of gravity and springs, its size, and how many coordinates have a damper or spring.",
             _INPUTS,
-            lambda m: (3,),
+            lambda m: (4,),
             _energies,
             rows=tree_rows.nothing,
-            sums=3,
+            sums=4,
         ),
     ),
 )
 INTEGRATOR = replace(
-    PRESSED, name="linearly_implicit_rk4", definition=partial(_defined, OWN), held=False, order=3, pressed=PRESSED.name,
+    PRESSED, name="linearly_implicit_rk4", definition=partial(defined, OWN), held=False, order=3, pressed=PRESSED.name,
     loads=True, passing="variational_midpoint",
 )  # fmt: skip

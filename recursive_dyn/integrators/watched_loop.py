@@ -48,6 +48,7 @@ OWN = Stages(0.225, 0.225, np.array([
 ]))  # fmt: skip
 HELD = Stages(1.0, 0.5, -np.eye(4, 3, -1) * [0.5, 0.5, 1.0])
 ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
+STIFF = 30.0  # h sqrt(K / M), and h D / M, from which on elements are implicit: halves would be hundreds
 ROUNDING = 1e-12  # of the energies that a balance is made of
 DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
 _FINEST = 1 << DEPTH
@@ -61,16 +62,19 @@ step:
 {_memory(sizes)}
   call void @accumulate(ptr %tried, ptr %tally, double 0.0, i64 0, i64 {TALLY_SIZE})
 {copy("%start", "%in", sizes.state)}
+  store double %whole, ptr %in_all
+{place("peak", "double", "%before", 3)}
+  store double 0.0, ptr %peak
   %first = icmp eq i64 %done, 0
   br i1 %first, label %measure, label %part
 measure:
   call void %watch(ptr %in, ptr %energies, ptr %room)
-{copy("%before", "%energies", 2)}
+{copy("%before", "%energies", 3)}
   br label %part
 {_part(entry, sizes)}
 {_judgement(sizes)}
 check:
-{copy("%before", "%energies", 2)}
+{copy("%before", "%energies", 3)}
   %reached = add i64 %at, %size
   %last = icmp eq i64 %reached, {_FINEST}
   br i1 %last, label %arrive, label %go_on
@@ -95,7 +99,8 @@ def _memory(sizes: Sizes) -> str:
     """Names of what a step works with."""
     places: list[tuple[str, str, Operand]] = [
         ("v", "%in", sizes.nq), ("forces", "%v", sizes.nv), ("dt", "%forces", sizes.nv), ("ahead", "%dt", 1),
-        ("a_before", "%ahead", 1), ("v_before", "%a_before", sizes.nv), ("k", "%out", sizes.nq),
+        ("in_all", "%ahead", 1), ("a_before", "%in_all", 1), ("v_before", "%a_before", sizes.nv),
+        ("k", "%out", sizes.nq),
         ("u", "%out", sizes.state), ("power", "%u", sizes.nv), ("before", "%work", BALANCE),
         ("tally", "%work", TALLY), ("tried", "%work", TRIED),
         ("start", "%work", HEAD), ("x0", "%start", sizes.state), ("sum", "%x0", sizes.state),
@@ -142,7 +147,7 @@ def _part(entry: str, sizes: Sizes) -> str:
   call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum, i64 {sizes.state})
   call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})
   call void %watch(ptr %in, ptr %energies, ptr %room)
-  %known = call i1 @rd.finite(ptr %energies, i64 3)
+  %known = call i1 @rd.finite(ptr %energies, i64 4)
   br i1 %known, label %judge, label %shorter"""
 
 
@@ -181,7 +186,7 @@ def _judgement(sizes: Sizes) -> str:
 {load("U0", "double", "%before", 1)}
 {load("T1", "double", "%energies", 0)}
 {load("U1", "double", "%energies", 1)}
-{load("soft", "double", "%energies", 2)}
+{load("soft", "double", "%energies", 3)}
   %faster = fsub double %T1, %T0
   %higher = fsub double %U1, %U0
   %gain = fadd double %faster, %higher
@@ -191,10 +196,14 @@ def _judgement(sizes: Sizes) -> str:
   %sinks = fcmp olt double %rise, 0.0
   %told = and i1 %hard, %sinks
   %odd = select i1 %told, double %sink, double %rise
-  %slows = fcmp ogt double %T0, %T1
-  %scale = select i1 %slows, double %T0, double %T1
-  %high0 = call double @llvm.fabs.f64(double %U0)
-  %high1 = call double @llvm.fabs.f64(double %U1)
+{load("most", "double", "%before", 3)}
+  %rises = fcmp ogt double %T0, %most
+  %peak_here = select i1 %rises, double %T0, double %most
+  store double %peak_here, ptr %peak
+  %slows = fcmp ogt double %peak_here, %T1
+  %scale = select i1 %slows, double %peak_here, double %T1
+{load("high0", "double", "%before", 2)}
+{load("high1", "double", "%energies", 2)}
   %heights = fadd double %high0, %high1
   %energy = fadd double %T1, %heights
   %rounding = fmul double %energy, {scalar_literal(ROUNDING)}

@@ -33,10 +33,10 @@ from recursive_dyn.graph.differentiate import directional_derivative
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, array, reachable, substitute
 from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY, Constraint
 from recursive_dyn.model.model import WORLD
+from recursive_dyn.recursion.body_quantities import PLAIN, plain_value
 from recursive_dyn.recursion.impulse import roots
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.recursion.motion_derivatives import TreeMotion, column_changes
-from recursive_dyn.recursion.multipliers import PLAIN, plain_value
 from recursive_dyn.spatial.algebra import cross, dot, skew
 
 _BODY = (POSITION, ROTATION, VELOCITY, SPIN)

@@ -15,7 +15,6 @@ from recursive_dyn.recursion import forward_dynamics, lagrangian, trace_form
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion.common_solve import CommonSolve
 from recursive_dyn.recursion.dense_operations import Solve
-from recursive_dyn.recursion.element_slopes import softened
 from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.mass_matrix import mass_matrix
@@ -101,20 +100,23 @@ class Context:
         tau: Sequence[Scalar],
         diagonal: list[Scalar] | None = None,
         bias: constraints.Bias | None = None,
-        soft: Sequence[Sequence[Scalar]] = (),
     ) -> list[Scalar]:
-        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v;
-        ``soft``: rows whose r^T r are added to M, where there are no constraints."""
-        return self._solved(tree, tau, diagonal, bias, soft)[0]
+        """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
+        return self._solved(tree, tau, diagonal, bias).a
 
     def motion(
-        self, tree: Tree, tau: Sequence[Scalar], diagonal: list[Scalar] | None = None
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """Forward dynamics, and the generalized forces (nv,) of the constraints."""
-        a, multipliers = self._solved(tree, tau, diagonal)
-        if not multipliers:
-            return a, [0.0] * self.model.nv
-        return a, constraints.constraint_forces(tree, multipliers)
+        self,
+        tree: Tree,
+        tau: Sequence[Scalar],
+        diagonal: list[Scalar] | None = None,
+        yielding: Sequence[constraints.YieldingRow] = (),
+    ) -> constraints.HeldMotion:
+        """Forward dynamics, with the forces of the constraints and of rows that yield."""
+        return self._solved(tree, tau, diagonal, None, yielding)
+
+    def answering(self, tree: Tree, yielding: Sequence[constraints.YieldingRow]) -> list[Scalar]:
+        """Which of the rows answer, 1, or do not, 0, where nothing else adds to M."""
+        return [here for _, here in constraints.answering(self._solver.factors(tree), yielding)]
 
     def _solved(
         self,
@@ -122,9 +124,8 @@ class Context:
         tau: Sequence[Scalar],
         diagonal: list[Scalar] | None = None,
         bias: constraints.Bias | None = None,
-        soft: Sequence[Sequence[Scalar]] = (),
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """Accelerations (nv,) and multipliers (m,)."""
+        yielding: Sequence[constraints.YieldingRow] = (),
+    ) -> constraints.HeldMotion:
         first, common = len(self.graph), self._bound(tree, tau, diagonal)
         if common is None:
             # a tree of other masses, of weights, is no motion's: no trace form is asked of it
@@ -132,15 +133,14 @@ class Context:
             factors, c = solver.free_motion(tree, tau, diagonal)
         else:
             factors, c = common.factors, common.c
-        if tree.model.constraints:
-            a, multipliers = constraints.forward_dynamics(tree, factors, c, bias)
-        elif soft:
-            a, multipliers = softened(tree, factors, c, soft), []
+        if tree.model.constraints or yielding:
+            found = constraints.forward_dynamics(tree, factors, c, bias, yielding)
         else:
-            a, multipliers = common.a if common else tree.accelerated(factors.expand(c)), []
+            a = common.a if common else tree.accelerated(factors.expand(c))
+            found = constraints.HeldMotion(a, [], [0.0] * tree.model.nv, [])
         own = (first, len(self.graph))
         self.solves.append(Solve(tree, (own,) if common is None else (common.nodes, own)))
-        return a, multipliers
+        return found
 
     def _bound(self, tree: Tree, tau: Sequence[Scalar], diagonal: Sequence[Scalar] | None) -> CommonSolve | None:
         """The common solve where it may stand for this one."""
@@ -164,10 +164,8 @@ class Context:
 
     def constrained_motion(self) -> Outputs:
         """Accelerations, and Lagrange multipliers of the constraints, at the state."""
-        a, multipliers = constraints.forward_dynamics(
-            self.tree, *self._solver.free_motion(self.tree, list(self.input("tau")))
-        )
-        return [("a", a), ("lambda", multipliers)]
+        found = constraints.forward_dynamics(self.tree, *self._solver.free_motion(self.tree, list(self.input("tau"))))
+        return [("a", found.a), ("lambda", found.multipliers)]
 
     def multipliers(self) -> list[Scalar]:
         """Lagrange multipliers of the constraints at the state."""
@@ -195,7 +193,7 @@ def segment_sizes(model: Model) -> dict[str, int]:
     return {
         "q": model.nq, "q_end": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv, "v_middle": model.nv,
         "v_end": model.nv, "a_end": model.nv, "diagonal": model.nv,
-        "ahead": 1, "a_before": model.nv, "v_before": model.nv,
+        "ahead": 1, "whole": 1, "a_before": model.nv, "v_before": model.nv,
         "dt": 1, "parameters": len(model.parameters),
         **{segment: columns * model.nb for segment, columns in OF_BODIES.items()},
     }  # fmt: skip

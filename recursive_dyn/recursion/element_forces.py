@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Scalar, array, substitute
-from recursive_dyn.model.constraint import Constraint
+from recursive_dyn.graph.expression import Scalar, array, combine, substitute
+from recursive_dyn.model.constraint import POSITION, RATE, VELOCITY, Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceTerm
+from recursive_dyn.recursion.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.joint_torsion import torsion_energy, torsion_forces
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.multipliers import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.pushed_bodies import pushed_forces
 from recursive_dyn.spatial.algebra import dot
 
@@ -48,6 +48,24 @@ def element_energy(tree: Tree) -> Scalar:
     for element in tree.model.forces:
         if element.energy is not None:
             total = total + _values(quantities, element.name, [_phi(element.energy)])[0]
+    return total
+
+
+def element_sizes(tree: Tree) -> Scalar:
+    """Sum of |force . place| of all that has an energy: what that is rounded by, a place's rounding given."""
+    quantities, total = BodyQuantities(tree), 0.0
+    for element in tree.model.forces:
+        if element.energy is None:
+            continue
+        gradient = element.energy.rows.gradient
+        for (kind, *where), slope in zip(
+            gradient, _values(quantities, element.name, list(gradient.values())), strict=True
+        ):
+            if kind == VELOCITY:
+                slope = slope * quantities.value((POSITION, *where))
+            elif kind == RATE:
+                slope = slope * tree.q[where[0][0]]
+            total = total + combine("abs", [slope])
     return total
 
 

@@ -1,6 +1,7 @@
 """How force elements answer what moves them: stiffness and damping as rows, K = sum of r^T r and D likewise.
 
-Of an energy with gradient g and curvature H along it, r = H g / sqrt(g . H g): exact where it depends on one measure,
+Of an energy with gradient g and curvature H, r = H n / sqrt(n . H n), n = g + tiny H w: along its gradient, or where
+there is none, as of a spring at its rest length, along what H makes of some w. Exact where it depends on one measure,
 as of springs, strings and gas springs, and of no more than one direction at a time of others, as bushings. Of a term
 that gives way by d with its own rate, r = sqrt(d) dpsi/dv. What is not positive is left out: rows never destabilise.
 """
@@ -26,18 +27,17 @@ from recursive_dyn.graph.expression import (
 from recursive_dyn.model.constraint import Constraint
 from recursive_dyn.model.force_element import OWN_RATE, ForceTerm
 from recursive_dyn.model.model import Model, once
+from recursive_dyn.recursion.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.multipliers import BodyQuantities, Factors, Gradient, along_velocities, constrained
 from recursive_dyn.spatial.algebra import dot
 
+_TINY = 1e-9  # m or rad: how far from rest an element is taken to be
 _NOTHING = 1e-200  # of a curvature, so that there is a reciprocal of none
 
 
 @once
 def slope_counts(model: Model) -> tuple[int, int]:
-    """How many rows of stiffness, and of damping behind them; none where constraints or prescribed motion are."""
-    if model.constraints or model.prescribed:
-        return 0, 0
+    """How many rows of stiffness, and of damping behind them."""
     stiff = sum(element.energy is not None for element in model.forces)
     return stiff, sum(_gives_way(term) for element in model.forces for term in element.terms)
 
@@ -49,15 +49,6 @@ def element_slopes(tree: Tree) -> list[list[Scalar]]:
     quantities, forces = BodyQuantities(tree), tree.model.forces
     stiff = [_stiff(quantities, e.energy) for e in forces if e.energy is not None]
     return [*stiff, *(_damped(quantities, t) for e in forces for t in e.terms if _gives_way(t))]
-
-
-def softened(tree: Tree, factors: Factors, c: Sequence[Scalar], rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """Accelerations (nv,) of the reduced forces c (nv,), with sum of r^T r over rows (m, nv) added to M (Woodbury)."""
-    system = constrained(factors, rows)
-    for i in range(len(rows)):
-        system.response[i, i] = system.response[i, i] + 1.0
-    multipliers = system.multipliers([-x for x in system.along(c)], dependent=0.0)
-    return tree.accelerated(system.moved(multipliers, c))
 
 
 def _own_rates(scalar: Scalar) -> list[Expression]:
@@ -72,10 +63,16 @@ def _stiff(quantities: BodyQuantities, energy: Constraint) -> list[Scalar]:
     gradient = energy.rows.gradient
     g = substitute(list(gradient.values()), quantities.inputs(list(gradient.values())))
     changes = energy.changes(list(gradient.values()))
-    Hg = substitute(changes, quantities.inputs(changes, dict(zip(gradient, g, strict=True))))
-    curvature = dot(array(g), array(Hg))
+
+    def curved(way: Sequence[Scalar]) -> list[Scalar]:
+        return substitute(changes, quantities.inputs(changes, dict(zip(gradient, way, strict=True))))
+
+    some = [0.3 + i * 0.618 % 1.0 for i in range(len(g))]
+    n = [x + y * _TINY for x, y in zip(g, curved(some), strict=True)]
+    Hn = curved(n)
+    curvature = dot(array(n), array(Hn))
     scale = select(less(0.0, curvature), sqrt(reciprocal(maximum(curvature, _NOTHING))), 0.0)
-    return _row(quantities.tree, gradient, [x * scale for x in Hg])
+    return _row(quantities.tree, gradient, [x * scale for x in Hn])
 
 
 def _damped(quantities: BodyQuantities, term: ForceTerm) -> list[Scalar]:

@@ -8,10 +8,9 @@ multiplier is zero): near a singular position what it asks for is rounding, divi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,30 +20,21 @@ from recursive_dyn.graph.expression import (
     Scalar,
     array,
     combine,
+    less,
     maximum,
-    reachable,
     reciprocal,
+    select,
     substitute,
 )
-from recursive_dyn.model.constraint import BIAS, COORDINATE, POSITION, RATE, ROTATION, SPIN, VELOCITY, Constraint
-from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion.cartesian_forces import forces_from_wrenches
+from recursive_dyn.model.constraint import Constraint
+from recursive_dyn.recursion.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.configuration import integrate
-from recursive_dyn.recursion.inverse_dynamics import LinkMotion, motions
-from recursive_dyn.recursion.kinematics import Tree, zeros
+from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.lagrangian import solve
-from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.algebra import dot
 
 DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say
 NOTHING = 1e-200  # of a square, so that there is a reciprocal of none
-PLAIN = ("parameter", COORDINATE, RATE)  # inputs of rows that are none of bodies
-
-
-def plain_value(tree: Tree, name: tuple[Any, ...]) -> Scalar:
-    """What an input of a row is whose kind is PLAIN."""
-    if name[0] == "parameter":
-        return tree.parameters[name]
-    return tree.q[name[1][0]] if name[0] == COORDINATE else tree.v[name[1][1]]
 
 
 class Factors(Protocol):
@@ -99,81 +89,6 @@ def constraint_rows(tree: Tree) -> ConstraintRows:
     return ConstraintRows(phi, psi, C, bias, wrenches)
 
 
-class Gradient:
-    """Gradients by velocities of bodies, as wrenches on them (nb, 6), and by rates of coordinates (nv,)."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.wrenches = np.zeros((len(tree.model.bodies), 6), dtype=object)
-        self.wrenches[:] = 0.0
-        self.rates: list[Scalar] = [0.0] * tree.model.nv
-
-    def add(self, names: Iterable[Any], values: Iterable[Scalar]) -> None:
-        """What belongs to these inputs."""
-        for (kind, where, *component), value in zip(names, values, strict=True):
-            if kind == RATE:
-                self.rates[where[1]] = self.rates[where[1]] + value
-            else:
-                place = where, (component[0] if kind == SPIN else 3 + component[0])
-                self.wrenches[place] = self.wrenches[place] + value
-
-
-def along_velocities(tree: Tree, gradient: Gradient) -> list[Scalar]:
-    """A gradient by body velocities is a wrench on that body: J^T wrench, plus what acts on rates directly (nv,)."""
-    row = forces_from_wrenches(tree, gradient.wrenches, at_center=False)
-    return [x + y for x, y in zip(row, gradient.rates, strict=True)]
-
-
-class BodyQuantities:
-    """What a row's inputs are on a tree, made when asked for."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.memory: dict[int, dict[str, np.ndarray]] = {}
-
-    @cached_property
-    def motions(self) -> list[LinkMotion]:
-        """Every link's motion at zero acceleration of the coordinates."""
-        return motions(self.tree, None, gravity=False)
-
-    def inputs(self, outputs: Sequence[Scalar], known: Mapping[Any, Scalar] | None = None) -> dict[Any, Scalar]:
-        """Values of the inputs below the outputs, of which some may be known."""
-        given = known or {}
-        names = [n.args[0] for n in reachable(outputs) if n.op == "input"]
-        return {name: given[name] if name in given else self.value(name) for name in names}
-
-    def value(self, name: tuple[Any, ...]) -> Scalar:
-        kind, *where = name
-        if kind in PLAIN:
-            return plain_value(self.tree, name)
-        if kind == BIAS:
-            kind, *where = where
-            return self._body(where[0])[f"{BIAS} {kind}"][where[1]]
-        return self._body(where[0])[kind][tuple(where[1:])]
-
-    def _body(self, index: int) -> dict[str, np.ndarray]:
-        if index not in self.memory:
-            self.memory[index] = self._made(index)
-        return self.memory[index]
-
-    def _made(self, index: int) -> dict[str, np.ndarray]:
-        tree = self.tree
-        body = tree.model.bodies[index]
-        R, p = tree.body_pose(body)
-        found = {POSITION: p, ROTATION: R}
-        if body.link == WORLD:
-            return {**found, **dict.fromkeys((VELOCITY, SPIN, f"{BIAS} {VELOCITY}", f"{BIAS} {SPIN}"), zeros(3))}
-        world, twist = tree.rotations[body.link], tree.twists[body.link]
-        r = tree.scalars(body.pose)[:3, 3]
-        motion = self.motions[body.link]
-        return {
-            **found,
-            SPIN: world @ twist[:3],
-            VELOCITY: world @ (twist[3:] + cross(twist[:3], r)),
-            f"{BIAS} {SPIN}": world @ motion.alpha,
-            f"{BIAS} {VELOCITY}": world @ (motion.a + motion.W @ r),
-        }
-
-
 Bias = Callable[[ConstraintRows], list[Scalar]]
 
 
@@ -184,7 +99,7 @@ class ConstrainedSystem:
     factors: Factors
     reduced: list[list[Scalar]]
     response: np.ndarray
-    usual: list[Scalar] | None = None
+    usual: list[Scalar]
 
     def multipliers(self, wanted: Sequence[Scalar], dependent: float = DEPENDENT) -> list[Scalar]:
         """lambda (m,) with C M^-1 C^T lambda = wanted."""
@@ -203,19 +118,25 @@ class ConstrainedSystem:
 
 
 def constrained(
-    factors: Factors, rows: Sequence[Sequence[Scalar]], constraints: Sequence[Constraint] = ()
+    factors: Factors,
+    rows: Sequence[Sequence[Scalar]],
+    constraints: Sequence[Constraint] = (),
+    soft: Sequence[list[Scalar]] = (),
 ) -> ConstrainedSystem:
-    """The responses of rows (m, nv), of these constraints."""
-    reduced = [factors.reduce(row) for row in rows]
+    """The responses of rows (m, nv), of these constraints; before them those of reduced rows of compliance 1."""
+    first, reduced = len(soft), [*soft, *(factors.reduce(row) for row in rows)]
     m = len(reduced)
     response = np.empty((m, m), dtype=object)
     for i in range(m):
         for j in range(i, m):
             response[i, j] = response[j, i] = _weighted(reduced[i], reduced[j], factors.inverse)
-    if not constraints:
-        return ConstrainedSystem(factors, reduced, response)
-    own = zip(response.diagonal(), rows, constraints, strict=True)
-    return ConstrainedSystem(factors, reduced, response, [usual_response(x, row, c.usual) for x, row, c in own])
+    usual: list[Scalar] = list(response.diagonal())
+    for i in range(first):
+        response[i, i], usual[i] = response[i, i] + 1.0, 0.0  # always one: it never depends on others
+    if constraints:
+        own = zip(usual[first:], rows, constraints, strict=True)
+        usual[first:] = [usual_response(x, row, c.usual) for x, row, c in own]
+    return ConstrainedSystem(factors, reduced, response, usual)
 
 
 def usual_response(response: Scalar, row: Sequence[Scalar], usual: float) -> Scalar:
@@ -233,27 +154,60 @@ def _weighted(a: Sequence[Scalar], b: Sequence[Scalar], weight: Sequence[Scalar]
     return total
 
 
+@dataclass(frozen=True, eq=False)
+class YieldingRow:
+    """A force -r^T (pull + share^2 r . a) along a row r (nv,), where r M^-1 r^T is more than ``least``; else none."""
+
+    r: Sequence[Scalar]
+    pull: Scalar
+    share: Scalar
+    least: Scalar
+
+
+def answering(factors: Factors, rows: Sequence[YieldingRow]) -> list[tuple[list[Scalar], Scalar]]:
+    """Each of the rows as it is reduced (nv,), and whether it answers: 1 or 0."""
+    found = []
+    for row in rows:
+        c = factors.reduce(row.r)
+        found.append((c, select(less(row.least, _weighted(c, c, factors.inverse)), 1.0, 0.0)))
+    return found
+
+
+class HeldMotion(NamedTuple):
+    """Accelerations (nv,), multipliers (m,) of the constraints, forces (nv,) of these and of yielding rows, and which
+    of the latter answered: 1 or 0."""
+
+    a: list[Scalar]
+    multipliers: list[Scalar]
+    forces: list[Scalar]
+    answered: list[Scalar]
+
+
 def forward_dynamics(
-    tree: Tree, factors: Factors, c: Sequence[Scalar], bias: Bias | None = None
-) -> tuple[list[Scalar], list[Scalar]]:
-    """(accelerations (nv,), multipliers (m,)): M a + bias = tau + C^T lambda with C a + C-dot v = 0.
+    tree: Tree, factors: Factors, c: Sequence[Scalar], bias: Bias | None = None, yielding: Sequence[YieldingRow] = ()
+) -> HeldMotion:
+    """M a + bias = tau + C^T lambda + forces of yielding rows, with C a + C-dot v = 0.
 
     A step may ask for another ``bias`` than C-dot v.
     """
-    rows = constraint_rows(tree)
-    system = constrained(factors, rows.C, tree.model.constraints)
-    free = system.along(c)
+    rows, held = constraint_rows(tree), answering(factors, yielding)
+    shares = [row.share * here for row, (_, here) in zip(yielding, held, strict=True)]
+    soft = [[x * share for x in c] for (c, _), share in zip(held, shares, strict=True)]
+    system = constrained(factors, rows.C, tree.model.constraints, soft)
+    free, n = system.along(c), len(soft)
+    scaled = [[x * share for x in row.r] for row, share in zip(yielding, shares, strict=True)]
     if tree.given is not None:
-        free = [x + dot(array(row), tree.given) for x, row in zip(free, rows.C, strict=True)]
-    wanted = [-(x + b) for x, b in zip(free, bias(rows) if bias else rows.bias, strict=True)]
-    multipliers = system.multipliers(wanted)
-    return tree.accelerated(system.moved(multipliers, c)), multipliers
-
-
-def constraint_forces(tree: Tree, multipliers: Sequence[Scalar]) -> list[Scalar]:
-    """C^T lambda (nv,)."""
-    C = array(constraint_rows(tree).C)
-    return [dot(column, array(multipliers)) for column in C.T]
+        free = [x + dot(array(row), tree.given) for x, row in zip(free, [*scaled, *rows.C], strict=True)]
+    asked = [
+        *(row.pull * reciprocal(row.share) * here for row, (_, here) in zip(yielding, held, strict=True)),
+        *(bias(rows) if bias else rows.bias),
+    ]
+    multipliers = system.multipliers([-(x + b) for x, b in zip(free, asked, strict=True)])
+    forces: list[Scalar] = [0.0] * tree.model.nv
+    for row, multiplier in zip([*scaled, *rows.C], multipliers, strict=True):
+        forces = [f + x * multiplier for f, x in zip(forces, row, strict=True)]
+    a = tree.accelerated(system.moved(multipliers, c))
+    return HeldMotion(a, multipliers[n:], forces, [here for _, here in held])
 
 
 def half_bias(rows: ConstraintRows) -> list[Scalar]:

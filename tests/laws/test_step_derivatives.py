@@ -61,7 +61,7 @@ def linearly_implicit(d, x, run):
     for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, OWN.before, strict=True):
         before = sum((h * g * k for g, k in zip(row, stages, strict=False)), np.zeros((len(h), end + d.nv)))
         given = {"q": state[:, :nq], "v": state[:, nq:], "a_before": before[:, nq:end], "v_before": before[:, end:]}
-        given |= dict.fromkeys(("dt", "ahead"), OWN.gamma * h)
+        given |= {**dict.fromkeys(("dt", "ahead"), OWN.gamma * h), "whole": h}
         stages.append(run("stage", x | given)[:, :-1])
         way, state = way + weight / 6 * stages[-1][:, :end], start + reach * h * stages[-1][:, :end]
     result = start + h * way

@@ -36,6 +36,40 @@ TREES = {
 }
 
 
+STIFF = {  # N/m, N s/m: below and above what the default has as explicit
+    "soft elements": (50.0, 3.0), "stiff elements": (3e7, 2e4), "stiff and soft elements": (3e7, 3.0),
+    "stiff elements and constraints": (3e7, 2e4), "stiff elements on what moves": (3e7, 2e4),
+}  # fmt: skip
+
+
+def elements(name: str, stiffness: float, damping: float):
+    """Two arms on a ball joint, a spring to the world, a damper within the tree: as ``start``."""
+    scene, R = Scene(), np.diag([0.05, 0.06, 0.04])
+    arm = Body("arm", mass=0.8, center_of_mass=(0, 0, -0.3), inertia=R)
+    if "moves" in name:
+        shake = sp.eye(4)
+        shake[0, 3] = sp.sin(3 * scene.time) / 5
+        table = scene.world.attach(Body("table", mass=1.0, inertia=R), joints.Joint(shake, ()))
+        table.attach(arm, joints.ball())
+    else:
+        scene.world.attach(arm, joints.ball())
+    bob = Body("bob", mass=0.5, center_of_mass=(0, 0.1, -0.2), inertia=R)
+    arm.attach(bob, joints.revolute("x"), rd.pose((0, 0, -0.6)))
+    hand = Body("hand", mass=0.4, center_of_mass=(0.1, 0, 0), inertia=R)
+    bob.attach(hand, joints.revolute("y", damping=0.1), rd.pose((0, 0, -0.4)))
+    scene.spring(bob, scene.world, stiffness, rest=np.hypot(0.6, 0.3), point_b=(0.3, 0, 0))
+    scene.spring(hand, arm, 0.0, damping, 1.0, point_a=(0.2, 0, 0))
+    if "constraints" in name:
+        scene.distance(hand, scene.world, float(np.hypot(1.0, 0.2)), point_b=(0, 0.2, 0))
+    d = scene.compile()
+    q, v = d.neutral(), np.linspace(-0.8, 1.0, d.nv)
+    if d.model.constraints:
+        q, v = d.project(q, v)
+    if d.model.prescribed:
+        q, v = np.split(d.call("in_time", q, v), [d.nq])
+    return d, q, v, np.linspace(-1.0, 1.0, d.nv)
+
+
 def start(name: str):
     """(dynamics, q, v, tau) of a tree, or of one under constraints, on which q and v then are."""
     if "constraints" in name:
@@ -96,6 +130,18 @@ def test_a_compiled_step_is_the_definitions_step(integrator, name):
         else:
             assert_close(q, expected[0], ROUNDING[integrator])
             assert_close(v, expected[1], ROUNDING[integrator])
+
+
+@pytest.mark.parametrize("name", STIFF)
+@pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "held_rk4"])
+def test_a_compiled_step_is_the_definitions_step_with_force_elements(integrator, name):
+    """At each of the states of a motion; what is stiff has cond(M + h^2 K) of 1e6."""
+    d, q, v, tau = elements(name, *STIFF[name])
+    for _ in range(60):
+        expected = in_time(d, *rule(integrator).definition(d, q, v, tau, H))
+        q, v = flown(d, integrator, q, v, tau, 1)
+        assert_close(q, expected[0], 1e-12)
+        assert_close(v, expected[1], 1e-11)
 
 
 @pytest.mark.parametrize("name", TREES)

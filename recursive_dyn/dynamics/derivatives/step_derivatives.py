@@ -15,7 +15,7 @@ from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
 from recursive_dyn.dynamics.projection import approach
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.integrators.linearly_implicit_rk4 import explained
+from recursive_dyn.integrators.linearly_implicit_definition import explained
 from recursive_dyn.integrators.watched_loop import DEPTH, HALVINGS, OWN, REACH, WEIGHTS
 
 Array = np.ndarray
@@ -102,33 +102,38 @@ class StepDerivatives:
 
     def _linearly_implicit_rk4(self) -> tuple[Array, Array, list[Array]]:
         """Of whole steps, and of the parts of those that the watch on energy halves."""
-        q, v, found, good = self._watched(self._arrays, 1.0)
+        q, v, found, good = self._watched(self._arrays, 1.0, [0.0])
         rows = np.argwhere(~good)
         given = [np.broadcast_to(a, (*good.shape, a.shape[-1])) for a in self._arrays]
         for row in map(tuple, rows.tolist()):
-            q[row], v[row], parts = self._halved([a[row] for a in given], 0, iter(range(HALVINGS)))
+            q[row], v[row], parts = self._halved([a[row] for a in given], 0, iter(range(HALVINGS)), [0.0])
             for J, own in zip(found, parts, strict=True):
                 J[row] = own
         return q, v, found
 
-    def _halved(self, arrays: Sequence[Array], depth: int, left: Iterator[int]) -> tuple[Array, Array, list[Array]]:
-        """Of one step, or one of its parts after so many halvings, in parts as it is taken; left: halvings that are.
+    def _halved(
+        self, arrays: Sequence[Array], depth: int, left: Iterator[int], peak: list[Array | float]
+    ) -> tuple[Array, Array, list[Array]]:
+        """Of one step, or one of its parts after so many halvings, in parts as it is taken; left: halvings that are;
+        peak: the largest kinetic energy so far.
 
         Where a step is cut is a matter of the state, too: what is differentiated is the step that is cut as this one.
         """
         q, v, tau, h = arrays
         share = 0.5**depth
-        q_end, v_end, found, good = self._watched([q, v, tau, h * share], share)
+        q_end, v_end, found, good = self._watched([q, v, tau, h * share], share, peak)
         if good or depth == DEPTH or next(left, None) is None:
             found[3] = found[3] * share
             return q_end, v_end, found
-        q, v, first = self._halved(arrays, depth + 1, left)
-        q, v, second = self._halved([q, v, tau, h], depth + 1, left)
+        q, v, first = self._halved(arrays, depth + 1, left, peak)
+        q, v, second = self._halved([q, v, tau, h], depth + 1, left, peak)
         by_state = np.concatenate(second[:2], axis=-1)
         through = [by_state @ J for J in first]
         return q, v, through[:2] + [J + own for J, own in zip(through[2:], second[2:], strict=True)]
 
-    def _watched(self, arrays: Sequence[Array], share: float) -> tuple[Array, Array, list[Array], Array]:
+    def _watched(
+        self, arrays: Sequence[Array], share: float, peak: list[Array | float]
+    ) -> tuple[Array, Array, list[Array], Array]:
         """Where a share of a step that is not halved ends, its derivatives, and whether its energy is explained."""
         model = self._it.model
         nq, nv, end = model.nq, model.nv, model.nq + model.nv
@@ -137,25 +142,29 @@ class StepDerivatives:
         whole, d_whole, work = np.zeros(1), np.zeros(1), np.zeros(1)
         stages: list[tuple[Array, Array]] = []
         within = OWN.gamma * moved.h, OWN.gamma * moved.longer  # as far as its own acceleration counts in a stage
+        in_all = moved.h / share, 0.0 * moved.longer
         for reach, weight, row in zip((*REACH, 0.0), WEIGHTS, OWN.before, strict=True):
             before, d_before = moved.before(stages, row[: len(stages)])
             parts = [(before[..., i : i + nv], d_before[..., i : i + nv]) for i in (nq, end)]
-            k, dk = moved.along("stage", x, dx, [within, within, *parts])
+            k, dk = moved.along("stage", x, dx, [within, within, in_all, *parts])
             stages.append((k[..., :-1], dk[..., :-1]))
             whole, d_whole = whole + weight * k[..., :end], d_whole + weight * dk[..., :end]
             work = work + weight / 6.0 * k[..., -1:]
             x, dx = moved.stage(k[..., :end], dk[..., :end], reach)
         q, v, found = moved.landed(whole, d_whole)
-        return q, v, found, self._explained(moved, q, v, work * moved.h, share)
+        return q, v, found, self._explained(moved, q, v, work * moved.h, share, peak)
 
-    def _explained(self, moved: MovedStates, q: Array, v: Array, work: Array, share: float) -> Array:
+    def _explained(
+        self, moved: MovedStates, q: Array, v: Array, work: Array, share: float, peak: list[Array | float]
+    ) -> Array:
         """Whether the watch on energy takes shares of steps to q, v with this work (..., 1)."""
-        nq, nothing = self._it.model.nq, np.zeros(self._it.model.nv)
+        nq, nothing, within = self._it.model.nq, np.zeros(self._it.model.nv), OWN.gamma * moved.h
         before, after = (
-            self._it.call("stage_energies", *state, moved.tau, moved.h, moved.h, nothing, nothing)
+            self._it.call("stage_energies", *state, moved.tau, within, within, moved.h / share, nothing, nothing)
             for state in ((moved.x[..., :nq], moved.x[..., nq:]), (q, v))
         )
-        return explained(before, after, work[..., 0], share)
+        peak[0] = np.maximum(peak[0], before[..., 0])
+        return explained(before, after, work[..., 0], share, peak[0])
 
     def _projected(self, q: Array, v: Array, found: list[Array]) -> list[Array]:
         """The same on the constraints, by the Newton steps that lead there, and two more from there: where a step ends

@@ -1,0 +1,134 @@
+"""One step of ``linearly_implicit_rk4`` and ``held_rk4`` in plain Python, solved densely: as their loops are to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.integrators.integrator import (
+    Given,
+    ModelEquations,
+    StatePair,
+    accelerations,
+    elements,
+    given_accelerations,
+    joint_forces,
+    plain_positions,
+)
+from recursive_dyn.integrators.watched_loop import (
+    DEPTH,
+    ENERGY,
+    HALVINGS,
+    HELD,
+    REACH,
+    ROUNDING,
+    STIFF,
+    WEIGHTS,
+    Stages,
+)  # fmt: skip
+from recursive_dyn.recursion.element_slopes import slope_counts
+
+
+def defined(
+    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
+) -> StatePair:
+    """(q, v) after one step: the equations above, solved densely, halved where energy is not explained."""
+    return _part(rule, equations, q, v, tau, h, 0, iter(range(HALVINGS)), [0.0])
+
+
+def _part(
+    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, depth: int,
+    left: Iterator[int], peak: list[float],
+) -> StatePair:  # fmt: skip
+    """The step h, or one of its parts after so many halvings; left: those that are; peak: T so far."""
+    share = 0.5**depth
+    q_end, v_end, work = _stages(rule, equations, q, v, tau, h * share, h)
+    idle = tau, [rule.gamma * h * share], [rule.ahead * h * share], [h], np.zeros(len(v)), np.zeros(len(v))
+    before, after = (equations.call("stage_energies", *x, *idle) for x in ((q, v), (q_end, v_end)))
+    peak[0] = max(peak[0], before[0])
+    if explained(before, after, work, share, peak[0]) or depth == DEPTH or next(left, None) is None:
+        return q_end, v_end
+    middle = _part(rule, equations, q, v, tau, h, depth + 1, left, peak)
+    return _part(rule, equations, *middle, tau, h, depth + 1, left, peak)
+
+
+def explained(
+    before: np.ndarray, after: np.ndarray, work: np.ndarray | float, share: float = 1.0, peak: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """Whether a share of a step with this work (...) may have the energies (..., 4) of ``_energies`` at its ends; peak:
+    the largest kinetic energy where shares of it began."""
+    (T, U, size, _), (T_end, U_end, size_end, soft) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
+    rise = (T_end - T) + (U_end - U) - work
+    allowed = ENERGY * share * np.maximum(np.maximum(T, peak), T_end) + ROUNDING * (T_end + size + size_end)
+    return np.asarray(np.where(soft > 0.0, rise, np.abs(rise)) <= allowed)
+
+
+def _stages(
+    rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, whole: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """(q, v) after one step, or a part of a whole one, that is not watched, and the work of tau in it."""
+    model, own = equations.model, joint_forces(equations.model)
+    D, K, gh = own.damping, own.stiffness, rule.gamma * h
+    k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), 0.0
+    for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
+        Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
+        before, way = h * rule.before[i] @ k[:3], h * rule.before[i] @ u[:3]
+        late = V + before
+        stretched = plain_positions(model, Q) - own.rest + way + gh * late
+        M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
+        given = given_accelerations(equations, Q, V)
+        soft = _answers(rule, equations, (Q, V), M, (before, way + gh * late), (gh, whole), given)
+        M = M + soft.inertia
+        C = equations.call("constraint_jacobian", Q)
+        wanted = C @ equations.call("forward_dynamics", Q, V, np.zeros(model.nv))  # - C-dot V
+        acting = elements(equations, Q, V)
+        force = tau + acting - equations.call("bias", Q, V) - D * late - K * stretched - soft.pull
+        k[i] = accelerations(M, force, C, wanted, given)
+        u[i] = np.where((K != 0.0) | soft.stiff, late + rule.ahead * h * k[i], V)
+        rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
+        work += h / 6 * weight * (V @ tau + equations.call("element_power", Q, V)[()] + soft.taken)
+        if given[0]:
+            free = np.setdiff1d(np.arange(model.nv), given[0])
+            rows = C.T @ np.linalg.lstsq(C[:, free].T, (M @ k[i] - force)[free], rcond=None)[0]
+            driven = equations.call("inverse_dynamics", Q, V, k[i]) - equations.call("passive_forces", Q, V) - tau
+            driven += soft.pull + soft.inertia @ k[i] - rows
+            work += h / 6 * weight * (V @ driven - V[free] @ driven[free])
+    q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
+    for first, end in model.units:
+        q[first:end] /= np.linalg.norm(q[first:end])
+    return q, v, work
+
+
+class _Answers(NamedTuple):
+    """What force elements pull beyond what the stage's state says (nv,), what they add to M (nv, nv), which coordinates
+    (nv,) springs pull that answer, the power that dampers take which do."""
+
+    pull: np.ndarray
+    inertia: np.ndarray
+    stiff: np.ndarray
+    taken: float
+
+
+def _answers(
+    rule: Stages, equations: ModelEquations, state: StatePair, M: np.ndarray, ways: StatePair,
+    lengths: tuple[float, float], given: Given,
+) -> _Answers:  # fmt: skip
+    """ways: by how much dampers, and springs, answer later than the state; lengths: g h, and the whole step."""
+    stiff, damped = slope_counts(equations.model)
+    found = _Answers(np.zeros(len(M)), np.zeros(M.shape), np.zeros(len(M), dtype=bool), 0.0)
+    free, (gh, h) = np.setdiff1d(np.arange(len(M)), given[0]), lengths
+    if not stiff + damped:
+        return found
+    anywhere = equations.call("element_slopes", state[0] + 0.1 * np.cos(np.arange(len(state[0]))), state[1])
+    for i, r in enumerate(equations.call("element_slopes", *state)):
+        response, spring = r[free] @ np.linalg.solve(M[np.ix_(free, free)], r[free]), i < stiff
+        if rule is not HELD and response * (h * h if spring else h) <= (STIFF**2 if spring else STIFF):
+            continue
+        found = _Answers(
+            found.pull + r * (r @ ways[spring]), found.inertia + (gh * gh if spring else gh) * np.outer(r, r),
+            found.stiff | ((anywhere[i] != 0.0) & spring), found.taken + (0.0 if spring else (r @ state[1]) ** 2),
+        )  # fmt: skip
+    found.stiff[given[0]] = False
+    return found

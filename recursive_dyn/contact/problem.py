@@ -11,6 +11,7 @@ from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import FreeBodies
 from recursive_dyn.contact.layout import Layout
 
+JUMPED = -1e300  # instead of an energy, J: impulses are not what they were a step before
 NOWHERE, ELSEWHERE = -1, -2  # instead of the number of a lone body
 
 
@@ -143,7 +144,8 @@ class Changes(NamedTuple):
     v, q (nv,): change of velocity, and way by which to move the configuration; since (nv,): how long before the
     moment that velocities are of what moves them bounced, s, 0 where nothing did; free_twists, free_ways (m, 6): change
     and way of free bodies; row_impulses (m,): of the generalized rows; acted (nv,): what of v the solve's own impulses
-    do, steady (nv,): 1 where that is, but for a little, what it was a step before, or none of them.
+    do, steady (nv,): JUMPED unless that is, but for a little, what it was a step before, else the energy that is
+    owed to the tree of each (``balance``), J; or none of them.
     """
 
     v: Floats
@@ -161,7 +163,8 @@ class ImpulseProblem(NamedTuple):
     start_v (nv,) at the step's start, and all that may push. astray (nv,): what both have that no row sees, as joints
     between bodies do not allow it, and that stays; or none. swing (2 nv,): what forces accelerate trees by in which
     nothing turns freely, where the flight began and there, NaN for others; or none. acted (nv,): changes of velocity
-    that the last step's impulses made of such trees, carried to here, steady (nv,): as in Changes; or none. pushes
+    that the last step's impulses made of such trees, carried to here, steady (nv,): as in Changes; or none. pull (nv,):
+    what forces accelerate coordinates by here, at rest, or none where that is not known. pushes
     (nv,): impulses on the coordinates that are given.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that
@@ -176,6 +179,7 @@ class ImpulseProblem(NamedTuple):
     swing: Floats
     acted: Floats
     steady: Floats
+    pull: Floats
     pushes: Floats
     bodies: BodyFrames
     lone: LoneBodies

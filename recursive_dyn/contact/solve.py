@@ -14,6 +14,7 @@ from recursive_dyn.contact.islands.islands import Partition, member, partition, 
 from recursive_dyn.contact.positions import Gaps, immobile, open_up, remain, separate
 from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulseProblem
 from recursive_dyn.contact.push_speed import restrain
+from recursive_dyn.contact.rows.balance import measured
 from recursive_dyn.contact.rows.lasting import placed
 from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
 from recursive_dyn.contact.rows.reach import reach_of
@@ -21,7 +22,7 @@ from recursive_dyn.contact.rows.responses import expand, inverses, twists
 from recursive_dyn.contact.rows.rows import contact_rows, links_of
 from recursive_dyn.contact.rows.scalar_rows import scalar_rows
 from recursive_dyn.contact.rows.straying import without_straying
-from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted
+from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted, owed_halves
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
 from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
@@ -50,22 +51,24 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
     P, Q, y, pushes = np.zeros((n, 6)), changes.row_impulses, np.zeros(len(root)), np.zeros(len(root))
     pushed = given_pushes(problem, root, pushes)
-    pushed = corrected(problem, same, root, shares, pushes) or pushed
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, free)
     frictions = problem.contacts.frictions[0:n]
     time = np.zeros(2, dtype=np.int64)
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
-    before = np.empty(layout.nv)
+    before = np.empty(len(root))
+    u, f, halves = np.zeros(len(root)), np.full(len(root), np.nan), np.full(layout.groups, np.nan)
+    weighed = measured(problem, root, u, f)
     if carried(problem, root, before):
-        pushed = given_halves(problem, whole, before, pushes) or pushed
+        pushed = given_halves(problem, whole, before, u, f, pushes, halves) or pushed
+    pushed = corrected(problem, same, root, shares, halves, pushes) or pushed
+    owed_halves(problem, rows, P, found, halves)
     if pushed:
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
     sweeps, residual = solve_islands(whole, these, problem, wanted)
     if len(changes.acted) > 0:
-        noted(problem, before, y)
         expand(layout, factors, root, y, V, changes.acted)
     if pushed:
         for k in range(layout.nv):
@@ -77,6 +80,8 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     _positions(problem, whole, these, states, root, V)
     if give_back(problem, whole, these, wanted, states.push, ends, V):
         expand(layout, factors, root, y, V, changes.v)
+    if len(changes.acted) > 0:
+        noted(problem, whole, before, root, pushes, u, f, weighed)
     to_world_axes(rows, P, problem.contacts)
     judged(problem, found, same, shares, wanted, states.push, ends)
     height = m

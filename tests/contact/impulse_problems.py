@@ -100,7 +100,7 @@ def problem(
     )  # fmt: skip
     return ImpulseProblem(
         layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0),
-        np.zeros(0), np.zeros(0), np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)), buffer.table,
+        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)), buffer.table,
         free_inertias(found.free), given,
         earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),

@@ -22,7 +22,7 @@ def without_straying(problem: ImpulseProblem) -> ImpulseProblem:
     _take(problem, own)
     return ImpulseProblem(
         problem.layout, problem.factors, v, start_v, problem.astray, problem.swing, problem.acted, problem.steady,
-        problem.pushes, own, problem.lone, problem.contacts, problem.free, problem.rows, problem.earlier,
+        problem.pull, problem.pushes, own, problem.lone, problem.contacts, problem.free, problem.rows, problem.earlier,
         problem.options, problem.changes,
     )  # fmt: skip
 

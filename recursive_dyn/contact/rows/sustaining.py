@@ -1,22 +1,28 @@
-"""Impulses that last on trees that hang on the world: half of them act where the step began.
+"""Impulses that last on trees of several joints, and on what hangs on the world: half act where the step began.
 
-A solve knows where a step ends. What presses for longer on a tree whose masses swing meets another M there than where
-the step began, and all of it there takes energy of first order in the step from what swings: P v of the mean is not P v
-of the end. So half of what the last impulses did, carried to here along the way, less half of what they would do here,
-is given before anything is solved for: with what is found then, the trapezoidal rule. Nothing is of
-trees whose impulses jump, or that stops, motors or constraints hold too, nor by semi-implicit Euler, whose flight errs
-by as much.
+A solve knows where a step ends. What holds a tree for longer whose masses swing, contacts, stops, motors, constraints,
+meets another M there than where the step began, and all of it there takes energy of first order in the step from what
+swings: P v of the mean is not P v of the end. So half of what the last impulses did, carried to here along the way,
+less half of what they would do here, is given before anything is solved for: with what is found then, the trapezoidal
+rule. The momentum of trees that float is owed as much of each. Nothing is of trees whose impulses jump, that rows over
+several coordinates hold, whose way of holding changes, nor by semi-implicit Euler, whose flight errs by as much; bodies
+that float alone have the same in their own way (``turning``).
 """
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island, add, add_scalar, component
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, component
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
+from recursive_dyn.contact.rows.balance import owed_after, settling_share
+from recursive_dyn.contact.rows.lasting import tree_of
 from recursive_dyn.contact.rows.responses import whitened
+from recursive_dyn.contact.rows.warm_start import to_world_axes
 from recursive_dyn.contact.tuning import SMOOTH
 
 HALF = 0.5  # of a step, or of an impulse
@@ -33,37 +39,113 @@ def carried(problem: ImpulseProblem, root: Floats, w: Floats) -> bool:
 
 
 @compiled
-def given_halves(problem: ImpulseProblem, whole: Island, w: Floats, pushes: Floats) -> bool:
+def given_halves(
+    problem: ImpulseProblem, whole: Island, w: Floats, u: Floats, f: Floats, pushes: Floats, halves: Floats
+) -> bool:
     """Add the corrections to ``pushes``; whether there are any. whole: all rows, with the last impulses at their new
-    places; w: as in ``carried``."""
-    layout, some, y, held = problem.layout, False, np.zeros(len(whole.y)), np.zeros(len(whole.y))
+    places; w: as in ``carried``; u, f: as in ``measured``; halves (groups,): shares that are given, NaN for none."""
+    halves[:] = np.nan
+    layout, some, y, turning = problem.layout, False, np.zeros(len(whole.y)), np.zeros(len(whole.y))
+    half = np.empty(layout.nv)
     for c in range(len(whole.targets)):
         for i in range(whole.rows.height[c]):
             add(whole.rows, c, i, whole.P[c, component(whole.rows.kind[c], i)], y)
     for s in range(len(whole.Q)):
-        add_scalar(whole.lines, s, abs(whole.Q[s]), held)
+        add_scalar(whole.lines, s, whole.Q[s], y)
+        if problem.rows.first[s + 1] - problem.rows.first[s] > 1:
+            add_scalar(whole.lines, s, abs(whole.Q[s]), turning)
     for group in range(layout.groups):
         first, last = layout.group_first[group], layout.group_first[group + 1]
-        touched = first < last and problem.steady[layout.group_slots[first]] > 0.0
-        for j in range(first, last):
-            touched = touched and held[layout.group_slots[j]] == 0.0
-        if touched and _smooth(layout, group, w, y):
+        touched = first < last and problem.steady[layout.group_slots[first]] != JUMPED
+        if touched and not _any(layout, group, turning) and _smooth(layout, group, w, y):
             some = True
             for j in range(first, last):
                 slot = layout.group_slots[j]
-                pushes[slot] += HALF * (w[slot] - y[slot])
+                half[slot] = HALF * (w[slot] - y[slot])
+            owed = problem.steady[layout.group_slots[first]]
+            halves[group] = settling_share(problem, group, y, half, u, f, owed)
+            for j in range(first, last):
+                pushes[layout.group_slots[j]] += halves[group] * half[layout.group_slots[j]]
     return some
 
 
 @compiled
-def noted(problem: ImpulseProblem, w: Floats, y: Floats) -> None:
-    """Write to ``changes.steady`` which trees' impulses y are as the last ones, w, were."""
-    layout, steady = problem.layout, problem.changes.steady
-    steady[:] = 0.0
-    for group in range(layout.groups if len(problem.acted) > 0 else 0):
-        if _smooth(layout, group, w, y):
+def is_halved(problem: ImpulseProblem, c: int, halves: Floats) -> bool:
+    """Whether a side of a contact is of such a tree that floats."""
+    found = False
+    for side in range(2):
+        k = tree_of(problem, c, side)
+        found = found or (k >= 0 and not np.isnan(halves[problem.layout.link_groups[problem.lone.links[k]]]))
+    return found
+
+
+@compiled
+def owed_halves(
+    problem: ImpulseProblem, rows: ContactRows, P: Annotated[np.ndarray, float, 6], found: Integers, halves: Floats
+) -> None:
+    """Write to ``lone.kicks`` what halves change of the momentum of trees that float, and of their spin about their
+    centres of mass: half of what the last impulses did where the step began, less half of what they, P (n, 6), would
+    do here, both at the points on B. found (n,): the last step's contacts."""
+    lone, contacts, earlier = problem.lone, problem.contacts, problem.earlier
+    to_world_axes(rows, P, contacts)
+    for c in range(len(found)):
+        i = found[c]
+        for side in range(2 if i >= 0 else 0):
+            k, tree, share = tree_of(problem, c, side), -1, np.nan
+            if k >= len(lone.inertias):
+                tree, share = lone.home[k], halves[problem.layout.link_groups[lone.links[k]]]
+            if np.isnan(share):
+                continue
+            sign = HALF * share * (1.0 - 2.0 * side)
+            for j in range(3):
+                a, b = (j + 1) % 3, (j + 2) % 3
+                spin = earlier.moments[i, j] - contacts.moments[c, j]
+                spin += _arm(problem, tree, earlier.points[i, 1], a, 1.0) * earlier.impulses[i, b]
+                spin -= _arm(problem, tree, earlier.points[i, 1], b, 1.0) * earlier.impulses[i, a]
+                spin -= _arm(problem, tree, contacts.points[c, 1], a, 0.0) * contacts.impulses[c, b]
+                spin += _arm(problem, tree, contacts.points[c, 1], b, 0.0) * contacts.impulses[c, a]
+                lone.kicks[tree, j] += sign * spin
+                lone.kicks[tree, 3 + j] += sign * (earlier.impulses[i, j] - contacts.impulses[c, j])
+
+
+@compiled
+def _arm(problem: ImpulseProblem, tree: int, point: Floats, j: int, back: float) -> float:
+    """A component of the way to a point from a tree's centre of mass, as it was a share ``back`` of a step ago."""
+    lone = problem.lone
+    way = HALF * problem.options.h * (lone.start[tree, 3 + j] + lone.flown[tree, 3 + j])
+    return point[j] - lone.centers[tree, j] + back * way
+
+
+@compiled
+def noted(
+    problem: ImpulseProblem, whole: Island, w: Floats, root: Floats, pushes: Floats, u: Floats, f: Floats, weighed: bool
+) -> None:
+    """Write to ``changes.steady`` the energies owed to trees whose impulses are as the last ones, w, were, JUMPED
+    for others. whole: with what pushes did; weighed: whether u and f are known, as in ``measured``."""
+    layout, steady, owed = problem.layout, problem.changes.steady, np.zeros(problem.layout.groups)
+    steady[:] = JUMPED
+    if len(problem.acted) == 0:
+        return
+    if weighed:
+        for k in range(layout.nv):
+            owed[layout.group[k]] = 0.0 if problem.steady[k] == JUMPED else problem.steady[k]
+        owed_after(problem, whole, root, pushes, u, f, owed)
+    own = whole.y.copy()
+    for k in range(layout.nv):
+        own[k] -= pushes[k]
+    for group in range(layout.groups):
+        if _smooth(layout, group, w, own):
             for j in range(layout.group_first[group], layout.group_first[group + 1]):
-                steady[layout.group_slots[j]] = 1.0
+                steady[layout.group_slots[j]] = owed[group]
+
+
+@compiled
+def _any(layout: Layout, group: int, values: Floats) -> bool:
+    """Whether any of the values of a tree's coordinates is not 0."""
+    for j in range(layout.group_first[group], layout.group_first[group + 1]):
+        if values[layout.group_slots[j]] != 0.0:
+            return True
+    return False
 
 
 @compiled

@@ -32,14 +32,16 @@ from recursive_dyn.contact.rows.lasting import (
     turned,
 )
 from recursive_dyn.contact.rows.responses import push
+from recursive_dyn.contact.rows.sustaining import is_halved
 from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH
 
 
 @compiled
-def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Floats, y: Floats) -> bool:
+def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Floats, halves: Floats, y: Floats) -> bool:
     """Add what corrections do to whitened velocities to y, and write it to ``lone.kicks``; whether there are any.
 
-    same (n,): earlier contacts that these go on; shares (n,): of each correction that is given.
+    same (n,): earlier contacts that these go on; shares (n,): of each correction that is given; halves: NaN for trees,
+    by group, that do not have theirs otherwise (``sustaining``).
     """
     lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
     shares[:] = 0.0
@@ -52,12 +54,12 @@ def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Flo
             _wrench(problem, c, i, w)
             power, owed = _power(problem, c, w, lone.start), earlier.debts[i]
             shares[c] = 1.0
-            if abs(owed) > 0.0 and abs(power) > 0.0:
+            if abs(owed) > 0.0 and abs(power) > 0.0 and not is_halved(problem, c, halves):
                 shares[c] -= min(max(owed / power, -SETTLING), SETTLING)
             some = True
             _give(problem, c, shares[c], w)
     if some:
-        _whitened(problem, root, y)
+        _whitened(problem, root, halves, y)
     return some
 
 
@@ -119,11 +121,14 @@ def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
 
 
 @compiled
-def _whitened(problem: ImpulseProblem, root: Floats, y: Floats) -> None:
+def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) -> None:
     """Add what the kicks do to y."""
     layout, factors, lone = problem.layout, problem.factors, problem.lone
     inward = np.zeros((layout.nv, 3))
     for k in range(len(lone.links)):
+        if not np.isnan(halves[layout.link_groups[lone.links[k]]]):
+            for i in range(6):
+                lone.kicks[k, i] = 0.0
         m0, m1, m2 = lone.kicks[k, 0], lone.kicks[k, 1], lone.kicks[k, 2]
         f0, f1, f2 = lone.kicks[k, 3], lone.kicks[k, 4], lone.kicks[k, 5]
         if m0 == 0.0 and m1 == 0.0 and m2 == 0.0 and f0 == 0.0 and f1 == 0.0 and f2 == 0.0:

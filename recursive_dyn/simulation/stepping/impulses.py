@@ -10,7 +10,7 @@ from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.forest_layout import layout, tree_arrays
 from recursive_dyn.contact.layout import Layout
-from recursive_dyn.contact.problem import Changes, changes
+from recursive_dyn.contact.problem import JUMPED, Changes, changes
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
@@ -25,9 +25,10 @@ class ImpulseArrays(NamedTuple):
 
     factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
     passive: that of springs, where something guided has some; turning (k, 2): first slot and number of slots of what
-    turns freely; guided (nv,): slots of trees in which nothing does; hanging (nv,): of those without free joints; swing
-    (2 nv,), acted (nv,): as a solve is given it; changes: what a solve finds, of as many rows as there can be,
-    and no free bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1.
+    turns freely; guided (nv,): slots of trees in which nothing does; hanging (nv,): of all but bodies that float alone;
+    conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as
+    a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve finds, of as
+    many rows as there can be, and no free bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1.
     """
 
     factors: ProgramCall
@@ -37,8 +38,11 @@ class ImpulseArrays(NamedTuple):
     turning: Annotated[np.ndarray, int, 2]
     guided: Flags
     hanging: Flags
+    conserving: Flags
     swing: Floats
     acted: Floats
+    pull: Floats
+    moving: Flags
     changes: Changes
     varied: Floats
     rest: Floats
@@ -54,7 +58,8 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     group, guided = (known := layout(model)).group, np.ones(known.groups, dtype=bool)
     guided[group[turning[:, 0]]] = False
     guided, hanging = guided[group], np.full(known.groups, not model.held)
-    hanging[group[turning[turning[:, 1] == _FREE, 0]]] = False
+    alone = np.bincount(group, minlength=known.groups) == _FREE
+    hanging[(own := group[turning[turning[:, 1] == _FREE, 0]])[alone[own]]] = False
     hanging = hanging[group]
     springs = guided.any() and (model.forces or any(c.stiffness for c in model.coordinates))
     passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
@@ -62,9 +67,21 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     if not hanging.any():
         room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
-        factors, integrate, accelerations, passive, turning, guided, hanging, np.full(2 * model.nv, np.nan),
-        np.zeros(model.nv), room, np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
+        factors, integrate, accelerations, passive, turning, guided, hanging, hanging & _conserving(model),
+        np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
+        np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
     )  # fmt: skip
+
+
+def _conserving(model: Model) -> np.ndarray:
+    """Slots (nv,) of trees in which nothing gives way by itself, nor changes its chart, as ``Flags``: near where one
+    ends M says little of the next step's."""
+    known, soft = layout(model), [bool(c.damping or c.stiffness or c.torsion) for c in model.coordinates]
+    trees = np.full(known.groups, not model.forces)
+    trees[known.group[np.array(soft, dtype=bool)]] = False
+    for link in model.charted:
+        trees[known.group[list(link.slots)]] = False
+    return np.asarray(trees[known.group])
 
 
 def _turning(model: Model) -> np.ndarray:
@@ -97,15 +114,9 @@ def swinging(
 
 @compiled
 def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
-    """Write what forces accelerate by at q, at rest, from a place in ``swing`` on; whether there are numbers."""
-    force, still, finite = it.varied, it.rest[: len(tau)], True
-    force[: len(tau)] = tau
-    force[len(tau)] = 0.0  # the length of the step
-    if it.passive.address:
-        finite = evaluated(it.passive, q, still, it.rest[:0], parameters)
-        for k in range(len(tau)):
-            force[k] += it.passive.outputs[k]
-    finite = evaluated(it.accelerations, q, still, force, parameters) and finite
+    """Write what forces accelerate guided trees by at q, at rest, from a place in ``swing`` on; whether there are
+    numbers."""
+    finite = _forced(it, q, tau, parameters)
     for k in range(len(tau)):
         if it.guided[k]:
             it.swing[at + k] = it.accelerations.outputs[k]
@@ -113,19 +124,55 @@ def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: i
 
 
 @compiled
+def pulled_here(
+    it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, drives: Integers, acting: Integers, asked: Integers
+) -> int:
+    """Write what forces accelerate by at q, at rest, NaN where others act too, as motors, a law, or who pushes; how
+    many numbers a solve needs of it: all, or none where nothing moves on that impulses last on."""
+    some = False
+    for k in range(len(tau)):
+        some = some or (it.moving[0] and it.conserving[k])
+    if not some or not _forced(it, q, tau, parameters):
+        return 0
+    for k in range(len(tau)):
+        known = it.conserving[k] and drives[k] == 0 and acting[k] == 0 and asked[k] == 0
+        it.pull[k] = it.accelerations.outputs[k] if known else np.nan
+    return len(tau)
+
+
+@compiled
+def _forced(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats) -> bool:
+    """Evaluate accelerations at q, at rest, by tau, springs and force elements; whether there are numbers."""
+    force, still, finite = it.varied, it.rest[: len(tau)], True
+    force[: len(tau)] = tau
+    force[len(tau)] = 0.0  # the length of the step
+    if it.passive.address:
+        finite = evaluated(it.passive, q, still, it.rest[:0], parameters)
+        for k in range(len(tau)):
+            force[k] += it.passive.outputs[k]
+    return evaluated(it.accelerations, q, still, force, parameters) and finite
+
+
+@compiled
 def acted_here(
-    it: ImpulseArrays, last: Floats, start: Floats, q: Floats, v: Floats, h: float, parameters: Floats
+    it: ImpulseArrays, last: Floats, steady: Floats, start: Floats, q: Floats, v: Floats, h: float, parameters: Floats
 ) -> int:  # fmt: skip
     """Write what the last impulses changed velocities by as it is carried along the way (see ``_carry``) of a flight
-    that began with velocities ``start``; how many numbers a solve needs of it: all, or none where there was none."""
-    some = False
+    that began with velocities ``start``, if they lasted on any tree that moves; how many numbers a solve needs of it:
+    all, or none where there was none."""
+    some, lasting, fast, far = False, False, 0.0, 0.0
+    mean, change = np.empty(len(v)), np.zeros(len(v))
     for k in range(len(it.changes.acted)):
         some = some or (it.hanging[k] and last[k] != 0.0)
+        lasting = lasting or (it.hanging[k] and last[k] != 0.0 and steady[k] != JUMPED)
+        mean[k], it.acted[k] = 0.5 * (start[k] + v[k]), last[k] if it.hanging[k] else 0.0
+        fast, far = max(fast, abs(mean[k])), max(far, h * abs(it.acted[k]))
+    it.moving[0] = False
     if not some:
         return 0
-    mean, change = np.empty(len(v)), np.zeros(len(v))
-    for k in range(len(v)):
-        mean[k] = 0.5 * (start[k] + v[k])
+    it.moving[0] = lasting and fast * far > STILL
+    if not it.moving[0]:
+        return len(v)
     if not _connected(it, q, mean, last, parameters, change):
         return 0
     for k in range(len(it.turning)):

@@ -8,6 +8,7 @@ from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import (
+    JUMPED,
     Changes,
     FreeInertias,
     ImpulseProblem,
@@ -25,7 +26,7 @@ from recursive_dyn.simulation.kept.momentum import located, remembered, settled,
 from recursive_dyn.simulation.kept.sleeping import WOKEN, is_asleep, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.kept.touches import Touches, note
 from recursive_dyn.simulation.present import seen
-from recursive_dyn.simulation.stepping.impulses import acted_here, moved, swinging
+from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
@@ -153,8 +154,10 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     s.sources.asked[:] = 0
     s.sources.balls.asked[:] = 0
     known = swinging(s.impulses, layout, s.frames.links, contacts, s.start_q, s.q, s.tau, s.parameters)
-    acted = acted_here(s.impulses, s.kept.acted, s.start_v, s.q, s.v, h, s.parameters)
-    s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, 0.0
+    acted = acted_here(s.impulses, s.kept.acted, s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
+    acting, asked = s.flight.acting, s.pressed.asked
+    pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)
+    s.impulses.changes.acted[:], s.impulses.changes.steady[:] = 0.0, JUMPED
     while again:
         rows = active_rows(s.sources, s.rows, s.numbers, s.kept.rows, s.q, s.v, h, s.parameters, still, s.settings[8])
         if n + motors == 0 and rows == s.sources.constraints + s.sources.yielding.total:
@@ -165,7 +168,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         if not evaluated(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
             return False
         contacts.gaps[:n] = gaps
-        facts = solve(_problem(s, layout, contacts, earlier, free, known, acted))
+        facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
         s.facts[0], s.facts[1], s.facts[2] = float(facts.rows), float(facts.islands), float(facts.sweeps)
         s.facts[3], s.facts[4] = facts.residual, facts.deepest
         changed = s.impulses.changes
@@ -178,14 +181,15 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
 
 @compiled
 def _problem(
-    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, known: int, acted: int
+    s: StepArrays, layout: Layout, contacts: ContactTable, earlier: ContactTable, free: FreeRoom, known: int,
+    acted: int, pulled: int,
 ) -> ImpulseProblem:  # fmt: skip
-    """What is to be solved; known, acted: how many numbers of ``swing`` and ``acted`` are."""
+    """What is to be solved; known, acted, pulled: how many numbers of ``swing``, ``acted`` and ``pull`` are."""
     it, given, changed = s.impulses, free.given, s.impulses.changes
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
         layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, it.swing[:known],
-        it.acted[:acted], s.kept.steady[:acted], s.sources.motors.push, s.frames, s.lone, contacts,
+        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, s.frames, s.lone, contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),

@@ -36,10 +36,8 @@ from dataclasses import replace
 from functools import partial
 
 from recursive_dyn.graph.expression import (
-    Expression,
     Scalar,
     array,
-    combine,
     is_constant,
     maximum,
     reciprocal,
@@ -149,8 +147,8 @@ def _energies(c: Context) -> Outputs:
     kinetic = energy.kinetic_energy(tree)
     if tree.load is not None:
         kinetic = kinetic + dot(tree.v, tree.load * tree.v) * 0.5
-    size = combine("abs", [height]) if isinstance(height, Expression) else abs(height)
-    return [("energies", [kinetic, height, size + element_sizes(tree) * SMALL, soft])]
+    size = energy.energy_size(tree) + element_sizes(tree) * SMALL
+    return [("energies", [kinetic, height, size, soft])]
 
 
 PRESSED = Integrator(

@@ -6,9 +6,11 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from covering import covering, is_covered, values
 from hypothesis import HealthCheck, settings
 from slow_cases import slow
 
@@ -18,7 +20,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C would wait for ever
 
 settings.register_profile(
-    "laws", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "laws",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("laws")
 
@@ -48,7 +54,7 @@ _ORDER = ("contact", "bridge", "simulation", "demos", "laws", "codegen", "scene"
 
 @pytest.hookimpl(tryfirst=True)  # before slow tests are left out
 def pytest_collection_modifyitems(items):
-    """What tests/slow_cases.py lists is slow.
+    """What tests/slow_cases.py lists is slow, and of what is left what others cover (tests/covering.py).
 
     What needs the compiled loops of contact comes first: one worker compiles them for all while others do the rest.
 
@@ -60,9 +66,17 @@ def pytest_collection_modifyitems(items):
         folder = item.path.relative_to(here).parts[0]
         return _ORDER.index(folder) if folder in _ORDER else len(_ORDER)
 
+    products = defaultdict(list)
     for item in items:
         test, _, case = item.name.partition("[")
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        if slow(item.path.relative_to(here).as_posix(), test, parameters, case[:-1]):
+        file = item.path.relative_to(here).as_posix()
+        if slow(file, test, parameters, case[:-1]):
+            item.add_marker(pytest.mark.slow)
+        elif len(values(item)) > 1 and is_covered(file, test) and not item.get_closest_marker("slow"):
+            products[item.nodeid.partition("[")[0]].append(item)
+    for cases in products.values():
+        kept = covering([values(item) for item in cases])
+        for item in (item for k, item in enumerate(cases) if k not in kept):
             item.add_marker(pytest.mark.slow)
     items.sort(key=place)

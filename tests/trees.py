@@ -143,6 +143,7 @@ _VARIED = {
 }  # fmt: skip
 # A few by default, for what is the same of any joint; all of them among the slow tests.
 SAMPLED = [name if name in _VARIED else pytest.param(name, marks=pytest.mark.slow) for name in ALL]
+SAMPLED_KINDS = SAMPLED[: len(KINDS)]
 
 
 def named(name: str) -> Mechanism:

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from joint_cases import KINDS
-from trees import TREES, assert_close, mechanism, named
+from trees import SAMPLED_KINDS, TREES, assert_close, mechanism, named
 
 import recursive_dyn as rd
 from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
@@ -66,7 +65,7 @@ class Factors:
         return self.numbers[at : at + 3]
 
 
-@pytest.mark.parametrize("name", [*KINDS, *SMALL, *SHARED])
+@pytest.mark.parametrize("name", [*SAMPLED_KINDS, *SMALL, *SHARED])
 def test_whitened_directions_multiply_to_the_inverse_of_the_mass_matrix(name):
     found = any_mechanism(name)
     d = found.dynamics()

@@ -1,11 +1,14 @@
 """The arm that draws: the line is exact to the order of the step, whatever the elbow does."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from demos import reach
 
 
+@cache
 def drawn(swing: float, steps: int) -> tuple[float, float, np.ndarray]:
     """The largest distances of the pen from its curve (m) and from upright (rad), and the way of the third joint."""
     simulation = reach.build().simulation

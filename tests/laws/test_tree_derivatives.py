@@ -4,8 +4,7 @@ import complex_step
 import numpy as np
 import pytest
 from forest_cases import grove
-from joint_cases import KINDS
-from trees import assert_close, mechanism, random_scene, single
+from trees import SAMPLED_KINDS, assert_close, mechanism, random_scene, single
 
 import recursive_dyn as rd
 from demos.benchmark.cases import hinge_chain, random_state, robots
@@ -59,7 +58,7 @@ def along(d, function, *arrays):
     return [made.by_argument(function, arrays, k) for k in range(3)]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", SAMPLED_KINDS)
 def test_both_ways_are_the_complex_steps_for_every_joint(name):
     """By the interpreter, which machine code is compared with elsewhere."""
     case = single(name)

@@ -24,7 +24,10 @@ BUILDERS = ABSOLUTE | OTHERWISE
 STEP = 5e-5  # the fastest links turn at 100 rad/s for a moment: errors of fourth order are (100 h)^4 / 120 = 5e-12
 TIMES = np.linspace(0.1, 1.0, 10)
 SAME = 1e-10  # m, m/s, rad/s after a second: a cart and six links of up to 1.5 m bring a mass to within 1e-9
-names = pytest.mark.parametrize("name", BUILDERS)
+COSTLY = {"chain_of_4", "chain_of_5", "chain_of_6", "stance_on_universals", "double_spherical_on_universals"}
+names = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in COSTLY else name for name in BUILDERS]
+)
 
 
 @cache

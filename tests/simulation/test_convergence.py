@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
-from joint_cases import KINDS
-from trees import assert_close, mechanism, named
+from trees import SAMPLED_KINDS, assert_close, mechanism, named
 
 import recursive_dyn as rd
 from recursive_dyn.integrators.registry import INTEGRATORS
@@ -64,7 +63,7 @@ def test_all_integrators_tend_to_the_same_motion(dynamics):
         assert_close(final(dynamics, integrator, 3200).q, exact.q, tolerance)
 
 
-@pytest.mark.parametrize("name", [*KINDS, "tree of 8"])
+@pytest.mark.parametrize("name", [*SAMPLED_KINDS, "tree of 8"])
 def test_every_joint_type_is_stepped_with_the_integrators_order(name):
     m = named(name)
     d = m.dynamics()

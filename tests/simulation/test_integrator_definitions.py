@@ -120,7 +120,7 @@ def test_a_compiled_step_is_the_definitions_step(integrator, name):
     if name == "constraints" and rule(integrator).holonomic:
         pytest.skip("takes none between velocities")
     d, q, v, tau = start(name)
-    for _ in range(60):
+    for _ in range(30):
         expected = rule(integrator).definition(d, q, v, tau, H)
         expected = in_time(d, *expected)
         q, v = flown(d, integrator, q, v, tau, 1)

@@ -50,21 +50,28 @@ def run(program: Program, inputs: dict[str, np.ndarray]) -> np.ndarray:
     return np.stack([np.broadcast_to(np.asarray(values[r], dtype=complex), shape) for r in program.results], axis=-1)
 
 
+def apart(given: dict[str, np.ndarray], moved: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Inputs (n, size) of all ``moved`` (ways, size), one below the other; the others stay as given (size,)."""
+    count = sum(len(rows) for rows in moved.values())
+    result, first = {name: np.tile(np.asarray(value, dtype=complex), (count, 1)) for name, value in given.items()}, 0
+    for name, rows in moved.items():
+        result[name][first : first + len(rows)] = rows
+        first += len(rows)
+    return result
+
+
 def derivatives(d: rd.Dynamics, function: str, *arguments: np.ndarray, program: Program | None = None) -> list:
     """df by each argument (size,) and by the parameters, arrays (outputs, nv or size), at one state."""
-    model, names = d.model, LIST[function].inputs
+    names = LIST[function].inputs
     given = dict(zip(names, arguments, strict=True)) | {"parameters": d.parameters.values_array}
-    result = []
+    moved = {}
     for name in (*names, "parameters"):
         if name in ("q", "q_end"):
-            moved = moved_configurations(d, given[name])
+            moved[name] = moved_configurations(d, given[name])
         else:
-            moved = given[name] + 1j * STEP * np.eye(segment_size(model, name))
-        if len(moved):
-            result.append(run(program or d.program(function), given | {name: moved}).imag.T / STEP)
-        else:
-            result.append(np.zeros((int(np.prod(LIST[function].shape(model))), 0)))
-    return result
+            moved[name] = given[name] + 1j * STEP * np.eye(segment_size(d.model, name))
+    rates = run(program or d.program(function), apart(given, moved)).imag.T / STEP
+    return np.split(rates, np.cumsum([len(rows) for rows in moved.values()])[:-1], axis=1)
 
 
 def moved_configurations(d: rd.Dynamics, q: np.ndarray) -> np.ndarray:

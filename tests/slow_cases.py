@@ -49,7 +49,8 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     ),
     "codegen/test_equations.py::test_equations_are_the_compiled_function": (
         "torus-*", "helix-mass_matrix", "helix-*", "slider and universal-*", "tables-kinetic*", "tables-poses",
-        "free-step", "ball-poses", "ball-forward*", "free-inverse*",
+        "free-step", "ball-poses", "ball-forward*", "free-inverse*", "rocking pair-inverse*", "rocking pair-forward*",
+        "rocking pair-kinetic*", "tables-inverse*", "tables-mass*", "hinges-step",
     ),
     "codegen/test_interpreter.py::test_a_motion_is_the_same_whenever_code_comes": (
         "many-semi_implicit_euler", "many-implicit_midpoint", "many-linearly*", "many-rk4",
@@ -58,7 +59,7 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "contact/test_cone.py::test_a_solve_that_did_not_converge_is_off_by_about_what_it_says": ("0", "1", "2"),
     "contact/test_cone.py::test_many_contacts_meet_coulombs_law_to_the_tolerance": ("0", "1", "2", "4"),
     "contact/test_extremes.py::test_a_press_of_a_hundred_kilonewtons_does_not_pass_through_ten_grams": ("240-*-rk4-*",),
-    "contact/test_free_bodies.py::test_articulated_bodies_of_bullets_are_no_harm": ("r2d2*",),
+    "contact/test_free_bodies.py::test_articulated_bodies_of_bullets_are_no_harm": ("r2d2*", "racecar*"),
     "contact/test_hung_rollers.py::test_what_rocks_on_an_arm_keeps_its_amplitude": ("rk4-*", "implicit_midpoint-*"),
     "contact/test_hung_rollers.py::test_what_rolls_about_a_ball_joint_keeps_its_speed": ("rk4", "implicit_midpoint"),
     "contact/test_hung_rollers.py::test_what_rolls_round_a_pole_keeps_its_speed": ("rk4-*", "implicit_midpoint-*"),
@@ -87,10 +88,14 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "contact/test_watched_rest.py::test_it_comes_to_rest": ("legs of 1e3", "legs of 1e5"),
     "control/test_any_scene.py::test_every_law_brings_it_to_its_goal_in_steps_of_a_frame": ("surface",),
     "control/test_inverse_kinematics.py::test_targets_that_can_be_met_are_met": ("30 hinges*",),
+    "control/test_loaded_steps.py::test_a_robot_stands_as_motors_of_the_same_gains_hold_it": (
+        "*-linearly_implicit_rk4",
+    ),
     "control/test_lqr.py::test_the_cost_to_go_is_that_of_the_simulation": ("four-bar", "held aslant"),
     "control/test_planning.py::test_an_acrobot_swings_up_by_its_elbow": (),
-    "control/test_planning.py::test_motions_reach_their_goals_at_falling_cost": ("pendulum", "bead"),
+    "control/test_planning.py::test_motions_reach_their_goals_at_falling_cost": ("pendulum", "bead", "spacecraft"),
     "control/test_planning.py::test_no_force_could_be_changed_to_advantage": ("pendulum",),
+    "control/test_tasks.py::test_rates_are_derivatives_along_any_motion": ("shared",),
     "control/test_whole_body.py::test_a_pushed_quadruped_comes_back": (),
     "demos/test_acrobot.py::test_it_swings_up_and_balances_by_the_elbow_alone": (),
     "demos/test_benchmark_contact.py::test_engines_agree_on_a_robots_energy_and_momentum": ("ours",),
@@ -108,6 +113,7 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "demos/test_breaking_demo.py::test_a_wheel_breaks_off_and_what_is_cut_falls": (),
     "demos/test_contact_demos.py::test_both_kinds_of_balls_hit_the_sails": (),
     "demos/test_contact_demos.py::test_chains_fall_on_their_own_rings": (),
+    "demos/test_contact_demos.py::test_laikago_lands_and_stands": (),
     "demos/test_contact_demos.py::test_ragdolls_fall_on_the_stairs": (),
     "demos/test_contact_demos.py::test_the_ball_breaks_the_wall": (),
     "demos/test_contact_demos.py::test_the_rover_drives_over_everything": (),
@@ -142,7 +148,8 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
         "windmill",
     ),
     "demos/test_mechanisms_papers.py::test_momentum_about_the_hinge_is_conserved_without_gravity": ("windmill",),
-    "demos/test_mechanisms_rolling.py::test_energy_error_falls_with_the_order_of_rk4": ("ellipsoids",),
+    "demos/test_mechanisms_rolling.py::test_a_minute_of_one_step_a_frame": ("ellipsoids",),
+    "demos/test_mechanisms_rolling.py::test_energy_error_falls_with_the_order_of_rk4": ("ellipsoids", "disc"),
     "demos/test_mechanisms_rolling.py::test_nothing_slips": ("ellipsoids",),
     "demos/test_over_the_pole.py::test_all_keep_their_energy_over_poles_and_through_gimbal_lock": (),
     "demos/test_quadrotor_load.py::test_the_same_scene_with_joints_moves_equally": (),
@@ -153,14 +160,21 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "plugin/test_rollback.py::test_what_follows_is_the_same_here_and_elsewhere": ("closed form",),
     "scene/test_chart_input.py::test_a_hole_between_charts_is_told": ("pole on pole",),
     "scene/test_chart_input.py::test_charts_that_cover_all_are_content": ("all poles",),
-    "scene/test_curve_frames.py::test_a_banked_frame_has_the_spline_of_the_directions_up": ("4-*", "5-False-*"),
+    "scene/test_curve_frames.py::test_a_banked_frame_has_the_spline_of_the_directions_up": (
+        "4-*", "5-False-*", "3-False-False", "5-True-False", "3-True-*",
+    ),
     "scene/test_curve_frames.py::test_closed_curves_close": ("symbolic ring-*",),
     "scene/test_curve_frames.py::test_frames_are_rotations_along_the_tangent": ("bspline through points-*",),
     "scene/test_curves.py::test_a_clamp_holds_a_bead_that_runs_into_an_end": (
         "variational_midpoint", "semi_implicit_euler", "linearly_implicit_rk4",
     ),
+    "scene/test_curves.py::test_an_open_curve_goes_on_smoothly_and_then_straight": (
+        "symbolic-minimal-1", "bezier-minimal-1", "bspline-up-1", "bspline-minimal-0", "bezier-up-0", "symbolic-up-0",
+    ),
     "scene/test_curves.py::test_compiled_poses_are_those_of_the_path": ("5000.0-*", "1.0-True"),
-    "scene/test_curves.py::test_just_beyond_a_limit_there_is_a_frame": ("up-True", "minimal-True", "translation-True"),
+    "scene/test_curves.py::test_just_beyond_a_limit_there_is_a_frame": (
+        "up-True", "minimal-True", "translation-True", "minimal-False",
+    ),
     "scene/test_curves.py::test_momentum_depends_smoothly_on_the_place_at_every_knot_and_end": ("minimal",),
     "scene/test_curves.py::test_saved_and_loaded": (
         "symbolic", "ring", "bspline through points", "symbolic ring", "cyclic", "bspline",
@@ -180,7 +194,16 @@ CASES: dict[str, tuple[str, ...]] = CASES_OF_LAWS | {
     "scene/test_surfaces.py::test_normals_point_outward": (
         "sphere", "sphere y", "ellipsoid", "ellipsoid y", "torus", "torus x", "spheroid",
     ),
+    "scene/test_urdf_robots.py::test_agrees_with_pinocchio": (
+        "a1-True", "panda-True", "kuka-True", "mini_cheetah-*", "laikago-True", "r2d2-False", "humanoid-False",
+    ),
     "scene/test_urdf_robots.py::test_agrees_with_pybullet": ("mini_cheetah", "panda"),
+    "scene/test_urdf_robots.py::test_every_joint_transmits_what_pinocchio_says": (
+        "a1-True", "panda-True", "kuka-True", "mini_cheetah-*", "laikago-True", "r2d2-False", "humanoid-False",
+    ),
+    "scene/test_urdf_robots.py::test_every_link_stands_where_pinocchio_puts_it": (
+        "a1-True", "panda-True", "kuka-True", "mini_cheetah-*", "laikago-True", "r2d2-False", "humanoid-False",
+    ),
     "test_missing_packages.py::test_what_needs_a_package_says_which": ("from scene*",),
     "test_quality.py::test_tool_is_content": ("types",),
     "test_readme.py::test_the_examples_run_one_after_the_other": (

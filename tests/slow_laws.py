@@ -17,6 +17,7 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
     "laws/test_equations_of_motion.py::test_a_coupled_tree_is_the_free_tree_with_its_coordinates_tied": ("1", "3", "0"),
     "laws/test_equations_of_motion.py::test_forward_dynamics_undoes_inverse_dynamics_on_any_tree": (),
     "laws/test_equations_of_motion.py::test_the_trees_cover_every_joint_type_branches_and_long_chains": (),
+    "laws/test_force_elements.py::test_the_rule_for_what_is_pressed_is_its_definition": ("0.001",),
     "laws/test_forests.py::test_a_model_put_together_from_its_trees_is_that_of_all_bodies_at_once": (),
     "laws/test_forests.py::test_every_part_is_of_one_tree_and_every_result_of_one_place": (),
     "laws/test_forests.py::test_the_layout_of_a_forest_is_that_of_its_links_one_by_one": (),
@@ -27,7 +28,7 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
     "laws/test_joint_derivatives.py::test_against_sympy_diff": ("ellipsoid", "torus", "gibbs_six"),
     "laws/test_linearization.py::test_steps_are_flows_of_the_rates": ("semi_implicit_euler",),
     "laws/test_linearization.py::test_steps_under_constraints_end_on_them": ("semi_implicit_euler",),
-    "laws/test_long_joints.py::test_twice_the_lines_are_twice_the_work": ("a map that runs away",),
+    "laws/test_long_joints.py::test_twice_the_lines_are_twice_the_work": ("a map that runs away", "a map that settles"),
     "laws/test_method_two.py::test_every_joint_type_moves_as_by_method_one": (
         "tree of 8", "prismatic", "screw", "euler",
     ),
@@ -50,10 +51,9 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
     "laws/test_step_derivatives.py::test_of_forests": (),
     "laws/test_step_derivatives.py::test_of_shared_coordinates": (),
     "laws/test_step_derivatives.py::test_of_trees_with_springs_and_dampers": ("2",),
-    "laws/test_step_derivatives.py::test_of_variational_steps_on_constraints": (),
     "laws/test_time.py::test_what_time_moves_is_a_coordinate_that_no_force_moves": ("recursive",),
     "laws/test_trace_form.py::test_every_joint_type_has_the_recursions_equations": (
-        "tree of 8", "free", "telescope", "helix", "euler", "prismatic",
+        "tree of 8", "free", "telescope", "helix", "euler", "prismatic", "ellipsoid_on_ellipsoid",
     ),
     "laws/test_tree_derivatives.py::test_batches_broadcast": ("None-*", "kinds2-*"),
     "manifold/test_against_coordinates.py::test_accelerations_and_energies_are_those_of_euler_and_lagrange": (
@@ -64,11 +64,14 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
     ),
     "manifold/test_against_scenes.py::test_a_scene_and_the_manifold_move_alike_for_a_second": (
         "chain_of_5", "chain_of_6", "chain_of_4", "chain_of_3", "*_on_universals", "flight", "reaction_mass_pendulum",
-        "double_three_dimensional", "quadrotor_below_load", "three_dimensional",
+        "double_three_dimensional", "quadrotor_below_load", "three_dimensional", "stance", "double_spherical",
+        "chain_of_2",
     ),
     "manifold/test_against_scenes.py::test_a_second_is_long_enough_for_everything_to_move": (),
     "manifold/test_against_scenes.py::test_they_move_alike_under_forces": (),
-    "manifold/test_against_scenes.py::test_what_differs_is_an_error_of_fourth_order": ("chain_of_5", "chain_of_6"),
+    "manifold/test_against_scenes.py::test_what_differs_is_an_error_of_fourth_order": (
+        "chain_of_5", "chain_of_6", "chain_of_3",
+    ),
     "manifold/test_motions_apart.py::test_workers_compute_what_this_process_computes": ("spawn", "forkserver"),
     "manifold/test_printing.py::test_equations_and_steps_are_typeset": ("walker_stance", "double_spherical"),
     "manifold/test_printing.py::test_latex_is_typeset": (),
@@ -80,7 +83,7 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
         "velocity_constraints-*",
     ),
     "maximal_form/test_balls_between_bodies.py::test_balls_stay_within_their_limits_and_gain_nothing": (
-        "penalty-semi_implicit_euler-*", "penalty-implicit*",
+        "penalty-semi_implicit_euler-*", "penalty-implicit*", "velocity_constraints-None-limits1",
     ),
     "maximal_form/test_breaking_between_bodies.py::test_a_rope_under_a_growing_load_breaks_at_its_top": (
         "velocity_constraints",
@@ -112,6 +115,10 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
         "settings1", "settings2",
     ),
     "maximal_form/test_maximal_loops.py::test_bodies_bound_by_rows_on_many_move_as_in_joint_coordinates": (
+        "penalty-semi*",
+    ),
+    "maximal_form/test_maximal_loops.py::test_bodies_of_a_four_bar_accelerate_as_in_joint_coordinates": ("True",),
+    "maximal_form/test_maximal_loops.py::test_steps_of_rows_on_many_bodies_are_those_of_the_definition": (
         "penalty-semi*",
     ),
     "maximal_form/test_maximal_simulation.py::test_a_ball_rolls_as_in_joint_coordinates": ("velocity_constraints-*",),
@@ -163,21 +170,23 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
     "simulation/test_control.py::test_it_does_what_forces_set_by_hand_before_every_step_do": (
         "semi_implicit_euler", "implicit_midpoint",
     ),
+    "simulation/test_convergence.py::test_every_joint_type_is_stepped_with_the_integrators_order": ("tree of 8",),
     "simulation/test_convergence.py::test_quaternions_stay_on_their_sphere": (
         "semi_implicit_euler", "linearly_implicit_rk4",
     ),
     "simulation/test_energy_watch.py::test_a_halved_step_is_differentiated_part_by_part": ("open",),
     "simulation/test_energy_watch.py::test_a_windmill_without_springs_keeps_its_energy_or_tells": (),
+    "simulation/test_energy_watch.py::test_an_undamped_chain_keeps_its_energy": ("slender ball-*",),
     "simulation/test_energy_watch.py::test_undamped_rings_keep_their_energy_at_a_frame_a_step": ("bezier chain*",),
     "simulation/test_grab.py::test_a_chain_with_a_heavy_end_is_led_by_its_light_one": ("1.0-1000.0", "20.0-30.0"),
     "simulation/test_integrator_definitions.py::test_a_compiled_step_is_the_definitions_step": (
-        "*-9 bodies*", "*-floating", "semi_implicit_euler-*",
+        "*-9 bodies*", "*-floating", "semi_implicit_euler-*", "variational_midpoint-constraints",
     ),
     "simulation/test_integrator_definitions.py::test_a_long_compiled_run_is_the_definition_again_and_again": (
         "variational_midpoint-balls", "variational_midpoint-floating", "variational_midpoint-prismatic ends",
         "implicit_midpoint-floating", "linearly_implicit_rk4-9 bodies*", "implicit_midpoint-balls",
         "variational_midpoint-9 bodies*", "semi_implicit_euler-*", "variational_midpoint-*", "held_rk4-9 bodies*",
-        "implicit_midpoint-9 bodies*",
+        "implicit_midpoint-9 bodies*", "linearly_implicit_rk4-floating",
     ),
     "simulation/test_interrupts.py::test_a_long_call_is_interrupted_soon_and_between_steps": (
         "implicit_midpoint", "semi_implicit_euler",
@@ -196,8 +205,9 @@ CASES_OF_LAWS: dict[str, tuple[str, ...]] = {
         "*-any", "variational_midpoint-*",
     ),
     "simulation/test_pushes.py::test_forces_at_centres_of_mass_move_as_gravity_does": (
-        "semi_implicit_euler", "linearly_implicit_rk4", "implicit_midpoint",
+        "semi_implicit_euler", "linearly_implicit_rk4", "implicit_midpoint", "variational_midpoint",
     ),
+    "simulation/test_pushes.py::test_pushed_steps_keep_their_order": ("semi_implicit_euler",),
     "simulation/test_singular_positions.py::test_four_bars_in_a_row_stay_parallelograms_and_keep_their_energy": (
         "0.0021-*", "0.00098*",
     ),

@@ -61,14 +61,14 @@ def test_a_floating_robot_comes_to_ours_at_first_order(forces):
     scene, d = robot(LAIKAGO, False)
     tau = np.concatenate([np.zeros(6), np.random.default_rng(1).normal(size=d.nv - 6)])
     away = []
-    for h in (1 / 240, 1 / 480, 1 / 960):
+    for h in (1 / 240, 1 / 960):
         sim = moving(d, h)
         sim.tau = tau
         with MultibodyTwin(scene, sim, FOLDER / LAIKAGO, forces=forces) as twin:
             twin.step(tau, count=round(0.1 / h))
             sim.step(round(0.1 / h))
             away.append(np.abs(twin.frames()[0] - d.poses(sim.q)).max())
-    assert away[0] < 1e-3 and away[2] < 0.35 * away[0]
+    assert away[0] < 1e-3 and away[1] < 0.35 * away[0]
 
 
 def test_what_has_passed_the_limits_of_its_file_moves_on_as_ours_without_them():

@@ -44,7 +44,7 @@ def test_rates_are_those_of_motions_of_every_joint(seed):
     check(mechanism(seed, 13), seed)
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 10**6), bodies=st.integers(1, 5))
 def test_rates_are_those_of_motions_of_any_tree(seed, bodies):
     check(random_scene(seed, bodies, couplings=True), seed)

@@ -82,24 +82,15 @@ RULES = dict(
 def expected(d, integrator, q, v, tau):
     """(2 nv, 3 nv + 1 + parameters): by q, v, tau, dt and the parameters."""
     given = {"q": q, "v": v, "tau": tau, "dt": np.array([H]), "parameters": d.parameters.values_array}
-    columns = []
-    for name, value in given.items():
-        if name == "q":
-            moved = complex_step.moved_configurations(d, q)
-        else:
-            moved = value + 1j * complex_step.STEP * np.eye(len(value))
-        count = len(moved)
-        if not count:
-            continue
-        x = {n: np.broadcast_to(a, (count, len(a))).astype(complex) for n, a in given.items()} | {name: moved}
-        end = RULES[integrator](d, x, lambda f, inputs: complex_step.run(d.program(f), inputs))
-        for _ in range(6 if d.model.constraints else 0):
-            state = {"q": end[:, : d.nq], "v": end[:, d.nq : d.nq + d.nv], "parameters": x["parameters"]}
-            end = complex_step.run(d.program("project"), state)
-        rates = end.imag / complex_step.STEP
-        ways = velocities_of(d.model, end[0, : d.nq].real, rates[:, : d.nq])
-        columns.append(np.concatenate([ways, rates[:, d.nq : d.nq + d.nv]], axis=1).T)
-    return np.concatenate(columns, axis=1)
+    moved = {name: value + 1j * complex_step.STEP * np.eye(len(value)) for name, value in given.items()}
+    x = complex_step.apart(given, moved | {"q": complex_step.moved_configurations(d, q)})
+    end = RULES[integrator](d, x, lambda f, inputs: complex_step.run(d.program(f), inputs))
+    for _ in range(6 if d.model.constraints else 0):
+        state = {"q": end[:, : d.nq], "v": end[:, d.nq : d.nq + d.nv], "parameters": x["parameters"]}
+        end = complex_step.run(d.program("project"), state)
+    rates = end.imag / complex_step.STEP
+    ways = velocities_of(d.model, end[0, : d.nq].real, rates[:, : d.nq])
+    return np.concatenate([ways, rates[:, d.nq : d.nq + d.nv]], axis=1).T
 
 
 def check(d, q, v, integrators=INTEGRATORS, tolerance=EXACT):

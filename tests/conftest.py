@@ -30,6 +30,10 @@ settings.load_profile("laws")
 
 os.environ.setdefault("RECURSIVE_DYN_EFFORT", "0")  # most programs run a few times only; .ci/run's slow tests say 1
 
+# Where no byte code is kept, every one of the many processes of tests first compiles the same packages, for a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 _OWN = "RECURSIVE_DYN_CACHE" not in os.environ  # false in a worker: it inherits the controller's folder
 if _OWN:
     os.environ["RECURSIVE_DYN_CACHE"] = tempfile.mkdtemp(prefix="recursive-dyn-tests-")

@@ -1,6 +1,6 @@
 """What the default command leaves to .ci/run: cases that cost seconds beside others of the same test or law.
 
-A file and a test of it, and patterns of its parameters, or none: then all of it.
+A file and a test of it, and patterns of its parameters, or none: then all of it. Laws of motion are in slow_laws.py.
 """
 
 from fnmatch import fnmatchcase

@@ -8,7 +8,7 @@ import pytest
 
 # Laws of motion over products of parameters; but for what is refused, which costs nothing.
 ROOMS = ("bridge", "contact", "control", "demos", "laws", "manifold", "maximal_form", "plugin", "simulation", "scene")
-WHOLE = ("*refused*", "*refusals", "*named*", "*_is_read", "*_is_told*", "*not_finite*", "*_none_are_*", "*_peer_*")
+WHOLE = ("*refused*", "*refusals", "*named*", "*_is_told*", "*not_finite*", "*_none_are_*", "*_peer_*")
 
 Value = tuple[str, Hashable]
 

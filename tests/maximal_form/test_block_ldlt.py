@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recursive_dyn as rd
-from recursive_dyn.maximal.sparse.block_ldlt import JointEquations
+from recursive_dyn.maximal.sparse.block_ldlt import JointEquations, solve_in_lanes
+from recursive_dyn.maximal.sparse.lanes import lane_blocks
 from recursive_dyn.maximal.sparse.sparse_order import MoreSides
 
 Array = np.ndarray
@@ -106,6 +107,31 @@ def test_rows_on_more_than_two_links_are_those_of_dense_elimination(seed: int, n
     v, u = equations.solve(f, c)
     want = np.linalg.solve(K, np.concatenate([f.ravel(), c.ravel()[kept]]))
     assert np.abs(np.concatenate([v.ravel(), u.ravel()[kept]]) - want).max() <= 1e-13 * condition * np.abs(want).max()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), nl=st.integers(1, 30), loops=st.integers(0, 3), soft=st.sampled_from([0.0, 1e-3]))
+def test_velocities_in_lanes_are_those_of_dense_elimination(seed: int, nl: int, loops: int, soft: float) -> None:
+    """Forests with loops, joints of 0 to 6 rows; a link whose mass matrix is not positive is told by what is found."""
+    rng = np.random.default_rng(seed)
+    a, b = graph(rng, nl, loops, 0.3)
+    rows = rng.integers(0, 6 if not loops else 3, size=len(a))
+    M = positive(rng, nl, 10.0 ** rng.uniform(-1, 1, size=nl))
+    Ja, Jb = rng.normal(size=(2, len(a), 6, 6))
+    K, kept = dense(M, a, b, rows, Ja, Jb, soft)
+    condition = np.linalg.cond(K)
+    if condition > 1e8:
+        return
+    f, c = rng.normal(size=(nl, 6)), rng.normal(size=(len(a), 6))
+    equations = JointEquations(nl, a, b, rows)
+    blocks, _programs = lane_blocks(equations.order.tree, equations.rows)
+    v = f.copy()
+    arrays = equations.arrays(Ja, Jb, np.full((len(a), 6), soft))
+    assert solve_in_lanes(arrays, blocks, M, v, c.copy()) < 0
+    want = np.linalg.solve(K, np.concatenate([f.ravel(), c.ravel()[kept]]))[: 6 * nl]
+    assert np.abs(v.ravel() - want).max() <= 1e-13 * condition * np.abs(want).max()
+    M[nl // 2] *= -1.0
+    assert solve_in_lanes(arrays, blocks, M, v, c.copy()) >= 0 or not np.isfinite(v).all()
 
 
 def hinges(rng: np.random.Generator, places: Array, a: Array, b: Array, axes: Array) -> tuple[Array, Array]:

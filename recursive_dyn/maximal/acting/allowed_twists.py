@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from recursive_dyn.codegen.compiled import compiled
+from recursive_dyn.dynamics.program_calls import all_finite
 from recursive_dyn.maximal.acting.step_system import SystemArrays
 from recursive_dyn.maximal.kinds.row_arrays import RowArrays, rate
-from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_once
+from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_in_lanes
+from recursive_dyn.maximal.sparse.lanes import LaneBlocks
 from recursive_dyn.maximal.sparse.tree_ldlt import Blocks, Sixes
 
 
 @compiled
-def allowed(it: RowArrays, s: SystemArrays, inertias: Blocks, change: Sixes, solving: SparseEquations) -> bool:
+def allowed(
+    it: RowArrays, s: SystemArrays, inertias: Blocks, change: Sixes, solving: SparseEquations, blocks: LaneBlocks
+) -> bool:
     """Change twists to those by ``change`` (n, 6), zero before; False where that cannot be solved for."""
-    if _strayed(it, s) and solve_once(solving, inertias, change, s.c) >= 0:
+    if _strayed(it, s) and solve_in_lanes(solving, blocks, inertias, change, s.c) >= 0:
         return False
     for i in range(len(change)):
+        if not all_finite(change[i]):
+            return False
         for k in range(6):
             it.twists[i, k] += change[i, k]
     return True

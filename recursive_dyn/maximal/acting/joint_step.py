@@ -30,7 +30,8 @@ from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies, light_bod
 from recursive_dyn.maximal.kinds.row_arrays import KindCalls, LoopCall, RowArrays, placed, rows_at
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import flat
-from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_once
+from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_in_lanes, solve_once
+from recursive_dyn.maximal.sparse.lanes import LaneBlocks
 from recursive_dyn.maximal.sparse.tree_ldlt import Blocks, Sixes
 
 Array = np.ndarray
@@ -149,11 +150,13 @@ class _Memory:
         self.acting = dynamics.elements.arrays(rows)
         given = rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies
         self.at_rows = rows_of_state.bind(*given)
-        self.allowed = allowed.bind(rows.arrays, rows.system, inertias, self.bodies.change, rows.solving)
+        self.allowed = allowed.bind(rows.arrays, rows.system, inertias, self.bodies.change, rows.solving, rows.blocks)
         self.light = light_bodies(dynamics.tree, len(dynamics.joints))
-        self.over_step = over_step.bind(*given, rows.solving, self.acting, self.light, arena=self.at_rows.arena)
+        self.over_step = over_step.bind(
+            *given, rows.solving, rows.blocks, self.acting, self.light, arena=self.at_rows.arena
+        )
         assemblies = dynamics.joints.assemblies
-        self.landing = landing.bind(*given, rows.solving, assemblies, arena=self.at_rows.arena)
+        self.landing = landing.bind(*given, rows.solving, rows.blocks, assemblies, arena=self.at_rows.arena)
         self._inertias: Array | None = None
         self.held = HeldMemory(rows, dynamics.joints)
         tables = self.held.bounds, self.held.drives, self.bodies.settings, self.bodies.parameters, self.held.room
@@ -185,7 +188,7 @@ def rows_of_state(kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArr
 @compiled
 def over_step(
     kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
-    acting: ElementCall, light: LightBodies,
+    blocks: LaneBlocks, acting: ElementCall, light: LightBodies,
 ) -> int:  # fmt: skip
     """Forces of the joints over a step from the state."""
     h, n = on.settings[0], len(on.change)
@@ -215,10 +218,11 @@ def over_step(
         on.change[:] = 0.0
         if len(light.links) > 0:
             light.given[:] = s.c
-        if solve_once(solving, on.inertias, on.change, s.c) >= 0:
-            return LOST
-        if len(light.links) > 0:
+            if solve_once(solving, on.inertias, on.change, s.c) >= 0:
+                return LOST
             lightened(light, h, on.q, on.v, on.free, solving, on.change, s.c)
+        elif solve_in_lanes(solving, blocks, on.inertias, on.change, s.c) >= 0:
+            return LOST
         for i in range(n):
             _push(on, i, 1.0 / h)
     for i in range(n):
@@ -232,7 +236,7 @@ def over_step(
 @compiled
 def landing(
     kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
-    assemblies: Integers,
+    blocks: LaneBlocks, assemblies: Integers,
 ) -> int:  # fmt: skip
     """Bring the state onto its joints."""
     share = on.settings[1]
@@ -243,7 +247,7 @@ def landing(
         if errors_taken(it, s, share) <= MET:
             return FOUND
         on.change[:] = 0.0
-        if solve_once(solving, on.inertias, on.change, s.c) >= 0:
+        if solve_in_lanes(solving, blocks, on.inertias, on.change, s.c) >= 0:
             return LOST
         most = 0.0
         for i in range(len(on.change)):

@@ -14,6 +14,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.errors import ModelError, StateError
+from recursive_dyn.maximal.sparse.lanes import LaneBlocks, blocks_inward, blocks_outward
 from recursive_dyn.maximal.sparse.loop_ldlt import LoopFactors, factor_loops, loops_inward, loops_outward
 from recursive_dyn.maximal.sparse.sparse_order import (
     NO_MORE,
@@ -182,6 +183,21 @@ def solve_once(it: SparseEquations, M: Blocks, v: Sixes, c: Sixes) -> int:
         loops_inward(loops, rows, it.rest, v, c)
         loops_outward(loops, rows, it.rest, v, c)
         outward(tree, rows, it.trees, v, c)
+    return at
+
+
+@compiled
+def solve_in_lanes(it: SparseEquations, blocks: LaneBlocks, M: Blocks, v: Sixes, c: Sixes) -> int:
+    """``solve_once`` in vector lanes, which leaves factors of loops alone; v is not finite where the mass matrix of a
+    link of a tree is not positive."""
+    loops, rows, D = it.loops, it.rows, it.D
+    D[:] = M
+    blocks_inward(blocks, rows, D, v, c)
+    at = factor_loops(loops, rows, D, it.rest, it.redundant)
+    if at < 0:
+        loops_inward(loops, rows, it.rest, v, c)
+        loops_outward(loops, rows, it.rest, v, c)
+        blocks_outward(blocks, v)
     return at
 
 

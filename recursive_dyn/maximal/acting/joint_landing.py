@@ -21,17 +21,74 @@ Triple = Annotated[np.ndarray, float, 3]
 def displaced(M: Blocks, assemblies: Integers, q: Floats, v: Floats, x: Sixes) -> None:
     """Bodies q (7 n,), v (6 n,) of inertias M (n, 6, 6) moved by twists x (n, 6), own axes; assemblies (n,) as in
     Joints."""
-    n = len(x)
+    displaced_grounded(M, assemblies, q, v, x, 0, len(x))
+    displaced_floating(M, assemblies, q, v, x)
+
+
+@compiled
+def displaced_grounded(M: Blocks, assemblies: Integers, q: Floats, v: Floats, x: Sixes, begin: int, end: int) -> None:
+    """``displaced`` for those from ``begin`` to ``end`` that do not float."""
+    for i in range(begin, end):
+        if assemblies[i] < 0:
+            _move(M[i], q[7 * i : 7 * i + 7], v[6 * i : 6 * i + 6], x[i])
+
+
+@compiled
+def displaced_floating(M: Blocks, assemblies: Integers, q: Floats, v: Floats, x: Sixes) -> None:
+    """``displaced`` for those that float."""
+    n, some = len(x), False
+    for k in assemblies:
+        some = some or k >= 0
+    if not some:
+        return
     centers, rates, spins, ways = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
     inertias = np.zeros((n, 3, 3))
     for i in range(n):
-        pose = q[7 * i : 7 * i + 7]
-        _carried(M[i], pose, v[6 * i : 6 * i + 6], x[i], centers[i], rates[i], spins[i], ways[i])
-        _turn(pose, x[i])
-        _turned_inertia(M[i], pose, inertias[i])
+        if assemblies[i] >= 0:
+            pose = q[7 * i : 7 * i + 7]
+            _carried(M[i], pose, v[6 * i : 6 * i + 6], x[i], centers[i], rates[i], spins[i], ways[i])
+            _turn(pose, x[i])
+            _turned_inertia(M[i], pose, inertias[i])
     _give_back(M, assemblies, centers, rates, spins, ways, inertias)
     for i in range(n):
-        _put(M[i], centers[i], rates[i], spins[i], inertias[i], q[7 * i : 7 * i + 7], v[6 * i : 6 * i + 6])
+        if assemblies[i] >= 0:
+            _put(M[i], centers[i], rates[i], spins[i], inertias[i], q[7 * i : 7 * i + 7], v[6 * i : 6 * i + 6])
+
+
+@compiled
+def _move(M: Block, pose: Floats, V: Floats, x: Floats) -> None:
+    """One body at its momenta, in its own axes, which it turns by T: R' = R T, I omega' = T^T I omega, its
+    centre's rate is T^T times what it was, and p' = p + R (c + way - T c)."""
+    R, T, I = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    c, rate, way, spin = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    half = 0.5 * sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    scale = 0.5 * sin(half) / half if half > 0.0 else 0.5
+    turn = np.empty(7)
+    turn[3], turn[4], turn[5], turn[6] = scale * x[0], scale * x[1], scale * x[2], cos(half)
+    _matrix(turn, T)
+    _matrix(pose, R)
+    _center(M, c)
+    _about_center(M, I)
+    _cross(V, c, rate)
+    _cross(x, c, way)
+    for k in range(3):
+        rate[k] += V[3 + k]
+        way[k] += x[3 + k] + c[k]
+    _times(I, V, spin)
+    _times_back(T, spin, spin)
+    _times_back(T, rate, rate)
+    _solve(I, spin, spin)
+    for k in range(3):
+        V[k] = spin[k]
+    _times(T, c, spin)
+    for k in range(3):
+        way[k] -= spin[k]
+    _times(R, way, way)
+    _cross(V, c, spin)
+    for k in range(3):
+        pose[k] += way[k]
+        V[3 + k] = rate[k] - spin[k]
+    _turn(pose, x)
 
 
 @compiled

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from recursive_dyn.codegen.fusing import fused
 from recursive_dyn.codegen.interpreter import Interpreted, interpretable
 from recursive_dyn.codegen.program_code import ProgramCode
 from recursive_dyn.codegen.sizes import Stepping
+from recursive_dyn.codegen.threads import cores, pool
 from recursive_dyn.graph.program import Program
 
 Driver = Callable[[str, int, int], str]  # (entry, inputs, outputs) -> IR text of a loop around the kernel
@@ -176,7 +175,7 @@ class BatchCall:
         else:
             step = -(-count // share // kernel.width) * kernel.width
             starts = range(0, count, step)
-            codes = list(_pool().map(run, starts, (min(step, count - s) for s in starts)))
+            codes = list(pool().map(run, starts, (min(step, count - s) for s in starts)))
         for code in codes:
             if code:
                 raise NotFinite("input" if code & 1 else "output", (code - 1) // 2)
@@ -192,18 +191,4 @@ class BatchCall:
 def _threads(count: int, chosen: int | None) -> int:
     if chosen is not None:
         return max(1, min(chosen, count))
-    return max(1, min(_cores(), count // _BLOCK_PER_THREAD))
-
-
-@lru_cache(maxsize=1)
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="recursive-dyn")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
+    return max(1, min(cores(), count // _BLOCK_PER_THREAD))

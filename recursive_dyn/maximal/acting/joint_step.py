@@ -7,59 +7,28 @@ is wrong where there is no result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.calling import Bound
-from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, all_finite, evaluated, program_call
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, program_call
 from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.acting.allowed_twists import allowed
-from recursive_dyn.maximal.acting.coasting import coasting
 from recursive_dyn.maximal.acting.held_arrays import HeldMemory, held_rows
-from recursive_dyn.maximal.acting.joint_action import DISPLACEMENTS, EXPLICIT, IMPLICIT, MET, SMALL, Drives, JointAction
-from recursive_dyn.maximal.acting.joint_landing import displaced
+from recursive_dyn.maximal.acting.joint_action import EXPLICIT, IMPLICIT, Drives, JointAction
+from recursive_dyn.maximal.acting.step_parts import LARGE, StepParts
+from recursive_dyn.maximal.acting.step_phases import AWAY, FOUND, BodyArrays, Part, landing, over_step, rows_of_state
 from recursive_dyn.maximal.acting.step_rows import StepRows
-from recursive_dyn.maximal.acting.step_system import SPRUNG, SystemArrays, assemble, errors_taken, lacking_from, pulled
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
-from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall, pushed
-from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies, light_bodies, lightened
-from recursive_dyn.maximal.kinds.row_arrays import KindCalls, LoopCall, RowArrays, placed, rows_at
+from recursive_dyn.maximal.joint_rows.light_bodies import light_bodies
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import flat
-from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_in_lanes, solve_once
-from recursive_dyn.maximal.sparse.lanes import LaneBlocks
-from recursive_dyn.maximal.sparse.tree_ldlt import Blocks, Sixes
 
 Array = np.ndarray
-
-FOUND, AWAY, LOST = range(3)  # what joints said: one is not where it was expected, or no number is finite
-
-
-class BodyArrays(NamedTuple):
-    """Of n bodies. q, v, tau, pushes, parameters: state, forces on them, those of elements of joints' coordinates, the
-    scene's parameters; settings (2,): h, the share of
-    C that is taken back; inertias, inverses (n, 6, 6); free (n + 1, 6): twists as if there were no joints, straight
-    (n + 1, 6): rates of twists that nothing acts on, change (n, 6): of twists, forces (n + 1, 6): what joints do;
-    elements, accelerations: programs of force elements and of free bodies."""
-
-    q: Floats
-    v: Floats
-    tau: Floats
-    pushes: Floats
-    parameters: Floats
-    settings: Floats
-    inertias: Blocks
-    inverses: Blocks
-    free: Sixes
-    straight: Sixes
-    change: Sixes
-    forces: Sixes
-    elements: ProgramCall
-    accelerations: ProgramCall
 
 
 @dataclass
@@ -118,7 +87,7 @@ class JointStep(JointAction):
         memory.parametrize()
         return memory
 
-    def _called(self, memory: _Memory, function: Bound) -> int:
+    def _called(self, memory: _Memory, function: Callable[[], int]) -> int:
         """What it says; where joints are away they are looked for once, as :class:`JointAction` finds them."""
         rows, near, said = memory.rows, self.near, AWAY
         if near is not None:
@@ -148,19 +117,28 @@ class _Memory:
             program_call(dynamics, "forward_dynamics"),
         )  # fmt: skip
         self.acting = dynamics.elements.arrays(rows)
-        given = rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies
-        self.at_rows = rows_of_state.bind(*given)
-        self.allowed = allowed.bind(rows.arrays, rows.system, inertias, self.bodies.change, rows.solving, rows.blocks)
-        self.light = light_bodies(dynamics.tree, len(dynamics.joints))
-        self.over_step = over_step.bind(
-            *given, rows.solving, rows.blocks, self.acting, self.light, arena=self.at_rows.arena
-        )
-        assemblies = dynamics.joints.assemblies
-        self.landing = landing.bind(*given, rows.solving, rows.blocks, assemblies, arena=self.at_rows.arena)
+        self.at_rows = rows_of_state.bind(rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies)
+        self.light, assemblies = light_bodies(dynamics.tree, len(dynamics.joints)), dynamics.joints.assemblies
+        self.over_step: Callable[[], int]
+        self.landing: Callable[[], int]
+        if n < LARGE or len(self.light.links):
+            part = Part(rows.kinds, np.array([0, len(rows.order)]), np.array([0, n]), rows.blocks)
+            given = part, rows.loops, rows.arrays, rows.system, self.bodies, rows.solving
+            self.over_step = over_step.bind(*given, self.acting, self.light, arena=self.at_rows.arena)
+            self.landing = landing.bind(*given, assemblies, arena=self.at_rows.arena)
+        else:
+            parts = StepParts(rows, self.bodies, self.acting, assemblies)
+            self.over_step, self.landing = parts.over_step, parts.landing
         self._inertias: Array | None = None
         self.held = HeldMemory(rows, dynamics.joints)
         tables = self.held.bounds, self.held.drives, self.bodies.settings, self.bodies.parameters, self.held.room
         self.held_rows = held_rows.bind(rows.arrays, rows.system, *tables, arena=self.at_rows.arena)
+
+    @cached_property
+    def allowed(self) -> Bound:
+        """Twists that joints allow."""
+        rows, on = self.rows, self.bodies
+        return allowed.bind(rows.arrays, rows.system, on.inertias, on.change, rows.solving, rows.blocks)
 
     def parametrize(self) -> None:
         """Parameters and inertias as they are now."""
@@ -173,118 +151,6 @@ class _Memory:
             self.bodies.inertias[:], self._inertias = inertias, inertias
             if self.dynamics.method == PENALTY:  # whose explicit springs push bodies
                 self.bodies.inverses[:] = np.linalg.inv(inertias)
-
-
-@compiled
-def rows_of_state(kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays) -> int:
-    """Rows at the state, as impulses meet them."""
-    placed(it, on.q, on.v)
-    if not rows_at(kinds, loops, it, on.parameters):
-        return AWAY
-    assemble(it, s, on.settings[0], on.straight, 0.0)
-    return FOUND
-
-
-@compiled
-def over_step(
-    kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
-    blocks: LaneBlocks, acting: ElementCall, light: LightBodies,
-) -> int:  # fmt: skip
-    """Forces of the joints over a step from the state."""
-    h, n = on.settings[0], len(on.change)
-    placed(it, on.q, on.v)
-    if not rows_at(kinds, loops, it, on.parameters):
-        return AWAY
-    if on.elements.address:
-        if not evaluated(on.elements, on.q, on.v, on.q[:0], on.parameters):
-            return LOST
-        for k in range(len(on.tau)):
-            on.tau[k] += on.elements.outputs[k]
-    on.pushes[:] = 0.0
-    if not pushed(acting, it, on.pushes, on.parameters):
-        return LOST
-    for k in range(len(on.tau)):
-        on.tau[k] += on.pushes[k]
-    if not evaluated(on.accelerations, on.q, on.v, on.tau, on.parameters):
-        return LOST
-    on.forces[:] = 0.0
-    if s.method[0] == SPRUNG:
-        pulled(it, s, on.forces)
-    for i in range(n):
-        _free(on, i, h, s.method[0] == SPRUNG)
-    coasting(on.inertias, it.twists, on.straight)
-    assemble(it, s, h, on.straight, h)
-    if lacking_from(it, s, on.free):
-        on.change[:] = 0.0
-        if len(light.links) > 0:
-            light.given[:] = s.c
-            if solve_once(solving, on.inertias, on.change, s.c) >= 0:
-                return LOST
-            lightened(light, h, on.q, on.v, on.free, solving, on.change, s.c)
-        elif solve_in_lanes(solving, blocks, on.inertias, on.change, s.c) >= 0:
-            return LOST
-        for i in range(n):
-            _push(on, i, 1.0 / h)
-    for i in range(n):
-        for k in range(6):
-            on.forces[i, k] += on.pushes[6 * i + k]
-        if not all_finite(on.forces[i]):
-            return LOST
-    return FOUND
-
-
-@compiled
-def landing(
-    kinds: KindCalls, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
-    blocks: LaneBlocks, assemblies: Integers,
-) -> int:  # fmt: skip
-    """Bring the state onto its joints."""
-    share = on.settings[1]
-    for _ in range(DISPLACEMENTS):
-        placed(it, on.q, on.v)
-        if not rows_at(kinds, loops, it, on.parameters):
-            return AWAY
-        if errors_taken(it, s, share) <= MET:
-            return FOUND
-        on.change[:] = 0.0
-        if solve_in_lanes(solving, blocks, on.inertias, on.change, s.c) >= 0:
-            return LOST
-        most = 0.0
-        for i in range(len(on.change)):
-            if not all_finite(on.change[i]):
-                return LOST
-            for k in range(6):
-                most = max(most, abs(on.change[i, k]))
-        displaced(on.inertias, assemblies, on.q, on.v, on.change)
-        if share < 1.0 or most < SMALL:
-            return FOUND
-    return FOUND
-
-
-@compiled
-def _free(on: BodyArrays, i: int, h: float, pushed: bool) -> None:
-    """free <- v + h (a + [0; omega x v]), in the axes of the step's start, with the forces there are, if any."""
-    x, a, f = on.v[6 * i : 6 * i + 6], on.accelerations.outputs[6 * i : 6 * i + 6], on.forces[i]
-    to, M = on.free[i], on.inverses[i]
-    for k in range(6):
-        more = 0.0
-        for m in range(6 if pushed else 0):
-            more += M[k, m] * f[m]
-        to[k] = x[k] + h * (a[k] + more)
-    to[3] += h * (x[1] * x[5] - x[2] * x[4])
-    to[4] += h * (x[2] * x[3] - x[0] * x[5])
-    to[5] += h * (x[0] * x[4] - x[1] * x[3])
-
-
-@compiled
-def _push(on: BodyArrays, i: int, scale: float) -> None:
-    """Add the force that makes a body's change of its twist."""
-    x, M = on.change[i], on.inertias[i]
-    for k in range(6):
-        total = 0.0
-        for m in range(6):
-            total += M[k, m] * x[m]
-        on.forces[i, k] += scale * total
 
 
 def joint_action_of(dynamics: MaximalDynamics, integrator: str) -> JointAction:

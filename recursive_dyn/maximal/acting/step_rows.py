@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from recursive_dyn.integrators.integrator import joint_forces
@@ -13,11 +15,11 @@ from recursive_dyn.maximal.kinds.turn_springs import turn_springs
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import carried_back
 from recursive_dyn.maximal.sparse.block_ldlt import JointEquations
-from recursive_dyn.maximal.sparse.lanes import lane_blocks
+from recursive_dyn.maximal.sparse.lanes import LaneBlocks, lane_blocks
 
 
 class StepRows(RowMemory):
-    """Rows of a step; system, solving, blocks: for machine code, equations: what they are solved by."""
+    """Rows of a step; system, solving: for machine code, equations: what they are solved by."""
 
     def __init__(self, dynamics: MaximalDynamics, implicit: bool) -> None:
         super().__init__(dynamics.joints)
@@ -27,8 +29,13 @@ class StepRows(RowMemory):
             joints.links, joints.parents[order], joints.children[order], self.system.heights, joints.more
         )
         self.solving = self.equations.arrays(self.arrays.parent, self.arrays.child, self.system.e, self.arrays.more)
-        self.blocks, self._programs = lane_blocks(self.equations.order.tree, self.system.heights)
         self._sprung: tuple[float, bytes] | None = None
+
+    @cached_property
+    def blocks(self) -> LaneBlocks:
+        """All trees, for machine code."""
+        blocks, self._programs = lane_blocks(self.equations.order.tree, self.system.heights)
+        return blocks
 
     def _system(self, implicit: bool) -> SystemArrays:
         d, order = self._dynamics, self.order

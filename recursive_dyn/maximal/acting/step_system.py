@@ -57,9 +57,17 @@ def assemble(it: RowArrays, s: SystemArrays, h: float, straight: Sixes, passing:
     straight (n + 1, 6): rates of twists that nothing acts on; passing: h, or 0 for rows that are not to be reached by a
     flight.
     """
+    turn_pulls(it, s)
+    assemble_some(it, s, h, straight, passing, 0, len(s.counts))
+
+
+@compiled
+def assemble_some(
+    it: RowArrays, s: SystemArrays, h: float, straight: Sixes, passing: float, begin: int, end: int
+) -> None:
+    """``assemble`` of some joints and loops, after ``turn_pulls``."""
     joints = len(it.parent_poses)
-    _turn_pulls(it, s)
-    for i in range(len(s.counts)):
+    for i in range(begin, end):
         count = s.counts[i]
         if s.method[0] == CONSTRAINED or s.told[i] == 1:
             for r in range(count):
@@ -91,7 +99,7 @@ def _coordinate_row(it: RowArrays, s: SystemArrays, i: int, r: int, h: float, pa
 
 
 @compiled
-def _turn_pulls(it: RowArrays, s: SystemArrays) -> None:
+def turn_pulls(it: RowArrays, s: SystemArrays) -> None:
     """What springs of balls take, at the coordinates found."""
     out = np.empty(6)
     for k in range(len(s.turns.slots)):
@@ -180,7 +188,7 @@ def _pull(it: RowArrays, S: Block, i: int, n: int, joint: bool, x: Floats, to: F
 def pulled(it: RowArrays, s: SystemArrays, forces: Sixes) -> None:
     """Add to the forces (n + 1, 6) on the bodies what explicit springs, and dampers and springs of coordinates, do."""
     f, d, joints = np.empty(6), np.empty(6), len(it.parent_poses)
-    _turn_pulls(it, s)
+    turn_pulls(it, s)
     for i in range(len(s.counts)):
         n, height = s.counts[i], 6 if i < joints else 1
         _pull(it, s.K[i], i, n, i < joints, it.errors[i], f)
@@ -201,10 +209,10 @@ def pulled(it: RowArrays, s: SystemArrays, forces: Sixes) -> None:
 
 
 @compiled
-def errors_taken(it: RowArrays, s: SystemArrays, share: float) -> float:
-    """e and c for taking this share of C back; the most of C, m or rad."""
+def errors_taken(it: RowArrays, s: SystemArrays, share: float, begin: int, end: int) -> float:
+    """e and c of some joints and loops for taking this share of C back; the most of C, m or rad."""
     most = 0.0
-    for i in range(len(s.counts)):
+    for i in range(begin, end):
         for r in range(s.heights[i]):
             hard = r < s.counts[i]
             s.e[i, r], s.c[i, r] = (0.0, -share * it.errors[i, r]) if hard else (np.inf, 0.0)
@@ -213,10 +221,10 @@ def errors_taken(it: RowArrays, s: SystemArrays, share: float) -> float:
 
 
 @compiled
-def lacking_from(it: RowArrays, s: SystemArrays, free: Sixes) -> bool:
-    """Take from c what rows have at twists ``free`` (n + 1, 6); whether any row is solved for."""
+def lacking_from(it: RowArrays, s: SystemArrays, free: Sixes, begin: int, end: int) -> bool:
+    """Take from c of some joints and loops what rows have at twists ``free`` (n + 1, 6); whether any is solved for."""
     some = False
-    for i in range(len(s.counts)):
+    for i in range(begin, end):
         for r in range(s.heights[i]):
             if s.e[i, r] < np.inf:
                 s.c[i, r] -= rate(it, free, i, r)

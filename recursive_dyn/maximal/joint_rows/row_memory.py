@@ -76,7 +76,7 @@ class RowMemory:
         )  # fmt: skip
         self._frames, self._at = np.zeros((2, n, 12)), b"none yet"
         self._values = np.zeros((1, max(1, len(joints.reduced.parameters.values_array))))
-        self.kinds, self._kept = self._calls(kinds)
+        self.kinds, self._kept = self.calls()
         self.loops = self._loop_call()
 
     def _of_time(self, kinds: list[JointKind]) -> Array:
@@ -90,10 +90,11 @@ class RowMemory:
         moved = [number for kind in kinds if kind.time >= 0 for number in kind.numbers.tolist()]
         return np.flatnonzero(np.isin(self.order, moved) & (self.order < self._joints.links))
 
-    def _calls(self, kinds: list[JointKind]) -> tuple[KindCalls, list[Any]]:
-        """Programs of all kinds, and what holds their memory."""
+    def calls(self, part: int = 0, parts: int = 1) -> tuple[KindCalls, list[Any]]:
+        """Programs of all kinds, and what holds their memory; for one of some equal parts of each kind's joints."""
+        kinds = self._joints.kinds
         it, names = self.arrays, [name for name, _ in self._joints.reduced.model.parameters]
-        numbers, kept = np.zeros((len(kinds), 9), dtype=np.int64), list[Any]()
+        numbers, kept = np.zeros((len(kinds), 11), dtype=np.int64), list[Any]()
         sources, strides = np.zeros((2, len(kinds), _SEGMENTS), dtype=np.int64)
         targets, still = np.zeros((len(kinds), _RESULTS), dtype=np.int64), np.zeros(len(kinds))
         first = 0
@@ -107,16 +108,12 @@ class RowMemory:
             found = [x[at] for x in (it.parent, it.child, it.errors, it.rates, it.drift)]
             found += [it.found[q], it.left[v]]
             sizes = [size for _, size in functions.inputs]
-            memory = kernel.memory()
-            numbers[k] = (
-                kernel.native.address(f"{kernel.entry}_batch"),
-                m,
-                *map(address, memory),
-                q.start,
-                q.stop,
-                v.start,
-                v.stop,
-            )
+            memory, w = kernel.memory(), kernel.width
+            begin, end = (m * x // parts // w * w if x < parts else m for x in (part, part + 1))
+            (q0, v0), nq, nv = (ends[k] for ends in self._firsts), kind.joint.nq, kind.joint.nv
+            batch = kernel.native.address(f"{kernel.entry}_batch")
+            own = (q0 + nq * begin, q0 + nq * end, v0 + nv * begin, v0 + nv * end, begin, first + begin)
+            numbers[k] = batch, end - begin, *map(address, memory), *own
             sources[k], strides[k, : len(sizes)] = [address(x) for x in given], sizes
             targets[k], still[k] = [address(x) for x in found], functions.still
             kept += [kernel, memory]

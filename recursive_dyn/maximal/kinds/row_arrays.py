@@ -21,11 +21,12 @@ _CALLS = 4  # of a kind's program, each of some Gauss-Newton steps
 
 
 class KindCalls(NamedTuple):
-    """k kinds of joints. numbers (k, 9): the address of the program's batch, how many joints, addresses of its input,
-    output and scratch, where coordinates begin and end, and rates of these; sources, strides (k, 8), targets (k, 7): of
-    its segments; still (k,): how far from where they are joints may be followed."""
+    """k kinds of joints, all or some of each. numbers (k, 11): the address of the program's batch, how many joints,
+    addresses of its input, output and scratch, where their coordinates begin and end, and rates of these, the first of
+    them among those of the kind, and among all; sources, strides (k, 8), targets (k, 7): of its segments; still (k,):
+    how far from where they are joints may be followed."""
 
-    numbers: Annotated[np.ndarray, int, 9]
+    numbers: Annotated[np.ndarray, int, 11]
     sources: Annotated[np.ndarray, int, 8]
     strides: Annotated[np.ndarray, int, 8]
     targets: Annotated[np.ndarray, int, 7]
@@ -121,14 +122,21 @@ def placed(it: RowArrays, q: Floats, v: Floats) -> None:
 @compiled
 def rows_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
     """Fill the rows at the bodies' poses and twists; False where a joint was not followed there, or is not finite."""
-    for i in range(len(it.parent_poses)):
-        it.parent_poses[i] = it.poses[it.parents[i]]
-        it.child_poses[i] = it.poses[it.children[i]]
-        it.parent_twists[i] = it.twists[it.parents[i]]
-        it.child_twists[i] = it.twists[it.children[i]]
+    return followed(kinds, it) and rows_beside(loops, it, parameters)
+
+
+@compiled
+def followed(kinds: KindCalls, it: RowArrays) -> bool:
+    """Fill the rows of joints; whether they were followed to where they are."""
+    found = True
     for k in range(len(kinds.still)):
-        if not _followed(kinds, k, it):
-            return False
+        found = found and _followed(kinds, k, it)
+    return found
+
+
+@compiled
+def rows_beside(loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
+    """Fill what depends on the rows of joints: what they lack, and loops; whether that was found."""
     for i in it.timed:
         for r in range(6):
             it.lacking[i, r] = it.rates[i, r] - rate(it, it.twists, i, r)
@@ -139,9 +147,17 @@ def rows_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, parameters: Floats
 def _followed(kinds: KindCalls, k: int, it: RowArrays) -> bool:
     """Fill the rows of a kind; whether its joints were followed to where they are."""
     own = kinds.numbers[k]
-    q, end, v, last = own[5], own[6], own[7], own[8]
+    q, end, v, last, first, count = own[5], own[6], own[7], own[8], own[9], own[1]
+    for i in range(own[10], own[10] + count):
+        it.parent_poses[i] = it.poses[it.parents[i]]
+        it.child_poses[i] = it.poses[it.children[i]]
+        it.parent_twists[i] = it.twists[it.parents[i]]
+        it.child_twists[i] = it.twists[it.children[i]]
+    if count == 0:
+        return True
+    sources, strides, targets = kinds.sources[k], kinds.strides[k], kinds.targets[k]
     for _ in range(_CALLS):
-        if foreign_int(own[0], kinds.sources[k], kinds.strides[k], kinds.targets[k], 0, own[1], own[2], own[3], own[4]):
+        if foreign_int(own[0], sources, strides, targets, first, count, own[2], own[3], own[4]):
             return False
         most = 0.0
         for i in range(v, last):

@@ -190,14 +190,21 @@ def solve_once(it: SparseEquations, M: Blocks, v: Sixes, c: Sixes) -> int:
 def solve_in_lanes(it: SparseEquations, blocks: LaneBlocks, M: Blocks, v: Sixes, c: Sixes) -> int:
     """``solve_once`` in vector lanes, which leaves factors of loops alone; v is not finite where the mass matrix of a
     link of a tree is not positive."""
-    loops, rows, D = it.loops, it.rows, it.D
-    D[:] = M
-    blocks_inward(blocks, rows, D, v, c)
-    at = factor_loops(loops, rows, D, it.rest, it.redundant)
+    it.D[:] = M
+    blocks_inward(blocks, it.rows, it.D, v, c)
+    at = solve_between(it, v, c)
     if at < 0:
-        loops_inward(loops, rows, it.rest, v, c)
-        loops_outward(loops, rows, it.rest, v, c)
         blocks_outward(blocks, v)
+    return at
+
+
+@compiled
+def solve_between(it: SparseEquations, v: Sixes, c: Sixes) -> int:
+    """Solve for loops, between ``blocks_inward`` and ``blocks_outward`` of all trees; as ``solve_once``."""
+    at = factor_loops(it.loops, it.rows, it.D, it.rest, it.redundant)
+    if at < 0:
+        loops_inward(it.loops, it.rows, it.rest, v, c)
+        loops_outward(it.loops, it.rows, it.rest, v, c)
     return at
 
 

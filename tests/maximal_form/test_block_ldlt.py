@@ -124,7 +124,7 @@ def test_velocities_in_lanes_are_those_of_dense_elimination(seed: int, nl: int, 
         return
     f, c = rng.normal(size=(nl, 6)), rng.normal(size=(len(a), 6))
     equations = JointEquations(nl, a, b, rows)
-    blocks, _programs = lane_blocks(equations.order.tree, equations.rows)
+    blocks, _programs, _ = lane_blocks(equations.order.tree, equations.rows)
     v = f.copy()
     arrays = equations.arrays(Ja, Jb, np.full((len(a), 6), soft))
     assert solve_in_lanes(arrays, blocks, M, v, c.copy()) < 0

@@ -19,7 +19,7 @@ from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.acting.allowed_twists import allowed
 from recursive_dyn.maximal.acting.held_arrays import HeldMemory, held_rows
 from recursive_dyn.maximal.acting.joint_action import EXPLICIT, IMPLICIT, Drives, JointAction
-from recursive_dyn.maximal.acting.step_parts import LARGE, StepParts
+from recursive_dyn.maximal.acting.step_parts import LARGE, step_of
 from recursive_dyn.maximal.acting.step_phases import AWAY, FOUND, BodyArrays, Part, landing, over_step, rows_of_state
 from recursive_dyn.maximal.acting.step_rows import StepRows
 from recursive_dyn.maximal.holding import PENALTY
@@ -127,7 +127,7 @@ class _Memory:
             self.over_step = over_step.bind(*given, self.acting, self.light, arena=self.at_rows.arena)
             self.landing = landing.bind(*given, assemblies, arena=self.at_rows.arena)
         else:
-            parts = StepParts(rows, self.bodies, self.acting, assemblies)
+            parts = step_of(rows, self.bodies, self.acting, assemblies, dynamics.joints.roots)
             self.over_step, self.landing = parts.over_step, parts.landing
         self._inertias: Array | None = None
         self.held = HeldMemory(rows, dynamics.joints)

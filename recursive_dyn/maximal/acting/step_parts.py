@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.compiled import Compiled, compiled
 from recursive_dyn.codegen.threads import at_once, threads
 from recursive_dyn.maximal.acting.joint_action import DISPLACEMENTS, MET, SMALL
 from recursive_dyn.maximal.acting.joint_landing import displaced_floating, displaced_grounded
+from recursive_dyn.maximal.acting.step_chunks import chunks_landing, chunks_of, chunks_over_step, starts_of
 from recursive_dyn.maximal.acting.step_phases import (
     AWAY,
     FOUND,
@@ -35,6 +37,7 @@ from recursive_dyn.maximal.acting.step_phases import (
 from recursive_dyn.maximal.acting.step_rows import StepRows
 from recursive_dyn.maximal.acting.step_system import SystemArrays
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall
+from recursive_dyn.maximal.kinds.kind_calls import KindCalls, some_calls
 from recursive_dyn.maximal.kinds.row_arrays import RowArrays, rows_beside
 from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_between
 from recursive_dyn.maximal.sparse.lanes import LaneBlocks, blocks_inward, blocks_outward, lane_blocks
@@ -48,13 +51,12 @@ class StepParts:
     """``over_step`` and ``landing`` of one simulation's rows and bodies, without light bodies."""
 
     def __init__(self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray) -> None:
-        orders = in_parts(rows.equations.order.tree, PARTS)
+        orders, links = in_parts(rows.equations.order.tree, PARTS), len(bodies.change)
         made = [lane_blocks(order, rows.system.heights) for order in orders]
-        calls = [rows.calls(k, PARTS) for k in range(PARTS)]
+        calls = [rows.calls() for _ in range(PARTS)]
         self._kept = made, calls
-        links, joints = len(bodies.change), len(rows.order)
         self._parts = [
-            Part(calls[k][0], _share(joints, k), _share(links, k), made[k][0])
+            Part(_part_of(calls[k][0], k), _share(len(rows.order), k), _share(links, k), made[k][0])
             for k in range(PARTS)
         ]  # fmt: skip
         it, s, solving, on = rows.arrays, rows.system, rows.solving, bodies
@@ -99,6 +101,52 @@ class StepParts:
         return FOUND
 
 
+class StepChunks:
+    """The same of chunks of trees, which begin at ``starts``."""
+
+    def __init__(
+        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, starts: np.ndarray
+    ) -> None:
+        it, s, on, solving = rows.arrays, rows.system, bodies, rows.solving
+        count = len(starts) - 1
+        made = [chunks_of(rows, starts[count * k // PARTS : count * (k + 1) // PARTS + 1]) for k in range(PARTS)]
+        self._kept = made
+        self._landing = [[chunks_landing.bind(chunks, it, s, on, solving, assemblies) for chunks, _ in made]]
+        self._over_step: list[Sequence[Callable[[], int]]] = [
+            [accelerated.bind(rows.loops, it, s, on, acting)],
+            [chunks_over_step.bind(chunks, it, s, on, solving) for chunks, _ in made],
+        ]
+
+    def over_step(self) -> int:
+        """As ``step_phases.over_step``."""
+        return _said(self._over_step, threads())
+
+    def landing(self) -> int:
+        """As ``step_phases.landing``."""
+        return _said(self._landing, threads())
+
+
+def step_of(
+    rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, roots: np.ndarray
+) -> StepParts | StepChunks:
+    """Of many bodies: chunk by chunk, if they are trees by themselves that nothing but their joints acts in.
+
+    roots (nl,): as of Joints.
+    """
+    starts, n = starts_of(rows, roots), len(roots)
+    beside = bodies.elements.address, len(acting.links), len(acting.joints), len(bodies.q) - 7 * n
+    if starts is None or len(starts) <= PARTS or any(beside) or (assemblies >= 0).any():
+        return StepParts(rows, bodies, acting, assemblies)
+    return StepChunks(rows, bodies, acting, assemblies, starts)
+
+
+def _part_of(calls: KindCalls, part: int) -> KindCalls:
+    """A share of each kind's joints, whole registers of them but for the last."""
+    count, width = calls.numbers[:, 1], jit.batch_width()
+    ends = [count * k // PARTS // width * width if k < PARTS else count for k in (part, part + 1)]
+    return some_calls(calls, np.arange(len(count)), *ends)
+
+
 def _said(stages: Sequence[Sequence[Callable[[], int]]], count: int) -> int:
     """Of stages, one after the other, the first that is not FOUND."""
     for stage in stages:
@@ -123,8 +171,8 @@ def aimed(part: Part, it: RowArrays, s: SystemArrays, on: BodyArrays) -> int:
 @compiled
 def between(rest: LaneBlocks, s: SystemArrays, on: BodyArrays, solving: SparseEquations) -> int:
     """What the trees of all parts hang on."""
-    blocks_inward(rest, solving.rows, solving.D, on.change, s.c)
+    blocks_inward(rest, solving.rows, solving.D, on.change, s.c, 0, len(rest.address))
     if solve_between(solving, on.change, s.c) >= 0:
         return LOST
-    blocks_outward(rest, on.change)
+    blocks_outward(rest, on.change, 0, len(rest.address))
     return FOUND

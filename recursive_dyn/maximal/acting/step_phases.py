@@ -27,15 +27,8 @@ from recursive_dyn.maximal.acting.step_system import (
 )
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall, pushed
 from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies, lightened
-from recursive_dyn.maximal.kinds.row_arrays import (
-    KindCalls,
-    LoopCall,
-    RowArrays,
-    followed,
-    placed,
-    rows_at,
-    rows_beside,
-)
+from recursive_dyn.maximal.kinds.kind_calls import KindCalls
+from recursive_dyn.maximal.kinds.row_arrays import LoopCall, RowArrays, followed, placed, rows_at, rows_beside
 from recursive_dyn.maximal.sparse.block_ldlt import SparseEquations, solve_between, solve_once
 from recursive_dyn.maximal.sparse.lanes import LaneBlocks, blocks_inward, blocks_outward
 from recursive_dyn.maximal.sparse.tree_ldlt import Blocks, Sixes
@@ -109,7 +102,7 @@ def over_step(
             eliminated(part, s, on, solving)
             if solve_between(solving, on.change, s.c) >= 0:
                 return LOST
-            blocks_outward(part.blocks, on.change)
+            blocks_outward(part.blocks, on.change, 0, len(part.blocks.address))
     return forced(part, on)
 
 
@@ -123,10 +116,16 @@ def began(it: RowArrays, on: BodyArrays) -> int:
 @compiled
 def rows_followed(part: Part, it: RowArrays, on: BodyArrays, solving: SparseEquations) -> int:
     """Rows of a part's joints; no changes and no factors of its bodies yet."""
-    for i in range(part.bodies[0], part.bodies[1]):
+    cleared(on, solving, part.bodies[0], part.bodies[1])
+    return FOUND if followed(part.kinds, it, 0, len(part.kinds.still)) else AWAY
+
+
+@compiled
+def cleared(on: BodyArrays, solving: SparseEquations, begin: int, end: int) -> None:
+    """No changes and no factors of some bodies yet."""
+    for i in range(begin, end):
         on.change[i] = 0.0
         solving.D[i] = on.inertias[i]
-    return FOUND if followed(part.kinds, it) else AWAY
 
 
 @compiled
@@ -139,11 +138,12 @@ def accelerated(loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays,
             return LOST
         for k in range(len(on.tau)):
             on.tau[k] += on.elements.outputs[k]
-    on.pushes[:] = 0.0
-    if not pushed(acting, it, on.pushes, on.parameters):
-        return LOST
-    for k in range(len(on.tau)):
-        on.tau[k] += on.pushes[k]
+    if len(acting.links) + len(acting.joints) > 0:
+        on.pushes[:] = 0.0
+        if not pushed(acting, it, on.pushes, on.parameters):
+            return LOST
+        for k in range(len(on.tau)):
+            on.tau[k] += on.pushes[k]
     if not evaluated(on.accelerations, on.q, on.v, on.tau, on.parameters):
         return LOST
     on.forces[:] = 0.0
@@ -156,17 +156,28 @@ def accelerated(loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays,
 @compiled
 def freed(part: Part, it: RowArrays, s: SystemArrays, on: BodyArrays) -> int:
     """Twists of a part's bodies as if there were no joints, and rates of those that nothing acts on."""
-    begin, end = part.bodies[0], part.bodies[1]
+    freed_some(it, s, on, part.bodies[0], part.bodies[1])
+    return FOUND
+
+
+@compiled
+def freed_some(it: RowArrays, s: SystemArrays, on: BodyArrays, begin: int, end: int) -> None:
+    """``freed`` for some bodies."""
     for i in range(begin, end):
         _free(on, i, on.settings[0], s.method[0] == SPRUNG)
     coasting(on.inertias[begin:end], it.twists[begin:end], on.straight[begin:end])
-    return FOUND
 
 
 @compiled
 def targeted(part: Part, it: RowArrays, s: SystemArrays, on: BodyArrays) -> bool:
     """What a part's rows are to reach; whether any is solved for."""
-    h, begin, end = on.settings[0], part.joints[0], part.joints[1]
+    return targeted_some(it, s, on, part.joints[0], part.joints[1])
+
+
+@compiled
+def targeted_some(it: RowArrays, s: SystemArrays, on: BodyArrays, begin: int, end: int) -> bool:
+    """``targeted`` for some joints and loops."""
+    h = on.settings[0]
     assemble_some(it, s, h, on.straight, h, begin, end)
     return lacking_from(it, s, on.free, begin, end)
 
@@ -180,22 +191,28 @@ def erring(part: Part, it: RowArrays, s: SystemArrays, on: BodyArrays) -> float:
 @compiled
 def eliminated(part: Part, s: SystemArrays, on: BodyArrays, solving: SparseEquations) -> int:
     """A part's trees, from their leaves on."""
-    blocks_inward(part.blocks, solving.rows, solving.D, on.change, s.c)
+    blocks_inward(part.blocks, solving.rows, solving.D, on.change, s.c, 0, len(part.blocks.address))
     return FOUND
 
 
 @compiled
 def changed(part: Part, on: BodyArrays) -> int:
     """Changes of a part's trees, what these hang on being found."""
-    blocks_outward(part.blocks, on.change)
+    blocks_outward(part.blocks, on.change, 0, len(part.blocks.address))
     return FOUND
 
 
 @compiled
 def most_changed(part: Part, on: BodyArrays) -> float:
     """The most of the changes of a part's bodies, infinite where one is not finite."""
+    return most_of(on, part.bodies[0], part.bodies[1])
+
+
+@compiled
+def most_of(on: BodyArrays, begin: int, end: int) -> float:
+    """``most_changed`` for some bodies."""
     most = 0.0
-    for i in range(part.bodies[0], part.bodies[1]):
+    for i in range(begin, end):
         if not all_finite(on.change[i]):
             return np.inf
         for k in range(6):
@@ -206,7 +223,13 @@ def most_changed(part: Part, on: BodyArrays) -> float:
 @compiled
 def forced(part: Part, on: BodyArrays) -> int:
     """Forces on a part's bodies that make their changes, and of elements."""
-    for i in range(part.bodies[0], part.bodies[1]):
+    return forced_some(on, part.bodies[0], part.bodies[1])
+
+
+@compiled
+def forced_some(on: BodyArrays, begin: int, end: int) -> int:
+    """``forced`` for some bodies."""
+    for i in range(begin, end):
         _push(on, i, 1.0 / on.settings[0])
         for k in range(6):
             on.forces[i, k] += on.pushes[6 * i + k]
@@ -230,7 +253,7 @@ def landing(
         eliminated(part, s, on, solving)
         if solve_between(solving, on.change, s.c) >= 0:
             return LOST
-        blocks_outward(part.blocks, on.change)
+        blocks_outward(part.blocks, on.change, 0, len(part.blocks.address))
         most = most_changed(part, on)
         if most == np.inf:
             return LOST

@@ -34,7 +34,7 @@ class StepRows(RowMemory):
     @cached_property
     def blocks(self) -> LaneBlocks:
         """All trees, for machine code."""
-        blocks, self._programs = lane_blocks(self.equations.order.tree, self.system.heights)
+        blocks, self._programs, _ = lane_blocks(self.equations.order.tree, self.system.heights)
         return blocks
 
     def _system(self, implicit: bool) -> SystemArrays:

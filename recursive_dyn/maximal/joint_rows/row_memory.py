@@ -14,18 +14,10 @@ from recursive_dyn.dynamics.program_calls import kernel_call
 from recursive_dyn.maximal.joint_rows.joint_rows import Joints
 from recursive_dyn.maximal.kinds.joint_evaluator import evaluator_of
 from recursive_dyn.maximal.kinds.joint_kinds import FAR, JointKind
+from recursive_dyn.maximal.kinds.kind_calls import KindCalls
 from recursive_dyn.maximal.kinds.loop_functions import ROWS as LOOPS
 from recursive_dyn.maximal.kinds.measured import Measures
-from recursive_dyn.maximal.kinds.row_arrays import (
-    NONE,
-    NOTHING,
-    TIME,
-    KindCalls,
-    LoopCall,
-    MeasuringCall,
-    RowArrays,
-    found_at,
-)
+from recursive_dyn.maximal.kinds.row_arrays import NONE, NOTHING, TIME, LoopCall, MeasuringCall, RowArrays, found_at
 from recursive_dyn.maximal.kinds.row_functions import ROWS, RowFunctions
 from recursive_dyn.maximal.shared.found_together import FOUND, FoundTogether
 from recursive_dyn.model.model import WORLD
@@ -90,8 +82,8 @@ class RowMemory:
         moved = [number for kind in kinds if kind.time >= 0 for number in kind.numbers.tolist()]
         return np.flatnonzero(np.isin(self.order, moved) & (self.order < self._joints.links))
 
-    def calls(self, part: int = 0, parts: int = 1) -> tuple[KindCalls, list[Any]]:
-        """Programs of all kinds, and what holds their memory; for one of some equal parts of each kind's joints."""
+    def calls(self) -> tuple[KindCalls, list[Any]]:
+        """Programs of all kinds, and what holds their memory, in which one thread works at a time."""
         kinds = self._joints.kinds
         it, names = self.arrays, [name for name, _ in self._joints.reduced.model.parameters]
         numbers, kept = np.zeros((len(kinds), 11), dtype=np.int64), list[Any]()
@@ -108,12 +100,8 @@ class RowMemory:
             found = [x[at] for x in (it.parent, it.child, it.errors, it.rates, it.drift)]
             found += [it.found[q], it.left[v]]
             sizes = [size for _, size in functions.inputs]
-            memory, w = kernel.memory(), kernel.width
-            begin, end = (m * x // parts // w * w if x < parts else m for x in (part, part + 1))
-            (q0, v0), nq, nv = (ends[k] for ends in self._firsts), kind.joint.nq, kind.joint.nv
-            batch = kernel.native.address(f"{kernel.entry}_batch")
-            own = (q0 + nq * begin, q0 + nq * end, v0 + nv * begin, v0 + nv * end, begin, first + begin)
-            numbers[k] = batch, end - begin, *map(address, memory), *own
+            memory, batch = kernel.memory(), kernel.native.address(f"{kernel.entry}_batch")
+            numbers[k] = batch, m, *map(address, memory), q.start, q.stop, v.start, v.stop, 0, first
             sources[k], strides[k, : len(sizes)] = [address(x) for x in given], sizes
             targets[k], still[k] = [address(x) for x in found], functions.still
             kept += [kernel, memory]

@@ -12,25 +12,13 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.loops.intrinsics import foreign_int, run
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, all_finite
+from recursive_dyn.maximal.kinds.kind_calls import KindCalls
 from recursive_dyn.maximal.sparse.tree_ldlt import Blocks, Sixes
 
 Sevens = Annotated[np.ndarray, float, 7]
 
 NONE, TIME = -1, -2  # places of what is no coordinate found
 _CALLS = 4  # of a kind's program, each of some Gauss-Newton steps
-
-
-class KindCalls(NamedTuple):
-    """k kinds of joints, all or some of each. numbers (k, 11): the address of the program's batch, how many joints,
-    addresses of its input, output and scratch, where their coordinates begin and end, and rates of these, the first of
-    them among those of the kind, and among all; sources, strides (k, 8), targets (k, 7): of its segments; still (k,):
-    how far from where they are joints may be followed."""
-
-    numbers: Annotated[np.ndarray, int, 11]
-    sources: Annotated[np.ndarray, int, 8]
-    strides: Annotated[np.ndarray, int, 8]
-    targets: Annotated[np.ndarray, int, 7]
-    still: Floats
 
 
 class MeasuringCall(NamedTuple):
@@ -109,9 +97,7 @@ class RowArrays(NamedTuple):
 @compiled
 def placed(it: RowArrays, q: Floats, v: Floats) -> None:
     """Bodies at their coordinates q (7 n,) and twists v (6 n,), and time after these, if it is there."""
-    for i in range(len(it.poses) - 1):
-        it.poses[i] = q[7 * i : 7 * i + 7]
-        it.twists[i] = v[6 * i : 6 * i + 6]
+    placed_some(it, q, v, 0, len(it.poses) - 1)
     n = 7 * (len(it.poses) - 1)
     if len(q) > n:
         it.time[0] = q[n]
@@ -120,16 +106,24 @@ def placed(it: RowArrays, q: Floats, v: Floats) -> None:
 
 
 @compiled
-def rows_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
-    """Fill the rows at the bodies' poses and twists; False where a joint was not followed there, or is not finite."""
-    return followed(kinds, it) and rows_beside(loops, it, parameters)
+def placed_some(it: RowArrays, q: Floats, v: Floats, begin: int, end: int) -> None:
+    """Some bodies, at their coordinates and twists."""
+    for i in range(begin, end):
+        it.poses[i] = q[7 * i : 7 * i + 7]
+        it.twists[i] = v[6 * i : 6 * i + 6]
 
 
 @compiled
-def followed(kinds: KindCalls, it: RowArrays) -> bool:
-    """Fill the rows of joints; whether they were followed to where they are."""
+def rows_at(kinds: KindCalls, loops: LoopCall, it: RowArrays, parameters: Floats) -> bool:
+    """Fill the rows at the bodies' poses and twists; False where a joint was not followed there, or is not finite."""
+    return followed(kinds, it, 0, len(kinds.still)) and rows_beside(loops, it, parameters)
+
+
+@compiled
+def followed(kinds: KindCalls, it: RowArrays, begin: int, end: int) -> bool:
+    """Fill the rows of joints of some kinds; whether they were followed to where they are."""
     found = True
-    for k in range(len(kinds.still)):
+    for k in range(begin, end):
         found = found and _followed(kinds, k, it)
     return found
 

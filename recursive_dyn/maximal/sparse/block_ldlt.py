@@ -191,10 +191,10 @@ def solve_in_lanes(it: SparseEquations, blocks: LaneBlocks, M: Blocks, v: Sixes,
     """``solve_once`` in vector lanes, which leaves factors of loops alone; v is not finite where the mass matrix of a
     link of a tree is not positive."""
     it.D[:] = M
-    blocks_inward(blocks, it.rows, it.D, v, c)
+    blocks_inward(blocks, it.rows, it.D, v, c, 0, len(blocks.address))
     at = solve_between(it, v, c)
     if at < 0:
-        blocks_outward(blocks, v)
+        blocks_outward(blocks, v, 0, len(blocks.address))
     return at
 
 

@@ -45,31 +45,37 @@ class LaneBlocks(NamedTuple):
     kept: Floats
 
 
-def lane_blocks(order: LeafOrder, rows: Array) -> tuple[LaneBlocks, list[Any]]:
-    """Of an order of elimination and numbers of rows (nj,) of joints; and what holds the programs."""
+def lane_blocks(order: LeafOrder, rows: Array, group: Array | None = None) -> tuple[LaneBlocks, list[Any], Array]:
+    """Of an order of elimination and numbers of rows (nj,) of joints; what holds the programs; and where the blocks of
+    each group (g,) begin, and those of the last end: of links of group 0 (m,), if that is given, then of others, which
+    use the same memory to keep what they find."""
+    group = np.zeros(len(order.link), dtype=np.int64) if group is None else group
     size = np.where(order.joint >= 0, rows[order.joint], 0) if len(rows) else np.zeros(len(order.link), dtype=np.int64)
     hung, level = order.up >= 0, levels(order)
-    by = np.lexsort((order.link, hung, size, level))
-    keys = np.stack([level, size, hung], axis=1)[by]
+    by = np.lexsort((order.link, hung, size, level, group))
+    keys = np.stack([group, level, size, hung], axis=1)[by]
     changes = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(by)]
     runs, lanes = np.append(np.flatnonzero(changes), len(by)), jit.batch_width()
     first = np.concatenate([np.arange(a, b, lanes) for a, b in pairwise(runs.tolist())] or [runs[:0]])
     width = np.where(np.diff(first, append=len(by)) > 1, lanes, 1)
     address, scratch, outputs, held = *np.zeros((3, len(first)), dtype=np.int64), list[Any]()
     longest = 0
-    for r, up, w in np.unique(np.column_stack([keys[first, 1:], width]), axis=0).tolist():
+    for r, up, w in np.unique(np.column_stack([keys[first, 2:], width]), axis=0).tolist():
         kernel = _kernel(r, bool(up), w)
         memory, these = kernel.memory(), (size[by][first] == r) & (hung[by][first] == up) & (width == w)
         address[these], scratch[these] = kernel.native.address(kernel.entry), address_of(memory[2])
         outputs[these] = (KEPT if up else 6) * w
         longest = max(longest, len(memory[0]), len(memory[1]))
         held += [kernel, memory]
-    place = np.cumsum(outputs) - outputs
+    begins = np.searchsorted(keys[first, 0], np.arange(group.max(initial=0) + 2))
+    total = np.append(0, np.cumsum(outputs))
+    place = total[:-1] - total[begins][keys[first, 0]]
+    room = int((total[begins[1:]] - total[begins[:-1]]).max()) + longest
     blocks = LaneBlocks(
         width, np.append(first, len(by)), address, scratch, place, order.link[by], order.joint[by], order.up[by],
-        order.turned[by], aligned(longest), aligned(int(outputs.sum()) + longest),
+        order.turned[by], aligned(longest), aligned(room),
     )  # fmt: skip
-    return blocks, held
+    return blocks, held, begins
 
 
 @lru_cache(maxsize=32)
@@ -96,13 +102,13 @@ def _levels(order: LeafOrder, after: Integers) -> Integers:
 
 
 @compiled
-def blocks_inward(it: LaneBlocks, rows: BlockRows, D: Blocks, f: Sixes, c: Sixes) -> None:
-    """Eliminate all blocks. D (nl, 6, 6), f (nl, 6): inertias and right-hand sides of links, added to on the way; c
-    (nj, 6): right-hand sides of joints."""
-    for b in range(len(it.address)):
-        first, end, width = it.first[b], it.first[b + 1], it.width[b]
+def blocks_inward(it: LaneBlocks, rows: BlockRows, D: Blocks, f: Sixes, c: Sixes, begin: int, end: int) -> None:
+    """Eliminate blocks from ``begin`` to ``end``. D (nl, 6, 6), f (nl, 6): inertias and right-hand sides of links, that
+    get more on the way; c (nj, 6): right-hand sides of joints."""
+    for b in range(begin, end):
+        first, last, width = it.first[b], it.first[b + 1] - 1, it.width[b]
         for lane in range(width):
-            k = min(first + lane, end - 1)
+            k = min(first + lane, last)
             j = it.joint[k]
             at = _spread_all(it.inputs, lane, width, D[it.link[k]], 6)
             at = _spread(it.inputs, at, width, f[it.link[k]])
@@ -117,7 +123,7 @@ def blocks_inward(it: LaneBlocks, rows: BlockRows, D: Blocks, f: Sixes, c: Sixes
         out = it.kept[it.place[b] :]
         foreign(it.address[b], it.inputs, out, it.scratch[b])
         if it.up[first] >= 0:
-            for lane in range(end - first):
+            for lane in range(last + 1 - first):
                 up, at = it.up[first + lane], 42 * width + lane
                 for i in range(6):
                     at = _gather(out, at, width, D[up, i])
@@ -150,11 +156,10 @@ def _gather(x: Floats, at: int, width: int, y: Floats) -> int:
 
 
 @compiled
-def blocks_outward(it: LaneBlocks, v: Sixes) -> None:
-    """Velocities v (nl, 6) of all blocks' links, the links above them being found."""
-    count = len(it.address)
-    for back in range(count):
-        b = count - 1 - back
+def blocks_outward(it: LaneBlocks, v: Sixes, begin: int, end: int) -> None:
+    """Velocities v (nl, 6) of the blocks' links, the links above them being found."""
+    for back in range(end - begin):
+        b = end - 1 - back
         width = it.width[b]
         for k in range(it.first[b], it.first[b + 1]):
             at = it.place[b] + k - it.first[b]

@@ -10,9 +10,11 @@ of C-dot v, because a projection onto the constraints follows.
 
 A body that turns freely is stepped in its momenta, carried in world axes. Its frame turns during the step: adding
 -omega x v and the gyroscopic moment in body axes would make a tumbling body gain energy at every step. With the moment
-of inertia I about the point that is stepped and R' = R exp(h w),
+of inertia I about the point that is stepped,
 
-    R' I omega' = R L,   L = I omega + h (I alpha + omega x I omega),   I w = exp(h w / 2)^T L
+    R' I omega' = R L,   L = I omega + h (I alpha + omega x I omega)
+
+and R' is where that momentum turns it at the energy that it has (``free_turn``).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from recursive_dyn.codegen.ir_text import copy
 from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.integrators.free_body import MOVING, TURNING, stepped_point
+from recursive_dyn.integrators.free_turn import free_turn
 from recursive_dyn.integrators.integrator import (
     Integrator,
     ModelEquations,
@@ -42,17 +45,13 @@ from recursive_dyn.recursion.configuration import plain_moved
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross
 from recursive_dyn.spatial.rotations import (
     normalized,
     quaternion_exp,
     quaternion_product,
     quaternion_to_matrix,
-    rotation_exp,
 )
-
-_SWEEPS = 4  # a body that turns by a third of a radian a step gains less than 1 % of energy in 10 s
 
 
 def _graph(c: Context) -> Outputs:
@@ -104,14 +103,7 @@ def _turned(
         after = omega + alpha * h
         return quaternion_exp(after * h), after
     momentum = inertia @ omega
-    carried = momentum + (inertia @ alpha + cross(omega, momentum)) * h
-    # the turn is taken at the angular velocity of the middle of the step, found by fixed-point sweeps
-    middle = array(solve(inertia, list(carried)))
-    for _ in range(_SWEEPS):
-        half = quaternion_to_matrix(quaternion_exp(middle * (h * 0.5))).T
-        middle = array(solve(inertia, list(half @ carried)))
-    turn = quaternion_exp(middle * h)
-    return turn, array(solve(inertia, list(quaternion_to_matrix(turn).T @ carried)))
+    return free_turn(inertia, momentum + (inertia @ alpha + cross(omega, momentum)) * h, h)
 
 
 def _loop(entry: str, sizes: Sizes) -> str:
@@ -167,13 +159,18 @@ def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.
 
 
 def _turn(omega: np.ndarray, alpha: np.ndarray, h: float, inertia: np.ndarray) -> StatePair:
-    """(angular velocity of the turn, angular velocity after it)."""
+    """(angular velocity of the turn, angular velocity after it), of a turn of less than 1.5 rad."""
     momentum = inertia @ omega
     L = momentum + h * (inertia @ alpha + np.cross(omega, momentum))
-    middle = np.linalg.solve(inertia, L)
-    for _ in range(_SWEEPS):
-        middle = np.linalg.solve(inertia, rotation_exp(h / 2 * middle).T @ L)
-    return middle, np.linalg.solve(inertia, rotation_exp(h * middle).T @ L)
+    after = omega = np.linalg.solve(inertia, L)
+    half = 0.5 * h * np.linalg.norm(omega)
+    lag = np.tan(half) / half if half > 0.0 else 1.0
+    for _ in range(100):  # w = (omega + after) / 2 turns by h w where the body turns steadily
+        w = 0.5 * (omega + after)
+        after = np.linalg.solve(inertia + 0.5 * h * lag * np.cross(w, inertia.T).T, L - 0.5 * h * lag * np.cross(w, L))
+    axis = 0.5 * h * lag * w
+    angle = 2.0 * np.arctan(np.linalg.norm(axis))
+    return axis * (angle / h / max(float(np.linalg.norm(axis)), 1e-300)), after
 
 
 INTEGRATOR = Integrator(

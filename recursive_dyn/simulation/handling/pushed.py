@@ -81,7 +81,7 @@ class Pushed(PlacedState):
         pulled: np.ndarray | float = 0.0
         if self._hands:  # they see what else acts
             beside = generalized(d, state.q, self._forces) if self._forces else 0.0
-            pulled = self._hands.pull(d, state, tau + beside, self._timestep)
+            pulled = self._hands.pull(d, state, tau + beside, self._timestep, self._timesteps.tried)
             if law is not None:
                 law.beside = pulled
         forces = [*self._forces, *(grab.acting(d) for grab in self._hands if grab.swift)]
@@ -91,6 +91,11 @@ class Pushed(PlacedState):
         told = self._timesteps.loads and forces and given is tau
         given = given + pulled
         return given, given + generalized(d, state.q, forces) if told else given
+
+    def _let_forget(self) -> None:
+        super()._let_forget()
+        for grab in self._hands:
+            grab.forget()
 
     def _answered(self) -> None:
         """A timestep is over: tau becomes what a law whose forces answer accelerations gave in its mean."""

@@ -16,6 +16,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators import registry
+from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.limits import rubbing
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.flying.passing import flight_of
@@ -29,6 +30,7 @@ from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.timestep import Timestep
+from recursive_dyn.simulation.stepping.tried_step import TriedStep
 from recursive_dyn.simulation.stepping.untouched import untouched_steps
 from recursive_dyn.simulation.surroundings import Surrounded, Surroundings
 
@@ -112,6 +114,12 @@ class Timesteps(Timestep):
     def together(self) -> AbstractContextManager[None]:
         """A context around steps that an exception takes back, as far as the surroundings are concerned."""
         return self._detection.together()
+
+    def tried(self, tau: np.ndarray, pulled: np.ndarray, h: float, body: str, point: np.ndarray) -> TriedStep | None:
+        """The next step, of length h, as ``TriedStep`` tries it in maximal coordinates; None in joint coordinates."""
+        if not isinstance(self._dynamics, MaximalDynamics):
+            return None
+        return TriedStep(self._dynamics, self._forces, self.flight, self._state, h, tau, pulled, body, point)
 
     def run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None = None) -> None:
         """``count`` timesteps of length h; where one fails the state is that of the last one that did not.

@@ -113,7 +113,7 @@ class JointAction:
             softness = np.where(d.structural, 0.0, np.inf)
             x, _ = solved(d.joints, rows, d.inertias, np.zeros((d.joints.links, 6)), softness, -share * rows.errors)
             q, v = q.copy(), v.copy()
-            displaced(d.inertias, d.joints.assemblies, q, v, x)
+            displaced(d.inertias, d.joints.assemblies, d.joints.roots, q, v, x)
             if share < 1.0 or np.abs(x).max() < SMALL:
                 break
         return q, v

@@ -118,16 +118,17 @@ class _Memory:
         )  # fmt: skip
         self.acting = dynamics.elements.arrays(rows)
         self.at_rows = rows_of_state.bind(rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies)
-        self.light, assemblies = light_bodies(dynamics.tree, len(dynamics.joints)), dynamics.joints.assemblies
+        self.light = light_bodies(dynamics.tree, len(dynamics.joints))
+        together = dynamics.joints.assemblies, dynamics.joints.roots
         self.over_step: Callable[[], int]
         self.landing: Callable[[], int]
         if n < LARGE or len(self.light.links):
             part = Part(rows.kinds, np.array([0, len(rows.order)]), np.array([0, n]), rows.blocks)
             given = part, rows.loops, rows.arrays, rows.system, self.bodies, rows.solving
             self.over_step = over_step.bind(*given, self.acting, self.light, arena=self.at_rows.arena)
-            self.landing = landing.bind(*given, assemblies, arena=self.at_rows.arena)
+            self.landing = landing.bind(*given, *together, arena=self.at_rows.arena)
         else:
-            parts = step_of(rows, self.bodies, self.acting, assemblies, dynamics.joints.roots)
+            parts = step_of(rows, self.bodies, self.acting, *together)
             self.over_step, self.landing = parts.over_step, parts.landing
         self._inertias: Array | None = None
         self.held = HeldMemory(rows, dynamics.joints)

@@ -11,7 +11,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.maximal.acting.joint_action import DISPLACEMENTS, MET, SMALL
-from recursive_dyn.maximal.acting.joint_landing import displaced_grounded
+from recursive_dyn.maximal.acting.joint_landing import displaced_among
 from recursive_dyn.maximal.acting.step_phases import (
     AWAY,
     FOUND,
@@ -101,12 +101,13 @@ def chunks_over_step(chunks: Chunks, it: RowArrays, s: SystemArrays, on: BodyArr
 
 @compiled
 def chunks_landing(
-    chunks: Chunks, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations, assemblies: Integers
-) -> int:
+    chunks: Chunks, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations, assemblies: Integers,
+    roots: Integers,
+) -> int:  # fmt: skip
     """``step_phases.landing`` of whole trees, none of which floats, each chunk as often as it needs."""
     for c in range(len(chunks.first) - 1):
         for _ in range(DISPLACEMENTS):
-            said = _landing(chunks, chunks.first[c], chunks.first[c + 1], it, s, on, solving, assemblies)
+            said = _landing(chunks, chunks.first[c], chunks.first[c + 1], it, s, on, solving, assemblies, roots)
             if said != _AGAIN:
                 break
         if said == AWAY or said == LOST:  # noqa: SIM109
@@ -117,7 +118,7 @@ def chunks_landing(
 @compiled
 def _landing(
     chunks: Chunks, now: Integers, then: Integers, it: RowArrays, s: SystemArrays, on: BodyArrays,
-    solving: SparseEquations, assemblies: Integers,
+    solving: SparseEquations, assemblies: Integers, roots: Integers,
 ) -> int:  # fmt: skip
     """One displacement of a chunk; _AGAIN where another one is due."""
     placed_some(it, on.q, on.v, now[2], then[2])
@@ -135,5 +136,5 @@ def _landing(
     most = most_of(on, now[2], then[2])
     if most == np.inf:
         return LOST
-    displaced_grounded(on.inertias, assemblies, on.q, on.v, on.change, now[2], then[2])
+    displaced_among(on.inertias, assemblies, roots, on.q, on.v, on.change, now[2], then[2])
     return FOUND if on.settings[1] < 1.0 or most < SMALL else _AGAIN

@@ -15,7 +15,7 @@ from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.compiled import Compiled, compiled
 from recursive_dyn.codegen.threads import at_once, threads
 from recursive_dyn.maximal.acting.joint_action import DISPLACEMENTS, MET, SMALL
-from recursive_dyn.maximal.acting.joint_landing import displaced_floating, displaced_grounded
+from recursive_dyn.maximal.acting.joint_landing import displaced
 from recursive_dyn.maximal.acting.step_chunks import chunks_landing, chunks_of, chunks_over_step, starts_of
 from recursive_dyn.maximal.acting.step_phases import (
     AWAY,
@@ -50,7 +50,9 @@ LARGE = 4096  # links from which on threads take less than it takes to have them
 class StepParts:
     """``over_step`` and ``landing`` of one simulation's rows and bodies, without light bodies."""
 
-    def __init__(self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray) -> None:
+    def __init__(
+        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, roots: np.ndarray
+    ) -> None:
         orders, links = in_parts(rows.equations.order.tree, PARTS), len(bodies.change)
         made = [lane_blocks(order, rows.system.heights) for order in orders]
         calls = [rows.calls() for _ in range(PARTS)]
@@ -60,7 +62,7 @@ class StepParts:
             for k in range(PARTS)
         ]  # fmt: skip
         it, s, solving, on = rows.arrays, rows.system, rows.solving, bodies
-        rest, moved = made[PARTS][0], (on.inertias, assemblies, on.q, on.v, on.change)
+        rest = made[PARTS][0]
         self._share = on.settings
         self._began = [began.bind(it, on)]
         self._rows, self._solve = self._each(rows_followed, it, on, solving), self._each(eliminated, s, on, solving)
@@ -71,8 +73,7 @@ class StepParts:
         ]  # fmt: skip
         self._beside, self._erring = rows_beside.bind(rows.loops, it, on.parameters), self._each(erring, it, s, on)
         self._most = self._each(most_changed, on)
-        self._moved = [displaced_grounded.bind(*moved, *map(int, part.bodies)) for part in self._parts]
-        self._floating = displaced_floating.bind(*moved)
+        self._displaced = displaced.bind(on.inertias, assemblies, roots, on.q, on.v, on.change)
 
     def _each(self, phase: Compiled[..., Any], *given: Any) -> list[Callable[[], Any]]:
         return [phase.bind(part, *given) for part in self._parts]
@@ -94,8 +95,7 @@ class StepParts:
             most = max(at_once(self._most, count))
             if said != FOUND or most == np.inf:
                 return LOST
-            at_once(self._moved, count)
-            self._floating()
+            self._displaced()
             if self._share[1] < 1.0 or most < SMALL:
                 break
         return FOUND
@@ -105,13 +105,14 @@ class StepChunks:
     """The same of chunks of trees, which begin at ``starts``."""
 
     def __init__(
-        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, starts: np.ndarray
-    ) -> None:
+        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, roots: np.ndarray,
+        starts: np.ndarray,
+    ) -> None:  # fmt: skip
         it, s, on, solving = rows.arrays, rows.system, bodies, rows.solving
         count = len(starts) - 1
         made = [chunks_of(rows, starts[count * k // PARTS : count * (k + 1) // PARTS + 1]) for k in range(PARTS)]
         self._kept = made
-        self._landing = [[chunks_landing.bind(chunks, it, s, on, solving, assemblies) for chunks, _ in made]]
+        self._landing = [[chunks_landing.bind(chunks, it, s, on, solving, assemblies, roots) for chunks, _ in made]]
         self._over_step: list[Sequence[Callable[[], int]]] = [
             [accelerated.bind(rows.loops, it, s, on, acting)],
             [chunks_over_step.bind(chunks, it, s, on, solving) for chunks, _ in made],
@@ -136,8 +137,8 @@ def step_of(
     starts, n = starts_of(rows, roots), len(roots)
     beside = bodies.elements.address, len(acting.links), len(acting.joints), len(bodies.q) - 7 * n
     if starts is None or len(starts) <= PARTS or any(beside) or (assemblies >= 0).any():
-        return StepParts(rows, bodies, acting, assemblies)
-    return StepChunks(rows, bodies, acting, assemblies, starts)
+        return StepParts(rows, bodies, acting, assemblies, roots)
+    return StepChunks(rows, bodies, acting, assemblies, roots, starts)
 
 
 def _part_of(calls: KindCalls, part: int) -> KindCalls:

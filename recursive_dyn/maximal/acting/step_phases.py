@@ -241,7 +241,7 @@ def forced_some(on: BodyArrays, begin: int, end: int) -> int:
 @compiled
 def landing(
     part: Part, loops: LoopCall, it: RowArrays, s: SystemArrays, on: BodyArrays, solving: SparseEquations,
-    assemblies: Integers,
+    assemblies: Integers, roots: Integers,
 ) -> int:  # fmt: skip
     """Bring the state onto its joints, all of them one ``part``."""
     for _ in range(DISPLACEMENTS):
@@ -257,7 +257,7 @@ def landing(
         most = most_changed(part, on)
         if most == np.inf:
             return LOST
-        displaced(on.inertias, assemblies, on.q, on.v, on.change)
+        displaced(on.inertias, assemblies, roots, on.q, on.v, on.change)
         if on.settings[1] < 1.0 or most < SMALL:
             return FOUND
     return FOUND

@@ -29,6 +29,7 @@ import numpy as np
 
 from recursive_dyn.maximal.acting.coasting import coasting
 from recursive_dyn.maximal.acting.joint_landing import displaced
+from recursive_dyn.maximal.acting.momenta_kept import keep_momenta
 from recursive_dyn.maximal.acting.passive_rows import coordinate_rows, passive_rows
 from recursive_dyn.maximal.acting.step_system import AHEAD
 from recursive_dyn.maximal.holding import PENALTY
@@ -117,6 +118,12 @@ class JointAction:
             if share < 1.0 or np.abs(x).max() < SMALL:
                 break
         return q, v
+
+    def keep_momenta(self, q: Array, v: Array, moved: Array, after: Array) -> None:
+        """Change twists ``after`` (6 n,) of bodies that were ``moved`` (7 n,) from q, v so that momenta stay."""
+        keep_momenta(
+            self.dynamics.inertias, self.dynamics.joints.assemblies, self.dynamics.joints.roots, q, v, moved, after
+        )
 
     def held(
         self, q: Array, v: Array, h: float, links: Array, drives: Drives | None = None

@@ -101,6 +101,11 @@ class StepForces:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
         return self.landed(*other, time)
 
+    def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
+        """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""
+        if self.joints is not None:
+            self.joints.keep_momenta(q, v, state.q, state.v)
+
     def held(self, state: State, buffer: ContactBuffer, h: float) -> tuple[HeldJoints, np.ndarray] | None:
         """Rows of joints between free bodies and of their motors, for the impulses of a step of h that flew to this
         state, and what its velocities (nv,) have that joints do not allow."""

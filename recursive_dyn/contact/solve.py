@@ -60,10 +60,10 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     before = np.empty(len(root))
     u, f, halves = np.zeros(len(root)), np.full(len(root), np.nan), np.full(layout.groups, np.nan)
     weighed = measured(problem, root, u, f)
-    if carried(problem, root, before):
-        pushed = given_halves(problem, whole, before, u, f, pushes, halves) or pushed
-    pushed = corrected(problem, same, root, shares, halves, pushes) or pushed
-    owed_halves(problem, rows, P, found, halves)
+    halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
+    pushed = corrected(problem, same, root, shares, halves, pushes) or halved or pushed
+    if halved:
+        owed_halves(problem, rows, P, found, halves)
     if pushed:
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)

@@ -38,7 +38,6 @@ from functools import partial
 from recursive_dyn.graph.expression import (
     Scalar,
     array,
-    is_constant,
     maximum,
     reciprocal,
     sqrt,
@@ -59,6 +58,7 @@ from recursive_dyn.recursion.drive_forces import drive_forces
 from recursive_dyn.recursion.element_forces import element_forces, element_power, element_sizes
 from recursive_dyn.recursion.element_slopes import element_slopes, slope_counts
 from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.lagrangian import nonzero
 from recursive_dyn.recursion.multipliers import HeldMotion, YieldingRow
 from recursive_dyn.spatial.algebra import dot
 
@@ -110,15 +110,11 @@ def _springs_velocities(c: Context, stiff: list[Sequence[Scalar]], motion: HeldM
     for s, joint in enumerate(c.model.coordinates):
         late: Scalar = float(bool(joint.stiffness) and s in plain)
         for r, here in zip(stiff, motion.answered, strict=False):
-            if not _nothing(r[s]) and s not in c.model.prescribed:
+            if nonzero(r[s]) and s not in c.model.prescribed:
                 late = maximum(late, here)
-        if not _nothing(late):
+        if nonzero(late):
             u[s] = u[s] + late * (before[s] + ahead * motion.a[s])
     return u
-
-
-def _nothing(value: Scalar) -> bool:
-    return is_constant(value) and float(value) == 0.0
 
 
 def _yielding(c: Context) -> list[YieldingRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Expression, Scalar, array, combine, reciprocal
+from recursive_dyn.graph.expression import Scalar, array, combine, reciprocal
 from recursive_dyn.recursion.element_forces import element_energy
 from recursive_dyn.recursion.kinematics import Tree, zeros
 from recursive_dyn.spatial.algebra import cross, dot
@@ -44,9 +44,9 @@ def potential_energy(tree: Tree) -> Scalar:
 
 def energy_size(tree: Tree) -> Scalar:
     """Sum of the sizes of what potential and elastic energy are summed up of: what rounds them."""
-    total = _size(elastic_energy(tree))
+    total = combine("abs", [elastic_energy(tree)])
     for one in _potentials(tree):
-        total = total + _size(one)
+        total = total + combine("abs", [one])
     return total
 
 
@@ -54,10 +54,6 @@ def _potentials(tree: Tree) -> list[Scalar]:
     """m g . c of every link."""
     places = [p + R @ k.center for p, R, k in zip(tree.positions, tree.rotations, tree.links, strict=True)]
     return [k.mass * dot(tree.gravity, c) for k, c in zip(tree.links, places, strict=True)]
-
-
-def _size(value: Scalar) -> Scalar:
-    return combine("abs", [value]) if isinstance(value, Expression) else abs(value)
 
 
 def elastic_energy(tree: Tree) -> Scalar:

@@ -73,7 +73,7 @@ class FactoredMatrix:
             if singular:
                 pivot = select(combine("less", [pivot, singular * size[k]]), 0.0, pivot)
             self.inverse[k] = inverse_or_zero(pivot, dependent * size[k]) if dependent else reciprocal(pivot)
-            self.below[k] = [j for j in range(k) if _nonzero(L[k, j])]
+            self.below[k] = [j for j in range(k) if nonzero(L[k, j])]
             row = L[k].copy()
             for i in self.below[k]:
                 factor = row[i] * self.inverse[k]
@@ -107,7 +107,8 @@ def inverse_or_zero(pivot: Scalar, least: Scalar) -> Scalar:
     return select(above, reciprocal(select(above, pivot, 1.0)), 0.0)
 
 
-def _nonzero(value: Scalar) -> bool:
+def nonzero(value: Scalar) -> bool:
+    """Whether a scalar is anything but the number 0."""
     return not (isinstance(value, float) and value == 0.0)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.blocks import Island, add_scalar
+from recursive_dyn.contact.blocks import Island, add_scalar, velocity
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.responses import whitened
@@ -51,14 +51,13 @@ def settling_share(
 
 @compiled
 def owed_after(
-    problem: ImpulseProblem, whole: Island, root: Floats, pushes: Floats, u: Floats, f: Floats, owed: Floats
-) -> None:
-    """Energies owed (groups,) after a step in which ``whole`` and pushes changed u: before it, here, and after it."""
+    problem: ImpulseProblem, whole: Island, own: Floats, root: Floats, pushes: Floats, u: Floats, f: Floats,
+    owed: Floats,
+) -> None:  # fmt: skip
+    """Energies owed (groups,) after a step in which ``whole``, its ``own`` impulses and pushes, changed u: before it,
+    here, and after it."""
     layout, z = problem.layout, np.empty(len(root))
     whitened(layout, problem.factors, root, problem.changes.q, z)
-    own = whole.y.copy()
-    for k in range(layout.nv):
-        own[k] -= pushes[k]
     open_to, rubbed = np.full(layout.groups, _CLOSED), np.zeros(layout.groups)
     for c in range(len(whole.targets)):
         for side in range(2):
@@ -101,11 +100,7 @@ def _rubbed(problem: ImpulseProblem, whole: Island, own: Floats, c: int) -> floa
         return 0.0
     work = 0.0
     for i in range(1, 3):
-        speed, at = rows.speed[c, i], rows.start[c] + i
-        for k in range(rows.first[c], rows.first[c + 1]):
-            speed += rows.values[at] * own[rows.slots[k]]
-            at += rows.height[c]
-        work += P[i] * speed
+        work += P[i] * velocity(rows, c, i, own)
     return min(work, 0.0)
 
 

@@ -1,6 +1,6 @@
 """Impulses that last on trees of several joints, and on what hangs on the world: half act where the step began.
 
-A solve knows where a step ends. What holds a tree for longer whose masses swing, contacts, stops, motors, constraints,
+A solve knows where a step ends. What holds a tree for longer whose masses swing, contacts, stops, motors, dry friction,
 meets another M there than where the step began, and all of it there takes energy of first order in the step from what
 swings: P v of the mean is not P v of the end. So half of what the last impulses did, carried to here along the way,
 less half of what they would do here, is given before anything is solved for: with what is found then, the trapezoidal
@@ -126,13 +126,13 @@ def noted(
     steady[:] = JUMPED
     if len(problem.acted) == 0:
         return
-    if weighed:
-        for k in range(layout.nv):
-            owed[layout.group[k]] = 0.0 if problem.steady[k] == JUMPED else problem.steady[k]
-        owed_after(problem, whole, root, pushes, u, f, owed)
     own = whole.y.copy()
     for k in range(layout.nv):
         own[k] -= pushes[k]
+    if weighed:
+        for k in range(layout.nv):
+            owed[layout.group[k]] = 0.0 if problem.steady[k] == JUMPED else problem.steady[k]
+        owed_after(problem, whole, own, root, pushes, u, f, owed)
     for group in range(layout.groups):
         if _smooth(layout, group, w, own):
             for j in range(layout.group_first[group], layout.group_first[group + 1]):

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.maximal.acting.triples import Matrices, Triples, cross, solve, square, times
+from recursive_dyn.maximal.acting.triples import Matrices, Triples, add_about, cross, solve, square, times
 from recursive_dyn.maximal.sparse.tree_ldlt import Blocks
 
 
@@ -93,9 +93,7 @@ def _rigid_motion(
         cross(arm, rates[i], y)
         for a in range(3):
             spin[k, a] += spins[i, a] + m * y[a]
-            for b in range(3):
-                moments[k, a, b] += inertias[i, a, b] - m * arm[a] * arm[b]
-            moments[k, a, a] += m * square(arm)
+        add_about(inertias[i], m, arm, moments[k])
     for i in range(n):
         k = roots[i]
         if assemblies[i] >= 0:

@@ -13,7 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.maximal.acting.calming import calm, energies_of
-from recursive_dyn.maximal.acting.triples import Matrices, Triple, Triples, cross, solve, times, times_back
+from recursive_dyn.maximal.acting.triples import Matrices, Triple, Triples, add_about, cross, solve, times, times_back
 from recursive_dyn.maximal.sparse.tree_ldlt import Block, Blocks, Sixes
 
 
@@ -154,11 +154,7 @@ def _give_back(
         k, m = assemblies[i], M[i, 3, 3]
         if k >= 0:
             _arm(centers[i], middle[k], total[k], arm)
-            square = arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2]
-            for a in range(3):
-                for b in range(3):
-                    moments[k, a, b] += inertias[i, a, b] - m * arm[a] * arm[b]
-                moments[k, a, a] += m * square
+            add_about(inertias[i], m, arm, moments[k])
     for i in range(len(M)):
         k = assemblies[i]
         if k >= 0:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.maximal.acting.joint_landing import carried, put, turned_inertia
-from recursive_dyn.maximal.acting.triples import Matrices, Triples, cross, solve, square, times
+from recursive_dyn.maximal.acting.triples import Matrices, Triples, add_about, cross, solve, times
 from recursive_dyn.maximal.sparse.tree_ldlt import Blocks, Sixes
 
 Fours = Annotated[np.ndarray, float, 4]
@@ -34,10 +34,7 @@ def keep_momenta(
         k, m = roots[i], M[i, 3, 3]
         for a in range(3):
             arm[a] = centers[i, a] - masses[k, 1 + a] / masses[k, 0]
-        for a in range(3):
-            for b in range(3):
-                moments[k, a, b] += inertias[i, a, b] - m * arm[a] * arm[b]
-            moments[k, a, a] += m * square(arm)
+        add_about(inertias[i], m, arm, moments[k])
     for i in range(n):
         k = roots[i]
         if assemblies[i] >= 0:

@@ -32,7 +32,7 @@ from recursive_dyn.maximal.sparse.lanes import LaneBlocks, blocks_inward, blocks
 from recursive_dyn.maximal.sparse.sparse_order import LeafOrder
 
 Array = np.ndarray
-_AGAIN = 3  # behind FOUND, AWAY, LOST
+_AGAIN = -1  # before FOUND, AWAY, LOST
 BODIES = 128  # of a chunk, or as many more as its last tree has: some 2.5 kB each
 
 
@@ -110,7 +110,7 @@ def chunks_landing(
             said = _landing(chunks, chunks.first[c], chunks.first[c + 1], it, s, on, solving, assemblies, roots)
             if said != _AGAIN:
                 break
-        if said == AWAY or said == LOST:  # noqa: SIM109
+        if said > FOUND:
             return said
     return FOUND
 

@@ -52,3 +52,12 @@ def solve(A: Triple, b: Floats, x: Floats) -> None:
 def square(a: Floats) -> float:
     """|a|^2."""
     return a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
+
+
+@compiled
+def add_about(inertia: Triple, m: float, arm: Floats, to: Triple) -> None:
+    """Add to a moment of inertia that of a mass m about a point, with its own one about its centre, at this arm."""
+    for a in range(3):
+        for b in range(3):
+            to[a, b] += inertia[a, b] - m * arm[a] * arm[b]
+        to[a, a] += m * square(arm)

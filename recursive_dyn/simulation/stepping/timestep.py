@@ -159,10 +159,10 @@ class Timestep:
             self._within = True
             self._detection.look(simulation, machine.buffer, self.settings, looked)
             times[machine.SOLVE] = perf_counter()
-            q, v = self._state.q.copy(), self._state.v.copy()
+            flown = None if self._forces.joints is None else (self._state.q.copy(), self._state.v.copy())
             said = machine.solve(self._forces.held(self._state, machine.buffer, h))
-            if said == DONE and machine.arrays.counts.any():
-                self._forces.keep_momenta(q, v + machine.arrays.impulses.changes.v, self._state)
+            if flown is not None and said == DONE and machine.arrays.counts.any():
+                self._forces.keep_momenta(flown[0], flown[1] + machine.arrays.impulses.changes.v, self._state)
         if stage < machine.KEEPING and said == WOKEN:
             machine.undo()
             self._within, self._detection.kept = False, None

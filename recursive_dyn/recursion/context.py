@@ -102,7 +102,7 @@ class Context:
         bias: constraints.Bias | None = None,
     ) -> list[Scalar]:
         """Forward dynamics by the chosen method; ``bias``: what a step asks of the constraints instead of C-dot v."""
-        return self._solved(tree, tau, diagonal, bias).a
+        return self.solved(tree, tau, diagonal, bias).a
 
     def motion(
         self,
@@ -112,13 +112,13 @@ class Context:
         yielding: Sequence[constraints.YieldingRow] = (),
     ) -> constraints.HeldMotion:
         """Forward dynamics, with the forces of the constraints and of rows that yield."""
-        return self._solved(tree, tau, diagonal, None, yielding)
+        return self.solved(tree, tau, diagonal, None, yielding)
 
     def answering(self, tree: Tree, yielding: Sequence[constraints.YieldingRow]) -> list[Scalar]:
         """Which of the rows answer, 1, or do not, 0, where nothing else adds to M."""
         return [here for _, here in constraints.answering(self._solver.factors(tree), yielding)]
 
-    def _solved(
+    def solved(
         self,
         tree: Tree,
         tau: Sequence[Scalar],
@@ -126,6 +126,7 @@ class Context:
         bias: constraints.Bias | None = None,
         yielding: Sequence[constraints.YieldingRow] = (),
     ) -> constraints.HeldMotion:
+        """What ``accelerations`` and ``motion`` are made of."""
         first, common = len(self.graph), self._bound(tree, tau, diagonal)
         if common is None:
             # a tree of other masses, of weights, is no motion's: no trace form is asked of it

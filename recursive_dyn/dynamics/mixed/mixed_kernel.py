@@ -39,17 +39,17 @@ class _Cut(Context):
 
     asked: list[list[Scalar]] = field(default_factory=list)
 
-    def accelerations(
+    def solved(
         self,
         tree: Tree,
         tau: Sequence[Scalar],
         diagonal: list[Scalar] | None = None,
         bias: constraints.Bias | None = None,
-        soft: Sequence[Sequence[Scalar]] = (),
-    ) -> list[Scalar]:
+        yielding: Sequence[constraints.YieldingRow] = (),
+    ) -> constraints.HeldMotion:
         nv = self.model.nv
         self.asked.append([*tree.q, *tree.v, *tau, *(diagonal or [0.0] * nv)])
-        return list(self.graph.inputs(FOUND, nv))
+        return constraints.HeldMotion(list(self.graph.inputs(FOUND, nv)), [], [0.0] * nv, [])
 
 
 class MixedKernel(Kernel):

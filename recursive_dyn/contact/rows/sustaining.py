@@ -1,12 +1,12 @@
 """Impulses that last on trees of several joints, and on what hangs on the world: half act where the step began.
 
 A solve knows where a step ends. What holds a tree for longer whose masses swing, contacts, stops, motors, dry friction,
-meets another M there than where the step began, and all of it there takes energy of first order in the step from what
-swings: P v of the mean is not P v of the end. So half of what the last impulses did, carried to here along the way,
-less half of what they would do here, is given before anything is solved for: with what is found then, the trapezoidal
-rule. The momentum of trees that float is owed as much of each. Nothing is of trees whose impulses jump, that rows over
-several coordinates hold, whose way of holding changes, nor by semi-implicit Euler, whose flight errs by as much; bodies
-that float alone have the same in their own way (``turning``).
+constraints, meets another M there than where the step began, and all of it there takes energy of first order in the
+step from what swings: P v of the mean is not P v of the end. So half of what the last impulses did, carried to here
+along the way, less half of what they would do here, is given before anything is solved for: with what is found then,
+the trapezoidal rule. The momentum of trees that float is owed as much of each. Nothing is of trees whose impulses jump,
+that stops over several coordinates hold (cones of balls, which are struck again and again and would win), nor by
+semi-implicit Euler, whose flight errs by as much; bodies that float alone have the same in their own way (``turning``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def given_halves(
             add(whole.rows, c, i, whole.P[c, component(whole.rows.kind[c], i)], y)
     for s in range(len(whole.Q)):
         add_scalar(whole.lines, s, whole.Q[s], y)
-        if problem.rows.first[s + 1] - problem.rows.first[s] > 1:
+        if problem.rows.stops[s] and problem.rows.first[s + 1] - problem.rows.first[s] > 1:
             add_scalar(whole.lines, s, abs(whole.Q[s]), turning)
     for group in range(layout.groups):
         first, last = layout.group_first[group], layout.group_first[group + 1]

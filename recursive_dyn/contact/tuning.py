@@ -11,6 +11,7 @@ WANDERS = 2.0  # times what its bodies move and turn by, or its way in the step 
 EDGES = 0.1  # share of that beyond which a contact whose normal turned, and did not before, is on another face
 SAME_FACE = 1e-6  # by which normals may differ that are one
 SMOOTH = 0.35  # of the smaller one, by which impulses of steps that follow each other may differ
+STEADY = 0.1  # the same of stops over several coordinates, which turn with what they hold
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
 CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards

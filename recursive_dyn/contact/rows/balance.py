@@ -16,7 +16,6 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, add_scalar, velocity
-from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.responses import whitened
 from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING
@@ -67,7 +66,7 @@ def owed_after(
                 level = _OPEN if other >= 0 or _drifts(problem, c) else _ROLLING if whole.rows.kind[c] > 0 else _CLOSED
                 open_to[group] = max(open_to[group], level)
                 rubbed[group] += _rubbed(problem, whole, own, c)
-    _opened(whole, layout, f, open_to)
+    _opened(problem, whole, f, open_to)
     for group in range(layout.groups):
         work, turn = -rubbed[group], 0.0
         for j in range(layout.group_first[group], layout.group_first[group + 1]):
@@ -105,11 +104,13 @@ def _rubbed(problem: ImpulseProblem, whole: Island, own: Floats, c: int) -> floa
 
 
 @compiled
-def _opened(whole: Island, layout: Layout, f: Floats, open_to: Integers) -> None:
-    """What rows of joints act on may gain energy by them, and whatever acts that is not known."""
-    held = np.zeros(len(whole.y))
+def _opened(problem: ImpulseProblem, whole: Island, f: Floats, open_to: Integers) -> None:
+    """What rows of joints act on may gain or lose energy by them, but by constraints, which do no work; and by whatever
+    acts that is not known."""
+    layout, held = problem.layout, np.zeros(len(whole.y))
     for s in range(len(whole.Q)):
-        add_scalar(whole.lines, s, abs(whole.Q[s]), held)
+        if not problem.rows.holds[s]:
+            add_scalar(whole.lines, s, abs(whole.Q[s]), held)
     for k in range(layout.nv):
         if held[k] != 0.0 or np.isnan(f[k]):
             open_to[layout.group[k]] = _OPEN

@@ -5,8 +5,8 @@ constraints, meets another M there than where the step began, and all of it ther
 step from what swings: P v of the mean is not P v of the end. So half of what the last impulses did, carried to here
 along the way, less half of what they would do here, is given before anything is solved for: with what is found then,
 the trapezoidal rule. The momentum of trees that float is owed as much of each. Nothing is of trees whose impulses jump,
-that stops over several coordinates hold (cones of balls, which are struck again and again and would win), nor by
-semi-implicit Euler, whose flight errs by as much; bodies that float alone have the same in their own way (``turning``).
+those of cones of balls above all, which are struck again and again, nor by semi-implicit Euler, whose flight errs by as
+much; bodies that float alone have the same in their own way (``turning``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from recursive_dyn.contact.rows.balance import owed_after, settling_share
 from recursive_dyn.contact.rows.lasting import tree_of
 from recursive_dyn.contact.rows.responses import whitened
 from recursive_dyn.contact.rows.warm_start import to_world_axes
-from recursive_dyn.contact.tuning import SMOOTH
+from recursive_dyn.contact.tuning import SMOOTH, STEADY
 
 HALF = 0.5  # of a step, or of an impulse
 
@@ -45,19 +45,17 @@ def given_halves(
     """Add the corrections to ``pushes``; whether there are any. whole: all rows, with the last impulses at their new
     places; w: as in ``carried``; u, f: as in ``measured``; halves (groups,): shares that are given, NaN for none."""
     halves[:] = np.nan
-    layout, some, y, turning = problem.layout, False, np.zeros(len(whole.y)), np.zeros(len(whole.y))
+    layout, some, y = problem.layout, False, np.zeros(len(whole.y))
     half = np.empty(layout.nv)
     for c in range(len(whole.targets)):
         for i in range(whole.rows.height[c]):
             add(whole.rows, c, i, whole.P[c, component(whole.rows.kind[c], i)], y)
     for s in range(len(whole.Q)):
         add_scalar(whole.lines, s, whole.Q[s], y)
-        if problem.rows.stops[s] and problem.rows.first[s + 1] - problem.rows.first[s] > 1:
-            add_scalar(whole.lines, s, abs(whole.Q[s]), turning)
     for group in range(layout.groups):
         first, last = layout.group_first[group], layout.group_first[group + 1]
         touched = first < last and problem.steady[layout.group_slots[first]] != JUMPED
-        if touched and not _any(layout, group, turning) and _smooth(layout, group, w, y):
+        if touched and _smooth(layout, group, w, y):
             some = True
             for j in range(first, last):
                 slot = layout.group_slots[j]
@@ -133,10 +131,24 @@ def noted(
         for k in range(layout.nv):
             owed[layout.group[k]] = 0.0 if problem.steady[k] == JUMPED else problem.steady[k]
         owed_after(problem, whole, own, root, pushes, u, f, owed)
+    struck = _struck(problem, whole)
     for group in range(layout.groups):
-        if _smooth(layout, group, w, own):
+        if not _any(layout, group, struck) and _smooth(layout, group, w, own):
             for j in range(layout.group_first[group], layout.group_first[group + 1]):
                 steady[layout.group_slots[j]] = owed[group]
+
+
+@compiled
+def _struck(problem: ImpulseProblem, whole: Island) -> Floats:
+    """Coordinates (nv,) on which stops over several act, cones of balls, whose impulses jump: these are of a step, and
+    not along where the stop is in the next, however small beside all that a tree bears; 0 for others."""
+    rows, found = problem.rows, np.zeros(len(whole.y))
+    for s in range(len(whole.Q)):
+        if rows.stops[s] and rows.first[s + 1] - rows.first[s] > 1:
+            last, now = abs(rows.impulses[s]), abs(whole.Q[s])
+            if abs(now - last) > STEADY * min(now, last):
+                add_scalar(whole.lines, s, now + last, found)
+    return found
 
 
 @compiled

@@ -164,11 +164,11 @@ def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -
         if not np.isnan(near):
             return near, np.nan, 0.0
     target, height, lent = unilateral(gap, speed, (speed - before) / options.h, 0.0, restitution, options)
-    if height > 0.0 and not np.isnan(rows.forced[c]):
-        return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, options)
     if height > 0.0 and not np.isnan(rows.coasting[c]):  # what turning does to energy is ``give_back``'s
         mean = (speed - rows.coasting[c] - change) / options.h
-        target, height, lent = unilateral(gap, speed, mean, 0.0, restitution, options)
+        return unilateral(gap, speed, mean, 0.0, restitution, options)
+    if height > 0.0 and not np.isnan(rows.forced[c]):
+        return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, options)
     return target, height, lent
 
 

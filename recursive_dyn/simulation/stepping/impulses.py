@@ -24,7 +24,7 @@ class ImpulseArrays(NamedTuple):
     """What impulses are solved for and move a state with.
 
     factors, integrate, accelerations: programs, the last one of steps of no length, with which it has most in common;
-    passive: that of springs, where something guided has some; turning (k, 2): first slot and number of slots of what
+    passive: of springs, where what has joints has some; turning (k, 2): first slot and number of slots of what
     turns freely; guided (nv,): slots of trees in which nothing does; hanging (nv,): of all but bodies that float alone;
     conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as
     a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve finds, of as
@@ -61,7 +61,7 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     alone = np.bincount(group, minlength=known.groups) == _FREE
     hanging[(own := group[turning[turning[:, 1] == _FREE, 0]])[alone[own]]] = False
     hanging = hanging[group]
-    springs = guided.any() and (model.forces or any(c.stiffness for c in model.coordinates))
+    springs = hanging.any() and (model.forces or any(c.stiffness for c in model.coordinates))
     passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
     room = changes(model.nv, 0, rows)
     if not hanging.any():
@@ -101,25 +101,27 @@ def swinging(
     it: ImpulseArrays, layout: Layout, links: Integers, contacts: ContactTable, start: Floats, q: Floats, tau: Floats,
     parameters: Floats,
 ) -> int:  # fmt: skip
-    """Write what forces accelerate by where a flight from start to q began and ended, if what may bounce hangs
-    on hinges and slides; how many numbers a solve needs of them: all or none."""
+    """Write what forces accelerate by where a flight from start to q began and ended, if what may bounce has joints;
+    how many numbers a solve needs of them: all or none. Where something turns freely, so do the axes: there, at both
+    places, that where it ended."""
     some, count = False, len(tau)
     for c in range(contacts.size[0]):
         if contacts.frictions[c, 4] > 0.0 and not some:
-            some = _is_guided(it, layout, links, contacts.a[c]) or _is_guided(it, layout, links, contacts.b[c])
-    return (
-        2 * count if some and _pulled(it, start, tau, parameters, 0) and _pulled(it, q, tau, parameters, count) else 0
-    )
+            some = _is_hanging(it, layout, links, contacts.a[c]) or _is_hanging(it, layout, links, contacts.b[c])
+    if not some or not _pulled(it, start, tau, parameters, 0) or not _pulled(it, q, tau, parameters, count):
+        return 0
+    for k in range(count):
+        if not it.guided[k]:
+            it.swing[k] = it.swing[count + k]
+    return 2 * count
 
 
 @compiled
 def _pulled(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats, at: int) -> bool:
-    """Write what forces accelerate guided trees by at q, at rest, from a place in ``swing`` on; whether there are
-    numbers."""
+    """Write what forces accelerate by at q, at rest, from a place in ``swing`` on; whether there are numbers."""
     finite = _forced(it, q, tau, parameters)
     for k in range(len(tau)):
-        if it.guided[k]:
-            it.swing[at + k] = it.accelerations.outputs[k]
+        it.swing[at + k] = it.accelerations.outputs[k]
     return finite
 
 
@@ -183,11 +185,11 @@ def acted_here(
 
 
 @compiled
-def _is_guided(it: ImpulseArrays, layout: Layout, links: Integers, body: int) -> bool:
-    """Whether a body moves, on a tree in which nothing turns freely."""
+def _is_hanging(it: ImpulseArrays, layout: Layout, links: Integers, body: int) -> bool:
+    """Whether a body moves with others, or on joints."""
     if body < 0 or body >= len(links) or links[body] < 0 or layout.link_groups[links[body]] < 0:
         return False
-    return bool(it.guided[layout.group_slots[layout.group_first[layout.link_groups[links[body]]]]])
+    return bool(it.hanging[layout.group_slots[layout.group_first[layout.link_groups[links[body]]]]])
 
 
 @compiled

@@ -55,3 +55,23 @@ def test_afloat(seed):
     with mirror(scene, H, "linearly_implicit_rk4") as shown:
         shown.sim.v[:] = random.normal(size=len(shown.sim.v)) * 2.0
         assert rises(shown, 4.0) < 5e-2
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_of_a_ball_that_a_spring_ties_to_an_arm_at_its_stop(h):
+    """The bounce reaches the arm by the spring alone; it ended in numbers that are not finite."""
+    scene = Scene()
+    scene.world.shapes.append(shapes.Plane(material=ELASTIC))
+    ball = Body("ball", [shapes.Sphere(0.1, material=ELASTIC)], mass=1.0)
+    scene.world.attach(ball, joints.free(), at=rd.pose((0.5, 0, 0.5)))
+    arm = Body("arm", mass=2.0, center_of_mass=(0.25, 0, 0), inertia=0.02 * np.eye(3))
+    scene.world.attach(arm, joints.revolute("y", limits=(-2.0, 0.0)), at=rd.pose((0, 0, 1.0)))
+    scene.spring(arm, ball, 100.0, rest=0.5, point_a=(0.5, 0, 0))
+    with mirror(scene, h, "linearly_implicit_rk4") as shown:
+        sim, d, energies = shown.sim, shown.sim.dynamics, []
+        sim.v[5] = -5.0
+        for _ in range(round(4 / h)):
+            shown.step()
+            energies.append(energy(sim) + float(d.elastic_energy(sim.q)))
+        assert np.isfinite(energies).all()
+        assert max(energies) < energies[0] + 0.01

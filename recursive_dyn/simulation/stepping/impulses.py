@@ -109,6 +109,7 @@ def swinging(
         if contacts.frictions[c, 4] > 0.0 and not some:
             some = _is_hanging(it, layout, links, contacts.a[c]) or _is_hanging(it, layout, links, contacts.b[c])
     if not some or not _pulled(it, start, tau, parameters, 0) or not _pulled(it, q, tau, parameters, count):
+        it.swing[:] = np.nan
         return 0
     for k in range(count):
         if not it.guided[k]:
@@ -197,13 +198,14 @@ def moved(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floa
     """Change velocities and positions, in place, by what a solve found; whether the way led to finite numbers.
 
     What bounced flies on along another way, on which forces grow to other ones: by half of the time since then they
-    change its velocity. Where something turns freely its axes turn too: this is done on hinges and slides.
+    change its velocity. Where something turns freely its axes turn too: this is done on hinges and slides, but on what
+    takes part in a bounce of others by a force element alone.
     """
     way, fast, far, since, late = it.changes.q, 0.0, 0.0, it.changes.since, False
     for k in range(len(v)):
         v[k] += it.changes.v[k]
         fast, far = max(fast, abs(v[k])), max(far, abs(way[k]))
-        late = late or (since[k] != 0.0 and it.guided[k])
+        late = late or (since[k] != 0.0 and it.guided[k] and not np.isnan(it.swing[len(v) + k]))
     if far == 0.0:
         return True
     finite = _carry(it, q, v, parameters) if far * fast > STILL else True

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recursive_dyn.codegen import cache
+from recursive_dyn.codegen.making import cache
 from recursive_dyn.errors import ModelError
 from scene import shapes
 

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 from bridge import Capture, Player, save_animation
 from bridge.viewer.picker import Card, Picker
 from demos.stage import PICTURE, Stage, advance, mirrored, picture, run_window
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 GALLERY = (
     "showcase",

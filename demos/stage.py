@@ -13,7 +13,7 @@ import pybullet
 
 import recursive_dyn as rd
 from bridge import Camera, PyBulletMirror, save_animation
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 from recursive_dyn.manifold import Motion
 from scene import Scene
 

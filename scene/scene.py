@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen.building import building
+from recursive_dyn.codegen.making.building import building
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.hanging import Hanging
 from recursive_dyn.dynamics.model_functions import METHODS

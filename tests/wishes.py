@@ -2,7 +2,7 @@
 
 import pytest
 
-from recursive_dyn.codegen import jit, optimizing
+from recursive_dyn.codegen.making import jit, optimizing
 
 
 class Later:

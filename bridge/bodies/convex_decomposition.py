@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bridge import mesh_cache
-from recursive_dyn.codegen.progress import waiting
+from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.errors import ModelError
 from scene import shapes
 

@@ -18,7 +18,7 @@ from bridge.export.capture import Capture
 from bridge.export.gltf_document import GltfDocument
 from bridge.export.gltf_meshes import GltfMeshes
 from bridge.picture.scene_view import SceneView
-from recursive_dyn.codegen import whole_file
+from recursive_dyn.codegen.making import whole_file
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation.moving import Posed
 from recursive_dyn.simulation.recording import PoseTrack, Recording, Replay

@@ -18,7 +18,7 @@ from bridge.drawing.painter import FOG, HORIZON, ZENITH
 from bridge.export.gltf import Exported, Staged, glb, staged
 from bridge.meshes.paint import linear
 from bridge.picture.scene_view import outline
-from recursive_dyn.codegen import whole_file
+from recursive_dyn.codegen.making import whole_file
 from recursive_dyn.errors import ModelError
 from recursive_dyn.simulation.recording import PoseTrack
 from scene import Scene

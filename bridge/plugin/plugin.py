@@ -14,7 +14,7 @@ from bridge.plugin.between_steps import BetweenSteps
 from bridge.plugin.frame_clock import FrameClock
 from bridge.plugin.game_events import EventLog, GameEvent
 from bridge.plugin.game_world import GameWorld, world_of
-from recursive_dyn.codegen.building import occupied
+from recursive_dyn.codegen.making.building import occupied
 from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.loads.breaking import follow_breaks, prepare_breaks
 from recursive_dyn.simulation.simulation import Simulation

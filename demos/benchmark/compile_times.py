@@ -44,7 +44,7 @@ def main(n: int, axes: str) -> None:
 
     from demos.benchmark.cases import hinge_chain, random_state
     from demos.benchmark.ours import chain_scene
-    from recursive_dyn.codegen import optimizing
+    from recursive_dyn.codegen.making import optimizing
 
     case = hinge_chain(n, axes)
     q, v, tau = random_state(case)

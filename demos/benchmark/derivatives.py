@@ -15,7 +15,7 @@ from demos.benchmark.cases import Case, hinge_chain, random_state, robots
 from demos.benchmark.ours import Ours, chain_scene, optimized
 from demos.benchmark.peers.pinocchio_peer import PinocchioPeer
 from demos.benchmark.timing import interleaved
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics")
 COLD = (36, 100)

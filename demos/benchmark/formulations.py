@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from demos.benchmark.report import print_table
 from demos.three_ways import GREEN, SYSTEMS, WAYS, Run, Way
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 STEPS = (1 / 30, 1 / 60, 1 / 240, 1 / 1000)
 REDUCED = tuple(

@@ -16,7 +16,7 @@ import recursive_dyn as rd
 from demos import bezier_chain, torus_chain
 from demos.benchmark import resting
 from demos.benchmark.report import print_table
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 from scene import Body, Scene, joints
 
 RULES = ("semi_implicit_euler", "rk4", "linearly_implicit_rk4", "implicit_midpoint", "variational_midpoint")

@@ -11,7 +11,7 @@ from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
 from demos.benchmark.manifold import derivation_times
 from demos.benchmark.report import print_table
 from demos.manifolds.gallery import system
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 LINKS = range(1, 7)
 

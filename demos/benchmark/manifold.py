@@ -16,7 +16,7 @@ from demos.benchmark.report import print_table
 from demos.benchmark.timing import best_of
 from demos.manifolds.gallery import SYSTEMS, system
 from demos.manifolds.system import System
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics
 from recursive_dyn.manifold.motion.motion import Motion
 

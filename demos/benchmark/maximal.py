@@ -16,8 +16,8 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos.benchmark.report import print_table
-from recursive_dyn.codegen import optimizing
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making import optimizing
+from recursive_dyn.codegen.making.progress import each
 from recursive_dyn.maximal.sparse.block_ldlt import JointEquations
 from scene import Body, Scene, joints
 

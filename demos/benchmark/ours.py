@@ -9,8 +9,8 @@ import numpy as np
 
 import recursive_dyn as rd
 from demos.benchmark.cases import GRAVITY, Case, ChainCase, to_urdf
-from recursive_dyn.codegen import jit, optimizing
 from recursive_dyn.codegen.kernel import BatchCall
+from recursive_dyn.codegen.making import jit, optimizing
 from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from scene import Body, Scene, joints
 

@@ -11,7 +11,7 @@ from demos.benchmark.cases import Case, hinge_chain, random_state, robots
 from demos.benchmark.ours import Ours
 from demos.benchmark.peers import PEERS
 from demos.benchmark.timing import interleaved
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 FUNCTIONS = {
     "forward_dynamics": "forward dynamics",

@@ -5,7 +5,7 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 
 Run = Callable[[int], object]  # run(count) evaluates count times
 

@@ -23,7 +23,7 @@ import recursive_dyn as rd
 from bridge import Plugin
 from demos.benchmark.report import print_table
 from demos.ragdolls import figure_file
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 from scene import Body, Scene, joints, shapes
 from scene.body import Node
 

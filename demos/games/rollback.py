@@ -10,7 +10,7 @@ import numpy as np
 
 import recursive_dyn as rd
 from bridge import Plugin
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 from scene import Body, Scene, joints, shapes
 
 LATEST = 8  # frames after which an input has arrived at last

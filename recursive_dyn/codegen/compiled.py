@@ -17,10 +17,10 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from recursive_dyn.codegen import cache, jit, optimizing
 from recursive_dyn.codegen.loops.calling import Arena, Bound, Code
 from recursive_dyn.codegen.loops.translation import Loops, loops_of, module_text
 from recursive_dyn.codegen.loops.types import NOTHING, Flags, Floats, Integers, Integers32, Scalar, record
+from recursive_dyn.codegen.making import cache, jit, optimizing
 
 __all__ = ["Compiled", "Flags", "Floats", "Integers", "Integers32", "compiled"]
 
@@ -33,7 +33,7 @@ _LOCK = threading.RLock()  # one thread compiles or loads a function
 class Compiled(Generic[_P, _R]):
     """A function in machine code: compiled at its first call on this machine, from the cache afterwards.
 
-    The first code is plain and made at once, what replaces it is faster: ``codegen.optimizing``.
+    The first code is plain and made at once, what replaces it is faster: ``making.optimizing``.
     """
 
     def __init__(self, function: Callable[_P, _R]) -> None:
@@ -111,7 +111,7 @@ def _named(module: str, name: str) -> Any:
 def _language() -> str:
     """What the compiler itself says, passes of LLVM included: another one makes other code."""
     here = Path(__file__).parent
-    sources = [*sorted((here / "loops").glob("*.py")), here / "jit.py", here / "llvm.py"]
+    sources = [*sorted((here / "loops").glob("*.py")), here / "making" / "jit.py", here / "emitting" / "llvm.py"]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 

@@ -10,13 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers, jit
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.codegen.batch_rows import batch_shape, some_rows, told
-from recursive_dyn.codegen.building import building
+from recursive_dyn.codegen.emitting import drivers
 from recursive_dyn.codegen.function_list import FunctionList, Values
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
-from recursive_dyn.codegen.progress import waiting
+from recursive_dyn.codegen.making import jit
+from recursive_dyn.codegen.making.building import building
+from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.program import OperationCount, Program
 

@@ -9,12 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from recursive_dyn.codegen import cache, drivers, jit, llvm, optimizing
 from recursive_dyn.codegen.addresses import address, aligned
-from recursive_dyn.codegen.fusing import fused
-from recursive_dyn.codegen.interpreter import Interpreted, interpretable
-from recursive_dyn.codegen.program_code import ProgramCode
-from recursive_dyn.codegen.sizes import Stepping
+from recursive_dyn.codegen.emitting import drivers, llvm
+from recursive_dyn.codegen.emitting.fusing import fused
+from recursive_dyn.codegen.emitting.program_code import ProgramCode
+from recursive_dyn.codegen.emitting.sizes import Stepping
+from recursive_dyn.codegen.interpreting.interpreter import Interpreted, interpretable
+from recursive_dyn.codegen.making import cache, jit, optimizing
 from recursive_dyn.codegen.threads import cores, pool
 from recursive_dyn.graph.program import Program
 

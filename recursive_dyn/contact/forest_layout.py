@@ -11,7 +11,7 @@ from recursive_dyn.contact.layout import Layout, body_links, of_one
 from recursive_dyn.model.forest import Kind, kinds_of, once_alike
 from recursive_dyn.model.model import WORLD, Model, once
 from recursive_dyn.model.tree_tables import BODIES, COUNTED, LINKS, PLAIN, SLOTS, TreeRows, tree_tables
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.momenta import impulse
 
 Array = np.ndarray
 

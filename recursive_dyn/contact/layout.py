@@ -11,7 +11,7 @@ from recursive_dyn.codegen.compiled import Integers
 from recursive_dyn.model.elimination_order import Crossing, Elimination
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD, Model
-from recursive_dyn.recursion.impulse import event_size
+from recursive_dyn.recursion.momenta.impulse import event_size
 
 CROSSING, ELIMINATION, HINGE = 0, 1, 2
 

@@ -159,7 +159,7 @@ class Changes(NamedTuple):
 
 
 class ImpulseProblem(NamedTuple):
-    """One solve: factors of M = L^T D L at the end of the flight (``recursion.impulse``), velocities v (nv,) there and
+    """One solve: factors of M = L^T D L at the end of the flight (``momenta.impulse``), velocities v (nv,) there and
     start_v (nv,) at the step's start, and all that may push. astray (nv,): what both have that no row sees, as joints
     between bodies do not allow it, and that stays; or none. swing (2 nv,): what forces accelerate trees by in which
     nothing turns freely, where the flight began and there, NaN for others; or none. acted (nv,): changes of velocity

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from recursive_dyn.recursion import centroidal, tracking, tree_rows
+from recursive_dyn.recursion import tracking, tree_rows
 from recursive_dyn.recursion.context import Function
+from recursive_dyn.recursion.momenta import centroidal
 
 CONTROL: dict[str, Function] = {
     "tracking": Function(

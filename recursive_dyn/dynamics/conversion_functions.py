@@ -9,12 +9,13 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import body_velocities, cartesian_forces, tree_rows
-from recursive_dyn.recursion.body_velocities import joint_velocities
-from recursive_dyn.recursion.cartesian_forces import forces_from_wrenches
+from recursive_dyn.recursion import tree_rows
+from recursive_dyn.recursion.cartesian import body_velocities, cartesian_forces
+from recursive_dyn.recursion.cartesian.body_velocities import joint_velocities
+from recursive_dyn.recursion.cartesian.cartesian_forces import forces_from_wrenches
+from recursive_dyn.recursion.cartesian.joint_wrenches import joint_wrenches
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.joint_wrenches import joint_wrenches
 
 
 def _nv(model: Model) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from recursive_dyn.dynamics.nearest_configuration import nearest_configuration
 from recursive_dyn.dynamics.point_jacobian import point_jacobian
 from recursive_dyn.errors import StateError
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion.cartesian_forces import pushes_freely, turns_freely
+from recursive_dyn.recursion.cartesian.cartesian_forces import pushes_freely, turns_freely
 
 COUPLE, MINIMUM, FORCE, TREE, JOINTS = "couple", "minimum", "force", "tree", "joints"
 _ROUNDING = 1e-11  # of tau and of the wrenches that act as it: what is left of a tau that was reached

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.evaluator import Evaluator
-from recursive_dyn.codegen.forest_driver import ENTRY, SIZES
-from recursive_dyn.codegen.forest_kernel import CommonKernel, ForestKernel, ForestPlan, Lanes, Whole, in_lanes
+from recursive_dyn.codegen.forests.forest_driver import ENTRY, SIZES
+from recursive_dyn.codegen.forests.forest_kernel import CommonKernel, ForestKernel, ForestPlan, Lanes, Whole, in_lanes
+from recursive_dyn.codegen.forests.runs import Runs
 from recursive_dyn.codegen.kernel import Kernel
-from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.graph.recent import Recent

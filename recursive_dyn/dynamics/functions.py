@@ -15,21 +15,14 @@ from recursive_dyn.model.ball_limits import ball_limits, brought_inside, somewhe
 from recursive_dyn.model.forest import kinds_of, once_alike
 from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import (
-    conditioning,
-    configuration,
-    element_forces,
-    energy,
-    impulse,
-    kinematics,
-    passive,
-    tree_rows,
-)
+from recursive_dyn.recursion import conditioning, configuration, kinematics, tree_rows
 from recursive_dyn.recursion.chart_motion import chart_motion
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.drive_forces import drive_forces
-from recursive_dyn.recursion.element_slopes import element_slopes, slope_counts
-from recursive_dyn.recursion.inverse_dynamics import body_accelerations
+from recursive_dyn.recursion.equations.inverse_dynamics import body_accelerations
+from recursive_dyn.recursion.forces import element_forces, passive
+from recursive_dyn.recursion.forces.drive_forces import drive_forces
+from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
+from recursive_dyn.recursion.momenta import energy, impulse
 
 
 def columns(model: Model) -> list[tuple[int, int]]:

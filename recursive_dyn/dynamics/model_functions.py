@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from recursive_dyn.codegen.emitting.sizes import Stepping
 from recursive_dyn.codegen.evaluator import Evaluator
 from recursive_dyn.codegen.function_list import Signature
 from recursive_dyn.codegen.kernel import Driver, Kernel
-from recursive_dyn.codegen.progress import waiting
-from recursive_dyn.codegen.sizes import Stepping
+from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.dynamics.derivatives.derived_functions import along_arguments, along_parameters, by_parameter
 from recursive_dyn.dynamics.derivatives.forest_derivatives import ForestDerivatives
 from recursive_dyn.dynamics.derivatives.tangents import ArgumentDirections
@@ -28,7 +28,6 @@ from recursive_dyn.graph.recent import Recent
 from recursive_dyn.integrators.driven import driven, loaded
 from recursive_dyn.integrators.registry import stepping
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import lagrangian
 from recursive_dyn.recursion.context import (
     ALONG,
     AUTO,
@@ -42,9 +41,10 @@ from recursive_dyn.recursion.context import (
     Outputs,
     segment_size,
 )
-from recursive_dyn.recursion.dense_operations import operations_around, solve_operations
+from recursive_dyn.recursion.equations import lagrangian
+from recursive_dyn.recursion.equations.dense_operations import operations_around, solve_operations
+from recursive_dyn.recursion.forces.pushed_bodies import PUSHES
 from recursive_dyn.recursion.groundwork import groundwork
-from recursive_dyn.recursion.pushed_bodies import PUSHES
 
 METHODS = (AUTO, RECURSIVE, LAGRANGIAN, TRACE, METHOD_TWO)
 # What Method II computes link by link; all else is as of "recursive"

@@ -11,7 +11,7 @@ import numpy as np
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion.impulse import event_size, roots
+from recursive_dyn.recursion.momenta.impulse import event_size, roots
 
 FREQUENCY, DAMPING_RATIO = 10.0, 1.0  # Hz: a rod of 0.5 m held level sags by less than half a degree; no overshoot
 _HELD = 1e-6  # share of a link's velocity that its tree's first joint may leave when it holds the link in place
@@ -56,7 +56,7 @@ def carried_inertia(dynamics: Dynamics, q: Any, slots: Iterable[int]) -> np.ndar
 
 
 class _Factors:
-    """M = L^T D L at q (nq,), of which every simulation has the program: see ``recursion.impulse.factors``."""
+    """M = L^T D L at q (nq,), of which every simulation has the program: see ``momenta.impulse.factors``."""
 
     def __init__(self, dynamics: Dynamics, q: np.ndarray) -> None:
         self.model, nv = dynamics.model, dynamics.nv

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.drivers import CODE_BITS
+from recursive_dyn.codegen.emitting.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.making import jit
 
 # the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, what a watched loop
 # has, the address of who is asked for forces, whether the rule is the one that holds, what steps took, then states

@@ -9,10 +9,10 @@ steps of a call, changes are those from call to call.
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.drivers import NOT_CONVERGED
-from recursive_dyn.codegen.ir_text import copy, load, place
-from recursive_dyn.codegen.llvm import scalar_literal
-from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place
+from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     SWEPT_SO_FAR,

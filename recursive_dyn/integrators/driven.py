@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.loop_text import ASK
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.pushed_bodies import PUSHES
+from recursive_dyn.recursion.forces.pushed_bodies import PUSHES
 
 DRIVEN, LOADED = "driven/", "loaded/"  # before the names of the functions
 LOAD, LEAD = "diagonal", "a"  # segments of their inputs

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, cos, less, reciprocal, select, sin, sqrt
-from recursive_dyn.recursion.lagrangian import solve
+from recursive_dyn.recursion.equations.lagrangian import solve
 from recursive_dyn.spatial.algebra import cross, dot, skew
 from recursive_dyn.spatial.rotations import normalized, quaternion_to_matrix
 

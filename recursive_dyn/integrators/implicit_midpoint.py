@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.drivers import NOT_CONVERGED
-from recursive_dyn.codegen.ir_text import copy, load, place
-from recursive_dyn.codegen.llvm import scalar_literal
-from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.codegen.emitting.drivers import NOT_CONVERGED
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place
+from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array, reciprocal
 from recursive_dyn.integrators.free_body import MOVING, stepped_point
 from recursive_dyn.integrators.integrator import (
@@ -44,10 +44,11 @@ from recursive_dyn.integrators.loop_text import (
     swept_step,
 )
 from recursive_dyn.recursion import multipliers as constraints
-from recursive_dyn.recursion import passive, tree_rows
+from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.configuration import integrate
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.element_forces import element_forces
+from recursive_dyn.recursion.forces import passive
+from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix, rotation_exp

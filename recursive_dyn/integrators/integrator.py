@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.codegen.function_list import Values
-from recursive_dyn.codegen.sizes import Sizes
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Scalar, evaluate
 from recursive_dyn.model.model import Model

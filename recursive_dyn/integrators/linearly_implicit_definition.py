@@ -28,7 +28,7 @@ from recursive_dyn.integrators.watched_loop import (
     WEIGHTS,
     Stages,
 )  # fmt: skip
-from recursive_dyn.recursion.element_slopes import slope_counts
+from recursive_dyn.recursion.forces.element_slopes import slope_counts
 
 
 def defined(

@@ -16,7 +16,7 @@ neither blow up nor ring. Constraints and numbers of length 1 are treated as by 
 ``held_rk4`` is the same method with g = 1, G = -A, d = 1/2: V_i + p_i = v and Q_i + s_i = q, so that dampers and
 springs pull all the step as backward Euler has them, v' = v + h k, q' = q + h (v + v') / 2 where the rest is linear,
 which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical
-method's. By it force elements are implicit too, as their slopes say (``recursion.element_slopes``), r with K = r^T r or
+method's. By it force elements are implicit too, as their slopes say (``forces.element_slopes``), r with K = r^T r or
 D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for stiffness, or h r M^-1 r^T for damping, h the whole step:
 halves, which are more exact, would be hundreds.
 
@@ -52,13 +52,15 @@ from recursive_dyn.integrators.watched_loop import (
     STIFF,
     loop,
 )
-from recursive_dyn.recursion import energy, kinematics, tree_rows
+from recursive_dyn.recursion import kinematics, tree_rows
+from recursive_dyn.recursion.configuration import plain_positions
 from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
-from recursive_dyn.recursion.drive_forces import drive_forces
-from recursive_dyn.recursion.element_forces import element_forces, element_power, element_sizes
-from recursive_dyn.recursion.element_slopes import element_slopes, slope_counts
+from recursive_dyn.recursion.equations.lagrangian import nonzero
+from recursive_dyn.recursion.forces.drive_forces import drive_forces
+from recursive_dyn.recursion.forces.element_forces import element_forces, element_power, element_sizes
+from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.lagrangian import nonzero
+from recursive_dyn.recursion.momenta import energy
 from recursive_dyn.recursion.multipliers import HeldMotion, YieldingRow
 from recursive_dyn.spatial.algebra import dot
 
@@ -75,7 +77,7 @@ def _graph(c: Context) -> Outputs:
     diagonal: list[Scalar] = [0.0] * c.model.nv
     if tree.load is not None and tree.lead is not None:
         forces, diagonal = list(array(forces) + tree.load * tree.lead), list(tree.load)
-    positions = energy.plain_positions(tree)
+    positions = plain_positions(tree)
     for s, joint in enumerate(c.model.coordinates):
         late = tree.v[s] + before[s]
         if joint.damping:

@@ -7,15 +7,15 @@ A loop with ``LIMITED`` arguments also ends, with the code AT_LIMIT, before a st
 lows (limited,), then highs, of the first numbers of the configuration; infinite where there are none. limited is a
 multiple of 8, or 0 to take any step. With large = 0 it ends, with the code LARGE, before a step with large results.
 
-Sizes are operands: literals, or names of what the machine code reads when it is called (see ``codegen.sizes``).
+Sizes are operands: literals, or names of what the machine code reads when it is called (see ``emitting.sizes``).
 """
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, LARGE, OK, counted_loop
-from recursive_dyn.codegen.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.llvm import attributes, scalar_literal
-from recursive_dyn.codegen.sizes import Operand
+from recursive_dyn.codegen.emitting.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, LARGE, OK, counted_loop
+from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
+from recursive_dyn.codegen.emitting.llvm import attributes, scalar_literal
+from recursive_dyn.codegen.emitting.sizes import Operand
 from recursive_dyn.integrators.compiled_loop import ASKED, HEAD, SWEPT, TALLY
 
 LIMITED = ", ptr %limits, i64 %limited, i64 %large"  # more arguments, of loops that end before such steps

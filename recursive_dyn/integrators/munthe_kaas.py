@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recursive_dyn.codegen.ir_text import copy
+from recursive_dyn.codegen.emitting.ir_text import copy
 from recursive_dyn.graph.expression import array
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.integrators.loop_text import classical_stages, opening, stage_helpers

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recursive_dyn.codegen.ir_text import copy, counted, load, place, several
-from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place, several
+from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.integrators.integrator import Integrator, ModelEquations, StatePair
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
@@ -25,8 +25,9 @@ from recursive_dyn.integrators.loop_text import (
     size_check,
     stage_helpers,
 )
-from recursive_dyn.recursion import kinematics, passive, tree_rows
+from recursive_dyn.recursion import kinematics, tree_rows
 from recursive_dyn.recursion.context import Context, Function, Outputs
+from recursive_dyn.recursion.forces import passive
 
 
 def _graph(c: Context) -> Outputs:

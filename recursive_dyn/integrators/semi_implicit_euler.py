@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.ir_text import copy
-from recursive_dyn.codegen.sizes import Sizes
+from recursive_dyn.codegen.emitting.ir_text import copy
+from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.integrators.free_body import MOVING, TURNING, stepped_point
 from recursive_dyn.integrators.free_turn import free_turn
@@ -40,10 +40,11 @@ from recursive_dyn.integrators.integrator import (
 )
 from recursive_dyn.integrators.loop_text import LIMITED, WITHIN, limit_check, opening, size_check
 from recursive_dyn.recursion import multipliers as constraints
-from recursive_dyn.recursion import passive, tree_rows
+from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.configuration import plain_moved
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.element_forces import element_forces
+from recursive_dyn.recursion.forces import passive
+from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross
 from recursive_dyn.spatial.rotations import (

@@ -1,6 +1,6 @@
 """The variational midpoint rule: second order, symplectic, keeps what symmetries keep to rounding, on any joint.
 
-Mass points move along chords, see ``recursion.chord_momenta``. With p = M(q) v, W gravity's forces and force elements,
+Mass points move along chords, see ``chords.chord_momenta``. With p = M(q) v, W gravity's forces and force elements,
 each where it is evaluated, and v_m the velocity that leads from q to q', by exp where a joint turns,
 
     f = tau - K ((q + q') / 2 - rest) - D (v + 2 theta (v_m - v))
@@ -30,19 +30,20 @@ from recursive_dyn.integrators.free_body import MOVING, TURNING
 from recursive_dyn.integrators.integrator import Integrator
 from recursive_dyn.integrators.variational_definition import definition
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import chord_constraints, chord_momenta, energy, tree_rows
-from recursive_dyn.recursion.articulated import ArticulatedInertias
-from recursive_dyn.recursion.balanced_masses import balanced_moments
-from recursive_dyn.recursion.chord_constraints import BoundChords
-from recursive_dyn.recursion.chord_factors import ChordFactors
-from recursive_dyn.recursion.chord_momenta import Chords
-from recursive_dyn.recursion.configuration import integrate
+from recursive_dyn.recursion import tree_rows
+from recursive_dyn.recursion.chords import chord_constraints, chord_momenta
+from recursive_dyn.recursion.chords.chord_constraints import BoundChords
+from recursive_dyn.recursion.chords.chord_factors import ChordFactors
+from recursive_dyn.recursion.chords.chord_momenta import Chords
+from recursive_dyn.recursion.chords.kept_momenta import rigid_motions
+from recursive_dyn.recursion.configuration import integrate, plain_positions
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.element_forces import element_forces
-from recursive_dyn.recursion.impulse import roots
-from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
-from recursive_dyn.recursion.kept_momenta import rigid_motions
+from recursive_dyn.recursion.equations.articulated import ArticulatedInertias
+from recursive_dyn.recursion.equations.balanced_masses import balanced_moments
+from recursive_dyn.recursion.equations.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
+from recursive_dyn.recursion.momenta.impulse import roots
 from recursive_dyn.recursion.multipliers import NOTHING
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
@@ -70,7 +71,7 @@ class _Step:
         c, h, v, middle = self.c, self.h, self.start.v, self.middle
         forces, diagonal = list(c.input("tau")), [joint.armature for joint in c.model.coordinates]
         inertia = self.chords.own_inertias if any(joint.damping for joint in c.model.coordinates) else []
-        places = energy.plain_positions(self.start)
+        places = plain_positions(self.start)
         for s, joint in enumerate(c.model.coordinates):
             if joint.damping:
                 z = joint.damping * h * reciprocal(inertia[s] + joint.armature)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recursive_dyn.codegen.ir_text import copy, load, place
-from recursive_dyn.codegen.llvm import scalar_literal
-from recursive_dyn.codegen.sizes import Operand, Sizes
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place
+from recursive_dyn.codegen.emitting.llvm import scalar_literal
+from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
 from recursive_dyn.integrators.compiled_loop import BALANCE, BESIDE, HEAD, RULE, TALLY, TALLY_SIZE, TRIED
 from recursive_dyn.integrators.loop_text import (
     LIMITED,

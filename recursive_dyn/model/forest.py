@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.codegen.forests.runs import Runs
 from recursive_dyn.graph.recent import Recent
 from recursive_dyn.model.forest_numbers import BODIES, LINKS, PLACES, SLOTS, ForestNumbers
 from recursive_dyn.model.lifting import Reader, Writer, exchanged_body, exchanged_link, exchanged_pose

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.forest_kernel import TABLE
-from recursive_dyn.codegen.linear import symbol
-from recursive_dyn.codegen.runs import Run, Runs
+from recursive_dyn.codegen.forests.forest_kernel import TABLE
+from recursive_dyn.codegen.forests.linear import symbol
+from recursive_dyn.codegen.forests.runs import Run, Runs
+from recursive_dyn.codegen.making import jit
 
 Array = np.ndarray
 LINKS, BODIES, SLOTS, PLACES = range(4)  # what has numbers

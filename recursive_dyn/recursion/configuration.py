@@ -34,3 +34,11 @@ def difference(tree: Tree, other: np.ndarray) -> list[Scalar]:
         start, end = tree.q[q0 : q0 + factor.nq], other[q0 : q0 + factor.nq]
         result[v0 : v0 + factor.nv] = list(factor.space.log(start, end))
     return result
+
+
+def plain_positions(tree: Tree) -> list[Scalar]:
+    """The position that belongs to each velocity slot; 0 for slots of a manifold factor, which carry no spring."""
+    result: list[Scalar] = [0.0] * tree.model.nv
+    for place, slot in tree.model.plain_slots:
+        result[slot] = tree.q[place]
+    return result

@@ -11,14 +11,14 @@ import numpy as np
 
 from recursive_dyn.graph.expression import Expression, Graph, Scalar, array
 from recursive_dyn.model.model import Model, once
-from recursive_dyn.recursion import forward_dynamics, lagrangian, trace_form
 from recursive_dyn.recursion import multipliers as constraints
-from recursive_dyn.recursion.common_solve import CommonSolve
-from recursive_dyn.recursion.dense_operations import Solve
-from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.equations import forward_dynamics, lagrangian, trace_form
+from recursive_dyn.recursion.equations.common_solve import CommonSolve
+from recursive_dyn.recursion.equations.dense_operations import Solve
+from recursive_dyn.recursion.equations.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.equations.mass_matrix import mass_matrix
+from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.mass_matrix import mass_matrix
-from recursive_dyn.recursion.pushed_bodies import PUSH
 from recursive_dyn.recursion.tree_rows import Rows
 
 Outputs = list[tuple[str, list[Scalar]]]
@@ -44,7 +44,7 @@ class Function:
     rows: where the outputs of a forest's trees go in those of the whole; None for a function that is not of trees.
     sums: how many of the last outputs that are built are sums over trees, of which ``total`` makes the last outputs.
     configuration: whether the first outputs are a configuration, the numbers of a point and not of a vector.
-    common: whether it is built on the solve that timesteps of a model have in common (``recursion.common_solve``).
+    common: whether it is built on the solve that timesteps of a model have in common (``equations.common_solve``).
     """
 
     meaning: str

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from recursive_dyn.codegen.building import building, uncollected
+from recursive_dyn.codegen.making.building import building, uncollected
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion.common_solve import CommonSolve
 from recursive_dyn.recursion.context import Context
+from recursive_dyn.recursion.equations.common_solve import CommonSolve
+from recursive_dyn.recursion.forces.pushed_bodies import PUSHES, pushed_forces
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.pushed_bodies import PUSHES, pushed_forces
 
 _MOST_NODES = 300_000  # that are kept, some 100 MB
 _KEPT: dict[tuple[int, bool], Groundwork] = {}

@@ -43,7 +43,7 @@ class Tree:
     """A model over the inputs ("q", i), ("v", i) and ("parameters", k) of one graph, parents before children.
 
     ``q`` and ``v`` may be given as other scalars (zeros for a velocity-free quantity, numbers for a check). pushes
-    (nb, PUSH): what pushes its bodies from outside (see ``recursion.pushed_bodies``), None for nothing.
+    (nb, PUSH): what pushes its bodies from outside (see ``forces.pushed_bodies``), None for nothing.
     """
 
     def __init__(self, model: Model, graph: Graph, q: np.ndarray | None = None, v: np.ndarray | None = None) -> None:

@@ -27,10 +27,10 @@ from recursive_dyn.graph.expression import (
     substitute,
 )
 from recursive_dyn.model.constraint import Constraint
-from recursive_dyn.recursion.body_quantities import BodyQuantities, Gradient, along_velocities
+from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.configuration import integrate
+from recursive_dyn.recursion.equations.lagrangian import solve
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.lagrangian import solve
 from recursive_dyn.spatial.algebra import dot
 
 DEPENDENT = 1e-6  # share of its own response that rows after it leave of a row, below which it says what they say

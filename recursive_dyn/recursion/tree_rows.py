@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from recursive_dyn.codegen.runs import Runs
+from recursive_dyn.codegen.forests.runs import Runs
 from recursive_dyn.model.ball_limits import turning_size
 from recursive_dyn.model.forest import Kind
 from recursive_dyn.model.forest_numbers import PlannedForest
 from recursive_dyn.model.model import WORLD, BodyFrame, Model
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.momenta import impulse
 
 Rows = Callable[[Model, Sequence[Kind]], list[Runs] | None]
 

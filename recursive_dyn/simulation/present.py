@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, equal, evaluated, program_call
-from recursive_dyn.recursion.impulse import FLOATING
+from recursive_dyn.recursion.momenta.impulse import FLOATING
 
 
 class FrameArrays(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.parameters import Parameters

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import whole_file
+from recursive_dyn.codegen.making import whole_file
 from recursive_dyn.errors import ModelError, SceneFileError
 from recursive_dyn.joint.coordinate import CLOCK
 from scene.body import Body, Node

@@ -9,7 +9,7 @@ import sympy as sp
 import recursive_dyn as rd
 from bridge import PyBulletMirror
 from recursive_dyn.model.outer_forces import acted_on
-from recursive_dyn.recursion.impulse import roots
+from recursive_dyn.recursion.momenta.impulse import roots
 from scene import Body, Scene, joints, shapes
 
 H = 1 / 240

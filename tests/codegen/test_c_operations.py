@@ -7,9 +7,9 @@ import pytest
 from test_c import arguments, build, interpreted, mechanism, needs_compiler, run
 from trees import assert_close
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.c import c_source
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, SingleCall
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.graph.definitions import FUNCTIONS
 from recursive_dyn.graph.expression import Graph, combine, floor, table
 from recursive_dyn.graph.program import ARGUMENTS, Program, schedule

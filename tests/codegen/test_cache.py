@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import cache, jit
 from recursive_dyn.codegen.kernel import Kernel, SingleCall
+from recursive_dyn.codegen.making import cache, jit
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import schedule
 from recursive_dyn.simulation.flying.flight import Flight
@@ -242,7 +242,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import recursive_dyn as rd
-from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.making import jit
 from scene import Body, Scene, joints
 
 compilations = []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recursive_dyn.codegen import cache
+from recursive_dyn.codegen.making import cache
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = cache.key_of("an entry")
@@ -160,7 +160,7 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path):
     """A limit of the operating system on the size of files: the write itself fails."""
     program = f"""
 import resource
-from recursive_dyn.codegen import cache
+from recursive_dyn.codegen.making import cache
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 cache.store({KEY!r}, b"x" * 5000)
 assert cache.load({KEY!r}) is None
@@ -186,7 +186,7 @@ def test_writers_at_once_leave_whole_entries(tmp_path):
     """Four processes write entries of different sizes under one key again and again; a reader sees whole ones only."""
     program = f"""
 import sys
-from recursive_dyn.codegen import cache
+from recursive_dyn.codegen.making import cache
 for _ in range(200):
     cache.store({KEY!r}, sys.argv[1].encode() * (100_000 + int(sys.argv[1])))
     found = cache.load({KEY!r})

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from recursive_dyn.codegen import cache, jit
 from recursive_dyn.codegen.compiled import Floats, _said, compiled
+from recursive_dyn.codegen.making import cache, jit
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTOR = 3.0

@@ -11,11 +11,12 @@ import pytest
 from wishes import only_later
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import jit, optimizing, reference
+from recursive_dyn.codegen import reference
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.fusing import fused
-from recursive_dyn.codegen.interpreter import ENTRY
+from recursive_dyn.codegen.emitting.fusing import fused
+from recursive_dyn.codegen.interpreting.interpreter import ENTRY
 from recursive_dyn.codegen.kernel import BatchCall, Kernel, NotFinite, SingleCall
+from recursive_dyn.codegen.making import jit, optimizing
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Graph, combine
 from recursive_dyn.graph.program import ARGUMENTS, schedule
@@ -204,7 +205,7 @@ PROGRAM = """
 import sys
 import numpy as np
 import recursive_dyn as rd
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 from scene import Body, Scene, joints
 
 scene = Scene()

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recursive_dyn.codegen import cache, jit, optimizing
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.codegen.loops.translation import module_text
-from recursive_dyn.codegen.turns import giving_way
+from recursive_dyn.codegen.making import cache, jit, optimizing
+from recursive_dyn.codegen.making.turns import giving_way
 
 
 def mixed(values: Floats, out: Floats) -> float:
@@ -183,7 +183,7 @@ def test_a_program_that_ends_first_ends_well(tmp_path):
 import sys
 sys.path.insert(0, {os.path.dirname(__file__)!r})
 import numpy as np
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 from recursive_dyn.codegen.compiled import compiled
 optimizing.GATHERING = 0.0
 from test_optimizing import mixed

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from recursive_dyn.codegen import progress
-from recursive_dyn.codegen.progress import each, waiting
+from recursive_dyn.codegen.making import progress
+from recursive_dyn.codegen.making.progress import each, waiting
 
 
 class Terminal(io.StringIO):

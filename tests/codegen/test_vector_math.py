@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from recursive_dyn.codegen.vector_math import LIMIT, declarations, sincos_ir
+from recursive_dyn.codegen.emitting.vector_math import LIMIT, declarations, sincos_ir
 
 WIDTHS = (1, 2, 4, 8)
 TOLERANCE = 0.8  # ulp

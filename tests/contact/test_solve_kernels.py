@@ -12,10 +12,10 @@ from test_cone import mobility, solved
 from trees import mechanism
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.codegen.loops.calling import Bound, Code
 from recursive_dyn.codegen.loops.translation import module_text
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.contact.blocks import ContactRows
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.contacts import Contacts, FreeBodies

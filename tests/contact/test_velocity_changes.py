@@ -8,7 +8,7 @@ from trees import TREES, assert_close, mechanism
 
 import recursive_dyn as rd
 from recursive_dyn.contact.contacts import FreeBodies
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.momenta import impulse
 from scene import Body, Scene, joints
 
 

@@ -7,8 +7,9 @@ import pytest
 from joint_cases import KINDS
 from trees import SAMPLED_KINDS, assert_close, named, random_scene
 
-from recursive_dyn.codegen import jit, reference
+from recursive_dyn.codegen import reference
 from recursive_dyn.codegen.kernel import BatchCall, SingleCall
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.errors import ModelError
 from recursive_dyn.recursion.context import segment_size

@@ -10,8 +10,8 @@ from trees import GRAVITY, assert_close, random_body
 from recursive_dyn.codegen.reference import run
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import schedule
-from recursive_dyn.recursion.balanced_masses import balanced_moments
-from recursive_dyn.recursion.inverse_dynamics import motions, project, required_wrench, wrench_of
+from recursive_dyn.recursion.equations.balanced_masses import balanced_moments
+from recursive_dyn.recursion.equations.inverse_dynamics import motions, project, required_wrench, wrench_of
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import axial_moment, vee_difference
 from scene import Scene, joints

@@ -10,7 +10,7 @@ from demos.benchmark.cases import random_state, robots
 from demos.benchmark.held import HELD, OursHeld
 from demos.benchmark.peers.pinocchio_held import PinocchioHeld
 from demos.benchmark.peers.pinocchio_peer import PinocchioPeer
-from recursive_dyn.codegen import jit
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.dynamics.derivatives.jacobians import Jacobians
 from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives
 from scene import Body, Scene, joints

@@ -6,7 +6,7 @@ from trees import mechanism
 from recursive_dyn.dynamics.model_functions import ModelFunctions
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.recursion.context import RECURSIVE, Context
-from recursive_dyn.recursion.dense_operations import operations_around, solve_operations
+from recursive_dyn.recursion.equations.dense_operations import operations_around, solve_operations
 from recursive_dyn.recursion.kinematics import Tree
 from scene import Body, Scene, joints, shapes
 

@@ -14,14 +14,14 @@ from trees import assert_close, random_body
 
 import recursive_dyn as rd
 from recursive_dyn.codegen import reference
-from recursive_dyn.codegen.forest_kernel import ForestKernel
+from recursive_dyn.codegen.forests.forest_kernel import ForestKernel
 from recursive_dyn.codegen.kernel import SingleCall
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import of_one
 from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.model.splice import Splice
-from recursive_dyn.recursion import impulse
 from recursive_dyn.recursion.context import segment_size
+from recursive_dyn.recursion.momenta import impulse
 from scene import Body, Scene, joints, shapes
 
 # The same operations on the same numbers, which LLVM fuses where it can, and sums over trees in another order.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recursive_dyn.dynamics.model_functions import ModelFunctions
-from recursive_dyn.recursion.common_solve import CommonSolve
+from recursive_dyn.recursion.equations.common_solve import CommonSolve
 from recursive_dyn.recursion.groundwork import together
 from scene import Body, Scene, joints, shapes
 

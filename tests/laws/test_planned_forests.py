@@ -16,8 +16,9 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.functions import FUNCTIONS
 from recursive_dyn.model.forest import numbers_of
 from recursive_dyn.model.model_parts import altered
-from recursive_dyn.recursion import impulse, tree_rows
+from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.context import segment_size
+from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.edits.edit import Edit
 from recursive_dyn.simulation.kept.momentum import floating_trees
 from recursive_dyn.simulation.stepping.impulses import impulse_arrays

@@ -10,13 +10,14 @@ import recursive_dyn as rd
 from demos.benchmark.cases import hinge_chain, random_state, robots
 from demos.benchmark.ours import Ours
 from demos.benchmark.peers.pinocchio_peer import PinocchioPeer
-from recursive_dyn.codegen import jit, reference
-from recursive_dyn.codegen.tree_products import apart, padded_columns, panel
+from recursive_dyn.codegen import reference
+from recursive_dyn.codegen.emitting.tree_products import apart, padded_columns, panel
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.dynamics.derivatives.jacobians import Jacobians
 from recursive_dyn.dynamics.derivatives.tangents import tangents
 from recursive_dyn.dynamics.derivatives.tree_derivatives import TreeDerivatives, moving_program
 from recursive_dyn.dynamics.derivatives.tree_order import column_slots, walk
-from recursive_dyn.recursion import motion_derivatives as motion
+from recursive_dyn.recursion.analytic_derivatives import motion_derivatives as motion
 from recursive_dyn.recursion.context import ALONG
 from scene import Body, Scene, joints
 

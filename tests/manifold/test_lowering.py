@@ -24,7 +24,8 @@ from moving import (
 )
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import jit, reference
+from recursive_dyn.codegen import reference
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.manifold import cross, define, delta, derive, dt, scalars, symmetric_matrices, vectors
 from recursive_dyn.manifold.formula.evaluation import Evaluation
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics

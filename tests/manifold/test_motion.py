@@ -22,7 +22,8 @@ from moving import (
 from wishes import only_later
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import jit, reference
+from recursive_dyn.codegen import reference
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.integrators import munthe_kaas
 from recursive_dyn.manifold.motion.motion import Motion
 from recursive_dyn.spatial.rotations import matrix_to_quaternion, quaternion_to_matrix

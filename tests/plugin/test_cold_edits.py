@@ -7,7 +7,7 @@ from wishes import only_later
 import recursive_dyn as rd
 from bridge import Plugin
 from recursive_dyn.codegen import kernel as kernel_module
-from recursive_dyn.codegen.interpreter import ENTRY
+from recursive_dyn.codegen.interpreting.interpreter import ENTRY
 from scene import Body, Scene, joints, shapes
 
 H = 1 / 240

@@ -10,8 +10,8 @@ import pytest
 
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.graph.expression import Graph
-from recursive_dyn.recursion.impulse import roots
-from recursive_dyn.recursion.lagrangian import minimum_operations
+from recursive_dyn.recursion.equations.lagrangian import minimum_operations
+from recursive_dyn.recursion.momenta.impulse import roots
 from scene import Body, Scene, joints
 from scene.file import formula_reader, formula_writer
 from scene.urdf.joint_tree import Follower, order_of

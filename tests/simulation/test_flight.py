@@ -5,7 +5,7 @@ import pytest
 from trees import random_body
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.emitting import drivers
 from recursive_dyn.integrators.registry import INTEGRATORS
 from recursive_dyn.simulation.flying.flight import Flight
 from scene import Scene, joints

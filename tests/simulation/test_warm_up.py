@@ -5,9 +5,9 @@ import pytest
 import sympy as sp
 
 import recursive_dyn as rd
-from recursive_dyn.codegen import optimizing
 from recursive_dyn.codegen.compiled import Compiled
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.making import optimizing
 from recursive_dyn.contact.contacts import STATIC, Contacts
 from scene import Body, Scene, joints
 

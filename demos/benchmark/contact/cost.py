@@ -11,7 +11,7 @@ import numpy as np
 from demos.benchmark.contact.description import Task
 from demos.benchmark.contact.engines import ENGINES, Engine
 from demos.benchmark.contact.engines.engine import Unable
-from recursive_dyn.codegen import optimizing
+from recursive_dyn.codegen.making import optimizing
 
 REST = "sync and the rest"
 WARM_UP = 480  # steps, in which the scene comes to rest and everything is compiled

@@ -10,7 +10,7 @@ import pybullet
 
 from demos.benchmark.contact.description import Ball, Solid, Task
 from demos.benchmark.contact.engines import OursEngine
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 STEPS = 1_000_000
 LOOKS = 20

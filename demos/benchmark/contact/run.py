@@ -14,7 +14,7 @@ from demos.benchmark.contact import piles, simbench
 from demos.benchmark.contact.description import Task
 from demos.benchmark.contact.engines import ENGINES
 from demos.benchmark.contact.engines.engine import Engine, Unable
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 
 @dataclass(frozen=True)

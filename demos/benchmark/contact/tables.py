@@ -12,7 +12,7 @@ from demos.benchmark.contact.description import Task
 from demos.benchmark.contact.engines import ENGINES
 from demos.benchmark.contact.run import Outcome, outcomes
 from demos.benchmark.report import print_table
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 OURS, BULLET, MUJOCO = ENGINES
 BOXES = (1, 10, 100, 300, 1000)  # four contacts each

@@ -14,9 +14,9 @@ from demos.benchmark.ours import chain_scene
 from recursive_dyn.graph.expression import Graph
 from recursive_dyn.graph.program import schedule
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.equations.inverse_dynamics import inverse_dynamics
+from recursive_dyn.recursion.equations.mass_matrix import mass_matrix
 from recursive_dyn.recursion.kinematics import Tree
-from recursive_dyn.recursion.mass_matrix import mass_matrix
 from scene import Scene
 
 HINGES = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40)

@@ -9,7 +9,7 @@ import recursive_dyn as rd
 from demos.benchmark.ours import Compiled
 from demos.benchmark.report import print_table
 from demos.benchmark.timing import best_of
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 NAMES = ("coaster", "bezier_chain", "surface_board", "tong", "leg", "wheels", "ellipsoids", "rattleback", "disc",
          "over_the_pole")  # fmt: skip

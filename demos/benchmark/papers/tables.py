@@ -14,7 +14,7 @@ from demos.benchmark.papers.mechanisms import PUBLISHED, hinge_case, scene_and_r
 from demos.benchmark.peers import PinocchioPeer
 from demos.benchmark.report import print_table
 from demos.benchmark.timing import interleaved
-from recursive_dyn.codegen.progress import each
+from recursive_dyn.codegen.making.progress import each
 
 SIZES = ("RC20", "RC100", "RC300", "RC1000")
 REACH = 10.0  # Method I is to take less than one tenth of the published time

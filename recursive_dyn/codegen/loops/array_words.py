@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.cache import key_of
-from recursive_dyn.codegen.ir_text import counted, load, place, several
+from recursive_dyn.codegen.emitting.ir_text import counted, load, place, several
 from recursive_dyn.codegen.loops.types import FLOAT, Array, Record, Scalar, Several, Type, record
+from recursive_dyn.codegen.making import jit
+from recursive_dyn.codegen.making.cache import key_of
 
 _ENTRY = "rd_array_words"
 _MOST = 2  # inner dimensions; with more it is one by one

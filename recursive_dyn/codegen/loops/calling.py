@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.jit import Native
 from recursive_dyn.codegen.loops.array_words import Leaves, leaves_of
 from recursive_dyn.codegen.loops.translation import ENTRY, RELEASE, Loops
 from recursive_dyn.codegen.loops.types import (
@@ -24,6 +23,7 @@ from recursive_dyn.codegen.loops.types import (
     Type,
     record,
 )
+from recursive_dyn.codegen.making.jit import Native
 
 _FREE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _HOLDING = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)  # keeps Python's lock

@@ -4,8 +4,9 @@
     [dlambda] = [C   0  ]    [     -g' ]
 
 R and g' being derivatives of M a + bias - C^T lambda and of C a + C-dot v at given a and lambda (see
-``recursion.constraint_derivatives``): by x = M^-1 (dtau - R), Y = M^-1 C^T and S = C Y, dlambda = -S^-1 (g' + C x) and
-da = x + Y dlambda. As in ``recursion.multipliers`` a row that depends on rows after it is left out.
+``analytic_derivatives.constraint_derivatives``): by x = M^-1 (dtau - R), Y = M^-1 C^T and S = C Y,
+dlambda = -S^-1 (g' + C x) and da = x + Y dlambda. As in ``recursion.multipliers`` a row that depends on rows after it
+is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from recursive_dyn.dynamics.derivatives.tree_loops import (
     terms_of_links,
 )
 from recursive_dyn.dynamics.derivatives.tree_order import TreeOrder
-from recursive_dyn.recursion.motion_derivatives import COLUMN_TERMS
+from recursive_dyn.recursion.analytic_derivatives.motion_derivatives import COLUMN_TERMS
 from recursive_dyn.recursion.multipliers import DEPENDENT, NOTHING
 
 

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from recursive_dyn.codegen.drivers import MODERATE
+from recursive_dyn.codegen.emitting.drivers import MODERATE
 from recursive_dyn.codegen.kernel import NotFinite
 from recursive_dyn.dynamics.derivatives.tangents import (
     POINTS,

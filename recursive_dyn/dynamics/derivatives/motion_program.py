@@ -11,8 +11,8 @@ from recursive_dyn.dynamics.derivatives.tree_order import ROOM, walk
 from recursive_dyn.graph.expression import Graph, Scalar, is_constant
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import motion_derivatives as motion
-from recursive_dyn.recursion.constraint_derivatives import constraint_changes
+from recursive_dyn.recursion.analytic_derivatives import motion_derivatives as motion
+from recursive_dyn.recursion.analytic_derivatives.constraint_derivatives import constraint_changes
 from recursive_dyn.recursion.kinematics import Tree
 
 Segments = Sequence[tuple[str, int]]

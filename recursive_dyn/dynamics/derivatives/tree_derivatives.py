@@ -14,16 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import aligned
-from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.compiled import Compiled
-from recursive_dyn.codegen.drivers import padded
-from recursive_dyn.codegen.evaluator import Evaluator
-from recursive_dyn.codegen.kernel import Kernel
-from recursive_dyn.codegen.loops.calling import Bound
-from recursive_dyn.codegen.progress import waiting
-from recursive_dyn.codegen.tree_products import (
+from recursive_dyn.codegen.emitting.drivers import padded
+from recursive_dyn.codegen.emitting.tree_products import (
     FACTOR,
     GATHER,
     ROW,
@@ -34,6 +28,12 @@ from recursive_dyn.codegen.tree_products import (
     padded_columns,
     products,
 )
+from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.loops.calling import Bound
+from recursive_dyn.codegen.making import jit
+from recursive_dyn.codegen.making.building import building
+from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.dynamics.derivatives.constrained_loops import ConstraintMemory, constrained_derivatives
 from recursive_dyn.dynamics.derivatives.motion_program import constraint_memory, moving_program, pairs_of_columns
 from recursive_dyn.dynamics.derivatives.tree_loops import (
@@ -46,7 +46,7 @@ from recursive_dyn.dynamics.derivatives.tree_order import ROOM, TreeOrder, colum
 from recursive_dyn.graph.expression import Graph, Scalar
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion import motion_derivatives as motion
+from recursive_dyn.recursion.analytic_derivatives import motion_derivatives as motion
 
 Array = np.ndarray
 Kernels = tuple[Kernel, Kernel, Kernel]  # of the motion, of links and of columns

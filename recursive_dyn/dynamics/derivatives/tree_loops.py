@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.codegen.drivers import MODERATE
+from recursive_dyn.codegen.emitting.drivers import MODERATE
 from recursive_dyn.codegen.loops.intrinsics import foreign, run
 from recursive_dyn.dynamics.derivatives.tree_order import TreeOrder
-from recursive_dyn.recursion.motion_derivatives import COLUMN_TERMS, LINK, LINK_TERMS
+from recursive_dyn.recursion.analytic_derivatives.motion_derivatives import COLUMN_TERMS, LINK, LINK_TERMS
 
 
 class TreeMemory(NamedTuple):
@@ -17,7 +17,7 @@ class TreeMemory(NamedTuple):
 
     forward: of forward dynamics; moving: of the program of the motion; links: terms of each; lanes, made: what a block
     of lanes is given and makes; columns: terms in blocks of lanes; row: products of a column; X, R, inverse, squares:
-    as ``codegen.tree_products`` has them; doubt (1,): whether anything was too large.
+    as ``emitting.tree_products`` has them; doubt (1,): whether anything was too large.
     """
 
     forward_code: int

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers
-from recursive_dyn.codegen.drivers import padded
+from recursive_dyn.codegen.emitting.drivers import padded
 from recursive_dyn.model.model import WORLD, Model
-from recursive_dyn.recursion.motion_derivatives import LINK, LINK_TERMS
+from recursive_dyn.recursion.analytic_derivatives.motion_derivatives import LINK, LINK_TERMS
 
 ROOM = padded(LINK_TERMS)  # for the terms of a link, in whole registers
 

@@ -18,7 +18,7 @@ from recursive_dyn.graph.expression import Graph, Scalar, array, is_constant
 from recursive_dyn.graph.program import Program, schedule
 from recursive_dyn.joint.charted_program import CHART
 from recursive_dyn.model.model import Link, MassMoments, Model
-from recursive_dyn.recursion.inverse_dynamics import LinkMotion, next_motion, required_wrench
+from recursive_dyn.recursion.equations.inverse_dynamics import LinkMotion, next_motion, required_wrench
 from recursive_dyn.recursion.kinematics import LinkKinematics
 from recursive_dyn.spatial.algebra import dot, skew
 from recursive_dyn.spatial.displacement import Displacement

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers, jit
 from recursive_dyn.codegen.addresses import address
-from recursive_dyn.codegen.cache import key_of, source_fingerprint
-from recursive_dyn.codegen.ir_text import copy, load
+from recursive_dyn.codegen.emitting import drivers
+from recursive_dyn.codegen.emitting.ir_text import copy, load
+from recursive_dyn.codegen.emitting.sizes import known_sizes
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.loops.calling import Bound
-from recursive_dyn.codegen.sizes import known_sizes
+from recursive_dyn.codegen.making import jit
+from recursive_dyn.codegen.making.cache import key_of, source_fingerprint
 from recursive_dyn.dynamics.mixed.link_kinds import CONSTANTS, MOTION, LinkKind, constant_numbers, constants_of
 from recursive_dyn.dynamics.mixed.mixed_loops import ROW, LinkMemory, LinkTable, evaluate
 from recursive_dyn.errors import ModelError

@@ -27,7 +27,7 @@ from recursive_dyn.manifold.motion.quantities import Table, label
 from recursive_dyn.manifold.motion.soundness import Sample, present, reaction_sign, refuse_unsound
 from recursive_dyn.manifold.motion.variable import variables
 from recursive_dyn.manifold.writing.equation import EquationSystem
-from recursive_dyn.recursion.lagrangian import FactoredMatrix
+from recursive_dyn.recursion.equations.lagrangian import FactoredMatrix
 from recursive_dyn.recursion.multipliers import ConstrainedSystem, constrained
 from recursive_dyn.spatial.algebra import dot, mirrored
 

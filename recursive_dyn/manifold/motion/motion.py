@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers
 from recursive_dyn.codegen.addresses import address
+from recursive_dyn.codegen.emitting import drivers
 from recursive_dyn.errors import ModelError, StateError
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.manifold.motion.manifold_dynamics import ManifoldDynamics

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.compiled import Compiled, compiled
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.codegen.threads import at_once, threads
 from recursive_dyn.maximal.acting.joint_action import DISPLACEMENTS, MET, SMALL
 from recursive_dyn.maximal.acting.joint_landing import displaced

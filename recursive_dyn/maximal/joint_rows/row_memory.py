@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.kernel import Kernel
+from recursive_dyn.codegen.making import jit
 from recursive_dyn.dynamics.program_calls import kernel_call
 from recursive_dyn.maximal.joint_rows.joint_rows import Joints
 from recursive_dyn.maximal.kinds.joint_evaluator import evaluator_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.evaluator import Evaluator
+from recursive_dyn.codegen.making.building import building
 from recursive_dyn.dynamics.parameters import Parameters
 from recursive_dyn.graph.recent import Recent
 

@@ -1,4 +1,4 @@
-"""Springs of ball and free joints between free bodies: what ``recursion.joint_torsion`` says, at coordinates found."""
+"""Springs of ball and free joints between free bodies: what ``forces.joint_torsion`` says, at coordinates found."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen import jit
 from recursive_dyn.codegen.addresses import address as address_of
 from recursive_dyn.codegen.addresses import aligned
-from recursive_dyn.codegen.building import building
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.loops.intrinsics import foreign
+from recursive_dyn.codegen.making import jit
+from recursive_dyn.codegen.making.building import building
 from recursive_dyn.maximal.sparse.link_program import KEPT, LINK, link_program
 from recursive_dyn.maximal.sparse.sparse_order import LeafOrder
 from recursive_dyn.maximal.sparse.tree_ldlt import Block, BlockRows, Blocks, Sixes

@@ -14,7 +14,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelParts, Numbers
 from recursive_dyn.model.splice import Splice
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.momenta import impulse
 
 Names = Sequence[str]
 GONE = -2  # the number of what is there no more; -1 is the world's

@@ -9,7 +9,7 @@ import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion.pushed_bodies import PUSH
+from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.simulation.flying.engine import Law, Load
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.state import numbers
@@ -69,7 +69,7 @@ def warm_up_forces(dynamics: Dynamics, flight: Flight) -> None:
 
 
 def pushes(dynamics: Dynamics, forces: Sequence[AppliedForce]) -> np.ndarray:
-    """What ``recursion.pushed_bodies`` makes of applied forces (nb, PUSH)."""
+    """What ``forces.pushed_bodies`` makes of applied forces (nb, PUSH)."""
     result = np.zeros((len(dynamics.bodies), PUSH))
     for index, torque, force, point in forces:
         result[index] += np.concatenate([torque, force, np.outer(point, force).reshape(-1)])

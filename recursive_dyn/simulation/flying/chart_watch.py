@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.codegen.drivers import CODE_BITS
+from recursive_dyn.codegen.emitting.drivers import CODE_BITS
 from recursive_dyn.codegen.loops.calling import Bound
 from recursive_dyn.codegen.loops.intrinsics import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics

@@ -13,7 +13,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.compiled_loop import CompiledLoop
 from recursive_dyn.integrators.driven import LEAD, LOAD
 from recursive_dyn.integrators.integrator import Integrator
-from recursive_dyn.recursion.pushed_bodies import PUSHES
+from recursive_dyn.recursion.forces.pushed_bodies import PUSHES
 
 Law = Callable[[np.ndarray, np.ndarray, float], np.ndarray]  # (q, v, time since the step's start) -> tau (nv,)
 Load = tuple[np.ndarray, np.ndarray]  # load and lead (nv,) of forces that change by -load (a - lead) with accelerations

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers
 from recursive_dyn.codegen.addresses import address
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.codegen.drivers import CODE_BITS
+from recursive_dyn.codegen.emitting import drivers
+from recursive_dyn.codegen.emitting.drivers import CODE_BITS
 from recursive_dyn.codegen.loops.intrinsics import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
@@ -19,7 +19,7 @@ from recursive_dyn.integrators.compiled_loop import CODE, TALLY, TALLY_SIZE
 from recursive_dyn.integrators.driven import DRIVEN, LOADED
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
-from recursive_dyn.recursion.pushed_bodies import PUSH
+from recursive_dyn.recursion.forces.pushed_bodies import PUSH
 from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightArrays, Law, Load
 from recursive_dyn.simulation.flying.plausible import absurd
 from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen import drivers
+from recursive_dyn.codegen.emitting import drivers
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.singular_joints import singular
 from recursive_dyn.integrators import registry

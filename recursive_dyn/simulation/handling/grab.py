@@ -40,7 +40,7 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import evaluate
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.flying.applied_forces import AppliedForce
 from recursive_dyn.simulation.state import State, numbers, real
 from recursive_dyn.simulation.stepping.tried_step import TriedStep

@@ -14,7 +14,7 @@ from recursive_dyn.dynamics.turn_rows import KINDS, ROWS
 from recursive_dyn.model import limits
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.model.model import Model, once
-from recursive_dyn.recursion.element_slopes import slope_counts
+from recursive_dyn.recursion.forces.element_slopes import slope_counts
 from recursive_dyn.simulation.edits.edit import GONE, Edit, find, numbers
 from recursive_dyn.simulation.joint_laws.actuation import Actuation, MotorArrays, actuation, motor_row
 from recursive_dyn.simulation.joint_laws.ball_rows import BallSources, ball_rows, ball_sources, balls_passed

@@ -10,7 +10,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import GeneralizedRows
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
-from recursive_dyn.recursion.element_slopes import slope_counts
+from recursive_dyn.recursion.forces.element_slopes import slope_counts
 from recursive_dyn.simulation.joint_laws.row_writing import plain_row
 
 

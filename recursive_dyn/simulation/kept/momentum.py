@@ -19,7 +19,7 @@ from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.model.outer_forces import acted_on
-from recursive_dyn.recursion import impulse
+from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.edits.edit import Edit, moved
 from recursive_dyn.simulation.present import FrameArrays
 

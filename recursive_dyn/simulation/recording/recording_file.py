@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import whole_file
+from recursive_dyn.codegen.making import whole_file
 from recursive_dyn.errors import SceneFileError, StateError
 from recursive_dyn.simulation.recording.recorded_rows import EVENT_KINDS, ColumnNames, RecordedContacts, RecordedEvents
 from recursive_dyn.simulation.state import checked_timestep

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import whole_file
+from recursive_dyn.codegen.making import whole_file
 from recursive_dyn.errors import ModelError, SceneFileError, StateError
 
 

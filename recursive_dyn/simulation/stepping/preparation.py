@@ -1,4 +1,4 @@
-"""Other dynamics made ready while a simulation runs on, in a thread that gives way to it (``codegen.turns``).
+"""Other dynamics made ready while a simulation runs on, in a thread that gives way to it (``making.turns``).
 
 Graphs and programs are Python's work, machine code is LLVM's, which needs no interpreter: a step waits for the thread
 no longer than the interval at which Python has threads take turns.
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from recursive_dyn.codegen import optimizing
-from recursive_dyn.codegen.building import building
-from recursive_dyn.codegen.turns import giving_way
+from recursive_dyn.codegen.making import optimizing
+from recursive_dyn.codegen.making.building import building
+from recursive_dyn.codegen.making.turns import giving_way
 from recursive_dyn.contact.contacts import Contacts
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError

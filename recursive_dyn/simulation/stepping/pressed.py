@@ -19,7 +19,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import Model
-from recursive_dyn.recursion.element_slopes import slope_counts
+from recursive_dyn.recursion.forces.element_slopes import slope_counts
 
 _LASTS = 8.0  # steps after the last one in which something pressed: feet that chatter come to rest
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recursive_dyn.codegen.progress import waiting
+from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics

@@ -1,0 +1,1 @@
+"""Programs, and loops around them, as LLVM IR text."""

@@ -1,0 +1,1 @@
+"""Equal systems side by side in vector lanes, and where the numbers of each are."""

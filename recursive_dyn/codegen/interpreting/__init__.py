@@ -1,0 +1,1 @@
+"""Programs run by tables before there is machine code of them."""

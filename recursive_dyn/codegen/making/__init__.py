@@ -1,0 +1,1 @@
+"""Machine code from text: compiled, kept on disk, by another process, and told while it lasts."""

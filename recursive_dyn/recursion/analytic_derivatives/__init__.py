@@ -1,0 +1,1 @@
+"""Analytic derivatives of motion and of constraints."""

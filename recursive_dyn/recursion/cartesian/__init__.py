@@ -1,0 +1,1 @@
+"""Generalized velocities and forces from those of bodies and points, and back."""

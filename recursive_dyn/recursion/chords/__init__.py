@@ -1,0 +1,1 @@
+"""Steps along chords, whose momenta are exact: what the variational integrator solves."""

@@ -1,0 +1,184 @@
+"""Factors of J . A J', what momenta of links that move along chords gain by where they end (``chord_momenta``).
+
+It is no symmetric matrix; it is eliminated coordinate by coordinate from the tips inward, as M in ``articulated``, in
+O(n), shared coordinates as ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
+from recursive_dyn.model.elimination_order import Elimination
+from recursive_dyn.model.model import WORLD
+from recursive_dyn.recursion.chords.chord_momenta import Chords, moved_inward
+from recursive_dyn.recursion.kinematics import zeros
+from recursive_dyn.spatial.algebra import cross, dot
+from recursive_dyn.spatial.spaces import Rotation
+
+
+@dataclass(frozen=True, eq=False)
+class _Pivot:
+    """One eliminated coordinate: 1 / omega, column w = Z / omega and row of the matrix, and both against open ports.
+
+    The row is about the tree's point, the column too, but for a link's, which is about its place here.
+    """
+
+    slot: int
+    inverse: Scalar
+    column: np.ndarray
+    row: np.ndarray
+    columns: dict[int, Scalar]
+    rows: dict[int, Scalar]
+
+
+@dataclass(eq=False)
+class _Handle:
+    """What a subtree asks of who holds it: A of a twist; columns and rows of open ports, and between these."""
+
+    A: np.ndarray
+    columns: dict[int, np.ndarray] = field(default_factory=dict)
+    rows: dict[int, np.ndarray] = field(default_factory=dict)
+    D: dict[tuple[int, int], Scalar] = field(default_factory=dict)
+
+    def add(self, a: int, b: int, value: Scalar) -> None:
+        self.D[a, b] = self.D[a, b] + value if (a, b) in self.D else value
+
+    def cross(self, slot: int, left: np.ndarray, right: np.ndarray) -> None:
+        """Let the handle move along ``right`` with a coordinate whose row is along ``left``."""
+        column, row = self.A @ right, left @ self.A
+        own = dot(left, column)
+        for other, Z in list(self.columns.items()):
+            self.add(slot, other, dot(left, Z))
+        for other, Z in list(self.rows.items()):
+            self.add(other, slot, dot(Z, right))
+        self.add(slot, slot, own)
+        self.columns[slot] = self.columns[slot] + column if slot in self.columns else column
+        self.rows[slot] = self.rows[slot] + row if slot in self.rows else row
+
+    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool) -> _Pivot:
+        slot = event.slot
+        column, row = self.columns.pop(slot), self.rows.pop(slot)
+        inverse = 0.0 if prescribed else reciprocal(self.D.get((slot, slot), 0.0) + diagonal)
+        columns = {a: self.D.get((a, slot), 0.0) * inverse for a in event.ports}
+        rows = {b: self.D.get((slot, b), 0.0) for b in event.ports}
+        self.D = {key: value for key, value in self.D.items() if slot not in key}
+        w = column * inverse
+        self.A = self.A - np.outer(w, row)
+        for a in event.ports:
+            self.columns[a] = self.columns[a] - w * rows[a]
+            self.rows[a] = self.rows[a] - row * columns[a]
+            for b in event.ports:
+                self.add(a, b, -(columns[a] * rows[b]))
+        return _Pivot(slot, inverse, w, row, columns, rows)
+
+    def take(self, other: _Handle) -> None:
+        """Hold another subtree as well."""
+        self.A = self.A + other.A
+        for mine, its in ((self.columns, other.columns), (self.rows, other.rows)):
+            for slot, Z in its.items():
+                mine[slot] = mine[slot] + Z if slot in mine else Z
+        for (a, b), value in other.D.items():
+            self.add(a, b, value)
+
+
+class ChordFactors:
+    """The factors of J . A J' + ``diagonal`` (nv,)."""
+
+    def __init__(self, chords: Chords, diagonal: Sequence[Scalar]) -> None:
+        self._diagonal, tree = diagonal, chords.tree
+        self._tree, (self._left, self._right) = tree, chords.ends
+        order, self._prescribed = tree.model.elimination, tree.model.prescribed
+        self._here, self._own = chords.here, [x.screws(zeros(3)) for x in chords.here]
+        self._turned = self._in_world_axes(chords)
+        self._events: list[list[int | _Pivot]] = [[] for _ in tree.links]
+        handles = [_Handle(A) for A in chords.inertias]
+        world = _Handle(array(np.zeros((6, 6))))
+        for i in reversed(range(len(tree.links))):
+            for event in order.links[i]:
+                if isinstance(event, Elimination):
+                    pivot = self._eliminate(handles[i], event)
+                    about_place = moved_inward(pivot.column, -chords.here[i].place)
+                    self._events[i].append(replace(pivot, column=about_place))
+                else:
+                    handles[i].cross(event.slot, self._left[i][event.slot], self._right[i][event.slot])
+                    self._events[i].append(event.slot)
+            parent = tree.links[i].link.parent
+            (world if parent == WORLD else handles[parent]).take(handles[i])
+        self._root = [self._eliminate(world, event) for event in order.world]
+
+    def _in_world_axes(self, chords: Chords) -> list[tuple[slice, np.ndarray, np.ndarray]]:
+        """Have balls turn about the world's axes, by screws that have zeros: slots, and their axes here and there."""
+        turned: list[tuple[slice, np.ndarray, np.ndarray]] = []
+        for i, factor, _, first in self._tree.model.owners:
+            if factor.space != Rotation() or not self._alone(i, range(first, first + 3)):
+                continue
+            axes: list[np.ndarray] = []
+            for screws, link in ((self._left[i], chords.here[i]), (self._right[i], chords.there[i])):
+                axes.append(np.stack([screws[first + k][:3] for k in range(3)], axis=1))
+                for k, e in enumerate(array(np.eye(3))):
+                    screws[first + k] = np.concatenate([e, cross(link.place, e)])
+                    self._own[i][first + k] = np.concatenate([e, zeros(3)])
+            turned.append((slice(first, first + 3), axes[0], axes[1]))
+        return turned
+
+    def _alone(self, i: int, slots: Sequence[int]) -> bool:
+        """Whether a link turns about its own place by these slots, moved by nothing else, with nothing on them."""
+        columns = self._tree.links[i].columns
+        own: list[Sequence[Scalar]] = [[self._diagonal[s] for s in slots], *(list(s[3:]) for _, s in columns)]
+        prescribed = any(s in self._prescribed for s in slots)
+        still = all(is_constant(x) and x == 0.0 for part in own for x in part)
+        return [slot for slot, _ in columns] == list(slots) and still and not prescribed
+
+    def _eliminate(self, handle: _Handle, event: Elimination) -> _Pivot:
+        return handle.eliminate(event, self._diagonal[event.slot], event.slot in self._prescribed)
+
+    def solve(self, right: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
+        """x (nv,) of a right side (nv,), and of J . ``wrenches`` (6,) of every link about its place here besides."""
+        c, tree = list(right), self._tree
+        for slots, here, _ in self._turned:
+            c[slots] = list(here @ array(c[slots]))
+        z = [zeros(6) for _ in tree.links] if wrenches is None else [-N for N in wrenches]
+        for i in reversed(range(len(tree.links))):
+            for event in self._events[i]:
+                if isinstance(event, int):
+                    c[event] = c[event] - dot(self._own[i][event], z[i])
+                else:
+                    z[i] = z[i] + event.column * c[event.slot]
+                    _ports(event, c)
+            parent = tree.links[i].link.parent
+            if parent != WORLD:
+                z[parent] = z[parent] + moved_inward(z[i], self._here[i].arm)
+        for pivot in self._root:
+            _ports(pivot, c)
+        x: list[Scalar] = [0.0] * tree.model.nv
+        still = zeros(6)
+        for pivot in reversed(self._root):
+            _expand(pivot, c, x, still)
+        twists: list[np.ndarray] = []
+        for i, k in enumerate(tree.links):
+            twist = still if k.link.parent == WORLD else twists[k.link.parent]
+            for event in reversed(self._events[i]):
+                if isinstance(event, int):
+                    twist = twist + self._right[i][event] * x[event]
+                else:
+                    _expand(event, c, x, twist)
+            twists.append(twist)
+        for slots, _, there in self._turned:
+            x[slots] = list(there.T @ array(x[slots]))
+        return x
+
+
+def _ports(pivot: _Pivot, c: list[Scalar]) -> None:
+    for other, ratio in pivot.columns.items():
+        c[other] = c[other] - ratio * c[pivot.slot]
+
+
+def _expand(pivot: _Pivot, c: Sequence[Scalar], x: list[Scalar], twist: np.ndarray) -> None:
+    value = c[pivot.slot] - dot(pivot.row, twist)
+    for other, entry in pivot.rows.items():
+        value = value - entry * x[other]
+    x[pivot.slot] = value * pivot.inverse

@@ -1,0 +1,1 @@
+"""M, bias forces and accelerations, as each of the papers has them."""

@@ -1,0 +1,1 @@
+"""Energies, momenta and what impulses change of them."""

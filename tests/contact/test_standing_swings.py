@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from chart_cases import euler
 from contact_scenes import energy, mirror
 
 import recursive_dyn as rd
@@ -46,17 +47,21 @@ def test_a_pendulum_on_a_block(integrator, h, start):
 
 
 @pytest.mark.parametrize("floats", [True, False])
-@pytest.mark.parametrize("held", ["stop", "friction", "motor"])
+@pytest.mark.parametrize("held", ["stop", "friction", "motor", "charts"])
 def test_a_pendulum_on_a_mast_that_is_held(held, floats):
-    """By a stop, dry friction or a motor, on a block that floats or on a slide: from 0.6 to 0.32 rad at 1/60 s once."""
-    h, settings = 1 / 60, {"stop": {"limits": (-1.0, 0.0)}, "friction": {"friction": 100.0}, "motor": {}}
+    """By a stop, dry friction, a motor, or one of a joint of several charts, on a block that floats or on a slide: from
+    0.6 to 0.32 rad at 1/60 s once."""
+    h, settings = 1 / 60, {"stop": {"limits": (-1.0, 0.0)}, "friction": {"friction": 100.0}}
     scene, base = standing(None if floats else joints.prismatic("z"))
     mast = Body("mast", mass=2.0, center_of_mass=(0.01, 0, 0.3), inertia=0.02 * np.eye(3))
-    base.attach(mast, joints.revolute("y", **settings[held]), at=rd.pose((0.2, 0, 0.2)))
+    joint = euler("xyz", "zxz") if held == "charts" else joints.revolute("y", **settings.get(held, {}))
+    base.attach(mast, joint, at=rd.pose((0.2, 0, 0.2)))
     mast.attach(bob(), joints.revolute("x"), at=rd.pose((0.05, 0.1, 0.6)))
     with mirror(scene, h, "linearly_implicit_rk4") as shown:
         if held == "motor":
             shown.sim.motors["mast.angle"] = rd.Motor(position=0.0)
+        if held == "charts":
+            shown.sim.motors["mast"] = rd.Motor(position=(0.0, 0.0, 0.0), kp=1e6, kd=1e3)
         shown.sim.q[-1] = 0.6
         assert amplitude(shown, -1, h) == pytest.approx(0.6, rel=3e-3)
         assert abs(shown.sim.q[-2]) < 1e-3

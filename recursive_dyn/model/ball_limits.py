@@ -23,13 +23,15 @@ class BallLimits(NamedTuple):
     slots, places: of the first of their velocities in v, of which there are ``counts``, and of their quaternions in q;
     centers (t, 4), frames (t, 3, 3): see TurnLimits; swing (t, 2): half-angles, twist (t, 2): middle and half of the
     range, infinite where there are none. motions: where "chart_motion" has the angular rows of S of a joint of several
-    charts, which has its quaternion in ``places``; -1 of balls, whose velocities are the turning itself.
+    charts, which has its quaternion in ``places``; -1 of balls, whose velocities are the turning itself. afloat (t,):
+    1 for those of free joints.
     """
 
     slots: Integers
     places: Integers
     counts: Integers
     motions: Integers
+    afloat: Integers
     centers: Annotated[np.ndarray, float, 4]
     frames: Annotated[np.ndarray, float, 3, 3]
     swing: Annotated[np.ndarray, float, 2]
@@ -73,20 +75,21 @@ def _of_one(model: Model) -> BallLimits:
     for _, factor, place, slot in model.owners:
         limits = model.coordinates[slot].turn
         if limits is not None:
-            found.append((slot, place + (3 if isinstance(factor.space, RigidMotion) else 0), SPEEDS, -1, limits))
+            free = isinstance(factor.space, RigidMotion)
+            found.append((slot, place + (3 if free else 0), SPEEDS, -1, int(free), limits))
     for link in model.charted:
         limits = model.coordinates[link.slots[0]].turn
         if limits is not None:
-            found.append((link.slots[0], 0, len(link.slots), 0, limits))
+            found.append((link.slots[0], 0, len(link.slots), 0, 0, limits))
     return _packed(sorted(found, key=lambda own: own[0])) if found else NONE
 
 
-def _packed(found: list[tuple[int, int, int, int, TurnLimits]]) -> BallLimits:
+def _packed(found: list[tuple[int, int, int, int, int, TurnLimits]]) -> BallLimits:
     *numbers, limits = zip(*found, strict=True)
-    slots, places, counts, motions = np.array(numbers, dtype=np.int64)
+    slots, places, counts, motions, afloat = np.array(numbers, dtype=np.int64)
     middles = [(0.5 * (x.twist[0] + x.twist[1]), 0.5 * (x.twist[1] - x.twist[0])) if x.twist else _FREE for x in limits]
     return BallLimits(
-        slots, places, counts, motions, np.array([quaternion_exp(x.center) for x in limits], dtype=float),
+        slots, places, counts, motions, afloat, np.array([quaternion_exp(x.center) for x in limits], dtype=float),
         np.array([x.frame for x in limits]), np.array([x.swing or _FREE for x in limits]), np.array(middles),
     )  # fmt: skip
 
@@ -144,5 +147,6 @@ def _turned(it: BallLimits, k: int, swing: np.ndarray, twist: float) -> np.ndarr
 _FREE = (np.inf, np.inf)
 _NOWHERE = np.zeros(0, dtype=np.int64)
 NONE = BallLimits(
-    _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, np.zeros((0, 4)), np.zeros((0, 3, 3)), np.zeros((0, 2)), np.zeros((0, 2))
-)
+    _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, np.zeros((0, 4)), np.zeros((0, 3, 3)), np.zeros((0, 2)),
+    np.zeros((0, 2)),
+)  # fmt: skip

@@ -256,6 +256,22 @@ def test_limbs_with_limits_sleep_and_wake_by_snapshots_alike():
             assert trace(shown, 150) == wanted
 
 
+@pytest.mark.parametrize("at_stop", [False, True])
+def test_what_hangs_on_balls_with_limits_sleeps(at_stop):
+    """A limb beside its trunk on the ground, or leaning on the cone of its joint: as a doll's do. It never did once."""
+    scene = floor(Scene())
+    trunk = Body("trunk", [shapes.Box((0.4, 0.3, 0.2), material=ROUGH)], mass=3.0)
+    scene.world.attach(trunk, joints.free(), at=rd.pose((0, 0, 0.1)))
+    along = rd.pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0))
+    limb = Body("limb", [shapes.Capsule(0.05, 0.3, at=along, material=ROUGH)], mass=0.5)
+    ball = joints.ball(limits=joints.TurnLimits(0.3, axis="x"), damping=0.1)
+    trunk.attach(limb, ball, at=rd.pose((0.2, 0, 0.6 if at_stop else 0.0)))
+    with sleepy(scene) as shown:
+        shown.step(720)
+        assert shown.sim.asleep == ("trunk", "limb")
+        assert any("swing limit of limb" in name for name in shown.sim.coordinate_impulses) == at_stop
+
+
 @pytest.mark.parametrize("value", [0, -1.0, "soon", True])
 def test_a_time_of_rest_is_positive(value):
     sim = rd.Simulation(floating().compile())

@@ -105,12 +105,14 @@ def _rubbed(problem: ImpulseProblem, whole: Island, own: Floats, c: int) -> floa
 
 @compiled
 def _opened(problem: ImpulseProblem, whole: Island, f: Floats, open_to: Integers) -> None:
-    """What rows of joints act on may gain or lose energy by them, but by constraints, which do no work; and by whatever
-    acts that is not known."""
-    layout, held = problem.layout, np.zeros(len(whole.y))
+    """What rows of joints act on may gain or lose energy by them, but by constraints, which do no work, and cones of
+    balls, which give none; and by whatever acts that is not known."""
+    layout, rows = problem.layout, problem.rows
+    taken, held = np.zeros(len(whole.y)), np.zeros(len(whole.y))
     for s in range(len(whole.Q)):
-        if not problem.rows.holds[s]:
-            add_scalar(whole.lines, s, abs(whole.Q[s]), held)
+        cone = rows.stops[s] and rows.first[s + 1] - rows.first[s] > 1
+        if not rows.holds[s]:
+            add_scalar(whole.lines, s, abs(whole.Q[s]), taken if cone else held)
     for k in range(layout.nv):
-        if held[k] != 0.0 or np.isnan(f[k]):
-            open_to[layout.group[k]] = _OPEN
+        level = _OPEN if held[k] != 0.0 or np.isnan(f[k]) else _ROLLING if taken[k] != 0.0 else _CLOSED
+        open_to[layout.group[k]] = max(open_to[layout.group[k]], level)

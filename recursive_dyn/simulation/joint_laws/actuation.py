@@ -42,7 +42,7 @@ class MotorArrays(NamedTuple):
     points: first coordinate here, places in q of the position and of the quaternion in whose axes it moves; aims: where
     to. turns: first coordinate here, place in q of the quaternion; quaternions: where to. targets: of joints of several
     charts, firsts, sizes (nv,): which coordinates each of their shafts moves, 0 of other motors.
-    drives (nv,): 1 for the slots of all of these, and where balls have stops.
+    drives (nv,): 1 for the slots of all of these, and where free joints have stops.
     """
 
     size: Integers

@@ -155,7 +155,8 @@ class Motors(MutableMapping[str, Motor]):
         """Write what was changed since into the arrays."""
         a = self._arrays
         a.size[:], a.drives[:] = 0, 0
-        a.drives[ball_limits(self._dynamics.model).slots] = 1  # stops of balls push as motors do
+        limits = ball_limits(self._dynamics.model)
+        a.drives[limits.slots[limits.afloat != 0]] = 1  # stops of free joints push what floats, as motors do
         for name, motor in self._motors.items():
             self._write(motor, _driven(name, motor, self._known[name]))
         self._written, self._at = True, self._parameters()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CUT = 3  # entry of a flight's tally: steps that were cut
+HALVED, HALVINGS, CUT = 0, 1, 3  # entries of a flight's tally: steps in halves, how often, steps that were cut
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from recursive_dyn.maximal.acting.joint_landing import displaced
 from recursive_dyn.maximal.acting.momenta_kept import keep_momenta
 from recursive_dyn.maximal.acting.passive_rows import coordinate_rows, passive_rows
 from recursive_dyn.maximal.acting.step_system import AHEAD
+from recursive_dyn.maximal.acting.whirl import parts_asked
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import CoordinateDrives, HeldJoints, bounded, driven, joined, turned
 from recursive_dyn.maximal.joint_rows.joint_rows import JointRows
@@ -52,11 +53,13 @@ DISPLACEMENTS = 4  # after a step at most
 
 @dataclass
 class JointAction:
-    """Of one simulation's joints; ``coordinates`` (jointed.nq,): where they were found last, not finite if nowhere."""
+    """Of one simulation's joints; ``coordinates`` (jointed.nq,): where they were found last, not finite if nowhere;
+    asked: by the last step, as of ``parts_asked``."""
 
     dynamics: MaximalDynamics
     implicit: bool
     coordinates: Array = field(init=False)
+    asked: tuple[int, int] = field(default=(1, -1), init=False)
 
     def __post_init__(self) -> None:
         self.coordinates = np.full(self.dynamics.jointed.nq, np.nan)
@@ -76,7 +79,7 @@ class JointAction:
 
     def over_step(self, q: Array, v: Array, tau: Array, h: float) -> Array:
         """Generalized forces (6 n,) of the joints on the bodies over a step of h from q, v under forces tau."""
-        d = self.dynamics
+        d, self.asked = self.dynamics, (1, -1)
         rows = d.joint_rows(q, v, self.near)
         self.coordinates[:] = rows.q
         twists, inertias = by_body(v, 6), d.inertias
@@ -96,6 +99,8 @@ class JointAction:
         free, before = twists + h * (a + turned), twists + h * falling(d, q)
         given = system.rows, inertias, free, system.softness, system.wanted
         x = solved_with_light(d.light, d.joints, *given, before)
+        if d.method != PENALTY:
+            self.asked = parts_asked(d, system, h, opening, q, twists, (x, x - free, h * straight))
         return flat(explicit + applied(inertias, x - free) / h, len(tau))
 
     @property

@@ -20,8 +20,10 @@ from recursive_dyn.maximal.acting.allowed_twists import allowed
 from recursive_dyn.maximal.acting.held_arrays import HeldMemory, held_rows
 from recursive_dyn.maximal.acting.joint_action import EXPLICIT, IMPLICIT, Drives, JointAction
 from recursive_dyn.maximal.acting.step_parts import LARGE, step_of
-from recursive_dyn.maximal.acting.step_phases import AWAY, FOUND, BodyArrays, Part, landing, over_step, rows_of_state
+from recursive_dyn.maximal.acting.step_phases import AWAY, FOUND, BodyArrays, Part, landing, rows_of_state
 from recursive_dyn.maximal.acting.step_rows import StepRows
+from recursive_dyn.maximal.acting.whirl import watched
+from recursive_dyn.maximal.acting.whirl_measured import Whirl, asking
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import HeldJoints
 from recursive_dyn.maximal.joint_rows.light_bodies import light_bodies
@@ -46,6 +48,7 @@ class JointStep(JointAction):
         memory.bodies.tau[:] = tau
         if self._called(memory, memory.over_step) != FOUND:
             return super().over_step(q, v, tau, h)
+        self.asked = memory.asked
         return flat(memory.bodies.forces[:-1], len(tau))
 
     def held(
@@ -120,20 +123,28 @@ class _Memory:
         self.at_rows = rows_of_state.bind(rows.kinds, rows.loops, rows.arrays, rows.system, self.bodies)
         self.light = light_bodies(dynamics.tree, len(dynamics.joints))
         together = dynamics.joints.assemblies, dynamics.joints.roots
+        rests = np.array([watched(dynamics)], dtype=np.int64)
+        self.whirl = Whirl(np.array([1, -1]), rests, dynamics.joints.roots, np.zeros(n), np.zeros(n))
         self.over_step: Callable[[], int]
         self.landing: Callable[[], int]
         if n < LARGE or len(self.light.links):
             part = Part(rows.kinds, np.array([0, len(rows.order)]), np.array([0, n]), rows.blocks)
             given = part, rows.loops, rows.arrays, rows.system, self.bodies, rows.solving
-            self.over_step = over_step.bind(*given, self.acting, self.light, arena=self.at_rows.arena)
+            self.over_step = asking.bind(*given, self.acting, self.light, self.whirl, arena=self.at_rows.arena)
             self.landing = landing.bind(*given, *together, arena=self.at_rows.arena)
         else:
-            parts = step_of(rows, self.bodies, self.acting, *together)
+            parts = step_of(rows, self.bodies, self.acting, self.whirl, dynamics.joints.assemblies)
             self.over_step, self.landing = parts.over_step, parts.landing
         self._inertias: Array | None = None
         self.held = HeldMemory(rows, dynamics.joints)
         tables = self.held.bounds, self.held.drives, self.bodies.settings, self.bodies.parameters, self.held.room
         self.held_rows = held_rows.bind(rows.arrays, rows.system, *tables, arena=self.at_rows.arena)
+
+    @property
+    def asked(self) -> tuple[int, int]:
+        """By the last step."""
+        parts, link = self.whirl.asked.tolist()
+        return parts, link
 
     @cached_property
     def allowed(self) -> Bound:

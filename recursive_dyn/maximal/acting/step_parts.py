@@ -36,6 +36,7 @@ from recursive_dyn.maximal.acting.step_phases import (
 )
 from recursive_dyn.maximal.acting.step_rows import StepRows
 from recursive_dyn.maximal.acting.step_system import SystemArrays
+from recursive_dyn.maximal.acting.whirl_measured import Whirl, whirled
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall
 from recursive_dyn.maximal.kinds.kind_calls import KindCalls, some_calls
 from recursive_dyn.maximal.kinds.row_arrays import RowArrays, rows_beside
@@ -51,7 +52,7 @@ class StepParts:
     """``over_step`` and ``landing`` of one simulation's rows and bodies, without light bodies."""
 
     def __init__(
-        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, roots: np.ndarray
+        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, whirl: Whirl, assemblies: np.ndarray
     ) -> None:
         orders, links = in_parts(rows.equations.order.tree, PARTS), len(bodies.change)
         made = [lane_blocks(order, rows.system.heights) for order in orders]
@@ -70,10 +71,11 @@ class StepParts:
         self._over_step: list[Sequence[Callable[[], Any]]] = [
             self._began, self._rows, [accelerated.bind(rows.loops, it, s, on, acting)], self._each(freed, it, s, on),
             self._each(aimed, it, s, on), self._solve, self._between, self._changed, self._each(forced, on),
+            [whirled.bind(it, s, on, whirl)],
         ]  # fmt: skip
         self._beside, self._erring = rows_beside.bind(rows.loops, it, on.parameters), self._each(erring, it, s, on)
         self._most = self._each(most_changed, on)
-        self._displaced = displaced.bind(on.inertias, assemblies, roots, on.q, on.v, on.change)
+        self._displaced = displaced.bind(on.inertias, assemblies, whirl.roots, on.q, on.v, on.change)
 
     def _each(self, phase: Compiled[..., Any], *given: Any) -> list[Callable[[], Any]]:
         return [phase.bind(part, *given) for part in self._parts]
@@ -105,17 +107,19 @@ class StepChunks:
     """The same of chunks of trees, which begin at ``starts``."""
 
     def __init__(
-        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, roots: np.ndarray,
+        self, rows: StepRows, bodies: BodyArrays, acting: ElementCall, whirl: Whirl, assemblies: np.ndarray,
         starts: np.ndarray,
     ) -> None:  # fmt: skip
         it, s, on, solving = rows.arrays, rows.system, bodies, rows.solving
         count = len(starts) - 1
         made = [chunks_of(rows, starts[count * k // PARTS : count * (k + 1) // PARTS + 1]) for k in range(PARTS)]
         self._kept = made
+        roots = whirl.roots
         self._landing = [[chunks_landing.bind(chunks, it, s, on, solving, assemblies, roots) for chunks, _ in made]]
         self._over_step: list[Sequence[Callable[[], int]]] = [
             [accelerated.bind(rows.loops, it, s, on, acting)],
             [chunks_over_step.bind(chunks, it, s, on, solving) for chunks, _ in made],
+            [whirled.bind(it, s, on, whirl)],
         ]
 
     def over_step(self) -> int:
@@ -128,17 +132,17 @@ class StepChunks:
 
 
 def step_of(
-    rows: StepRows, bodies: BodyArrays, acting: ElementCall, assemblies: np.ndarray, roots: np.ndarray
+    rows: StepRows, bodies: BodyArrays, acting: ElementCall, whirl: Whirl, assemblies: np.ndarray
 ) -> StepParts | StepChunks:
     """Of many bodies: chunk by chunk, if they are trees by themselves that nothing but their joints acts in.
 
-    roots (nl,): as of Joints.
+    assemblies (nl,): as of Joints.
     """
-    starts, n = starts_of(rows, roots), len(roots)
+    starts, n = starts_of(rows, whirl.roots), len(assemblies)
     beside = bodies.elements.address, len(acting.links), len(acting.joints), len(bodies.q) - 7 * n
     if starts is None or len(starts) <= PARTS or any(beside) or (assemblies >= 0).any():
-        return StepParts(rows, bodies, acting, assemblies, roots)
-    return StepChunks(rows, bodies, acting, assemblies, roots, starts)
+        return StepParts(rows, bodies, acting, whirl, assemblies)
+    return StepChunks(rows, bodies, acting, whirl, assemblies, starts)
 
 
 def _part_of(calls: KindCalls, part: int) -> KindCalls:

@@ -82,11 +82,11 @@ def assemble_some(
             for r in range(count):
                 s.e[i, r], s.c[i, r] = np.inf, 0.0
         for r in range(count, s.heights[i]):
-            _coordinate_row(it, s, i, r, 0.0 if s.method[0] == SPRUNG else h, passing)
+            coordinate_row(it, s, i, r, 0.0 if s.method[0] == SPRUNG else h, passing)
 
 
 @compiled
-def _coordinate_row(it: RowArrays, s: SystemArrays, i: int, r: int, h: float, passing: float) -> None:
+def coordinate_row(it: RowArrays, s: SystemArrays, i: int, r: int, h: float, passing: float) -> None:
     """A coordinate's rotor, and its damper and spring over a time h."""
     m, d, k = s.rotor[i, r], h * s.damping[i, r], h * s.stiffness[i, r]
     w = m + d + h * (k + h * s.torsion[i, r])

@@ -87,7 +87,21 @@ class StepForces:
 
     def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
         """tau (nv,) with what joints between free bodies do in a step of h from here."""
-        return tau if self.joints is None else tau + self.joints.over_step(state.q, state.v, tau, h)
+        return self.on_bodies(state.q, state.v, tau, h)
+
+    def on_bodies(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> np.ndarray:
+        """``forces`` from q, v."""
+        return tau if self.joints is None else tau + self.joints.over_step(q, v, tau, h)
+
+    @property
+    def parts(self) -> int:
+        """Into how many parts joints ask for the step to be cut that ``forces`` were for."""
+        return 1 if self.joints is None else self.joints.asked[0]
+
+    @property
+    def whirling(self) -> str:
+        """The body whose joint asked for most."""
+        return "" if self.joints is None else self.joints.dynamics.tree.links[self.joints.asked[1]].name
 
     def landed(
         self, q: np.ndarray, v: np.ndarray, time: float, again: Callable[[], StatePair | None] | None = None

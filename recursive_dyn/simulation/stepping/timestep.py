@@ -28,6 +28,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.parts_of_flight import MOST, PartTooLong, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
 
@@ -96,7 +97,7 @@ class Timestep:
         machine.begin(self._forces.forces(self._state, tau, h), h, self.settings, calm)
         machine.times[machine.FLIGHT] = perf_counter()
         self._counted[:] = self.flight.tally
-        machine.said = machine.fly()
+        machine.said = machine.fly() if self._forces.parts == 1 else DONE
         return machine.FLIGHT
 
     def _by_hand(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, stage: int) -> bool:
@@ -104,7 +105,9 @@ class Timestep:
         state, time, kept, parts, done = self._state, self._state.time, self._detection.kept, 1, True
         try:
             self.step_size, self._within = h, True
-            if stage <= machine.HASTE:
+            if self._forces.parts > 1:
+                parts = self._forces.parts
+            elif stage <= machine.HASTE:
                 self._flown(machine, h, stage)
                 more = machine.said if stage == machine.HASTE else NOT_KNOWN
                 parts = self._detection.parts(simulation, self.settings, h, more)
@@ -112,7 +115,7 @@ class Timestep:
                 done = self._go_on(machine, simulation, h, stage)
             else:
                 machine.undo()
-                self._in_parts(machine, simulation, tau, h, parts)
+                self._cut(machine, simulation, tau, h, parts)
             state.time = time + h if done else time
         except BaseException:
             machine.undo()
@@ -121,6 +124,19 @@ class Timestep:
         finally:
             self.step_size, self._within = h, False
         return done
+
+    def _cut(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
+        """A timestep in so many parts, or in more of them, where joints cannot hold what whirls over one."""
+        time, kept = self._state.time, self._detection.kept
+        while parts:
+            try:
+                self._in_parts(machine, simulation, tau, h, parts)
+                parts = 0
+            except PartTooLong:
+                parts *= self._forces.parts
+                if parts > MOST:
+                    raise too_fast(self._forces.whirling, h, time) from None
+                self._state.time, self._detection.kept = time, kept
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
@@ -146,6 +162,8 @@ class Timestep:
         self.step_size, self._within, done = h, False, False
         while not done:
             stage = self._advance(machine, tau, h, True)
+            if self._forces.parts > 1:
+                raise PartTooLong
             done = stage == machine.ALL
             if not done:
                 self._flown(machine, h, stage)

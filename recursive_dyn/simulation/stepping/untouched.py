@@ -10,6 +10,7 @@ from recursive_dyn.simulation.flying.chart_switching import Charts
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.parts_of_flight import in_parts
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 
 
@@ -29,6 +30,9 @@ def untouched_steps(
             forces.begin(state, h)
         q, v = (state.q.copy(), state.v.copy()) if lands else (state.q, state.v)
         now, most, flown = forces.forces(state, tau, h), 1 if forces.one_by_one else count - done, 0
+        if forces.parts > 1:
+            q, v = in_parts(flight, forces, q, v, tau, h, state.time)
+            flown = 1
         if charts and most > 1:
             flown = charts.glide(flight, state, now, h, most)
         if not flown:

@@ -1,0 +1,58 @@
+"""A flight in maximal coordinates that is cut into parts where joints cannot hold what whirls over all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.errors import StateError
+from recursive_dyn.integrators.integrator import StatePair
+from recursive_dyn.simulation.flying.flight import Flight
+from recursive_dyn.simulation.report import HALVED, HALVINGS
+from recursive_dyn.simulation.stepping.step_forces import StepForces
+
+MOST = 1 << 12  # parts of a step
+
+
+class PartTooLong(Exception):
+    """Joints ask for shorter parts."""
+
+
+def in_parts(
+    flight: Flight, forces: StepForces, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, time: float
+) -> StatePair:
+    """Where a step of h leads from q (nq,), v (nv,), of which ``forces`` said that it is too long.
+
+    Parts are halves, halves of halves and so on, none longer than one before. After each, but for the last, bodies are
+    brought onto their joints.
+    StateError where the shortest is too long still.
+    """
+    done, size, asked = 0, MOST, forces.parts
+    q, v, counted = q.copy(), v.copy(), flight.tally.copy()
+    try:
+        while done < MOST:
+            while asked > 1:
+                flight.tally[HALVINGS] += 1
+                size, asked = size // 2, asked // 2
+            part, now = h * size / MOST, time + h * done / MOST
+            total = forces.on_bodies(q, v, tau, part)
+            asked = forces.parts
+            if asked > size:
+                raise too_fast(forces.whirling, h, time)
+            if asked == 1:
+                flight.advance(q, v, total, part, 1, now, limits=False)
+                done += size
+                if done < MOST:
+                    q, v = forces.landed(q, v, now)
+    except BaseException:
+        flight.tally[:] = counted
+        raise
+    flight.tally[HALVED] += 1
+    return q, v
+
+
+def too_fast(joint: str, h: float, time: float) -> StateError:
+    """Of a joint whose bodies whirl too fast for any part of a step of h."""
+    return StateError(
+        f"simulation at t = {time:.6g} s: the joint of '{joint}' cannot hold its bodies, which whirl too fast for a"
+        f" step of {h:.3g} s, however it is cut; use a smaller timestep. The last good state is kept"
+    )

@@ -70,6 +70,7 @@ def test_forces_are_those_of_the_definition(name: str) -> None:
         found = step.over_step(q.ravel(), simulation.v, tau, h)
         assert np.abs(found - want).max() < 1e-6 * np.abs(want).max()
         assert np.abs(step.coordinates - definition.coordinates).max() < 1e-6
+        assert step.asked == definition.asked
         simulation.step()
 
 
@@ -140,6 +141,7 @@ def compared(scene: Scene, method: str, integrator: str, tolerance: float) -> No
             dynamics.parameters["R"] = 0.41
         want, found = (of.over_step(q, v, tau, h) for of in (definition, step))
         assert np.abs(found - want).max() < tolerance * np.abs(want).max()
+        assert step.asked == definition.asked
         given = np.array([1]), partial(driven, dynamics)
         (want, astray), (found, other) = (of.held(q, v, h, *given) for of in (definition, step))
         assert np.abs(other - astray).max() < tolerance * np.abs(v).max()

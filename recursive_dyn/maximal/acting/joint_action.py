@@ -32,7 +32,7 @@ from recursive_dyn.maximal.acting.joint_landing import displaced
 from recursive_dyn.maximal.acting.momenta_kept import keep_momenta
 from recursive_dyn.maximal.acting.passive_rows import coordinate_rows, passive_rows
 from recursive_dyn.maximal.acting.step_system import AHEAD
-from recursive_dyn.maximal.acting.whirl import parts_asked
+from recursive_dyn.maximal.acting.whirl import asked_by_turning, asked_by_working
 from recursive_dyn.maximal.holding import PENALTY
 from recursive_dyn.maximal.joint_rows.held_joints import CoordinateDrives, HeldJoints, bounded, driven, joined, turned
 from recursive_dyn.maximal.joint_rows.joint_rows import JointRows
@@ -54,12 +54,14 @@ DISPLACEMENTS = 4  # after a step at most
 @dataclass
 class JointAction:
     """Of one simulation's joints; ``coordinates`` (jointed.nq,): where they were found last, not finite if nowhere;
-    asked: by the last step, as of ``parts_asked``."""
+    asked: by the last step, as ``whirl`` has it; whole: the timestep, s, of which steps are parts, for the stiffness
+    of springs that nobody gave, 0 where they are whole."""
 
     dynamics: MaximalDynamics
     implicit: bool
     coordinates: Array = field(init=False)
     asked: tuple[int, int] = field(default=(1, -1), init=False)
+    whole: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         self.coordinates = np.full(self.dynamics.jointed.nq, np.nan)
@@ -79,13 +81,13 @@ class JointAction:
 
     def over_step(self, q: Array, v: Array, tau: Array, h: float) -> Array:
         """Generalized forces (6 n,) of the joints on the bodies over a step of h from q, v under forces tau."""
-        d, self.asked = self.dynamics, (1, -1)
+        d = self.dynamics
         rows = d.joint_rows(q, v, self.near)
         self.coordinates[:] = rows.q
         twists, inertias = by_body(v, 6), d.inertias
         explicit = by_body(d.element_forces(rows, q, v), 6)
         if d.method == PENALTY and not self.implicit:
-            explicit += rows.forces(d.joints, d.spring_forces(rows, twists, h) + passive_rows(d, rows))
+            explicit += rows.forces(d.joints, d.spring_forces(rows, twists, self.whole or h) + passive_rows(d, rows))
         a = by_body(d.free_accelerations(q, v, tau + flat(explicit, len(tau))), 6)
         turned = np.zeros_like(twists)  # what twists in the axes of the step's start have more than their components
         turned[:, 3:] = np.cross(twists[:, :3], twists[:, 3:])
@@ -94,13 +96,14 @@ class JointAction:
         coasting(inertias, twists, straight)
         opening = h * rows.rates(d.joints, straight) - passing
         system = self._system(rows, passing, h, passing + AHEAD * opening)
+        self.asked = asked_by_turning(d, rows, h, opening, q, twists)
         if np.isinf(system.softness).all():
             return flat(explicit, len(tau))
         free, before = twists + h * (a + turned), twists + h * falling(d, q)
         given = system.rows, inertias, free, system.softness, system.wanted
         x = solved_with_light(d.light, d.joints, *given, before)
-        if d.method != PENALTY:
-            self.asked = parts_asked(d, system, h, opening, q, twists, (x, x - free, h * straight))
+        if d.method != PENALTY and self.asked[0] == 1:
+            self.asked = asked_by_working(d, system, twists, (x, x - free, h * straight))
         return flat(explicit + applied(inertias, x - free) / h, len(tau))
 
     @property
@@ -185,7 +188,7 @@ class JointAction:
     def _springs(self, rows: JointRows, softness: Array, wanted: Array, h: float, soft: Array) -> RowSystem:
         """Those that are ``soft`` (N, 6) scaled by L^T with L L^T = h^2 K + h D, so that each has the compliance 1."""
         d = self.dynamics
-        K, D = d.springs(rows, h, implicit=True)
+        K, D = d.springs(rows, self.whole or h, implicit=True)
         L = np.linalg.cholesky(h * h * K + h * D + np.eye(6) * ~soft[:, :, None])
         T = np.swapaxes(L, -1, -2)
         target = applied(np.linalg.solve(L, h * K), rows.errors)

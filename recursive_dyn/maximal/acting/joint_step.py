@@ -85,7 +85,7 @@ class JointStep(JointAction):
         bodies = memory.bodies
         if h is not None:
             bodies.settings[:] = h, self.dynamics.stabilization
-        memory.rows.prepare(bodies.settings[0])
+        memory.rows.prepare(bodies.settings[0], self.whole or bodies.settings[0])
         bodies.q[:], bodies.v[:] = q, v
         memory.parametrize()
         return memory

@@ -29,7 +29,7 @@ class StepRows(RowMemory):
             joints.links, joints.parents[order], joints.children[order], self.system.heights, joints.more
         )
         self.solving = self.equations.arrays(self.arrays.parent, self.arrays.child, self.system.e, self.arrays.more)
-        self._sprung: tuple[float, bytes] | None = None
+        self._sprung: tuple[float, float, bytes] | None = None
 
     @cached_property
     def blocks(self) -> LaneBlocks:
@@ -63,18 +63,19 @@ class StepRows(RowMemory):
             row.copy(), torsion, np.zeros_like(torsion), K, D, W, e, c,
         )  # fmt: skip
 
-    def prepare(self, h: float) -> None:
-        """Frames, and springs in a step of h, at the present values of the parameters."""
+    def prepare(self, h: float, whole: float) -> None:
+        """Frames, and springs in a step of h, as stiff as one of ``whole`` allows, at the present values of the
+        parameters."""
         self.parametrize()
         now = self._dynamics.joints.version
-        if self._dynamics.method == PENALTY and self._sprung != (h, now):
-            self._stiffen(h)
-            self._sprung = h, now
+        if self._dynamics.method == PENALTY and self._sprung != (h, whole, now):
+            self._stiffen(h, whole)
+            self._sprung = h, whole, now
 
-    def _stiffen(self, h: float) -> None:
+    def _stiffen(self, h: float, whole: float) -> None:
         d, s = self._dynamics, self.system
         n, implicit = d.joints.links, s.method[0] == IMPLICITLY_SPRUNG
-        stiffness, damping = d.hardness(h, implicit)
+        stiffness, damping = d.hardness(whole, implicit)
         back = carried_back(d.joints.frames()[1])  # twists in child frames of those in bodies' own
         for to, values in ((s.K, stiffness), (s.D, damping)):
             own = (back * values[:n, None, :]) @ np.swapaxes(back, -1, -2)

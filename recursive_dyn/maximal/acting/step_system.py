@@ -142,10 +142,11 @@ def _spring_rows(it: RowArrays, s: SystemArrays, i: int, h: float, joint: bool) 
         for k in range(it.more_first[i], it.more_first[i + 1]):  # of one row
             for column in range(6):
                 it.more[k, column] /= L[r, r]
-        lacking = it.lacking[i, r] / L[r, r]
+        lacking, drift = it.lacking[i, r] / L[r, r], it.drift[i, r] / L[r, r]
         for m in range(r + 1, n):
             lacking += L[m, r] * it.lacking[i, m]
-        it.lacking[i, r] = lacking
+            drift += L[m, r] * it.drift[i, m]
+        it.lacking[i, r], it.drift[i, r] = lacking, drift
         s.c[i, r] -= lacking
 
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from recursive_dyn.maximal.holding import PENALTY
+from recursive_dyn.maximal.joint_rows.joint_rows import JointRows
 from recursive_dyn.maximal.joint_rows.row_system import RowSystem
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.maximal.poses import applied, by_body, poses_of
@@ -24,8 +26,14 @@ from recursive_dyn.model.model import WORLD
 Array = np.ndarray
 
 FURTHEST = 0.15  # rad, that bodies turn by about their joints in a step, or part of one
+FURTHEST_SPRUNG = 0.075  # the same by "penalty", whose springs what whirls longer drives
 SHARE = 0.01  # of kinetic energy and of that which a step of free fall gives, that joints may add in one
-MOST = 1024  # parts of a step
+MOST = 256  # parts of a step
+
+
+def furthest(d: MaximalDynamics) -> float:
+    """rad, that its bodies may turn by about their joints in a step."""
+    return FURTHEST_SPRUNG if d.method == PENALTY else FURTHEST
 
 
 def watched(d: MaximalDynamics) -> bool:
@@ -36,35 +44,32 @@ def watched(d: MaximalDynamics) -> bool:
     return still and all(c.holonomic for c in model.constraints)
 
 
-def parts_asked(
-    d: MaximalDynamics,
-    system: RowSystem,
-    h: float,
-    opening: Array,
-    q: Array,
-    twists: Array,
-    flown: tuple[Array, Array, Array],
+def asked_by_turning(
+    d: MaximalDynamics, rows: JointRows, h: float, opening: Array, q: Array, twists: Array
 ) -> tuple[int, int]:
-    """(parts that a step of h is to be cut into, the link that asks for most, -1 for none).
+    """(parts that a step of h is to be cut into, the link that asks for most, -1 for none), by how far bodies turn;
+    opening (N, 6): rates that rows get while they coast from q (7 n,), ``twists`` (n, 6)."""
+    angles = _angles(d, rows, h, opening, q, twists)
+    most = angles.max(initial=0.0) / furthest(d)
+    return (2 ** int(np.ceil(np.log2(min(most, 2 * MOST)))), int(np.argmax(angles))) if most > 1.0 else (1, -1)
 
-    opening (N, 6): rates that rows get while bodies coast from q (7 n,), ``twists`` (n, 6); flown, each (n, 6): twists
-    after the step, what joints changed of them, and what coasting did.
-    """
-    angles = _angles(d, system, h, opening, q, twists)
-    if angles.max(initial=0.0) > FURTHEST:
-        parts = 2 ** int(np.ceil(np.log2(min(angles.max() / FURTHEST, MOST))))
-        return parts, int(np.argmax(angles))
+
+def asked_by_working(
+    d: MaximalDynamics, system: RowSystem, twists: Array, flown: tuple[Array, Array, Array]
+) -> tuple[int, int]:
+    """The same by what joints did over the step from ``twists`` (n, 6); flown, each (n, 6): twists after it, what
+    joints changed of them, and what coasting did."""
     if watched(d):
-        work, energy = (np.bincount(d.joints.roots, own, d.joints.links) for own in _balance(d, system, twists, flown))
+        work, energy = (np.bincount(d.joints.roots, own, d.joints.links) for own in balance(d, system, twists, flown))
         if len(more := np.flatnonzero(work > SHARE * energy)):
             return 2, int(more[-1])
     return 1, -1
 
 
-def _angles(d: MaximalDynamics, system: RowSystem, h: float, opening: Array, q: Array, twists: Array) -> Array:
+def _angles(d: MaximalDynamics, rows: JointRows, h: float, opening: Array, q: Array, twists: Array) -> Array:
     """By which bodies turn about their joints (links,), of those that turn far."""
-    joints, rows, M, result = d.joints, system.rows, d.inertias, np.zeros(d.joints.links)
-    far, masses = h * h * (twists[:, :3] ** 2).sum(axis=1) > FURTHEST**2, M[:, 3, 3]
+    joints, M, result = d.joints, d.inertias, np.zeros(d.joints.links)
+    far, masses = h * h * (twists[:, :3] ** 2).sum(axis=1) > furthest(d) ** 2, M[:, 3, 3]
     centers = np.stack([M[:, 2, 4], M[:, 0, 5], M[:, 1, 3]], axis=1) / masses[:, None]
     velocities = applied(poses_of(by_body(q, 7))[:, :3, :3], twists[:, 3:] + np.cross(twists[:, :3], centers))
     for i in range(joints.links):
@@ -87,7 +92,7 @@ def _spin(M: Array, twist: Array) -> float:
     return float(omega @ M[:3, :3] @ omega - M[3, 3] * way @ way)
 
 
-def _balance(
+def balance(
     d: MaximalDynamics,
     system: RowSystem,
     twists: Array,

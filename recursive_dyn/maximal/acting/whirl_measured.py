@@ -12,7 +12,7 @@ from recursive_dyn.maximal.acting.joint_landing import carried
 from recursive_dyn.maximal.acting.step_phases import FOUND, BodyArrays, Part, over_step
 from recursive_dyn.maximal.acting.step_system import CONSTRAINED, SystemArrays, coordinate_row
 from recursive_dyn.maximal.acting.triples import Triple, cross, solve, square, times
-from recursive_dyn.maximal.acting.whirl import FURTHEST, MOST, SHARE
+from recursive_dyn.maximal.acting.whirl import FURTHEST, FURTHEST_SPRUNG, MOST, SHARE
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall
 from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies
 from recursive_dyn.maximal.kinds.row_arrays import LoopCall, RowArrays, rate
@@ -45,19 +45,17 @@ def asking(
 def whirled(it: RowArrays, s: SystemArrays, on: BodyArrays, whirl: Whirl) -> int:
     """After forces of a step are found: for how many parts it asks. What joints changed is added to ``free``."""
     whirl.asked[0], whirl.asked[1] = 1, -1
-    if s.method[0] != CONSTRAINED:
-        return FOUND
-    h, most, parts = on.settings[0], FURTHEST, 1
-    far = FURTHEST * FURTHEST / (h * h)
+    h, limit, parts = on.settings[0], FURTHEST if s.method[0] == CONSTRAINED else FURTHEST_SPRUNG, 1
+    far, most = limit * limit / (h * h), limit
     for i in range(len(it.parent_poses)):
         if max(square(it.twists[it.children[i]]), square(it.twists[it.parents[i]])) > far:
             angle = _angle(it, s, on, i, far)
             if angle > most:
                 most, whirl.asked[1] = angle, it.children[i]
-    while parts < MOST and most > FURTHEST * float(parts):
+    while parts <= MOST and most > limit * float(parts):
         parts *= 2
     whirl.asked[0] = parts
-    if parts == 1 and whirl.watched[0]:
+    if parts == 1 and whirl.watched[0] and s.method[0] == CONSTRAINED:
         _watch(it, s, on, whirl)
     return FOUND
 

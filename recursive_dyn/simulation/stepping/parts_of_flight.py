@@ -6,11 +6,10 @@ import numpy as np
 
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators.integrator import StatePair
+from recursive_dyn.maximal.acting.whirl import MOST
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.report import HALVED, HALVINGS
 from recursive_dyn.simulation.stepping.step_forces import StepForces
-
-MOST = 1 << 12  # parts of a step
 
 
 class PartTooLong(Exception):
@@ -30,18 +29,18 @@ def in_parts(
     q, v, counted = q.copy(), v.copy(), flight.tally.copy()
     try:
         while done < MOST:
+            if asked > size:
+                raise too_fast(forces.whirling, h, time)
             while asked > 1:
                 flight.tally[HALVINGS] += 1
                 size, asked = size // 2, asked // 2
             part, now = h * size / MOST, time + h * done / MOST
             total = forces.on_bodies(q, v, tau, part)
             asked = forces.parts
-            if asked > size:
-                raise too_fast(forces.whirling, h, time)
             if asked == 1:
                 flight.advance(q, v, total, part, 1, now, limits=False)
                 done += size
-                if done < MOST:
+                if done < MOST and forces.lands:
                     q, v = forces.landed(q, v, now)
     except BaseException:
         flight.tally[:] = counted

@@ -75,6 +75,10 @@ class StepForces:
 
     def begin(self, state: State, h: float) -> None:
         """A step of h begins."""
+        if self.joints is not None:
+            self.joints.whole = h
+        if not self.timed:
+            return
         state.keep_time()
         for motion, first in self._sampled:
             motion.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])

@@ -18,6 +18,7 @@ from recursive_dyn.contact.contact_buffer import NOBODY, ContactBuffer
 from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
+from recursive_dyn.maximal.acting.whirl import MOST
 from recursive_dyn.simulation.flying.flight import DONE, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.kept.events import Events
@@ -28,7 +29,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
-from recursive_dyn.simulation.stepping.parts_of_flight import MOST, PartTooLong, too_fast
+from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
 
@@ -65,8 +66,7 @@ class Timestep:
 
     def _timestep(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float) -> None:
         """One timestep, whole or not at all: in one go of machine code, or by hand from where that is not enough."""
-        if self._forces.timed:
-            self._forces.begin(self._state, h)
+        self._forces.begin(self._state, h)
         self._native = False
         try:
             done = False
@@ -129,13 +129,13 @@ class Timestep:
         """A timestep in so many parts, or in more of them, where joints cannot hold what whirls over one."""
         time, kept = self._state.time, self._detection.kept
         while parts:
+            if parts > MOST:
+                raise too_fast(self._forces.whirling, h, time)
             try:
                 self._in_parts(machine, simulation, tau, h, parts)
                 parts = 0
             except PartTooLong:
                 parts *= self._forces.parts
-                if parts > MOST:
-                    raise too_fast(self._forces.whirling, h, time) from None
                 self._state.time, self._detection.kept = time, kept
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:

@@ -26,12 +26,11 @@ def untouched_steps(
     while done < count and not stopped:
         if charts:
             charts.improve(state, tau)
-        if forces.timed:
-            forces.begin(state, h)
+        forces.begin(state, h)
         q, v = (state.q.copy(), state.v.copy()) if lands else (state.q, state.v)
         now, most, flown = forces.forces(state, tau, h), 1 if forces.one_by_one else count - done, 0
         if forces.parts > 1:
-            q, v = in_parts(flight, forces, q, v, tau, h, state.time)
+            q[:], v[:] = in_parts(flight, forces, q, v, tau, h, state.time)
             flown = 1
         if charts and most > 1:
             flown = charts.glide(flight, state, now, h, most)

@@ -1,8 +1,9 @@
 """Bodies displaced onto their joints at the velocities that they have.
 
-Their momenta stay in world axes, but a displacement of what moves turns what it carries about the others: what floats
-gets back, turning as one rigid body, the angular momentum that it had. What is long has more energy where its momentum
-comes to lie along it: none is won by that, what hangs together moves the less about itself (``calming``).
+Centres of mass keep their velocities, and bodies turn on as they did in their own axes: with their angular momenta in
+world axes, what is long would come to spin about its length, step by step, as it is turned. Both together change the
+angular momentum of what floats: it gets back, turning as one rigid body, what it had. What has more energy by that wins
+none, what hangs together moves the less about itself (``calming``).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def displaced(M: Blocks, assemblies: Integers, roots: Integers, q: Floats, v: Fl
     in Joints."""
     n = len(x)
     centers, rates, spins, ways = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
-    inertias = np.zeros((n, 3, 3))
+    inertias, turned = np.zeros((n, 3, 3)), np.zeros((n, 3))
     for i in range(n):
         pose = q[7 * i : 7 * i + 7]
         carried(M[i], pose, v[6 * i : 6 * i + 6], x[i], centers[i], rates[i], spins[i], ways[i])
@@ -34,7 +35,8 @@ def displaced(M: Blocks, assemblies: Integers, roots: Integers, q: Floats, v: Fl
         pose = q[7 * i : 7 * i + 7]
         _turn(pose, x[i])
         turned_inertia(M[i], pose, inertias[i])
-    _give_back(M, assemblies, centers, rates, spins, ways, inertias)
+        _turn_spin(M[i], pose, v[6 * i : 6 * i + 6], spins[i], turned[i])
+    _give_back(M, assemblies, centers, rates, spins, ways, turned, inertias)
     calm(M, assemblies, roots, centers, rates, spins, inertias, energies)
     for i in range(n):
         put(M[i], centers[i], rates[i], spins[i], inertias[i], q[7 * i : 7 * i + 7], v[6 * i : 6 * i + 6])
@@ -122,6 +124,19 @@ def _turn(pose: Floats, x: Floats) -> None:
 
 
 @compiled
+def _turn_spin(M: Block, pose: Floats, omega: Floats, spin: Floats, turned: Floats) -> None:
+    """The spin of a body that is turned, at its angular velocity in own axes; turned: by how much it changes."""
+    R, I, y = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3)
+    _matrix(pose, R)
+    _about_center(M, I)
+    times(I, omega, y)
+    times(R, y, y)
+    for k in range(3):
+        turned[k] = y[k] - spin[k]
+        spin[k] = y[k]
+
+
+@compiled
 def turned_inertia(M: Block, pose: Floats, to: Triple) -> None:
     """R I R^T."""
     R, I, y = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3)
@@ -134,9 +149,11 @@ def turned_inertia(M: Block, pose: Floats, to: Triple) -> None:
 
 @compiled
 def _give_back(
-    M: Blocks, assemblies: Integers, centers: Triples, rates: Triples, spins: Triples, ways: Triples, inertias: Matrices
-) -> None:
-    """Add to rates and spins of what floats the turn that undoes what ways of moving centres added."""
+    M: Blocks, assemblies: Integers, centers: Triples, rates: Triples, spins: Triples, ways: Triples, turned: Triples,
+    inertias: Matrices,
+) -> None:  # fmt: skip
+    """Add to rates and spins of what floats the turn that undoes what ways of moving centres, and spins that were
+    turned, added."""
     count = 0
     for k in assemblies:
         count = max(count, k + 1)
@@ -149,7 +166,7 @@ def _give_back(
             cross(ways[i], rates[i], y)
             for a in range(3):
                 middle[k, a] += m * centers[i, a]
-                excess[k, a] += m * y[a]
+                excess[k, a] += m * y[a] + turned[i, a]
     for i in range(len(M)):
         k, m = assemblies[i], M[i, 3, 3]
         if k >= 0:

@@ -138,10 +138,19 @@ def _watch(it: RowArrays, s: SystemArrays, on: BodyArrays, whirl: Whirl) -> None
             work += (V[k] + x[k] - h * y[k]) * (on.forces[i, k] - on.pushes[6 * i + k])
         whirl.work[whirl.roots[i]] += 0.5 * h * work
     _pass_over_soft(it, s, on, whirl)
+    more = False
     for i in range(n):
         root = whirl.roots[i]
         if whirl.work[root] > 0.0:
-            whirl.energies[root] += 0.5 * (_square(on.inertias[i], it.twists[i]) + _fallen(it, on, i))
+            whirl.energies[root] += 0.5 * _square(on.inertias[i], it.twists[i])
+    for i in range(n):
+        more = more or whirl.work[i] > SHARE * whirl.energies[i]
+    if not more:
+        return
+    for i in range(n):
+        root = whirl.roots[i]
+        if whirl.work[root] > 0.0:
+            whirl.energies[root] += 0.5 * _fallen(it, on, i)
     for i in range(n):
         if whirl.work[i] > SHARE * whirl.energies[i]:
             whirl.asked[0], whirl.asked[1] = 2, i

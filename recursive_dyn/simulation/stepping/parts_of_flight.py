@@ -17,13 +17,14 @@ class PartTooLong(Exception):
 
 
 def in_parts(
-    flight: Flight, forces: StepForces, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, time: float
-) -> StatePair:
+    flight: Flight, forces: StepForces, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, time: float,
+    path: list[np.ndarray] | None = None,
+) -> StatePair:  # fmt: skip
     """Where a step of h leads from q (nq,), v (nv,), of which ``forces`` said that it is too long.
 
     Parts are halves, halves of halves and so on, none longer than one before. After each, but for the last, bodies are
     brought onto their joints.
-    StateError where the shortest is too long still.
+    StateError where the shortest is too long still. path: gets where parts lead, q before each is brought there.
     """
     done, size, asked = 0, MOST, forces.parts
     q, v, counted = q.copy(), v.copy(), flight.tally.copy()
@@ -40,6 +41,8 @@ def in_parts(
             if asked == 1:
                 flight.advance(q, v, total, part, 1, now, limits=False)
                 done += size
+                if path is not None:
+                    path.append(q.copy())
                 if done < MOST and forces.lands:
                     q, v = forces.landed(q, v, now)
     except BaseException:

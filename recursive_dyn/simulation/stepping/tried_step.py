@@ -1,9 +1,9 @@
 """A step in maximal coordinates that is tried: what a force at a point of a body would do in it.
 
 A step changes momenta by all forces at its start, those of joints among them, and then has bodies fly on freely, at the
-energy that they have (``free_turn``). So the work of a force on a point is that of its mean velocity before and after,
-with what others do counted by half as to them; of what hands did before, by all of it, as these know nothing of the
-next one.
+energy that they have (``free_turn``), if joints do not ask for it to be cut (``parts_of_flight``). So the work of a
+force on a point is that of its mean velocity before and after, with what others do counted by half as to them; of what
+hands did before, by all of it, as these know nothing of the next one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from recursive_dyn.maximal.poses import applied, by_body, flat
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.state import State
+from recursive_dyn.simulation.stepping.parts_of_flight import in_parts
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 
 Array = np.ndarray
@@ -45,7 +46,8 @@ class TriedStep:
         rest = dynamics.call("bias", q, np.zeros_like(v))  # what holds up against gravity, and force elements
         if dynamics.model.forces:
             rest = rest - dynamics.call("passive_forces", q, v)
-        self._base = self._joined(tau)
+        self._tau, self._base = tau, self._joined(tau)
+        self._cut = forces.parts > 1
         self._answers = np.array([self._joined(tau + push) - self._base for push in self._twists])
         changes = np.array([self._changed(answer) for answer in self._answers])
         mobility = self._twists @ changes.T
@@ -56,6 +58,8 @@ class TriedStep:
         others, before = self._changed(own - rest), self._changed(self._base - own)
         self.mean = self._twists[3:] @ (v + h * (0.5 * others + before))
         self.velocity = (self.place - self._reached(rest, -h)) / h  # back from where bodies flew freely
+        if self._cut:
+            self.mean = self._in_parts(tau)[1] / h
         self.energy = self._moving()
 
     def pushes(self, force: Array) -> Array:
@@ -72,6 +76,8 @@ class TriedStep:
         """Of the point (3,) under a force (3,); None where the step does not end well."""
         total = self._base + self._answers[3:].T @ force
         try:
+            if self._cut:
+                return self._in_parts(self._tau + self.pushes(force))[0]
             return self._reached(total, self._h, self._forces.lands) - self.place
         except StateError:
             return None
@@ -88,7 +94,25 @@ class TriedStep:
             self._flight.advance(q, v, total, h, 1, state.time, limits=False)
             if landing:
                 q, v = self._forces.landed(q, v, state.time)
-        X = self._dynamics.poses(q)[self._body]
+        return self._place(self._dynamics.poses(q)[self._body])
+
+    def _in_parts(self, tau: Array) -> tuple[Array, Array]:
+        """Way of the point (3,) in a step that is cut where joints ask for it, under forces tau (nv,) that turn with
+        their bodies; and the same turned back with these: what such a force takes to work."""
+        forces, state, path = self._forces, self._state, list[Array]()
+        with self._untouched():
+            forces.forces(state, tau, self._h)
+            q, v = in_parts(self._flight, forces, state.q, state.v, tau, self._h, state.time, path)
+            if forces.lands:
+                q, v = forces.landed(q, v, state.time)
+        poses = [self._dynamics.poses(x)[self._body] for x in (state.q, *path)]
+        places, turned = [self._place(X) for X in poses], np.zeros(3)
+        for k in range(len(path)):
+            turned += self.axes @ poses[k][:3, :3].T @ (places[k + 1] - places[k])
+        return self._place(self._dynamics.poses(q)[self._body]) - self.place, turned
+
+    def _place(self, X: Array) -> Array:
+        """Of the point (3,), of its body's pose."""
         result: Array = X[:3, :3] @ self._point + X[:3, 3]
         return result
 

@@ -85,6 +85,23 @@ def test_one_thread_and_two_move_alike(monkeypatch: pytest.MonkeyPatch, loose: b
 
 
 @pytest.mark.usefixtures("two_cores")
+@pytest.mark.parametrize("loose", [True, False], ids=["phase by phase", "chunk by chunk"])
+def test_one_thread_and_two_cut_what_whirls_alike(monkeypatch: pytest.MonkeyPatch, loose: bool) -> None:
+    dynamics, found = forest(loose).compile("velocity_constraints"), []
+    assert isinstance(dynamics, MaximalDynamics)
+    monkeypatch.setattr(joint_step, "LARGE", 1)
+    monkeypatch.setattr(step_chunks, "BODIES", 4)
+    rates = 10.0 * np.random.default_rng(0).normal(size=dynamics.reduced.nv)
+    for count in ("1", "2"):
+        monkeypatch.setenv("RECURSIVE_DYN_THREADS", count)
+        simulation = rd.Simulation(dynamics, 1 / 60)
+        simulation.q, simulation.v = dynamics.from_reduced(dynamics.reduced.neutral(), rates)
+        simulation.step(5)
+        found.append([*simulation.q, *simulation.v, simulation.report.halvings])
+    assert found[0] == found[1] and found[0][-1] > 0
+
+
+@pytest.mark.usefixtures("two_cores")
 def test_calls_at_once_are_over_when_one_of_them_fails() -> None:
     """The first error is raised when nothing runs any more, and where no more threads begin this one does it all."""
     over = threading.Event()

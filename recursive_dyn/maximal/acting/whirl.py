@@ -26,7 +26,7 @@ from recursive_dyn.model.model import WORLD
 Array = np.ndarray
 
 FURTHEST = 0.15  # rad, that bodies turn by about their joints in a step, or part of one
-FURTHEST_SPRUNG = 0.075  # the same by "penalty", whose springs what whirls longer drives
+FURTHEST_SPRUNG = 0.075  # the same by "penalty": by more, springs drive what whirls
 SHARE = 0.01  # of kinetic energy and of that which a step of free fall gives, that joints may add in one
 MOST = 256  # parts of a step
 

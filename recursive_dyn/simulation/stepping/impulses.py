@@ -14,7 +14,7 @@ from recursive_dyn.contact.problem import JUMPED, Changes, changes
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
-from recursive_dyn.model.forest import blocks_of
+from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import Model
 
 _FREE = 6  # slots of what floats, or would
@@ -54,34 +54,52 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
     factors, integrate, accelerations = (
         program_call(dynamics, name) for name in ("impulse_factors", "integrate", "step_accelerations")
     )
-    model, turning = dynamics.model, _turning(dynamics.model)
-    group, guided = (known := layout(model)).group, np.ones(known.groups, dtype=bool)
-    guided[group[turning[:, 0]]] = False
-    guided, hanging = guided[group], np.full(known.groups, not model.held)
-    alone = np.bincount(group, minlength=known.groups) == _FREE
-    hanging[(own := group[turning[turning[:, 1] == _FREE, 0]])[alone[own]]] = False
-    hanging = hanging[group]
+    model = dynamics.model
+    turning, guided, hanging, conserving = _slots(model)
+    if model.held:
+        hanging, conserving = np.zeros_like(hanging), np.zeros_like(conserving)
     springs = hanging.any() and (model.forces or any(c.stiffness for c in model.coordinates))
     passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
     room = changes(model.nv, 0, rows)
     if not hanging.any():
         room = room._replace(acted=np.zeros(0), steady=np.zeros(0))
     return ImpulseArrays(
-        factors, integrate, accelerations, passive, turning, guided, hanging, hanging & _conserving(model),
+        factors, integrate, accelerations, passive, turning, guided, hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
         np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
     )  # fmt: skip
 
 
-def _conserving(model: Model) -> np.ndarray:
-    """Slots (nv,) of trees in which nothing gives way by itself, nor changes its chart, as ``Flags``: near where one
-    ends M says little of the next step's."""
-    known, soft = layout(model), [bool(c.damping or c.stiffness or c.torsion) for c in model.coordinates]
-    trees = np.full(known.groups, not model.forces)
-    trees[known.group[np.array(soft, dtype=bool)]] = False
+class _Slots(NamedTuple):
+    """``turning``, ``guided``, ``hanging`` and ``conserving`` of ``ImpulseArrays``."""
+
+    turning: np.ndarray
+    guided: np.ndarray
+    hanging: np.ndarray
+    conserving: np.ndarray
+
+
+@once_alike
+def _slots(model: Model) -> _Slots:
+    """Those of a model whose rows of joints nobody holds."""
+    group, groups, turning = (known := layout(model)).group, known.groups, _turning(model)
+    guided, hanging = np.ones((2, groups), dtype=bool)
+    guided[group[turning[:, 0]]] = False
+    alone = np.bincount(group, minlength=groups) == _FREE
+    hanging[(own := group[turning[turning[:, 1] == _FREE, 0]])[alone[own]]] = False
+    return _Slots(turning, guided[group], hanging[group], (hanging & _conserving(model, group, groups))[group])
+
+
+def _conserving(model: Model, group: np.ndarray, groups: int) -> np.ndarray:
+    """Trees (groups,) in which nothing gives way by itself, nor changes its chart: near where one ends M says little of
+    the next step's."""
+    trees = np.full(groups, not model.forces)
+    for kind in blocks_of(model):
+        soft = [s for s, c in enumerate(kind.model.coordinates) if c.damping or c.stiffness or c.torsion]
+        trees[group[kind.slots[:, soft]]] = False
     for link in model.charted:
-        trees[known.group[list(link.slots)]] = False
-    return np.asarray(trees[known.group])
+        trees[group[list(link.slots)]] = False
+    return trees
 
 
 def _turning(model: Model) -> np.ndarray:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from operator import attrgetter, not_
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from recursive_dyn.dynamics.constraint_check import independent
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Expression, Graph, array, evaluate
-from recursive_dyn.joint.coordinate import CLOCK
+from recursive_dyn.graph.recent import Recent
+from recursive_dyn.joint.coordinate import CLOCK, Coordinate
 from recursive_dyn.maximal.freed.freeing import free_model
 from recursive_dyn.model.assemble import build_model, known_part
 from recursive_dyn.model.composition import composed
 from recursive_dyn.model.model import Model
+from recursive_dyn.model.model_parts import altered
 from recursive_dyn.model.specification import BodySpec
 from scene.body import Body, Lone, Node, World
 from scene.constraint_group import DROP
@@ -124,13 +126,18 @@ def _lowered(
     body: Body, joint: Joint | None, parent: BodySpec | None, graph: Graph, known: frozenset[str],
     parameters: Mapping[str, float],
 ) -> BodySpec:  # fmt: skip
+    place = body.place
+    key = None if joint is None or place.dtype != float else (joint.program, id(joint.coordinates), body.properties)
+    like = _LIKE.get(key)
+    if like is not None:
+        return altered(like.spec, name=body.name, parent=parent, placement=array(place))
     what = f"body '{body.name}'"
     if joint is None:
         raise ModelError(f"{what} has no joint; attach it")
     spec = BodySpec(
         name=body.name,
         parent=parent,
-        placement=_scalars(body.place, graph, known, f"the placement of {what}"),
+        placement=_scalars(place, graph, known, f"the placement of {what}"),
         joint=joint.program,
         coordinates=with_torsion(joint.program, joint.coordinates),
         mass=_scalars(body.properties.mass, graph, known, f"the mass of {what}").item(),
@@ -141,7 +148,20 @@ def _lowered(
     if Expression in map(type, (spec.mass, *spec.center, *spec.inertia.flat)):
         _check_values(spec, parameters)
     check_contact(joint, body.name, parameters)
+    if key is not None and spec.plain and spec.drive is None and joint.contact is None:
+        _ = spec.likeness
+        _LIKE.keep(key, _Like(altered(spec, parent=None), joint.coordinates))
     return spec
+
+
+class _Like(NamedTuple):
+    """What was said of a body with these coordinates, of whose joint and mass properties there are more bodies."""
+
+    spec: BodySpec
+    coordinates: Sequence[Coordinate]
+
+
+_LIKE = Recent[_Like](256)  # by program, coordinates and mass properties, of which each is itself and no other
 
 
 def _scalars(values: Any, graph: Graph, known: frozenset[str], what: str) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ Array: TypeAlias = NDArray[Any]  # float64, or object where an entry is a SymPy 
 Scalar: TypeAlias = Any  # a float or a SymPy expression of scene parameters
 
 POSE_TOLERANCE = 1e-6  # a rotation typed with six digits is accepted
-_NO_TURN = np.eye(3)
+_NO_TURN, _UNTURNED = np.eye(3), np.eye(4).tobytes()
 SIZE_RANGE = (1e-50, 1e50)  # metres; inertia grows with the fifth power of a size and must stay a finite double
 
 
@@ -67,9 +67,9 @@ def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Arr
     NaN and infinity pass, so that the caller can name them better. Raises ModelError beginning with `where`.
     """
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape == shape:
-        return _read_only(value.copy())
+        return read_only(value.copy())
     if type(value) is float and shape == ():
-        return _read_only(np.array(value))
+        return read_only(np.array(value))
     wanted = "a number" if shape == () else f"an array of shape {shape}"
     try:
         array = np.asarray(value, dtype=object)
@@ -80,10 +80,11 @@ def entries(where: str, what: str, value: object, shape: tuple[int, ...]) -> Arr
         values = [entry if is_symbolic(entry) else _real(entry) for entry in array.flat]
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"{where}: {what} must be {wanted} with real entries, not {value!r}") from error
-    return _read_only(np.array(values, dtype=object if any(map(is_symbolic, values)) else np.float64).reshape(shape))
+    return read_only(np.array(values, dtype=object if any(map(is_symbolic, values)) else np.float64).reshape(shape))
 
 
-def _read_only(array: Array) -> Array:
+def read_only(array: Array) -> Array:
+    """The same array, which nobody is to write to."""
     array.setflags(write=False)
     return array
 
@@ -116,15 +117,27 @@ def positive(where: str, what: str, value: object) -> Scalar:
     return number
 
 
+def _is_shift(value: object) -> TypeGuard[FloatArray]:
+    """Whether a pose is finite, turns nothing, and is written as such, as most are that come by the hundred."""
+    if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (4, 4):
+        return False
+    turn, words = _UNTURNED, value.tobytes()
+    if words[:24] != turn[:24] or words[32:56] != turn[32:56] or words[64:88] != turn[64:88] or words[96:] != turn[96:]:
+        return False
+    return math.isfinite(value[0, 3]) and math.isfinite(value[1, 3]) and math.isfinite(value[2, 3])
+
+
 def rigid_pose(where: str, what: str, value: object) -> FloatArray:
     """A read-only 4x4 pose of finite numbers, its rotation orthonormalised. Raises ModelError beyond POSE_TOLERANCE."""
+    if _is_shift(value):
+        return read_only(value.copy())
     pose = numbers(where, what, value, (4, 4)).copy()
     rotation = pose[:3, :3]
     if np.abs(pose[3] - (0.0, 0.0, 0.0, 1.0)).max() > POSE_TOLERANCE:
         raise ModelError(f"{where}: the last row of the pose {what}= must be 0, 0, 0, 1, not {pose[3]}")
     if (rotation == _NO_TURN).all():
         pose[3] = (0.0, 0.0, 0.0, 1.0)
-        return _read_only(pose)
+        return read_only(pose)
     # Entries of a rotation are at most 1; larger ones are refused before their squares can overflow.
     orthonormal = np.abs(rotation).max() < 2.0 and np.abs(rotation.T @ rotation - np.eye(3)).max() <= POSE_TOLERANCE
     if not orthonormal or np.linalg.det(rotation) < 0.0:
@@ -133,4 +146,4 @@ def rigid_pose(where: str, what: str, value: object) -> FloatArray:
     # otherwise violate the triangle inequality. It leaves the identity exactly as it is.
     pose[:3, :3] = rotation @ (3.0 * np.eye(3) - rotation.T @ rotation) * 0.5
     pose[3] = (0.0, 0.0, 0.0, 1.0)
-    return _read_only(pose)
+    return read_only(pose)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -12,9 +13,17 @@ import numpy as np
 from recursive_dyn.contact.material import Material
 from recursive_dyn.errors import ModelError
 from scene.mass_properties import MassProperties
-from scene.number_checks import SIZE_RANGE, FloatArray, numbers, positive, rigid_pose, sizes
+from scene.number_checks import SIZE_RANGE, FloatArray, numbers, positive, read_only, rigid_pose, sizes
 
 Vector: TypeAlias = Sequence[float] | FloatArray
+
+_HERE = read_only(np.eye(4))  # where most are
+
+
+@cache
+def _by_position(kind: Any) -> list[tuple[str, bool]]:
+    """Names of the fields of a kind of shape that may be given without them; whether each must be given."""
+    return [(f.name, f.default is MISSING) for f in fields(kind) if not f.kw_only]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,7 +36,7 @@ class Shape(ABC):
     of shape, for sizes, poses, colours or materials that are not valid.
     """
 
-    at: FloatArray = field(default_factory=lambda: np.eye(4))
+    at: FloatArray = field(default_factory=lambda: _HERE)
     color: Sequence[float] | None = None
     collision: bool = True
     visual: bool = True
@@ -35,18 +44,19 @@ class Shape(ABC):
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """Refuse values that no field is there for, and sizes that are left out, before Python does so by positions."""
-        own = [f for f in fields(cls) if not f.kw_only]
-        missing = [f.name for f in own[len(given) :] if f.default is MISSING and f.name not in named]
+        own = _by_position(cls)
+        missing = [name for name, needed in own[len(given) :] if needed and name not in named]
         if len(given) > len(own) or (missing and (given or named)):  # copies are made of nothing, and filled
             several = f"; {len(given)} numbers in one: {cls.__name__}({given!r})" if len(own) == 1 < len(given) else ""
             raise ModelError(
-                f"{cls.__name__} takes {', '.join(f.name for f in own)}, and at, color, collision, visual and material"
-                f" by name, but {len(given)} values were given{several}"
+                f"{cls.__name__} takes {', '.join(name for name, _ in own)}, and at, color, collision, visual and"
+                f" material by name, but {len(given)} values were given{several}"
             )
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        self._store(at=rigid_pose(self.label, "at", np.eye(4) if self.at is None else self.at))
+        if self.at is not _HERE:
+            self._store(at=_HERE if self.at is None else rigid_pose(self.label, "at", self.at))
         if self.color is not None:
             color = numbers(self.label, "color", self.color, (4,))
             if (color < 0.0).any() or (color > 1.0).any():

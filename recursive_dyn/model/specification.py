@@ -9,10 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from recursive_dyn.graph.expression import Expression, Scalar
+from recursive_dyn.graph.recent import Recent
 from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.joint.joint_program import JointProgram
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelTree, PartFacts
+
+_LIKENESSES = Recent[object](256)
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,12 @@ class BodySpec:
     def root(self) -> BodySpec:
         """What it hangs on that hangs on the world."""
         return self if self.parent is None else self.parent.root
+
+    @cached_property
+    def likeness(self) -> object:
+        """The same object for those that say the same but for name, parent and placement, as long as it is known."""
+        scalars = (self.mass, *self.center, *self.inertia.flat)
+        return _LIKENESSES.of((self.joint.key, self.coordinates, self.drive is None, scalars), object)
 
     @cached_property
     def plain(self) -> bool:

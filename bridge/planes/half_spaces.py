@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, lowest_points
-from bridge.planes.row_table import RowKind, RowTable, packed
+from bridge.planes.row_table import RowKind, Rows, RowTable, packed
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
 from recursive_dyn.graph.recent import Recent
@@ -53,12 +53,12 @@ class Outline(NamedTuple):
     """What decides how low the shapes of a body reach, in its frame, as ``lowest_points.Supports`` has it.
 
     rows: of body 0, shapes and points counted from 0; counts: how many rows, shapes and points there are; packed: all
-    of them as bytes.
+    of them.
     """
 
     supports: Supports
     counts: tuple[int, int, int]
-    packed: tuple[bytes, ...]
+    packed: Rows
 
     @classmethod
     def of(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:

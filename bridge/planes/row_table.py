@@ -9,8 +9,6 @@ import numpy as np
 
 from recursive_dyn.model.splice import Splice
 
-Packed = Sequence[bytes]
-
 
 class RowKind(NamedTuple):
     """What rows are made of: the type of their numbers, and the shape of one row."""
@@ -19,21 +17,31 @@ class RowKind(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def packed(arrays: Sequence[np.ndarray], rows: Sequence[RowKind]) -> tuple[bytes, ...]:
-    """One owner's arrays (n, ...), one of each kind of ``rows``, as they lie in memory."""
-    return tuple([np.asarray(own, dtype=kind.dtype).tobytes() for own, kind in zip(arrays, rows, strict=True)])
+class Rows:
+    """One owner's, of each kind (n, ...), and how many there are; the same as no others."""
+
+    __slots__ = ("arrays", "counts")
+
+    def __init__(self, arrays: list[np.ndarray]) -> None:
+        self.arrays, self.counts = arrays, [*map(len, arrays)]
+
+
+def packed(arrays: Sequence[np.ndarray], rows: Sequence[RowKind]) -> Rows:
+    """One owner's arrays (n, ...), one of each kind of ``rows``, as they are now."""
+    return Rows(
+        [np.array(own, dtype=kind.dtype).reshape(-1, *kind.shape) for own, kind in zip(arrays, rows, strict=True)]
+    )
 
 
 class RowTable:
     """The ``packed`` rows of owners, one owner's after the other's."""
 
     def __init__(self, kinds: Sequence[RowKind]) -> None:
-        self._kinds = kinds
-        self._sizes = np.array([np.dtype(kind.dtype).itemsize * int(np.prod(kind.shape)) for kind in kinds])
-        self._own: dict[Hashable, Packed] = {}
-        self._joined: list[Packed] = []  # what is in the arrays
+        self._own: dict[Hashable, Rows] = {}
+        self._joined: list[Rows] = []  # what is in the arrays
         self._stale = False
-        self._counts, self._arrays = self._join(())
+        self._counts = np.zeros((0, len(kinds)), dtype=np.int64)
+        self._arrays = [np.zeros((0, *kind.shape), dtype=kind.dtype) for kind in kinds]
 
     def __len__(self) -> int:
         return len(self._own)
@@ -55,7 +63,7 @@ class RowTable:
         self._follow()
         return self._arrays
 
-    def add(self, owner: Hashable, rows: Packed) -> None:
+    def add(self, owner: Hashable, rows: Rows) -> None:
         """One more, behind the others."""
         self._own[owner], self._stale = rows, True
 
@@ -75,29 +83,23 @@ class RowTable:
         if not self._stale:
             return
         rows = [*self._own.values()]
-        first, gone, came = splice = Splice.between(self._joined, rows)
-        before, behind, ends = self._counts[:first], self._counts[splice.end :], np.array([*map(len, self._arrays)])
-        if len(behind):
-            ends -= behind.sum(axis=0)
-        starts = ends - self._counts[first : splice.end].sum(axis=0) if gone else ends
-        every = zip(self._arrays, starts.tolist(), ends.tolist(), strict=True)
-        parts = [[own[:start], own[end:]] for own, start, end in every]
-        if came:
-            counts, arrays = self._join(rows[first : first + came])
-            for part, new in zip(parts, arrays, strict=True):
-                part.insert(1, new)
-            before = np.concatenate((before, counts))
-        self._arrays = [*map(np.concatenate, parts)]
-        self._counts = np.concatenate((before, behind))
+        first, _, came = splice = Splice.between(self._joined, rows)
+        counts, end, fresh = self._counts, splice.end, rows[first : first + came]
+        ends = [*map(len, self._arrays)]
+        if end < len(counts):
+            ends = (ends - counts[end:].sum(axis=0)).tolist()
+        starts = ends if first == end else (ends - counts[first:end].sum(axis=0)).tolist()
+        self._arrays = [
+            _spliced(own, start, [new.arrays[k] for new in fresh], end)
+            for k, (own, start, end) in enumerate(zip(self._arrays, starts, ends, strict=True))
+        ]
+        self._counts = _spliced(counts, first, [np.array([new.counts for new in fresh])] if came else [], end)
         self._joined, self._stale = rows, False
 
-    def _join(self, every: Sequence[Packed]) -> tuple[np.ndarray, list[np.ndarray]]:
-        """How many rows each has (owners, kinds), and all of them."""
-        counts = np.array([[*map(len, rows)] for rows in every], dtype=np.int64).reshape(-1, len(self._kinds))
-        columns = zip(*every, strict=True) if every else [()] * len(self._kinds)
-        found = [
-            np.frombuffer(bytearray().join(own), kind.dtype) for own, kind in zip(columns, self._kinds, strict=True)
-        ]
-        return counts // self._sizes, [
-            own.reshape(-1, *kind.shape) for own, kind in zip(found, self._kinds, strict=True)
-        ]
+
+def _spliced(own: np.ndarray, start: int, fresh: list[np.ndarray], end: int) -> np.ndarray:
+    """Other rows in place of those from start to end, in an array of their own."""
+    parts = [own[:start], *fresh] if start else fresh
+    if end < len(own):
+        parts = [*parts, own[end:]]
+    return np.concatenate(parts or [own[:0]])

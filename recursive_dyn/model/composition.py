@@ -62,7 +62,7 @@ def _names(last: ComposedModel, columns: PartFacts, splice: Splice) -> dict[str,
     names: tuple[str, ...] | None = vars(last).get("body_names")
     if names is None or len(names) != len(last.parts):
         return {}
-    fresh = chain.from_iterable(columns.body_names[splice.first : splice.first + splice.came])
+    fresh = chain.from_iterable(model.body_names for model in columns.model[splice.first : splice.first + splice.came])
     return {"body_names": (*names[: splice.first], *fresh, *names[splice.end :])}
 
 
@@ -123,15 +123,15 @@ class ComposedModel(Model):
 
     @cached_property
     def body_names(self) -> tuple[str, ...]:
-        return _in_order(self.parts.bodies, self.parts.facts.body_names)
+        return _in_order(self.parts.bodies, [model.body_names for model in self.parts.models])
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        return _in_order(self.parts.slots, self.parts.facts.velocity_names)
+        return _in_order(self.parts.slots, [model.velocity_names for model in self.parts.models])
 
     @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
-        return _in_order(self.parts.places, self.parts.facts.coordinate_names)
+        return _in_order(self.parts.places, [model.coordinate_names for model in self.parts.models])
 
     @cached_property
     def coordinates(self) -> tuple[Coordinate, ...]:

@@ -45,7 +45,6 @@ def found(spec: BodySpec) -> PartOfWorld | None:
         coordinates=coordinates,
         coordinate_names=tuple([spec.name + label[len(name) :] for label in model.coordinate_names]),
         body_names=(spec.name,),
-        velocity_names=tuple([c.name for c in coordinates]),
     )
     return PartOfWorld([spec], own, [altered(tree, numbers=numbers, packed=numbers.tobytes())])
 

@@ -84,24 +84,21 @@ _NO_NUMBERS = Numbers(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 class PartFacts(NamedTuple):
     """What is asked of each part when a whole is put together; of some parts, tuples of all of that.
 
-    sizes: as ``Model.packed_sizes``; names of bodies, of coordinates of v and of q; structure, packed: of the one tree
-    that it is, if it is one; bounded, charted: whether coordinates have limits or friction, and joints charts.
+    sizes: as ``Model.packed_sizes``; structure, packed: of the one tree that it is, if it is one; bounded, charted:
+    whether coordinates have limits or friction, and joints charts. No more than that: there are some of every body.
     """
 
     model: Any
     trees: Any
     count: Any
     sizes: Any
-    body_names: Any
-    velocity_names: Any
-    coordinate_names: Any
     structure: Any
     packed: Any
     bounded: Any
     charted: Any
 
 
-NO_FACTS = PartFacts((), (), (), (), (), (), (), (), (), (), ())
+NO_FACTS = PartFacts((), (), (), (), (), (), (), ())
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,8 +43,8 @@ class PartOfWorld:
             return None
         one = self.trees[0] if len(self.trees) == 1 else None
         return PartFacts(
-            model, self.trees, model.nb, model.packed_sizes, model.body_names, model.velocity_names,
-            model.coordinate_names, one and one.structure, one and one.packed, model.bounded, bool(model.charted),
+            model, self.trees, model.nb, model.packed_sizes, one and one.structure, one and one.packed, model.bounded,
+            bool(model.charted),
         )  # fmt: skip
 
 

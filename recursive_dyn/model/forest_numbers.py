@@ -68,14 +68,16 @@ class ForestNumbers:
     def values(self, sizes: Sequence[int], stretches: Sequence[Sequence[int]]) -> tuple[Array, list[Array]]:
         """Values of the symbols of a kernel, and what holds what lies at addresses; sizes: those of _OWN, and of _WHOLE
         but the last; stretches: as a ``PlannedForest`` was asked for."""
-        found, kept = [np.array([*sizes, address(self._zeros)]), self.counts, self.at.reshape(-1)], list[Array]()
-        for counts in stretches:
-            each = np.array(counts)[self.kinds]
-            ends = each.cumsum()
-            starts = (ends - each)[self.lanes]
-            found += [ends[-1:], address(starts) + 8 * self.begins]
-            kept.append(starts)
-        return np.concatenate(found), kept
+        found = [np.array([*sizes, address(self._zeros)]), self.counts, self.at.reshape(-1)]
+        if not stretches:
+            return np.concatenate(found), []
+        each = np.array(stretches).take(self.kinds, axis=1)
+        ends = each.cumsum(axis=1)
+        starts = (ends - each).take(self.lanes, axis=1)
+        own = np.empty((len(starts), 1 + len(self.begins)), dtype=np.int64)
+        own[:, 0] = ends[:, -1]
+        own[:, 1:] = self.begins * 8 + (address(starts) + starts.strides[0] * np.arange(len(starts))[:, None])
+        return np.concatenate([*found, own.reshape(-1)]), [starts]
 
 
 class PlannedForest:

@@ -103,11 +103,11 @@ class ForestPlan:
 
 
 class _Sums(NamedTuple):
-    """Which entries of a table (k,) are sums of which symbols, by number, with which factors: (k,) each, term by
-    term."""
+    """Which entries of a table (k,) are sums of which symbols, by number (terms, k), with which factors (terms, k)."""
 
     rows: Array
-    terms: Sequence[tuple[Array, Array]]
+    columns: Array
+    factors: Array
 
     @classmethod
     def of(cls, entries: Sequence[Any], symbols: Sequence[Hashable]) -> _Sums:
@@ -117,13 +117,13 @@ class _Sums(NamedTuple):
         terms = [[(column[name], by) for name, by in every.items() if by and name in column] for every in own]
         rows, most = [k for k, some in enumerate(terms) if some], max(map(len, terms), default=0)
         filled = [[terms[k][n] if n < len(terms[k]) else (0, 0) for k in rows] for n in range(most)]
-        pairs = [np.array(each, dtype=np.int64).reshape(-1, 2).T.copy() for each in filled]
-        return cls(np.array(rows, dtype=np.int64), [(places, factors) for places, factors in pairs])
+        pairs = np.array(filled, dtype=np.int64).reshape(most, len(rows), 2)
+        return cls(np.array(rows, dtype=np.int64), pairs[..., 0].copy(), pairs[..., 1].copy())
 
     def add(self, values: Array, table: Array) -> None:
         """Add them, for these values of the symbols."""
-        for columns, factors in self.terms:
-            table[self.rows] += values[columns] * factors
+        terms = values.take(self.columns) * self.factors
+        table[self.rows] += terms[0] if len(terms) == 1 else np.add.reduce(terms, axis=0)
 
 
 class CommonKernel:

@@ -219,7 +219,8 @@ class Simulation(Prescribing):
         sample(motions, dynamics.parameters, self.time, self._timestep)
         state = State(edit.configuration(self.q), edit.velocity(self.v), self.time, dynamics.model.clock)
         joints = go_on(edit, self._timesteps.memory.arrays.joints, self._state, self.frames, state)
-        tau, now = edit.velocity(self._tau), edit.bodies.tolist()
+        tau = edit.velocity(self._tau)
+        now = edit.bodies.tolist() if self._forces else []
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
         timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, sampled(motions))
         charts = charts_in_use(dynamics, timesteps.memory.arrays.joints)

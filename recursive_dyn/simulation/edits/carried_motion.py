@@ -30,7 +30,7 @@ def hung_anew(edit: Edit) -> list[int]:
 
     Where the dynamics are of different scenes, or of no scene: those on another parent, or with other coordinates.
     """
-    if edit.whole:
+    if edit.shifts:
         return []
     before, after = edit.old.hanging, edit.new.hanging
     if before.scene is not None and before.scene is after.scene:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, repeat
+from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.model.forest_numbers import BODIES, PLACES, SLOTS
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelParts, Numbers
 from recursive_dyn.model.splice import Splice
@@ -20,12 +21,34 @@ Names = Sequence[str]
 GONE = -2  # the number of what is there no more; -1 is the world's
 
 
+class Shift(NamedTuple):
+    """Numbers below ``first`` are what they were, those from ``end`` on begin at ``start`` now, those between went."""
+
+    first: int
+    end: int
+    start: int
+
+    def numbers(self, count: int) -> np.ndarray:
+        """The number now of each of so many, GONE for what went."""
+        found = np.arange(count)
+        if self.end < count:
+            found[self.end :] += self.start - self.end
+        found[self.first : self.end] = GONE
+        return found
+
+    def moved(self, values: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """``result`` with the values of what there still is."""
+        result[: self.first], result[self.start :] = values[: self.first], values[self.end :]
+        return result
+
+
 @dataclass(frozen=True, eq=False)
 class Edit:
     """From old dynamics to new ones: of everything that was numbered its number now, GONE where there is none.
 
     bodies (nb,), places (nq,), slots (nv,): of the old; names: of all bodies now. links (nl,): of the old, of what did
-    not change at all. whole: what stayed did not change at all.
+    not change at all. shifts: those of links, bodies, slots and places where what stayed did not change at all and
+    kept its order, with nothing new in between but in one place.
     """
 
     old: Dynamics
@@ -35,16 +58,19 @@ class Edit:
     slots: np.ndarray
     names: tuple[str, ...]
     links: np.ndarray
-    whole: bool = False
+    shifts: Sequence[Shift] = ()
 
     @classmethod
     def between(cls, old: Dynamics, new: Dynamics) -> Edit:
         """What has the same name is the same."""
-        kept, before, after = _kept_parts(old.model.parts, new.model.parts), old.model.parts, new.model.parts
-        came_or_went = len(kept) in (len(before.models), len(after.models))
-        if before.alone and after.alone and came_or_went:
-            links, bodies, slots, places = _tree_by_tree(before, after, kept)
-            return cls(old, new, bodies, places, slots, new.bodies, links, whole=True)
+        before, after = old.model.parts, new.model.parts
+        splice = Splice.between(before.models, after.models)
+        if before.alone and after.alone and not (splice.gone and splice.came):
+            shifts = _shifted(before, after, splice)
+            counts = zip(shifts, before.firsts[:, -1].tolist(), strict=True)
+            links, bodies, slots, places = (shift.numbers(own) for shift, own in counts)
+            return cls(old, new, bodies, places, slots, new.bodies, links, shifts)
+        kept = _kept_parts(before.models, after.models, splice)
 
         def numbered(
             was: Numbers, now: Numbers, counts: tuple[int, int], names: Callable[[Dynamics], Names]
@@ -67,11 +93,22 @@ class Edit:
 
     def configuration(self, q: np.ndarray) -> np.ndarray:
         """q (nq,) with what is new as it is at first."""
-        return moved(q, self.places, self.new.neutral())
+        return self._moved(PLACES, q, self.places, self.new.neutral())
 
     def velocity(self, v: np.ndarray) -> np.ndarray:
         """v, or forces, (nv,) with zeros for what is new."""
-        return moved(v, self.slots, np.zeros(self.new.nv))
+        return self.of_slots(v, np.zeros(self.new.nv))
+
+    def of_slots(self, values: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """``result`` (nv, ...) with the values of slots that there still are."""
+        return self._moved(SLOTS, values, self.slots, result)
+
+    def of_bodies(self, values: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """The same of bodies (nb, ...)."""
+        return self._moved(BODIES, values, self.bodies, result)
+
+    def _moved(self, sort: int, values: np.ndarray, to: np.ndarray, result: np.ndarray) -> np.ndarray:
+        return self.shifts[sort].moved(values, result) if self.shifts else moved(values, to, result)
 
     def parameters(self) -> None:
         """Give the new dynamics the values of the old one's parameters, charts in force included."""
@@ -97,11 +134,6 @@ class Edit:
     def measures(self) -> bool:
         """Whether there are floating trees that were not, or were others, before: of these momentum is measured."""
         return int((self.trees >= 0).sum()) < len(impulse.floating(self.new.model))
-
-
-def warm_up() -> None:
-    """Compile, or load, what an edit takes besides its new dynamics."""
-    _follow.warm()
 
 
 def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
@@ -130,45 +162,25 @@ def find(values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.where(there, at, GONE)
 
 
-def _kept_parts(before: ModelParts[Model], after: ModelParts[Model]) -> np.ndarray:
+def _kept_parts(before: Sequence[Model], after: Sequence[Model], splice: Splice) -> np.ndarray:
     """Numbers before and after (m, 2) of the parts that stayed what they are."""
-    splice = Splice.between(before.models, after.models)
     if splice.gone and splice.came:
-        number = dict(zip(after.models, count()))
-        now = np.fromiter(map(number.get, before.models, repeat(GONE)), np.int64, len(before.models))
+        number = dict(zip(after, count()))
+        now = np.fromiter(map(number.get, before, repeat(GONE)), np.int64, len(before))
         stay = (now >= 0).nonzero()[0]
         return np.array([stay, now[stay]]).T
-    stay = np.arange(len(before.models) - splice.gone)
+    stay = np.arange(len(before) - splice.gone)
     stay[splice.first :] += splice.gone
     now = np.arange(len(stay))
     now[splice.first :] += splice.came
     return np.array([stay, now]).T
 
 
-def _tree_by_tree(before: ModelParts[Model], after: ModelParts[Model], kept: np.ndarray) -> list[np.ndarray]:
-    """The numbers now of links, bodies, slots and places, where parts come one after the other; no new names matter."""
-    if len(kept) == len(before.models) and (kept[:, 0] == kept[:, 1]).all():  # others came behind them
-        return [np.arange(end) for end in before.firsts[:, -1].tolist()]
-    now = np.full(len(before.models), GONE)
-    now[kept[:, 0]] = kept[:, 1]
-    ends = before.firsts[:, -1].cumsum().tolist()
-    found = np.empty(ends[-1], dtype=np.int64)
-    _follow(now, before.firsts.reshape(-1), after.firsts.reshape(-1), found)
-    return [found[first:end] for first, end in zip([0, *ends], ends, strict=False)]
-
-
-@compiled
-def _follow(now: Integers, was: Integers, will: Integers, found: Integers) -> None:
-    """Numbers of all parts' things of several sorts; was, will: where each part's begin, sort after sort."""
-    parts, at = len(now), 0
-    sorts = len(was) // (parts + 1)
-    after = len(will) // sorts
-    for s in range(sorts):
-        for p in range(parts):
-            first = was[s * (parts + 1) + p]
-            for k in range(first, was[s * (parts + 1) + p + 1]):
-                found[at] = k - first + will[s * after + now[p]] if now[p] >= 0 else GONE
-                at += 1
+def _shifted(before: ModelParts[Model], after: ModelParts[Model], splice: Splice) -> list[Shift]:
+    """Of links, bodies, slots and places, where parts come one after the other and only came, or only went."""
+    firsts, ends = before.firsts[:, splice.first].tolist(), before.firsts[:, splice.end].tolist()
+    starts = after.firsts[:, splice.first + splice.came].tolist()
+    return [Shift(*shift) for shift in zip(firsts, ends, starts, strict=True)]
 
 
 def _renumbered(

@@ -128,14 +128,18 @@ class Memory:
             numbers[: len(stay)] = numbers[stay]
         table.size[0] = len(stay)
         own = self.arrays
-        moved(other.arrays.rows, renumbered_rows(edit), own.rows)
+        rows = renumbered_rows(edit)
+        if rows is edit.slots:
+            edit.of_slots(other.arrays.rows, own.rows)
+        else:
+            moved(other.arrays.rows, rows, own.rows)
         own.counts[0], own.facts[:] = len(stay), other.arrays.facts
         own.tolerance[:], own.times[:], own.parts[:] = other.arrays.tolerance, other.arrays.times, other.arrays.parts
         own.steps[0] = 1
-        moved(other.arrays.pressed, edit.slots, own.pressed)
-        moved(other.arrays.acted, edit.slots, own.acted)
-        moved(other.arrays.steady, edit.slots, own.steady)
-        moved(other.arrays.felt, edit.bodies, own.felt)
+        edit.of_slots(other.arrays.pressed, own.pressed)
+        edit.of_slots(other.arrays.acted, own.acted)
+        edit.of_slots(other.arrays.steady, own.steady)
+        edit.of_bodies(other.arrays.felt, own.felt)
         carry(other.arrays.momentum, edit, q, v, measured, own.momentum)
 
     def forget(self) -> None:

@@ -23,7 +23,6 @@ from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators.driven import DRIVEN, LOADED
 from recursive_dyn.recursion.groundwork import together
-from recursive_dyn.simulation.edits.edit import warm_up
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.timesteps import Timesteps
 from recursive_dyn.simulation.surroundings import PlainDetector
@@ -59,7 +58,6 @@ class Preparation:
     def run(self, keep: Callable[[Dynamics], None]) -> None:
         """Make it, in whatever thread this is; it is kept before anyone hears that it is done, and may look for it."""
         try:
-            warm_up()
             with together():
                 dynamics = self._compiled()
             keep(dynamics)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recursive_dyn.dynamics.hanging import Strength
 from recursive_dyn.errors import ModelError
-from recursive_dyn.model.model_parts import PartFacts
 from scene.body_symbols import BodySymbols
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
+from scene.lone_bodies import Lone, LoneBodies
 from scene.mass_properties import MassProperties, of_body
 from scene.number_checks import as_floats, entries, rigid_pose
 from scene.scalars import lowered, shown
@@ -22,21 +22,12 @@ from scene.shapes import Shape
 _order = itertools.count()
 
 
-class Lone(NamedTuple):
-    """A body that stands alone: on the world, on a joint of one chart that does not break, and nothing hangs on it.
-
-    facts: what a model asks of it; act: of attachment.
-    """
-
-    facts: PartFacts
-    act: int
-
-
 class NodeTable:
-    """Everything that hangs together: its ``root`` and its ``nodes`` by name."""
+    """Everything that hangs together: its ``root`` and its ``nodes`` by name; changes: counts up where something was
+    said of bodies that stood alone."""
 
     def __init__(self, root: Node, nodes: dict[str, Node]) -> None:
-        self.root, self.nodes = root, nodes
+        self.root, self.nodes, self.changes = root, nodes, 0
 
 
 class Node:
@@ -49,6 +40,11 @@ class Node:
         self.parent: Node | None = None
         self.children: list[Body] = []
         self._tree = NodeTable(self, {name: self})
+
+    @property
+    def changes(self) -> int:
+        """As counted of all that it hangs together with."""
+        return self._tree.changes
 
     @property
     def name(self) -> str:
@@ -80,11 +76,19 @@ class Node:
             )
         pose = _placement(child.name, at)
         self._join(child._tree)
+        self._tree.changes += child.order >= 0  # one that was here before may be known as what it was
         child.parent, child.joint, child.place, child.order = self, joint, pose, next(_order)
         child.act = child.order
         self.children.append(child)
-        self.lone = None
+        self._stand_no_more()
         return child
+
+    def _stand_no_more(self) -> None:
+        """It does not stand alone, or is another since."""
+        if self.lone is not None:
+            self.lone = None
+            if self.parent is not None:  # who goes is missed
+                self._tree.changes += 1
 
     def _join(self, other: NodeTable) -> None:
         """Make one tree of two; the smaller is rewritten, so that building n bodies in any order costs O(n log n)."""
@@ -95,6 +99,7 @@ class Node:
                 raise ModelError(f"two bodies are named '{name}'; give each body of a scene its own name")
         large.root = own.root
         large.nodes |= small.nodes
+        large.changes += small.changes
         for node in small.nodes.values():
             node._tree = large
 
@@ -125,6 +130,7 @@ class World(Node):
     def __init__(self) -> None:
         super().__init__("world")
         self.shapes: list[Shape] = []
+        self.alone: LoneBodies | None = None  # as was found last
 
     def __repr__(self) -> str:
         return f"<World with {len(self.together()) - 1} bodies>"
@@ -166,9 +172,10 @@ class Body(Node, BodySymbols):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if name in _LOWERED:
-            self.lowered = self.lone = None
+            self.lowered = None
+            self._stand_no_more()
         if name == "strength":
-            self.lone = None
+            self._stand_no_more()
         if name == "joint":
             self.charted = value is not None and value.of_one_chart is not value
 

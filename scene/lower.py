@@ -20,18 +20,19 @@ from recursive_dyn.model.composition import composed
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import altered
 from recursive_dyn.model.specification import BodySpec
-from scene.body import Body, Lone, Node, World
+from scene.body import Body, Node, World
 from scene.constraint_group import DROP
 from scene.content import SceneContent
 from scene.joints.coordinate_settings import with_torsion
 from scene.joints.parametric_joint import Joint
 from scene.joints.surfaces.relative_curvature import check_contact
 from scene.joints_in_use import joints_in_use, without_charts
+from scene.lone_bodies import Lone, LoneBodies
 from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
 
-_LOWERED, _PARENT, _LONE = attrgetter("lowered"), attrgetter("parent"), attrgetter("lone")
+_LOWERED, _PARENT = attrgetter("lowered"), attrgetter("parent")
 
 
 def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
@@ -41,25 +42,19 @@ def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
     return _model(scene, graph, _specifications(bodies, joints, graph, scene.parameters), joints)
 
 
-def lone_bodies(scene: SceneContent) -> list[Lone] | None:
-    """What is known of every body, if each of them stands alone and the scene says nothing of several; else None.
-
-    Of thousands of bodies only those are looked at that came, or are others, since the last time.
-    """
+def lone_bodies(scene: SceneContent) -> LoneBodies | None:
+    """What is known of every body, if each of them stands alone and the scene says nothing of several; else None."""
     if scene.constraints or scene.forces or scene.coordinates or scene.gravity_scalars().dtype != float:
         return None
-    bodies = scene.world.children
-    known: list[Lone | None] = [*map(_LONE, bodies)]
-    for k in compress(range(len(known)), map(not_, known)) if None in known else ():
-        known[k] = _lone(bodies[k], scene.parameters)
-        if known[k] is None:
-            return None
-    return cast(list[Lone], known)
+    world, parameters = scene.world, scene.parameters
+    found = LoneBodies.among(world.children, world.changes, world.alone, lambda body: _lone(body, parameters))
+    world.alone = found or world.alone
+    return found
 
 
-def lower_alone(scene: SceneContent, bodies: Sequence[Lone]) -> Model:
+def lower_alone(scene: SceneContent, bodies: LoneBodies) -> Model:
     """The model of all bodies of a scene, each of which stands alone."""
-    return composed([body.facts for body in bodies], None, scene.gravity_scalars(), list(scene.parameters.items()))
+    return composed(bodies.facts, None, scene.gravity_scalars(), list(scene.parameters.items()))
 
 
 def _lone(body: Body, parameters: Mapping[str, float]) -> Lone | None:

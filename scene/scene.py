@@ -172,7 +172,7 @@ class Scene(SceneForces):
         with building():
             lone = lone_bodies(self) if method in METHODS and not settings else None
             if lone is not None:
-                return Dynamics(lower_alone(self, lone), method, topology.hanging_alone(self, lone))
+                return Dynamics(lower_alone(self, lone), method, topology.hanging_alone(self, lone.known))
         bodies = self.bodies
         return self.dynamics_of(bodies, topology.hanging(self, bodies), method, settings)
 

@@ -16,10 +16,11 @@ from recursive_dyn.dynamics.hanging import UNKNOWN, Bearing, Hanging
 from recursive_dyn.errors import ModelError
 from recursive_dyn.model.force_element import ElementSpec
 from recursive_dyn.model.model import Model
-from scene.body import Body, Lone, Node, World
+from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
+from scene.lone_bodies import Lone
 
 _ACT = attrgetter("act")
 

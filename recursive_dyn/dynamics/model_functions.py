@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from recursive_dyn.codegen.emitting.sizes import Stepping
@@ -133,7 +133,7 @@ class ModelFunctions:
     @cached_property
     def forest(self) -> Forest:
         """The model by its trees."""
-        return Forest(self.model, self._tree)
+        return Forest(self.model, partial(_of_tree, self.method))  # not of a method: that would hold both in a circle
 
     @cached_property
     def trees(self) -> TreeDerivatives | ForestDerivatives | None:
@@ -141,13 +141,6 @@ class ModelFunctions:
         if not self.model.nv or self.model.prescribed:
             return None
         return ForestDerivatives(self.forest) if self.forest.pays else TreeDerivatives(self.model)
-
-    def _tree(self, model: Model) -> Evaluator:
-        """The functions of one tree, shared by all forests of this process that have such trees."""
-        return _TREES.of(
-            (self.method, model.key),
-            lambda: Evaluator(ModelFunctions(model, self.method, whole=False), Parameters(model.parameters)),
-        )
 
     def kernel(self, function: str, report: Callable[[float], None] | None) -> Kernel | None:
         """The kernel of a forest's function, trees in lanes, or by links; None where one program is better, or must
@@ -203,3 +196,11 @@ class ModelFunctions:
         if segment in OF_BODIES:
             return f"body '{self.model.bodies[index // OF_BODIES[segment]].name}'"
         return f"element {index}"
+
+
+def _of_tree(method: str, model: Model) -> Evaluator:
+    """The functions of one tree, shared by all forests of this process that have such trees."""
+    return _TREES.of(
+        (method, model.key),
+        lambda: Evaluator(ModelFunctions(model, method, whole=False), Parameters(model.parameters)),
+    )

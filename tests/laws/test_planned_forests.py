@@ -134,9 +134,29 @@ def test_what_stays_is_found_again_by_its_tree_as_by_its_name(sorts, data):
     found, its = Edit.between(before, after), Edit.between(asked_one_by_one(before), asked_one_by_one(after))
     for part in ("bodies", "places", "slots", "links", "trees"):
         np.testing.assert_array_equal(getattr(found, part), getattr(its, part), err_msg=part)
+    q, v = np.arange(1.0, before.nq + 1.0), np.arange(1.0, before.nv + 1.0)
+    np.testing.assert_array_equal(found.configuration(q), its.configuration(q))
+    np.testing.assert_array_equal(found.velocity(v), its.velocity(v))
 
 
 def test_bodies_that_turn_freely_are_known():
     dynamics = grown(SORTS * 2).compile()
-    own, its = (impulse_arrays(d, 0).turning.tolist() for d in (dynamics, asked_one_by_one(dynamics)))
-    assert sorted(own) == sorted(its) and len(own) == 8
+    own, its = (impulse_arrays(d, 0) for d in (dynamics, asked_one_by_one(dynamics)))
+    assert sorted(own.turning.tolist()) == sorted(its.turning.tolist()) and len(own.turning) == 8
+    for part in ("guided", "hanging", "conserving"):
+        np.testing.assert_array_equal(getattr(own, part), getattr(its, part), err_msg=part)
+
+
+def test_what_no_tree_is_held_by_is_freed_at_once():
+    """An edit frees what it replaces: garbage that waits for its collection would have others take new memory."""
+    gc.collect()
+    gc.disable()
+    try:
+        dynamics = grown(SORTS * 2).compile()
+        dynamics.call("frames", *dynamics.beginning())
+        gone = weakref.ref(dynamics.functions)
+        grown(SORTS).compile()  # the model that was put together last is kept, this one
+        del dynamics
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -13,11 +13,11 @@ from recursive_dyn.errors import ModelError
 from scene.body_symbols import BodySymbols
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
-from scene.lone_bodies import Lone, LoneBodies
 from scene.mass_properties import MassProperties, of_body
 from scene.number_checks import as_floats, entries, rigid_pose
 from scene.scalars import lowered, shown
 from scene.shapes import Shape
+from scene.standing_alone import Lone, StandingAlone
 
 _order = itertools.count()
 
@@ -130,7 +130,7 @@ class World(Node):
     def __init__(self) -> None:
         super().__init__("world")
         self.shapes: list[Shape] = []
-        self.alone: LoneBodies | None = None  # as was found last
+        self.alone: StandingAlone | None = None  # as was found last
 
     def __repr__(self) -> str:
         return f"<World with {len(self.together()) - 1} bodies>"

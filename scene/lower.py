@@ -27,10 +27,10 @@ from scene.joints.coordinate_settings import with_torsion
 from scene.joints.parametric_joint import Joint
 from scene.joints.surfaces.relative_curvature import check_contact
 from scene.joints_in_use import joints_in_use, without_charts
-from scene.lone_bodies import Lone, LoneBodies
 from scene.mass_properties import MassProperties
 from scene.number_checks import positive
 from scene.scalars import carried, names_of
+from scene.standing_alone import Lone, StandingAlone
 
 _LOWERED, _PARENT = attrgetter("lowered"), attrgetter("parent")
 
@@ -42,17 +42,17 @@ def lower(scene: SceneContent, bodies: Sequence[Body]) -> Model:
     return _model(scene, graph, _specifications(bodies, joints, graph, scene.parameters), joints)
 
 
-def lone_bodies(scene: SceneContent) -> LoneBodies | None:
+def lone_bodies(scene: SceneContent) -> StandingAlone | None:
     """What is known of every body, if each of them stands alone and the scene says nothing of several; else None."""
     if scene.constraints or scene.forces or scene.coordinates or scene.gravity_scalars().dtype != float:
         return None
     world, parameters = scene.world, scene.parameters
-    found = LoneBodies.among(world.children, world.changes, world.alone, lambda body: _lone(body, parameters))
+    found = StandingAlone.among(world.children, world.changes, world.alone, lambda body: _lone(body, parameters))
     world.alone = found or world.alone
     return found
 
 
-def lower_alone(scene: SceneContent, bodies: LoneBodies) -> Model:
+def lower_alone(scene: SceneContent, bodies: StandingAlone) -> Model:
     """The model of all bodies of a scene, each of which stands alone."""
     return composed(bodies.facts, None, scene.gravity_scalars(), list(scene.parameters.items()))
 

@@ -20,7 +20,7 @@ from scene.body import Body, Node, World
 from scene.constraint_group import ConstraintGroup
 from scene.joints.elementary import free
 from scene.joints.parametric_joint import Joint
-from scene.lone_bodies import Lone
+from scene.standing_alone import Lone
 
 _ACT = attrgetter("act")
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bridge.planes.lowest_points import MOST, POINTS, Lowest, Planes, Supports, lowest_points
-from bridge.planes.row_table import RowKind, Rows, RowTable, packed
+from bridge.planes.row_table import OwnRows, RowKind, RowTable, packed
 from bridge.planes.supports import supports
 from recursive_dyn.contact.material import Material
 from recursive_dyn.graph.recent import Recent
@@ -58,7 +58,7 @@ class Outline(NamedTuple):
 
     supports: Supports
     counts: tuple[int, int, int]
-    packed: Rows
+    packed: OwnRows
 
     @classmethod
     def of(cls, body_shapes: Sequence[shapes.Shape]) -> Outline:

@@ -10,7 +10,7 @@ import numpy as np
 from bridge.outsiders import WORLD
 from bridge.planes.half_spaces import MARGIN, HalfSpaces, Outline
 from bridge.planes.lowest_points import Lowest, Planes, Supports, lowest_points
-from bridge.planes.row_table import RowKind, Rows, RowTable, packed
+from bridge.planes.row_table import OwnRows, RowKind, RowTable, packed
 from recursive_dyn.codegen.compiled import Flags, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -109,7 +109,7 @@ class PlaneContacts:
             self._table = PlaneTable(*self._spaces.tables(), *self._rules.arrays)
         return self._table
 
-    def _rule(self, name: str) -> Rows:
+    def _rule(self, name: str) -> OwnRows:
         """Which shapes of a body meet planes, and frictions, shape after shape, plane after plane."""
         pair, materials = self._pairs.get(frozenset((name, WORLD))), self.on[name].materials
         allowed = np.full(len(materials), pair is None or pair.collide is not False)

@@ -17,7 +17,7 @@ class RowKind(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-class Rows:
+class OwnRows:
     """One owner's, of each kind (n, ...), and how many there are; the same as no others."""
 
     __slots__ = ("arrays", "counts")
@@ -26,9 +26,9 @@ class Rows:
         self.arrays, self.counts = arrays, [*map(len, arrays)]
 
 
-def packed(arrays: Sequence[np.ndarray], rows: Sequence[RowKind]) -> Rows:
+def packed(arrays: Sequence[np.ndarray], rows: Sequence[RowKind]) -> OwnRows:
     """One owner's arrays (n, ...), one of each kind of ``rows``, as they are now."""
-    return Rows(
+    return OwnRows(
         [np.array(own, dtype=kind.dtype).reshape(-1, *kind.shape) for own, kind in zip(arrays, rows, strict=True)]
     )
 
@@ -37,8 +37,8 @@ class RowTable:
     """The ``packed`` rows of owners, one owner's after the other's."""
 
     def __init__(self, kinds: Sequence[RowKind]) -> None:
-        self._own: dict[Hashable, Rows] = {}
-        self._joined: list[Rows] = []  # what is in the arrays
+        self._own: dict[Hashable, OwnRows] = {}
+        self._joined: list[OwnRows] = []  # what is in the arrays
         self._stale = False
         self._counts = np.zeros((0, len(kinds)), dtype=np.int64)
         self._arrays = [np.zeros((0, *kind.shape), dtype=kind.dtype) for kind in kinds]
@@ -63,7 +63,7 @@ class RowTable:
         self._follow()
         return self._arrays
 
-    def add(self, owner: Hashable, rows: Rows) -> None:
+    def add(self, owner: Hashable, rows: OwnRows) -> None:
         """One more, behind the others."""
         self._own[owner], self._stale = rows, True
 

@@ -16,7 +16,7 @@ class Recent(Generic[Value]):
     """At most ``most`` values, or of that weight in all where ``weight`` says what one counts; the last one stays."""
 
     def __init__(self, most: int, weight: Callable[[Value], int] | None = None) -> None:
-        self._most, self._weight = most, weight
+        self._most, self._weight, self._total = most, weight, 0  # of all weights, or above it, until they are counted
         self._known: dict[Hashable, Value] = {}
 
     def __len__(self) -> int:
@@ -35,6 +35,10 @@ class Recent(Generic[Value]):
     def keep(self, key: Hashable, value: Value) -> Value:
         """Keep this, or what another thread has kept meanwhile: that which is kept."""
         kept = self._known.setdefault(key, value)
+        if self._weight is not None:
+            self._total += self._weight(kept)
+            if self._total <= self._most:
+                return kept
         self._forget()
         return kept
 
@@ -46,6 +50,7 @@ class Recent(Generic[Value]):
     def clear(self) -> None:
         """Forget all."""
         self._known.clear()
+        self._total = 0
 
     def _forget(self) -> None:
         """The oldest ones go where there are too many."""
@@ -56,9 +61,10 @@ class Recent(Generic[Value]):
                     self._known.pop(key, None)
             return
         weights = [(key, self._weight(value)) for key, value in list(self._known.items())]
-        spare = sum(weight for _, weight in weights) - self._most
+        total = sum(weight for _, weight in weights)
         for key, weight in weights[:-1]:
-            if spare <= 0:
-                return
+            if total <= self._most:
+                break
             self._known.pop(key, None)
-            spare -= weight
+            total -= weight
+        self._total = total

@@ -19,7 +19,7 @@ class Lone(NamedTuple):
     act: int
 
 
-class LoneBodies(NamedTuple):
+class StandingAlone(NamedTuple):
     """Bodies on a world of which each stands alone, and what is known of each; changes: how many had been counted."""
 
     bodies: Sequence[Any]
@@ -29,8 +29,8 @@ class LoneBodies(NamedTuple):
 
     @classmethod
     def among(
-        cls, bodies: Sequence[Any], changes: int, before: LoneBodies | None, look: Callable[[Any], Lone | None]
-    ) -> LoneBodies | None:
+        cls, bodies: Sequence[Any], changes: int, before: StandingAlone | None, look: Callable[[Any], Lone | None]
+    ) -> StandingAlone | None:
         """All of these, if each stands alone, else None; before: those that were found last; look: at one of which
         nothing is known."""
         if before is None or before.changes != changes:

@@ -136,7 +136,7 @@ class World(Node):
         return f"<World with {len(self.together()) - 1} bodies>"
 
 
-_LOWERED = frozenset(("_name", "joint", "properties", "place"))  # what a body is lowered from
+_SAID = frozenset(("_name", "joint", "properties", "place", "strength"))  # a body is lowered from all but the last
 
 
 class Body(Node, BodySymbols):
@@ -171,13 +171,12 @@ class Body(Node, BodySymbols):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name in _LOWERED:
-            self.lowered = None
+        if name in _SAID:
+            own = vars(self)
+            own["lowered"] = own.get("lowered") if name == "strength" else None
+            if name == "joint":
+                own["charted"] = value is not None and value.of_one_chart is not value
             self._stand_no_more()
-        if name == "strength":
-            self._stand_no_more()
-        if name == "joint":
-            self.charted = value is not None and value.of_one_chart is not value
 
     def keep(self, lowered: Any) -> None:
         """Keep what it was lowered to, for as long as it stays what it is."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from recursive_dyn.graph.recent import Recent
+from recursive_dyn.joint.coordinate import Coordinate
 from recursive_dyn.model.lifting import Reader, exchanged_pose
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelTree, altered
@@ -15,11 +17,28 @@ from recursive_dyn.model.reframe import TINY, turning_axis
 from recursive_dyn.model.specification import BodySpec, PartOfWorld
 
 
-class _Known(NamedTuple):
-    """Model and tree of a body of that name; of the tree's numbers, those from ``first`` on say where it stands."""
+class _Like(Model):
+    """The model of one body that is like that of ``other`` but for its name and where it stands: names of coordinates
+    are made where they are asked for."""
 
-    name: str
-    model: Model
+    other: Model
+
+    @cached_property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        return tuple([altered(c, name=self._named(c.name)) for c in self.other.coordinates])
+
+    @cached_property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return tuple(map(self._named, self.other.coordinate_names))
+
+    def _named(self, label: str) -> str:
+        return self.body_names[0] + label[len(self.other.body_names[0]) :]
+
+
+class _Known(NamedTuple):
+    """Model and tree of a body; of the tree's numbers, those from ``first`` on say where it stands."""
+
+    model: _Like
     tree: ModelTree
     first: int
 
@@ -33,17 +52,14 @@ def found(spec: BodySpec) -> PartOfWorld | None:
     place = [float(x) for x in spec.placement[:3, 3]]
     if known is None or not np.isfinite(place).all():  # what is wrong is said where models are made
         return None
-    name, model, tree, first = known
+    model, tree, first = known
     (link,), (body,) = model.links, model.bodies
     placement, numbers, place = link.placement.copy(), tree.numbers.copy(), [0.0 if abs(x) < TINY else x for x in place]
     placement[:3, 3], numbers[first : first + 3] = place, place
-    coordinates = tuple([altered(c, name=f"{spec.name}.{c.name}") for c in spec.coordinates])
     own = altered(
         model,
         links=(altered(link, name=spec.name, placement=placement),),
         bodies=(altered(body, name=spec.name),),
-        coordinates=coordinates,
-        coordinate_names=tuple([spec.name + label[len(name) :] for label in model.coordinate_names]),
         body_names=(spec.name,),
     )
     return PartOfWorld([spec], own, [altered(tree, numbers=numbers, packed=numbers.tobytes())])
@@ -61,7 +77,10 @@ def note(spec: BodySpec, part: PartOfWorld) -> None:
     for same in ("nb", "nl", "packed_sizes", "charted", "bounded"):  # in all that will be like it
         getattr(model, same)
     exchanged_pose(model.links[0].placement, read)
-    _KNOWN.keep(_content(spec), _Known(spec.name, model, tree, len(read.numbers) - 3))
+    like = object.__new__(_Like)
+    vars(like).update(vars(model), other=model)
+    del vars(like)["coordinates"], vars(like)["coordinate_names"]
+    _KNOWN.keep(_content(spec), _Known(like, tree, len(read.numbers) - 3))
 
 
 def _content(spec: BodySpec) -> Hashable:

@@ -137,6 +137,10 @@ def test_what_stays_is_found_again_by_its_tree_as_by_its_name(sorts, data):
     q, v = np.arange(1.0, before.nq + 1.0), np.arange(1.0, before.nv + 1.0)
     np.testing.assert_array_equal(found.configuration(q), its.configuration(q))
     np.testing.assert_array_equal(found.velocity(v), its.velocity(v))
+    floats, still = (impulse.floating(model) for model in (before.model, after.model))
+    trees = [edit.of_trees(1.0 + floats, np.zeros(len(still))) for edit in (found, its)]
+    np.testing.assert_array_equal(*trees)
+    assert found.measures == its.measures
 
 
 def test_bodies_that_turn_freely_are_known():

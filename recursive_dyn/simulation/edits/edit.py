@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.model.forest_numbers import BODIES, PLACES, SLOTS
+from recursive_dyn.model.forest_numbers import BODIES, LINKS, PLACES, SLOTS
 from recursive_dyn.model.model import Model
 from recursive_dyn.model.model_parts import ModelParts, Numbers
 from recursive_dyn.model.splice import Splice
@@ -128,12 +128,31 @@ class Edit:
     @cached_property
     def trees(self) -> np.ndarray:
         """Of the floating trees that there were (k,) the numbers now, GONE for those that changed."""
-        return find(impulse.floating(self.new.model), self.links[impulse.floating(self.old.model)])
+        before, after = impulse.floating(self.old.model), impulse.floating(self.new.model)
+        if self._of_trees is not None:
+            return self._of_trees.numbers(len(before))
+        return find(after, self.links[before])
+
+    @cached_property
+    def _of_trees(self) -> Shift | None:
+        """That of floating trees, whose first links rise, where there are shifts."""
+        if not self.shifts:
+            return None
+        before, after = impulse.floating(self.old.model), impulse.floating(self.new.model)
+        first, end, start = self.shifts[LINKS]
+        return Shift(int(before.searchsorted(first)), int(before.searchsorted(end)), int(after.searchsorted(start)))
+
+    def of_trees(self, values: np.ndarray, result: np.ndarray) -> np.ndarray:
+        """The same of floating trees (k, ...)."""
+        return moved(values, self.trees, result) if self._of_trees is None else self._of_trees.moved(values, result)
 
     @property
     def measures(self) -> bool:
         """Whether there are floating trees that were not, or were others, before: of these momentum is measured."""
-        return int((self.trees >= 0).sum()) < len(impulse.floating(self.new.model))
+        before, after = len(impulse.floating(self.old.model)), len(impulse.floating(self.new.model))
+        if self._of_trees is not None:
+            return before - (self._of_trees.end - self._of_trees.first) < after
+        return int((self.trees >= 0).sum()) < after
 
 
 def numbers(before: Sequence[str], after: Sequence[str]) -> np.ndarray:

@@ -20,7 +20,7 @@ from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.model.outer_forces import acted_on
 from recursive_dyn.recursion.momenta import impulse
-from recursive_dyn.simulation.edits.edit import Edit, moved
+from recursive_dyn.simulation.edits.edit import Edit
 from recursive_dyn.simulation.present import FrameArrays
 
 CENTER, LINEAR, SPIN, INERTIA = 1, 4, 7, 10  # where they start among the numbers of a floating tree
@@ -88,8 +88,8 @@ def carry(
     target.known[0], target.q[:], target.v[:] = 1, q, v
     if measured is not None:
         target.linear[:], target.spin[:] = measured[:, LINEAR:SPIN], measured[:, SPIN:INERTIA]
-    moved(kept.linear, edit.trees, target.linear)
-    moved(kept.spin, edit.trees, target.spin)
+    edit.of_trees(kept.linear, target.linear)
+    edit.of_trees(kept.spin, target.spin)
 
 
 def no_momentum(dynamics: Dynamics) -> Momentum:

@@ -55,19 +55,57 @@ def tree_tables(model: Model, rows: Callable[[Model], TreeRows]) -> Tables | Non
     if numbers is None:
         return None
     known = _templates(rows, [kind.model for kind in kinds_of(model)])
-    trees, more = len(numbers.kinds), known.counts.shape[1]
-    before = np.zeros((COUNTED + more + 1, trees + 1), dtype=np.int64)  # the last row is that of plain numbers
+    kinds, more = numbers.kinds, known.counts.shape[1]
+    before = np.zeros((COUNTED + more + 1, len(kinds) + 1), dtype=np.int64)  # the last row is that of plain numbers
     before[:COUNTED] = numbers.firsts
     if more:
-        known.counts[numbers.kinds].cumsum(axis=0, out=before[COUNTED:-1, 1:].T)
-    ends = (known.lengths @ numbers.counts).cumsum().tolist()
+        known.counts[kinds].cumsum(axis=0, out=before[COUNTED:-1, 1:].T)
+    last = _LAST.pop(rows, None)  # whoever takes it is the only one to write behind it
+    done = 0 if last is None or not last.leads_to(known, kinds) else len(last.kinds)
+    fresh = _filled(known, kinds[done:], before[:, done:])
+    buffers, used = (last.buffers, last.used) if last is not None and done else (fresh, [0] * len(fresh))
+    ends = [end + len(own) for end, own in zip(used, fresh, strict=True)]
+    if done:
+        buffers = [_extended(*each) for each in zip(buffers, used, fresh, strict=True)]
+    _LAST[rows] = _Grown(known, kinds, buffers, ends)
+    return Tables([own[:end] for own, end in zip(buffers, ends, strict=True)], before[COUNTED:-1, -1].tolist())
+
+
+class _Grown(NamedTuple):
+    """The columns of a forest with trees of these kinds, in buffers with room behind what is used: those of a forest
+    with more trees begin with them, and share their memory."""
+
+    templates: _Templates
+    kinds: Array
+    buffers: list[Array]
+    used: list[int]
+
+    def leads_to(self, templates: _Templates, kinds: Array) -> bool:
+        """Whether only trees behind these came, of kinds that there were."""
+        return self.templates is templates and np.array_equal(self.kinds, kinds[: len(self.kinds)])
+
+
+def _filled(known: _Templates, kinds: Array, before: Array) -> list[Array]:
+    """Columns of some trees."""
+    ends = (known.lengths @ np.bincount(kinds, minlength=len(known.counts))).cumsum().tolist()
     found = np.empty(ends[-1], dtype=np.int64)
-    _fill(known.values, known.of, known.firsts, numbers.kinds, before.reshape(-1), found)
-    columns = [found[first:end] for first, end in zip([0, *ends], ends, strict=False)]
-    return Tables(columns, before[COUNTED:-1, -1].tolist())
+    rows = np.ascontiguousarray(before).reshape(-1)
+    _fill(known.values, known.of, known.firsts, len(known.counts), kinds, rows, found)
+    return [found[first:end] for first, end in zip([0, *ends], ends, strict=False)]
+
+
+def _extended(buffer: Array, used: int, fresh: Array) -> Array:
+    """A buffer with more behind what is used of it: the same one if there is room."""
+    end = used + len(fresh)
+    if end > len(buffer):
+        buffer, before = np.empty(end + end // 2, dtype=np.int64), buffer
+        buffer[:used] = before[:used]
+    buffer[used:end] = fresh
+    return buffer
 
 
 _KNOWN = Recent[_Templates](256)
+_LAST: dict[Callable[[Model], TreeRows], _Grown] = {}  # of the forest that was asked for last
 
 
 def _templates(rows: Callable[[Model], TreeRows], kinds: Sequence[Model]) -> _Templates:
@@ -88,15 +126,16 @@ def _worked_out(trees: Sequence[TreeRows]) -> _Templates:
 
 
 @compiled
-def _fill(values: Integers, of: Integers, firsts: Integers, kinds: Integers, before: Integers, found: Integers) -> None:
-    """Numbers of all trees, column after column; before: rows of how many all trees before each have, and in all."""
-    trees, most, at = len(kinds), 0, 0
-    for t in range(trees):
-        most = max(most, kinds[t] + 1)
-    columns = (len(firsts) - 1) // most
+def _fill(
+    values: Integers, of: Integers, firsts: Integers, sorts: int, kinds: Integers, before: Integers, found: Integers
+) -> None:  # fmt: skip
+    """Numbers of all trees, column after column; sorts: how many kinds there are; before: rows of how many all trees
+    before each have, and in all."""
+    trees, at = len(kinds), 0
+    columns = (len(firsts) - 1) // sorts
     for c in range(columns):
         for t in range(trees):
-            place = c * most + kinds[t]
+            place = c * sorts + kinds[t]
             for k in range(firsts[place], firsts[place + 1]):
                 value = values[k]
                 found[at] = value if value < 0 else value + before[of[k] * (trees + 1) + t]

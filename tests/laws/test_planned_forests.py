@@ -164,3 +164,25 @@ def test_what_no_tree_is_held_by_is_freed_at_once():
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_tables_of_forests_that_grow_are_their_own():
+    """Those of more trees behind begin with those of fewer, in the same memory, which nobody writes to again."""
+
+    def arrays(dynamics):
+        return [*layout(dynamics.model)[:-2], links_of_bodies(dynamics.model), *floating_trees(dynamics)]
+
+    scene, known = grown(SORTS), []
+    for sort in ("ball", "rod", "ball", "still", "arm", "box") * 4:
+        add(scene, sort, f"more {len(known)}", 1.0 + len(known))
+        dynamics = scene.compile()
+        known.append((dynamics, [np.copy(own) for own in arrays(dynamics)]))
+        if len(known) % 5 == 0:  # another one behind the same, and back
+            add(scene, "rod", "other", 50.0)
+            scene.compile().call("frames", *scene.compile().beginning())
+            floating_trees(scene.compile())
+            scene["other"].detach()
+    for dynamics, found in known:
+        for own, before, alone in zip(arrays(dynamics), found, arrays(asked_one_by_one(dynamics)), strict=True):
+            np.testing.assert_array_equal(own, before)
+            np.testing.assert_array_equal(own, alone)

@@ -103,7 +103,8 @@ def tree_arrays(model: Model) -> TreeArrays | None:
         body_links, turning, floating, bases, base_slots,
     ) = tables.columns  # fmt: skip
     events, refs, ports, groups, _ = tables.totals
-    home = np.where(home == WORLD, model.nl, home)  # others': tables of more trees begin with these
+    if (away := home == WORLD).any():
+        home = np.where(away, model.nl, home)  # in memory of its own: tables of more trees begin with the others
     found = Layout(
         parent, np.append(first, (events, events)), slot, data, kind, np.append(port_first, ports), port, refs, most,
         home, link_groups, group, np.append(group_first, model.nv), group_slots, groups, model.nv,

@@ -21,6 +21,7 @@ from scene.number_checks import rigid_pose
 from scene.urdf.elements import UrdfJoint, UrdfLink, UrdfRobot
 from scene.urdf.geometry import Geometry
 from scene.urdf.joint_tree import Follower, couplings_of, order_of, root_of
+from scene.urdf.shape_inertia import FILE, INERTIAS, SHAPES, inertia_of, is_possible
 from scene.urdf.xml_text import blame, read
 
 
@@ -34,6 +35,7 @@ def add(
     package_paths: str | Path | Sequence[str | Path] = (),
     skip_missing_meshes: bool = False,
     self_collision: bool = True,
+    inertia: str = FILE,
 ) -> Node:
     """The bodies of one more robot in ``scene``; returns its root body, or the world where the root link is that.
 
@@ -49,29 +51,28 @@ def add(
     ``scene.let_pass``. ``scene.pair`` overrides both for two bodies. True is what MuJoCo and Drake do, and the default
     as limbs then stop at the trunk; where the geometry of a file overlaps, as coarse hulls do, the mirror says so by
     name and the bodies are pushed apart, slowly. False is what PyBullet and Isaac do unless they are asked.
+    inertia: "file" takes inertias as they stand; "shapes", as PyBullet does unless it is asked, those of each link's
+    collision geometry at the mass of the file, about the centre of mass of the file, where there is such geometry.
 
     ``scene.joint_names`` leads from the file's joint names to the bodies they move; coordinates are named after bodies.
     Joint types: those of URDF and PyBullet's spherical. Shapes: those of URDF and PyBullet's capsule and plane.
-    Inertias are taken as they stand, even where rounding broke the triangle inequality; a link without <inertial> has
-    no mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0,
-    mean none; for spherical ones as PyBullet has them, where the swings about x and y, which are lower and upper, the
-    twist about z and the effort are above 0; those of effort and velocity where they are. A <mimic> joint follows its
-    leader, whose coordinate
-    takes on its damping and friction; its own limits do not count. Of PyBullet's <contact>, lateral_friction,
-    rolling_friction, spinning_friction and restitution are the material of the link's shapes. Meshes show the colours
-    and textures of their files where a link says nothing or white, as PyBullet has it. Not modelled: textures that a
-    URDF's own <material> names, transmissions, sensors, the other extensions of PyBullet and Gazebo.
+    Inertias of the file stand, even where rounding broke the triangle inequality; a link without <inertial> has no
+    mass. Limits count for revolute and prismatic joints where lower < upper: equal ones, such as the default of 0, mean
+    none; for spherical ones as PyBullet has them, where the swings about x and y, which are lower and upper, the twist
+    about z and the effort are above 0; those of effort and velocity where they are. A <mimic> joint follows its leader,
+    whose coordinate takes on its damping and friction; its own limits do not count. Of PyBullet's <contact>,
+    lateral_friction, rolling_friction, spinning_friction and restitution are the material of the link's shapes. Meshes
+    show the colours and textures of their files where a link says nothing or white, as PyBullet has it. Not modelled:
+    textures that a URDF's own <material> names, transmissions, sensors, the other extensions of PyBullet and Gazebo.
 
     Raises SceneFileError naming the file, the element and what to do; the scene is then as it was. Warns if
-    a link is made to float without mass, and where a slip in a number is passed over.
+    a link is made to float without mass, or alone with an inertia that no body has, and where a slip in a number is
+    passed over.
     """
-    if not isinstance(prefix, str):
-        raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
-    if not isinstance(self_collision, bool):
-        raise SceneFileError(f"{path}: self_collision is True or False, not {self_collision!r}")
+    _check(path, prefix, self_collision, inertia)
     folders = [package_paths] if isinstance(package_paths, (str, Path)) else package_paths
     place = rigid_pose(str(path), "at", np.eye(4) if at is None else at)
-    world, root, joint_names = _tree(path, prefix, place, fixed_base, folders, skip_missing_meshes)
+    world, root, joint_names = _tree(path, prefix, place, fixed_base, folders, skip_missing_meshes, inertia)
     taken = [node.name for node in world.walk() if node is not world and scene.world.find(node.name)]
     for what, clashes in (("body", taken), ("joint", [name for name in joint_names if name in scene.joint_names])):
         if clashes:
@@ -82,6 +83,15 @@ def add(
         scene.let_pass(names)
     scene.joint_names |= joint_names
     return scene.world if root is world else root
+
+
+def _check(path: object, prefix: Any, self_collision: Any, inertia: Any) -> None:
+    if not isinstance(prefix, str):
+        raise SceneFileError(f"{path}: prefix is put before names, so that it must be text, not {prefix!r}")
+    if not isinstance(self_collision, bool):
+        raise SceneFileError(f"{path}: self_collision is True or False, not {self_collision!r}")
+    if inertia not in INERTIAS:
+        raise SceneFileError(f"{path}: inertia is 'file' or 'shapes', not {inertia!r}")
 
 
 def _move(source: World, target: World) -> None:
@@ -100,6 +110,7 @@ def _tree(
     fixed_base: bool | None,
     folders: Sequence[str | Path],
     skip_missing_meshes: bool,
+    inertia: str,
 ) -> tuple[World, Node, dict[str, str]]:
     """A world of its own that holds the robot, its root node, and the bodies that its joints move."""
     robot, surfaces = read(path)
@@ -110,7 +121,7 @@ def _tree(
     welded = not _weighs(robot, root) if fixed_base is None else fixed_base
 
     def body_of(link: str) -> Body:
-        return _body(path, links[link], geometry, prefix + link)
+        return _body(path, links[link], geometry, prefix + link, inertia)
 
     nodes: dict[str, Node] = {root: world}
     if root == world.name:
@@ -124,19 +135,24 @@ def _tree(
             child = body_of(joint.child)
             nodes[joint.child] = nodes[joint.parent].attach(child, _joint(joint, couplings, prefix), at=place)
         joint_names[prefix + joint.name] = prefix + joint.child
-    if not welded and isinstance(nodes[root], Body):
-        _warn_if_massless(path, nodes[root])
+    if not welded and isinstance(base := nodes[root], Body):
+        _warn_if_massless(path, base)
+        _warn_if_impossible(path, base)
     return world, nodes[root], joint_names
 
 
-def _body(path: object, link: UrdfLink, geometry: Geometry, name: str) -> Body:
+def _body(path: object, link: UrdfLink, geometry: Geometry, name: str, inertia: str) -> Body:
     shapes, inertial = geometry.shapes(link), link.inertial
     if inertial is None:
         return Body.of_properties(name, shapes, MassProperties(0.0, np.zeros(3), np.zeros((3, 3))))
     if inertial.mass < 0.0:
         raise SceneFileError(f"{path}: link '{link.name}': its mass {inertial.mass} is negative; correct it")
-    own = MassProperties(inertial.mass, np.zeros(3), inertial.inertia)
-    return Body.of_properties(name, shapes, own.moved(inertial.origin))
+    own = MassProperties(inertial.mass, np.zeros(3), inertial.inertia).moved(inertial.origin)
+    if inertia == SHAPES:
+        colliders = [shape for shape in shapes if shape.collision]
+        moments = inertia_of(colliders, inertial.mass)
+        own = own if moments is None else MassProperties(own.mass, own.center_of_mass, moments)
+    return Body.of_properties(name, shapes, own)
 
 
 def _joint(joint: UrdfJoint, couplings: dict[str, Follower], prefix: str) -> Joint:
@@ -192,5 +208,15 @@ def _warn_if_massless(path: object, root: Node) -> None:
     if all(isinstance(node, Body) and node.mass == 0.0 for node in welded):
         warnings.warn(
             f"{path}: root link '{root.name}' floats but has no mass; pass fixed_base=True to weld it to the world",
+            stacklevel=5,
+        )
+
+
+def _warn_if_impossible(path: object, root: Body) -> None:
+    """What floats alone needs an inertia about every axis; placeholders such as (1, 1, 0) are common."""
+    if not root.children and root.mass and not is_possible(np.asarray(root.properties.inertia, dtype=float)):
+        warnings.warn(
+            f"{path}: root link '{root.name}' floats, but no body has the inertia of its file; pass inertia='shapes'"
+            " for that of its collision geometry, which is what PyBullet takes",
             stacklevel=5,
         )

@@ -148,7 +148,7 @@ def _body(path: object, link: UrdfLink, geometry: Geometry, name: str, inertia: 
     if inertial.mass < 0.0:
         raise SceneFileError(f"{path}: link '{link.name}': its mass {inertial.mass} is negative; correct it")
     own = MassProperties(inertial.mass, np.zeros(3), inertial.inertia).moved(inertial.origin)
-    if inertia == SHAPES:
+    if inertia == SHAPES and inertial.mass > 0.0:
         colliders = [shape for shape in shapes if shape.collision]
         moments = inertia_of(colliders, inertial.mass)
         own = own if moments is None else MassProperties(own.mass, own.center_of_mass, moments)

@@ -12,7 +12,8 @@ import recursive_dyn as rd
 from bridge import PyBulletMirror
 from bridge.bodies import colliders
 from recursive_dyn.contact.tuning import PUSH_ARM, PUSH_SPEED
-from scene import Scene
+from scene import Scene, shapes
+from scene.mass_properties import MassProperties
 
 FOLDER = Path(pybullet_data.getDataPath())
 FIXED = {"panda": "franka_panda/panda.urdf"}
@@ -96,3 +97,20 @@ def test_a_robot_without_self_collision_is_left_alone():
             shown.step(60)
     alone.step(60)
     np.testing.assert_allclose(sim.q, alone.q, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*floats but has no mass")
+def test_a_base_without_inertia_that_falls_is_told_by_name_and_what_to_do():
+    """Its first joint turns as it does: at the first touch M has no inverse."""
+    scene = Scene.from_urdf(FOLDER / "kuka_iiwa/model_vr_limits.urdf", fixed_base=False)
+    scene["lbr_iiwa_link_0"].properties = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
+    scene.world.shapes.append(shapes.Plane())
+    sim = rd.Simulation(scene.compile(), 1 / 60)
+    with PyBulletMirror(scene, sim, gui=False) as shown:
+        sim.q[2] += 0.5
+        with pytest.raises(
+            rd.StateError, match=r"contacts led to .* at coordinate 'lbr_iiwa_link_0.*give bodies inertia"
+        ):
+            shown.step(60)
+        assert np.isfinite(sim.q).all() and np.isfinite(sim.v).all()

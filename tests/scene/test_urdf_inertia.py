@@ -55,12 +55,15 @@ def test_what_floats_alone_with_a_placeholder_is_told_what_to_do(tmp_path):
         Scene.from_urdf(path, inertia="hull")
 
 
-def test_without_collision_geometry_that_of_the_file_stands(tmp_path):
+def test_without_collision_geometry_or_mass_that_of_the_file_stands(tmp_path):
     path = tmp_path / "robot.urdf"
     inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2.5"/></inertial>'
     path.write_text(f'<robot name="r"><link name="a">{inertial}</link></robot>')
     body = Scene.from_urdf(path, inertia="shapes")["a"]
     assert_close(np.asarray(body.inertia, dtype=float), np.diag([1.0, 2.0, 2.5]), 1e-15)
+    kuka = data.getDataPath() + "/kuka_iiwa/model_vr_limits.urdf"  # its first link has inertia and no mass
+    (one, other) = (Scene.from_urdf(kuka, inertia=inertia)["lbr_iiwa_link_0"] for inertia in ("file", "shapes"))
+    assert_close(np.asarray(one.inertia, dtype=float), np.asarray(other.inertia, dtype=float), 1e-15)
 
 
 @pytest.mark.parametrize("name", ["random_urdfs/000/000.urdf", "duck_vhacd.urdf", "teddy_vhacd.urdf"])

@@ -213,10 +213,13 @@ class Timestep:
         """What solved for the impulses that forbid what contacts, limits, motors, friction and constraints forbid, and
         settled, said this. The state is brought onto its constraints."""
         if code != DONE:
-            machine.explain()
+            lost = np.flatnonzero(~np.isfinite(self._state.v))
+            if not len(lost):
+                machine.explain()
+            where = f" at {self._dynamics.label('v', int(lost[0]))}" if len(lost) else ""
             raise StateError(
-                f"simulation at t = {self._state.time:.6g} s: contacts led to a state that is not finite; use a smaller"
-                " timestep. The last good state is kept"
+                f"simulation at t = {self._state.time:.6g} s: contacts led to a state that is not finite{where}; use a"
+                " smaller timestep, and give bodies inertia in all ways that they move. The last good state is kept"
             )
         self._within = False
         if self._forces.lands:

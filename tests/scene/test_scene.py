@@ -85,6 +85,15 @@ def test_a_massless_leaf_is_refused_though_its_parent_has_mass():
         scene.compile()
 
 
+def test_what_turns_as_its_massless_base_does_is_named_by_its_coordinate():
+    """The arm's inertia counts for ways enough, but a turn about z moves it by two coordinates."""
+    scene = Scene()
+    arm = scene.world.attach(Body("base"), joints.free()).attach(body("arm"), joints.revolute("z"))
+    arm.attach(body("hand", center_of_mass=(0, 0, 1)), joints.revolute("x"))
+    with pytest.raises(rd.ModelError, match=r"nothing has inertia against coordinate 'base\.w.*give its body mass"):
+        rd.Simulation(scene.compile()).step()
+
+
 # The graph
 
 

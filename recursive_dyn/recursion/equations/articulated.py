@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.errors import ModelError
+from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
 from recursive_dyn.model.elimination_order import Elimination
 from recursive_dyn.model.model import WORLD
 from recursive_dyn.recursion.kinematics import LinkKinematics, Tree, zeros
@@ -182,7 +183,14 @@ class ArticulatedInertias:
             reduction.world(self.root)
 
     def _eliminate(self, handle: _Handle, event: Elimination) -> Pivot:
-        pivot = handle.eliminate(event, self.diagonal[event.slot], event.slot in self.tree.model.prescribed)
+        model, slot = self.tree.model, event.slot
+        prescribed, resists = slot in model.prescribed, handle.between(slot, slot) + self.diagonal[slot]
+        if not prescribed and is_constant(resists) and float(resists) == 0.0:
+            raise ModelError(
+                f"nothing has inertia against coordinate '{model.velocity_names[slot]}': all that it moves has none, or"
+                " moves so by another coordinate too; give its body mass and inertia, or weld it"
+            )
+        pivot = handle.eliminate(event, self.diagonal[slot], prescribed)
         self.inverse[event.slot] = pivot.inverse
         return pivot
 

@@ -22,6 +22,7 @@ class ProgramCall(NamedTuple):
 
 
 _EMPTY = np.zeros(0)
+_LANES = 16  # sums side by side, which do not wait for each other
 NO_PROGRAM = ProgramCall(0, _EMPTY, _EMPTY, _EMPTY)
 
 
@@ -54,16 +55,28 @@ def evaluated(call: ProgramCall, a: Floats, b: Floats, c: Floats, parameters: Fl
 @compiled
 def all_finite(x: Floats) -> bool:
     """Whether all numbers are finite."""
-    total = 0.0
-    for k in range(len(x)):
+    total, n, sums = 0.0, len(x) // _LANES * _LANES, np.zeros(_LANES)
+    for k in range(0, n, _LANES):
+        part = x[k : k + _LANES]
+        for i in range(_LANES):
+            sums[i] += 0.0 * part[i]
+    for k in range(n, len(x)):
         total += 0.0 * x[k]
+    for i in range(_LANES):
+        total += sums[i]
     return total == 0.0
 
 
 @compiled
 def equal(a: Floats, b: Floats) -> bool:
     """Whether two equally long arrays hold the same numbers."""
-    same = True
-    for k in range(len(a)):
-        same = same and a[k] == b[k]
-    return same
+    total, n, others = 0, len(a) // _LANES * _LANES, np.zeros(_LANES, dtype=np.int64)
+    for k in range(0, n, _LANES):
+        x, y = a[k : k + _LANES], b[k : k + _LANES]
+        for i in range(_LANES):
+            others[i] += 1 if x[i] != y[i] else 0
+    for k in range(n, len(a)):
+        total += 1 if a[k] != b[k] else 0
+    for i in range(_LANES):
+        total += others[i]
+    return total == 0

@@ -51,6 +51,15 @@ class LoneBodies(NamedTuple):
     gravity: Floats
 
 
+class AwakeParts(NamedTuple):
+    """Which links, lone bodies and coordinates may move in a step: numbers, rising, of all but those of trees that
+    sleep."""
+
+    links: Integers
+    lone: Integers
+    slots: Integers
+
+
 def no_lone_bodies(bodies: int) -> LoneBodies:
     """For a solve that knows of none among so many bodies."""
     none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
@@ -183,6 +192,7 @@ class ImpulseProblem(NamedTuple):
     pushes: Floats
     bodies: BodyFrames
     lone: LoneBodies
+    moving: AwakeParts
     contacts: ContactTable
     free: FreeInertias
     rows: GeneralizedRows

@@ -28,7 +28,7 @@ def restrain(problem: ImpulseProblem, these: Partition, root: Floats, before: Fl
     for k in range(len(z)):
         way[k] = z[k] - before[k]
     V, x = np.empty((links, 6)), np.empty(layout.nv)
-    expand(layout, problem.factors, root, way, V, x)
+    expand(layout, problem.factors, root, way, problem.moving.links, V, x)
     _of_bodies(problem, homes, V, shares)
     _of_free_bodies(problem, homes, way, shares)
     for i in range(these.total[0]):

@@ -34,14 +34,14 @@ from recursive_dyn.contact.tuning import PUSHING
 def solve(given: ImpulseProblem) -> ImpulseFacts:
     """The impulses that meet the laws of all contacts and rows, and what they lead to."""
     problem = without_straying(given)
-    layout, factors, changes = problem.layout, problem.factors, problem.changes
+    layout, factors, links, changes = problem.layout, problem.factors, problem.moving.links, problem.changes
     n, m, free = problem.contacts.size[0], len(problem.rows.offsets), len(problem.free.masses)
     root, V = np.full(layout.nv + 6 * free, 1.0), np.empty((len(layout.parent), 6))
-    inverses(layout, factors, root)
-    twists(layout, factors, problem.v, V)
-    links = links_of(problem)
-    reach = reach_of(layout, links, problem.rows)
-    rows = contact_rows(problem, links, reach, root, V)
+    inverses(layout, factors, links, root)
+    twists(layout, factors, problem.v, links, V)
+    touched = links_of(problem)
+    reach = reach_of(layout, touched, problem.rows)
+    rows = contact_rows(problem, touched, reach, root, V)
     lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
     targets, wanted, began, shares = np.empty(n), np.empty(n + m), np.empty(n + m), np.empty(n)
     found, same = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -53,7 +53,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     pushed = given_pushes(problem, root, pushes)
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
-    these = partition(layout, rows, lines, free)
+    these = partition(layout, rows, lines, problem.moving.slots, free)
     frictions = problem.contacts.frictions[0:n]
     time = np.zeros(2, dtype=np.int64)
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
@@ -69,17 +69,17 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     bent(problem, rows, same, targets)
     sweeps, residual = solve_islands(whole, these, problem, wanted)
     if len(changes.acted) > 0:
-        expand(layout, factors, root, y, V, changes.acted)
+        expand(layout, factors, root, y, links, V, changes.acted)
     if pushed:
         for k in range(layout.nv):
             y[k] += pushes[k]
-    expand(layout, factors, root, y, V, changes.v)
+    expand(layout, factors, root, y, links, V, changes.v)
     _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
     _positions(problem, whole, these, states, root, V)
     if give_back(problem, whole, these, wanted, states.push, ends, V):
-        expand(layout, factors, root, y, V, changes.v)
+        expand(layout, factors, root, y, links, V, changes.v)
     if len(changes.acted) > 0:
         noted(problem, whole, before, root, pushes, u, f, weighed)
     to_world_axes(rows, P, problem.contacts)
@@ -122,7 +122,7 @@ def _positions(
         for k in range(total):
             if pushed[k]:
                 remain(member(whole, these, k), states, left)
-        expand(problem.layout, problem.factors, root, z, V, changes.q)
+        expand(problem.layout, problem.factors, root, z, problem.moving.links, V, changes.q)
         _free_twists(problem.free, z[problem.layout.nv : len(z)], changes.free_ways)
     else:
         share = options.position_share * options.h

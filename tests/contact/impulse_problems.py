@@ -10,6 +10,7 @@ from recursive_dyn.contact.contacts import STATIC, Contacts, FreeBodies
 from recursive_dyn.contact.forest_layout import layout
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.contact.problem import (
+    AwakeParts,
     BodyFrames,
     EarlierContacts,
     GeneralizedRows,
@@ -100,9 +101,9 @@ def problem(
     )  # fmt: skip
     return ImpulseProblem(
         layout(d.model), d.call("impulse_factors", q, np.zeros(1), np.zeros(d.nv)), v, start_v, np.zeros(0),
-        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)), buffer.table,
-        free_inertias(found.free), given,
-        earlier or earlier_contacts(ContactBuffer(0).table), options,
+        np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), pushes, bodies, no_lone_bodies(len(d.bodies)),
+        AwakeParts(np.arange(d.model.nl), np.arange(0), np.arange(d.nv)), buffer.table, free_inertias(found.free),
+        given, earlier or earlier_contacts(ContactBuffer(0).table), options,
         changes(d.nv, len(found.free), len(given.offsets)),
     )  # fmt: skip
 

@@ -37,8 +37,9 @@ class Factors:
         self.layout = layout(dynamics.model)
         self.numbers = dynamics.call("impulse_factors", q, np.array([h]), np.zeros(dynamics.nv))
         self.root, self.V = np.zeros(dynamics.nv), np.zeros((len(self.layout.parent), 6))
-        responses.inverses(self.layout, self.numbers, self.root)
-        responses.twists(self.layout, self.numbers, np.ascontiguousarray(v), self.V)
+        self.links = np.arange(len(self.V))
+        responses.inverses(self.layout, self.numbers, self.links, self.root)
+        responses.twists(self.layout, self.numbers, np.ascontiguousarray(v), self.links, self.V)
 
     def whitened(self, C: np.ndarray) -> np.ndarray:
         """Rows (m, nv) of directions (m, nv)."""
@@ -56,7 +57,7 @@ class Factors:
 
     def unwhitened(self, y: np.ndarray) -> np.ndarray:
         x = np.zeros(len(y))
-        responses.expand(self.layout, self.numbers, self.root, y, np.zeros_like(self.V), x)
+        responses.expand(self.layout, self.numbers, self.root, y, self.links, np.zeros_like(self.V), x)
         return x
 
     def point(self, link: int) -> np.ndarray:

@@ -134,6 +134,22 @@ def test_snapshots_hold_who_sleeps_and_since_when_others_rest(begun, packed, kin
             assert trace(fresh) == wanted
 
 
+def test_bodies_are_where_the_state_says_wherever_they_slept_before():
+    """What is known of sleepers is of where they sleep: here, elsewhere, and here again."""
+    with asleep(two_stacks()) as shown:
+        sim = shown.sim
+        taken = sim.snapshot()
+        sim.place("b3", at(5.0, 1.0, 0.05), np.zeros(6))
+        shown.step(150)
+        assert "b3" in sim.asleep
+        for _ in range(2):
+            shown.step()
+            q, v = sim.q, sim.v
+            np.testing.assert_allclose(sim.present.poses, sim.dynamics.poses(q), atol=1e-12)
+            np.testing.assert_allclose(sim.present.twists, sim.dynamics.velocities(q, v), atol=1e-12)
+            sim.restore(taken)
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_rest_begins_where_a_body_is_put(packed):
     """What was put at rest elsewhere while it slid rests from there, in the run that comes after a restore too."""

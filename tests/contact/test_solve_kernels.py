@@ -231,13 +231,13 @@ def test_islands_are_rows_that_no_coordinate_joins(trees, seed):
     """Each row is in one; those of an island reach its coordinates only, and other islands none of them."""
     it = made_up(trees[seed % 4], seed, count=2 + seed, free=5, given=(1, 1, 0))
     lay, root, V = it.layout, np.ones(it.layout.nv + 30), np.zeros((len(it.layout.parent), 6))
-    inverses(lay, it.factors, root)
-    twists(lay, it.factors, it.v, V)
+    inverses(lay, it.factors, it.moving.links, root)
+    twists(lay, it.factors, it.v, it.moving.links, V)
     links = links_of(it)
     reach = reach_of(lay, links, it.rows)
     blocks = contact_rows(it, links, reach, root, V)
     lines = scalar_rows(lay, reach, it.factors, root, it.v, it.rows)
-    found: Partition = partition(lay, blocks, lines, 5)
+    found: Partition = partition(lay, blocks, lines, it.moving.slots, 5)
     groups = [
         {int(lay.group[s]) if s < lay.nv else -1 - (int(s) - lay.nv) // 6 for s in part.slots[a:b]}
         for part in (blocks, lines)

@@ -61,8 +61,8 @@ def run(sim: rd.Simulation, seconds: float) -> tuple[float, float, set[str]]:
 @pytest.mark.parametrize("h", [pytest.param(1 / 240, marks=pytest.mark.slow), 1 / 60])
 @pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "implicit_midpoint"])
 def test_a_ball_stays_within_its_limits_and_wins_next_to_nothing(limits, h, integrator):
-    """Thrown about: 10 J, of which stops take what goes into them. Rises are below 1e-4 of it: what is left of halves of
-    what a stop does where a step begins and where it ends, where the ball leans on it and turns along it."""
+    """Thrown about: 10 J, of which stops take what goes into them. Rises are below 1e-4 of it: what is left of halves
+    of what a stop does where a step begins and where it ends, where the ball leans on it and turns along it."""
     sim = rd.Simulation(hung(limits), h, integrator)
     sim.v = [4.0, 3.0, 6.0]
     rise, lowest, pushed = run(sim, 2.0)

@@ -4,12 +4,17 @@ One text serves every forest: what is where is data, tables of i64, whose addres
 scratch. Behind it lie the sums over systems, and the memory of the lanes, ``jit.vector_width()`` doubles an element.
 Positions come as runs, stretches of numbers that are neighbours in the whole and in the lanes alike, as ``Runs.table``
 has them; lanes behind the last system repeat it.
+
+Blocks in which all systems are still keep the outputs that they had, where a call asks for that (``ASKED`` in its
+scratch) and one before it gave all of them (``KNOWN``), but for sums. At the address ``STILL`` is a table of i64: a 0,
+and of every place of the first nq inputs, by which systems are known that begin with one of these, other than 0 where
+its system is still.
 """
 
 from __future__ import annotations
 
 from recursive_dyn.codegen.emitting.drivers import PAD, call_driver, counted_loop, module
-from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
+from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place, several
 from recursive_dyn.codegen.emitting.table_driver import SEGMENTS, STATE, addresses, batch, in_bytes, read, sizes
 from recursive_dyn.codegen.emitting.transposing import exchange
 
@@ -22,6 +27,7 @@ GROUP = (
     "kernel", "own_table", "systems", "input_runs", "input_table", "output_runs", "output_table", "sums", "first_sum",
     "constants", "first_constant", "constant_table",
 )  # fmt: skip  # entries of a group of equal systems; constants: how many numbers of their own its systems have
+STILL, ASKED, KNOWN = 1, 2, 3  # places in scratch, behind the address of the table
 SUMS = PAD  # doubles before the sums in scratch
 SIZES = sizes(FOREST)
 
@@ -29,8 +35,9 @@ SIZES = sizes(FOREST)
 def forest_module(width: int) -> str:
     """The whole module; one more loop around the kernel may be another one, written with ``SIZES``."""
     return module(
-        "", exchange("gather", width, True), exchange("scatter", width, False), _folding(width), _group(width),
-        _ENTRY, call_driver(ENTRY, "%inputs", "%outputs", SIZES.first), batch(ENTRY, FOREST), _DECLARATIONS,
+        "", exchange("gather", width, True), exchange("scatter", width, False), _folding(width), _resting(width),
+        _group(width), _ENTRY, call_driver(ENTRY, "%inputs", "%outputs", SIZES.first), batch(ENTRY, FOREST),
+        _DECLARATIONS,
     )  # fmt: skip
 
 
@@ -51,10 +58,41 @@ def _folding(width: int) -> str:
     return counted_loop("rd.fold", "ptr %lanes, ptr %sums, i64 %count, i64 %valid", "%count", element)
 
 
+def _resting(width: int) -> str:
+    """i1 @rd.resting(still, nq, runs, row): whether all systems of a block are still."""
+    lanes = "\n".join(
+        f"""{load(f"s{l}", "i64", "%sp", l)}
+  %t{l} = mul i64 %s{l}, %factor
+  %u{l} = add i64 %t{l}, %shift
+  %known{l} = icmp ult i64 %u{l}, %nq
+  %behind{l} = add i64 %u{l}, 1
+  %at{l} = select i1 %known{l}, i64 %behind{l}, i64 0
+{load(f"told{l}", "i64", "%still", f"%at{l}")}
+  %rests{l} = icmp ne i64 %told{l}, 0
+  %all{l} = and i1 %rests{l}, {f"%all{l - 1}" if l else "true"}"""
+        for l in range(width)
+    )
+    return f"""define internal i1 @rd.resting(ptr %still, i64 %nq, ptr %runs, i64 %row) nounwind {{
+entry:
+{several("offset length address factor shift", "%runs", 0)}
+  %starts = inttoptr i64 %address to ptr
+{place("sp", "i64", "%starts", "%row")}
+{lanes}
+  ret i1 %all{width - 1}
+}}
+"""
+
+
 def _group(width: int) -> str:
-    """All systems of one group, a block of lanes at a time."""
+    """All systems of one group, a block of lanes at a time, but for those that are still, if that is not null."""
     every = " ".join(GROUP)
-    block = f"""  call void @rd.gather(ptr %in, i64 %input_runs, ptr %input_table.at, i64 %row, ptr %lane_in)
+    block = f"""{place("constant.next", "double", "%cp", "%own")}
+  br i1 %some, label %ask, label %compute
+ask:
+  %rests = call i1 @rd.resting(ptr %still, i64 %nq, ptr %input_table.at, i64 %row)
+  br i1 %rests, label %leave, label %compute
+compute:
+  call void @rd.gather(ptr %in, i64 %input_runs, ptr %input_table.at, i64 %row, ptr %lane_in)
 {copy("%own.at", "%cp", "%own")}
   store i64 %own_table, ptr %lane_scratch
   call void %kernel.at(ptr %lane_in, ptr %lane_out, ptr %lane_scratch)
@@ -62,10 +100,11 @@ def _group(width: int) -> str:
   %left = sub i64 %systems, %row
   %valid = call i64 @llvm.umin.i64(i64 %left, i64 {width})
   call void @rd.fold(ptr %sums.at, ptr %sum, i64 %sums, i64 %valid)
-{place("constant.next", "double", "%cp", "%own")}"""
+  br label %leave
+leave:"""
     carried = (("cp", "ptr", "%constant_table.at", "%constant.next"),)
     return f"""define internal void @rd.group(
-  ptr %group, ptr %in, ptr %out, ptr %lane_in, ptr %lane_out, ptr %lane_scratch, ptr %sum
+  ptr %group, ptr %in, ptr %out, ptr %lane_in, ptr %lane_out, ptr %lane_scratch, ptr %sum, ptr %still, i64 %nq
 ) nounwind {{
 entry:
 {read(GROUP, "%group", every)}
@@ -76,6 +115,11 @@ entry:
 {place("own.at", "double", "%lane_in", "%own.place")}
   %sums.place = mul i64 %first_sum, {width}
 {place("sums.at", "double", "%lane_out", "%sums.place")}
+  %asked = icmp ne ptr %still, null
+  %placed = icmp ne i64 %input_runs, 0
+  %summed = icmp ne i64 %sums, 0
+  %may = and i1 %asked, %placed
+  %some = select i1 %summed, i1 false, i1 %may
 {counted("row", "%systems", block, step=width, carried=carried)}
   ret void
 }}
@@ -85,19 +129,30 @@ entry:
 _EVERY_GROUP = f"""  %place = mul i64 %k, {len(GROUP)}
 {place("group", "i64", "%groups.at", "%place")}
   call void @rd.group(
-    ptr %group, ptr %in, ptr %out, ptr %lane_in.at, ptr %lane_out.at, ptr %lane_scratch.at, ptr %sums
+    ptr %group, ptr %in, ptr %out, ptr %lane_in.at, ptr %lane_out.at, ptr %lane_scratch.at, ptr %sums,
+    ptr %still, i64 %nq
   )"""
 _ENTRY = f"""define void @{ENTRY}(ptr %in, ptr %out, ptr %scratch) nounwind {{
 entry:
   %table = load ptr, ptr %scratch
-{read(FOREST, "%table", "cleared group_count groups lane_in lane_out lane_scratch sum_count sum_place total")}
+{read(FOREST, "%table", "nq cleared group_count groups lane_in lane_out lane_scratch sum_count sum_place total")}
 {addresses("groups total")}
 {place("lane_in.at", "double", "%scratch", "%lane_in")}
 {place("lane_out.at", "double", "%scratch", "%lane_out")}
 {place("lane_scratch.at", "double", "%scratch", "%lane_scratch")}
 {place("sums", "double", "%scratch", SUMS)}
-{in_bytes("cleared sum_count")}
-  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 %cleared.bytes, i1 0)
+{load("told", "ptr", "%scratch", STILL)}
+{load("asked", "i64", "%scratch", ASKED)}
+{load("known", "i64", "%scratch", KNOWN)}
+  store i64 1, ptr %known.p
+  %asks = icmp ne i64 %asked, 0
+  %knows = icmp ne i64 %known, 0
+  %partly = and i1 %asks, %knows
+  %still = select i1 %partly, ptr %told, ptr null
+  %whole = icmp eq ptr %still, null
+  %unwritten = select i1 %whole, i64 %cleared, i64 0
+{in_bytes("unwritten sum_count")}
+  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 %unwritten.bytes, i1 0)
   call void @llvm.memset.p0.i64(ptr %sums, i8 0, i64 %sum_count.bytes, i1 0)
 {counted("k", "%group_count", _EVERY_GROUP)}
 {place("tail", "double", "%out", "%sum_place")}

@@ -78,8 +78,11 @@ def _unite_scalars(layout: Layout, lines: ScalarRows, homes: Integers, leader: I
 
 
 @compiled
-def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, free: int) -> Partition:
-    """The islands that rows of a model and so many free bodies make; what reaches nothing is in none."""
+def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, moving: Integers, free: int) -> Partition:
+    """The islands that rows of a model and so many free bodies make; what reaches nothing is in none.
+
+    moving: the coordinates, rising, that any row may reach.
+    """
     groups, n, m = layout.groups + free, len(rows.kind), len(lines.speed)
     leader, number = np.empty(groups, dtype=np.int64), np.full(groups, -1)
     for k in range(groups):
@@ -90,11 +93,12 @@ def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, free: int) -
     count = np.zeros(1, dtype=np.int64)
     _number(contact_homes, leader, number, count)
     _number(scalar_homes, leader, number, count)
-    slot_homes = np.empty(layout.nv + 6 * free, dtype=np.int64)
+    own = len(moving)
+    slot_homes = np.empty(own + 6 * free, dtype=np.int64)
     for k in range(groups):
         number[k] = number[leader_of(leader, k)]
     for k in range(len(slot_homes)):
-        slot_homes[k] = number[_group(layout, k)]
+        slot_homes[k] = number[_group(layout, moving[k] if k < own else layout.nv + k - own)]
     size = count[0]
     contact_first, contacts = np.zeros(size + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
     scalar_first, scalars = np.zeros(size + 1, dtype=np.int64), np.empty(m, dtype=np.int64)
@@ -102,6 +106,8 @@ def partition(layout: Layout, rows: ContactRows, lines: ScalarRows, free: int) -
     _collect(contact_homes, contact_first, contacts)
     _collect(scalar_homes, scalar_first, scalars)
     _collect(slot_homes, slot_first, slots)
+    for i in range(slot_first[size]):
+        slots[i] = moving[slots[i]] if slots[i] < own else layout.nv + slots[i] - own
     return Partition(count, contact_first, contacts, scalar_first, scalars, slot_first, slots)
 
 

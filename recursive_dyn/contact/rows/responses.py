@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.layout import CROSSING, ELIMINATION, HINGE, Layout
 
 _Six = tuple[float, float, float, float, float, float]
@@ -27,9 +27,17 @@ def only_hinges(layout: Layout) -> bool:
 
 
 @compiled
-def inverses(layout: Layout, factors: Floats, root: Floats) -> None:
-    """The first nv of root = 1 / sqrt(D)."""
-    for e in range(len(layout.slot)):
+def inverses(layout: Layout, factors: Floats, links: Integers, root: Floats) -> None:
+    """The first nv of root = 1 / sqrt(D), but of what is eliminated at other links than these, or the world."""
+    n = len(layout.parent)
+    for i in links:
+        _inverses(layout, factors, layout.first[i], layout.first[i + 1], root)
+    _inverses(layout, factors, layout.first[n], layout.first[n + 1], root)
+
+
+@compiled
+def _inverses(layout: Layout, factors: Floats, first: int, end: int, root: Floats) -> None:
+    for e in range(first, end):
         if layout.kind[e] != CROSSING:
             at = layout.data[e] + (12 if layout.kind[e] == HINGE else 6)
             root[layout.slot[e]] = np.sqrt(max(factors[at], 0.0))
@@ -53,9 +61,11 @@ def _added(w: _Six, factors: Floats, d: int, rate: float) -> _Six:
 
 
 @compiled
-def twists(layout: Layout, factors: Floats, v: Floats, V: Annotated[np.ndarray, float, 6]) -> None:
-    """V (nl, 6): twist of every link at the velocity v (nv,), world axes at its tree's point."""
-    for i in range(len(layout.parent)):
+def twists(
+    layout: Layout, factors: Floats, v: Floats, links: Integers, V: Annotated[np.ndarray, float, 6]
+) -> None:  # fmt: skip
+    """V (nl, 6): twist of every one of these links at the velocity v (nv,), world axes at its tree's point."""
+    for i in links:
         w = _twist(V, layout.parent[i])
         for e in range(layout.first[i], layout.first[i + 1]):
             if layout.kind[e] != ELIMINATION:
@@ -172,15 +182,17 @@ def reduce(layout: Layout, factors: Floats, c: Floats) -> None:
 
 @compiled
 def expand(
-    layout: Layout, factors: Floats, root: Floats, y: Floats, V: Annotated[np.ndarray, float, 6], x: Floats
-) -> None:
-    """x (nv,) = L^-1 D^-1/2 y: the velocity of whitened coordinates y; V (nl, 6): the links' twists then."""
+    layout: Layout, factors: Floats, root: Floats, y: Floats, links: Integers, V: Annotated[np.ndarray, float, 6],
+    x: Floats,
+) -> None:  # fmt: skip
+    """x (nv,) = L^-1 D^-1/2 y: the velocity of whitened coordinates y, 0 but for these links'; V (nl, 6): these links'
+    twists then."""
     n = len(layout.parent)
     for k in range(layout.nv):
         x[k] = y[k] * root[k]
     for e in range(layout.first[n + 1] - 1, layout.first[n] - 1, -1):
         x[layout.slot[e]] = _past_ports(layout, factors, e, layout.data[e], x[layout.slot[e]], x)
-    for i in range(n):
+    for i in links:
         w = _twist(V, layout.parent[i])
         for e in range(layout.first[i + 1] - 1, layout.first[i] - 1, -1):
             kind, d, slot = layout.kind[e], layout.data[e], layout.slot[e]

@@ -29,8 +29,11 @@ def contact_rows(
     """
     layout, contacts = problem.layout, problem.contacts
     rows = _room(layout, problem, links, reach)
-    marks, inward = np.zeros(layout.nv, dtype=np.int64), np.zeros((layout.nv, 3))
+    marks, inward = np.zeros(layout.nv, dtype=np.int64), np.empty((layout.nv, 3))
     hinges = only_hinges(layout)
+    if not hinges:
+        for k in range(layout.nv):
+            inward[k, 0] = inward[k, 1] = inward[k, 2] = 0.0
     rows.first[0], rows.start[0] = 0, 0
     for c in range(len(rows.kind)):
         a, b, at = rows.links[c, 0], rows.links[c, 1], rows.first[c]

@@ -22,8 +22,8 @@ def without_straying(problem: ImpulseProblem) -> ImpulseProblem:
     _take(problem, own)
     return ImpulseProblem(
         problem.layout, problem.factors, v, start_v, problem.astray, problem.swing, problem.acted, problem.steady,
-        problem.pull, problem.pushes, own, problem.lone, problem.contacts, problem.free, problem.rows, problem.earlier,
-        problem.options, problem.changes,
+        problem.pull, problem.pushes, own, problem.lone, problem.moving, problem.contacts, problem.free, problem.rows,
+        problem.earlier, problem.options, problem.changes,
     )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def _take(problem: ImpulseProblem, bodies: BodyFrames) -> None:
     """Take it from the twists of bodies, world axes at their origins."""
     layout, factors = problem.layout, problem.factors
     V = np.empty((len(layout.parent), 6))
-    twists(layout, factors, problem.astray, V)
+    twists(layout, factors, problem.astray, problem.moving.links, V)
     for b in range(len(bodies.links)):
         link = bodies.links[b]
         if link >= 0:

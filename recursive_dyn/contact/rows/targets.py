@@ -123,8 +123,8 @@ def _forces(problem: ImpulseProblem, rows: ContactRows) -> None:
         return
     links, nv = len(problem.layout.parent), problem.layout.nv
     A, B = np.empty((links, 6)), np.empty((links, 6))
-    twists(problem.layout, problem.factors, problem.swing[:nv], A)
-    twists(problem.layout, problem.factors, problem.swing[nv:], B)
+    twists(problem.layout, problem.factors, problem.swing[:nv], problem.moving.links, A)
+    twists(problem.layout, problem.factors, problem.swing[nv:], problem.moving.links, B)
     for c in range(len(rows.forced)):
         rows.forced[c] = _along(problem, rows, c, B)
         rows.rising[c] = rows.forced[c] - _along(problem, rows, c, A)

@@ -45,7 +45,7 @@ def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Flo
     """
     lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
     shares[:] = 0.0
-    for k in range(len(lone.links)):
+    for k in problem.moving.lone:
         for i in range(6):
             lone.kicks[k, i] = 0.0
     for c in range(len(same)):
@@ -124,8 +124,8 @@ def _give(problem: ImpulseProblem, c: int, share: float, w: Floats) -> None:
 def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) -> None:
     """Add what the kicks do to y."""
     layout, factors, lone = problem.layout, problem.factors, problem.lone
-    inward = np.zeros((layout.nv, 3))
-    for k in range(len(lone.links)):
+    inward = np.empty((layout.nv, 3))  # zeros where it is used
+    for k in problem.moving.lone:
         if not np.isnan(halves[layout.link_groups[lone.links[k]]]):
             for i in range(6):
                 lone.kicks[k, i] = 0.0
@@ -139,22 +139,24 @@ def _whitened(problem: ImpulseProblem, root: Floats, halves: Floats, y: Floats) 
             lone.centers[k, 1] - factors[at + 1],
             lone.centers[k, 2] - factors[at + 2],
         )
+        group = layout.link_groups[link]
+        for j in range(layout.group_first[group], layout.group_first[group + 1]):
+            for i in range(3):
+                inward[layout.group_slots[j], i] = 0.0
         push(
             layout, factors, link, m0 + u * f2 - z * f1, m1 + z * f0 - x * f2, m2 + x * f1 - u * f0, f0, f1, f2,
             0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, inward,
         )  # fmt: skip
-        group = layout.link_groups[link]
         for j in range(layout.group_first[group], layout.group_first[group + 1]):
             slot = layout.group_slots[j]
             y[slot] += root[slot] * inward[slot, 0]
-            inward[slot, 0] = 0.0
 
 
 @compiled
 def ended(problem: ImpulseProblem, V: Annotated[np.ndarray, float, 6], twists: Annotated[np.ndarray, float, 6]) -> None:
     """Twists (k, 6) of lone bodies at the step's end, at their centres; V (nl, 6): what impulses add to links'."""
     layout, factors, lone = problem.layout, problem.factors, problem.lone
-    for k in range(len(lone.links)):
+    for k in problem.moving.lone:
         i, at = lone.links[k], layout.refs + 3 * lone.links[k]
         x, y, z = (
             lone.centers[k, 0] - factors[at],

@@ -28,7 +28,8 @@ def fell_asleep(
     trees = len(it.restless)
     stirred, ready = np.zeros(trees, dtype=np.bool_), False
     _stir(it, twists, tau, drives, acting, stirred)
-    for k in range(len(q)):
+    moving = it.moving_places[: it.counts[4]]
+    for k in moving:
         if it.places[k] >= 0:
             if known.rested[it.places[k]] == 0.0:
                 known.q[k] = q[k]  # where its rest begins, whatever was before: snapshots of what moves leave it out
@@ -46,7 +47,7 @@ def fell_asleep(
     known.parameters[:] = parameters
     known.step[0] = step
     fell = ready and _islands(it, known, contacts)
-    for k in range(len(q)):
+    for k in moving:
         if it.places[k] >= 0 and (stirred[it.places[k]] or (fell and known.rested[it.places[k]] < 0.0)):
             known.q[k] = q[k]
     if not fell:
@@ -61,7 +62,7 @@ def fell_asleep(
 def _stir(it: Sleepers, twists: Floats, tau: Floats, drives: Integers, acting: Integers, stirred: Flags) -> None:
     """Mark trees that move or are driven."""
     for k in range(len(it.bodies)):
-        if it.bodies[k] >= 0:
+        if it.bodies[k] >= 0 and it.dormant[k] == 0:
             square = 0.0
             for i in range(6):
                 square += twists[6 * k + i] * twists[6 * k + i]

@@ -110,21 +110,28 @@ def remembered(target: Momentum, source: Momentum) -> None:
 
 
 @compiled
-def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, present: FrameArrays) -> None:
-    """Momenta at a step's start: what is kept, or what is measured if someone changed the state."""
+def started(trees: FloatingTrees, kept: Momentum, owed: Momentum, asleep: Integers, present: FrameArrays) -> None:
+    """Momenta at a step's start: what is kept, or what is measured if someone changed the state.
+
+    asleep (k,): 1 for trees that sleep, which have none, or empty.
+    """
     if kept.known[0] and equal(kept.q, present.q) and equal(kept.v, present.v):
-        remembered(owed, kept)
+        owed.linear[:] = kept.linear
+        owed.spin[:] = kept.spin
         return
     for k in range(len(trees.bases)):
         at = NUMBERS * k
         owed.linear[k] = present.momenta[at + LINEAR : at + SPIN]
         owed.spin[k] = present.momenta[at + SPIN : at + INERTIA]
+        if len(asleep) > 0 and asleep[k] != 0:
+            owed.linear[k] = 0.0
+            owed.spin[k] = 0.0
 
 
 @compiled
-def located(trees: FloatingTrees, owed: Momentum, present: FrameArrays) -> None:
-    """Centres of mass where contacts are found."""
-    for k in range(len(trees.bases)):
+def located(moving: Integers, owed: Momentum, present: FrameArrays) -> None:
+    """Centres of mass of the trees that move where contacts are found."""
+    for k in moving:
         owed.centers[k] = present.momenta[NUMBERS * k + CENTER : NUMBERS * k + LINEAR]
 
 
@@ -139,28 +146,25 @@ def settled(
     h: float,
     contacts: ContactTable,
     count: int,
-    asleep: Integers,
+    moving: Integers,
     present: FrameArrays,
 ) -> None:
     """Give the bases, in v, the velocities with which momentum is what it was, plus h m g, plus the pushes.
 
     drives (nv,): 1 for slots with motors; acting (nv,): as of a flight. contacts: the first ``count``, whose points are
-    where ``located`` was asked; asleep (k,): 1 for trees that sleep, or empty; present: not known after this.
+    where ``located`` was asked; moving: the trees that do not sleep, others have none; present: not known after this.
     """
     measured = present.momenta
-    for k in range(len(trees.bases)):
+    for k in moving:
         for i in range(3):
             owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
     _push(trees, owed, contacts, count)
-    for k in range(len(trees.bases)):
+    for k in moving:
         at, pushed = NUMBERS * k, trees.acted[k] != 0
         for i in range(6):
             slot = trees.slots[k, i]
             pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
-        if len(asleep) > 0 and asleep[k] != 0:
-            owed.linear[k] = 0.0
-            owed.spin[k] = 0.0
-        elif pushed:  # a force of the user's, an element's or a motor on the base: what the step made of it stands
+        if pushed:  # a force of the user's, an element's or a motor on the base: what the step made of it stands
             owed.linear[k] = measured[at + LINEAR : at + SPIN]
             owed.spin[k] = measured[at + SPIN : at + INERTIA]
         else:

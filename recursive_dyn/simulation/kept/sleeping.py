@@ -14,6 +14,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout, body_links
+from recursive_dyn.dynamics.program_calls import equal_where, none_where, zero_where
 from recursive_dyn.model.forest import blocks_of
 from recursive_dyn.model.model import WORLD, Model
 
@@ -40,16 +41,22 @@ class Slept(NamedTuple):
 class Sleepers(NamedTuple):
     """The trees of a model, of which any may sleep; empty where none is to.
 
-    slots (nv,), places (nq,), bodies (nb,): the tree of each, NO_TREE for none; bases (k,): of the floating ones;
+    slots (nv,), places (nq,), bodies (nb,), links (nl,), lone (k + m,), as of LoneBodies: the tree of each, NO_TREE for
+    none; bases (k,): of the floating ones;
     restless (trees,): 1 for those that never sleep; rows: a slot of each row on coordinates by number, -1 for none.
     after (1,): s of rest; calm (1,): whether nothing that surrounds them moves; driven (1,): whether a flight may push
-    them. all (1,): whether all of them sleep in this step; floating (k,), still (nv,): 1 for the floating ones, and for
-    slots of those, that do.
+    them. all (1,): whether all of them sleep in this step; told (trees,), dormant (nb,), floating (k,), still (nv,),
+    still_places (1 + nq,): 1 for trees, bodies, floating trees, slots and, behind a 0, for places of those, that do.
+    moving_links, moving_lone, moving_slots, moving_places: those of links, lone bodies, slots and places that do not,
+    the first counts[0], counts[1], counts[3] and counts[4] of each; the first counts[2] lone ones are floating trees.
+    Where no tree may sleep these are all there are.
     """
 
     slots: Integers
     places: Integers
     bodies: Integers
+    links: Integers
+    lone: Integers
     bases: Integers
     restless: Integers
     rows: Integers
@@ -57,8 +64,16 @@ class Sleepers(NamedTuple):
     calm: Integers
     driven: Integers
     all: Integers
+    told: Integers
+    dormant: Integers
     floating: Integers
     still: Integers
+    still_places: Integers
+    moving_links: Integers
+    moving_lone: Integers
+    moving_slots: Integers
+    moving_places: Integers
+    counts: Integers
 
 
 def slept(nq: int, nv: int, parameters: int) -> Slept:
@@ -72,25 +87,41 @@ def trees_of_bodies(model: Model, layout: Layout) -> np.ndarray:
     return np.where(links == WORLD, NO_TREE, np.append(layout.link_groups, NO_TREE)[links])
 
 
-def sleepers(model: Model, layout: Layout, base_slots: np.ndarray, rows: np.ndarray) -> Sleepers:
-    """The trees of a model whose floating ones have bases with these slots (k, 6); rows: as in Sleepers."""
+def sleepers(
+    model: Model, layout: Layout, base_slots: np.ndarray, lone: np.ndarray, rows: np.ndarray, still: np.ndarray,
+    still_places: np.ndarray,
+) -> Sleepers:  # fmt: skip
+    """The trees of a model whose floating ones have bases with these slots (k, 6), and whose lone bodies are on these
+    links (k + m,); rows, and what is still: as in Sleepers."""
     group, bodies = layout.group, trees_of_bodies(model, layout)
     places = np.full(model.nq, NO_TREE)
     for kind in blocks_of(model):
         for link in kind.model.links:
             if link.slots:
                 places[kind.places[:, link.places]] = group[kind.slots[:, link.slots[:1]]]
-    bases = group[base_slots[:, 0]]
+    bases, links, restless = group[base_slots[:, 0]], layout.link_groups, _restless(model, layout)
     return Sleepers(
-        group, places, bodies, bases, _restless(model, layout), rows, np.full(1, np.inf), _flag(), _flag(), _flag(),
-        np.zeros(len(bases), dtype=np.int64), np.zeros(model.nv, dtype=np.int64),
+        group, places, bodies, links, links[lone], bases, restless, rows, np.full(1, np.inf), _flag(), _flag(), _flag(),
+        np.full_like(restless, -1), np.zeros_like(bodies), np.zeros_like(bases), still, still_places,
+        *_all_of(links, lone, len(bases), group, places),
     )  # fmt: skip
 
 
-def no_sleepers() -> Sleepers:
-    """Where nothing sleeps."""
+def no_sleepers(links: np.ndarray, lone: np.ndarray, floating: int, slots: np.ndarray) -> Sleepers:
+    """Where nothing sleeps, of as many links, lone bodies, of which so many are floating trees, and slots."""
     none = np.zeros(0, dtype=np.int64)
-    return Sleepers(none, none, none, none, none, none, np.full(1, np.inf), _flag(), _flag(), _flag(), none, none)
+    return Sleepers(
+        *(none,) * 8, np.full(1, np.inf), _flag(), _flag(), _flag(), *(none,) * 5,
+        *_all_of(links, lone, floating, slots, none),
+    )  # fmt: skip
+
+
+def _all_of(
+    links: np.ndarray, lone: np.ndarray, floating: int, slots: np.ndarray, places: np.ndarray
+) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """Numbers of what moves where all of it does, and how many there are."""
+    counts = np.array([len(links), len(lone), floating, len(slots), len(places)])
+    return *(np.arange(len(own)) for own in (links, lone, slots, places)), counts
 
 
 def _flag() -> np.ndarray:
@@ -133,46 +164,89 @@ def rouse(
     it: Sleepers, known: Slept, q: Floats, v: Floats, tau: Floats, drives: Integers, acting: Integers,
     parameters: Floats, step: float,
 ) -> None:  # fmt: skip
-    """Wake whom anything acts on that did not when it fell asleep, before a step; drives, acting (nv,): 1 for slots
-    with motors, or that are pushed."""
+    """Wake whom anything acts on that did not when it fell asleep, before a step, of those of whom is told that they
+    sleep; drives, acting (nv,): 1 for slots with motors, or that are pushed."""
     same = it.calm[0] != 0 and abs(step - known.step[0]) <= _SAME_STEP * step
     for k in range(len(parameters)):
         same = same and parameters[k] == known.parameters[k]
     if not same:
         wake_all(known)
-    for k in range(len(v)):
-        if is_asleep(known, it.slots[k]) and (v[k] != 0.0 or tau[k] != 0.0 or drives[k] != 0 or acting[k] != 0):
-            wake(known, it.slots[k])
-    for k in range(len(q)):
-        if is_asleep(known, it.places[k]) and q[k] != known.q[k]:
-            wake(known, it.places[k])
+    undriven = zero_where(it.still, tau) and none_where(it.still, drives) and none_where(it.still, acting)
+    if not (undriven and zero_where(it.still, v)):
+        for k in range(len(v)):
+            if is_asleep(known, it.slots[k]) and (v[k] != 0.0 or tau[k] != 0.0 or drives[k] != 0 or acting[k] != 0):
+                wake(known, it.slots[k])
+    if not equal_where(it.still_places[1:], q, known.q):
+        for k in range(len(q)):
+            if is_asleep(known, it.places[k]) and q[k] != known.q[k]:
+                wake(known, it.places[k])
 
 
 @compiled
 def told_asleep(it: Sleepers, known: Slept, bodies: Integers) -> int:
-    """Note which bodies (nb,), floating trees and slots sleep in this step, whether all trees do, and how many do."""
-    count = 0
+    """Note who sleeps in this step, which bodies (nb,), and whether all trees do; how many do."""
+    count, others = 0, 0
     for tree in range(len(it.restless)):
-        count += 1 if known.rested[tree] < 0.0 else 0
-    for k in range(len(it.bodies)):
-        bodies[k] = 1 if is_asleep(known, it.bodies[k]) else 0
-    for k in range(len(it.slots)):
-        it.still[k] = 1 if is_asleep(known, it.slots[k]) else 0
-    for k in range(len(it.bases)):
-        it.floating[k] = 1 if known.rested[it.bases[k]] < 0.0 else 0
+        asleep = 1 if known.rested[tree] < 0.0 else 0
+        others += 1 if asleep != it.told[tree] else 0
+        count += asleep
+        it.told[tree] = asleep
+    if others > 0:
+        _tell(it, known)
+    bodies[:] = it.dormant
     it.all[0] = 1 if count > 0 and count == len(it.restless) and it.driven[0] == 0 else 0
     return count
 
 
 @compiled
+def _tell(it: Sleepers, known: Slept) -> None:
+    """Note what belongs to trees that sleep, or do not."""
+    for k in range(len(it.bodies)):
+        it.dormant[k] = 1 if is_asleep(known, it.bodies[k]) else 0
+    for k in range(len(it.slots)):
+        it.still[k] = 1 if is_asleep(known, it.slots[k]) else 0
+    for k in range(len(it.places)):
+        it.still_places[1 + k] = 1 if is_asleep(known, it.places[k]) else 0
+    for k in range(len(it.bases)):
+        it.floating[k] = 1 if known.rested[it.bases[k]] < 0.0 else 0
+    it.counts[0] = it.counts[1] = it.counts[2] = 0
+    for link in range(len(it.links)):
+        if not is_asleep(known, it.links[link]):
+            it.moving_links[it.counts[0]] = link
+            it.counts[0] += 1
+    for k in range(len(it.lone)):
+        if not is_asleep(known, it.lone[k]):
+            it.moving_lone[it.counts[1]] = k
+            it.counts[1] += 1
+            it.counts[2] += 1 if k < len(it.bases) else 0
+    it.counts[3] = it.counts[4] = 0
+    for k in range(len(it.slots)):
+        if it.still[k] == 0:
+            it.moving_slots[it.counts[3]] = k
+            it.counts[3] += 1
+    for k in range(len(it.places)):
+        if it.still_places[1 + k] == 0:
+            it.moving_places[it.counts[4]] = k
+            it.counts[4] += 1
+
+
+@compiled
 def put_back(it: Sleepers, known: Slept, q: Floats, v: Floats) -> None:
-    """Whoever sleeps did not move."""
-    for k in range(len(v)):
-        if is_asleep(known, it.slots[k]):
-            v[k] = 0.0
-    for k in range(len(q)):
-        if is_asleep(known, it.places[k]):
-            q[k] = known.q[k]
+    """Whoever sleeps in this step did not move."""
+    if it.counts[3] == len(it.slots):
+        return
+    slots, places = it.moving_slots[: it.counts[3]], it.moving_places[: it.counts[4]]
+    own_v, own_q = np.empty(len(slots)), np.empty(len(places))
+    for i in range(len(slots)):
+        own_v[i] = v[slots[i]]
+    for i in range(len(places)):
+        own_q[i] = q[places[i]]
+    v[:] = 0.0
+    q[:] = known.q
+    for i in range(len(slots)):
+        v[slots[i]] = own_v[i]
+    for i in range(len(places)):
+        q[places[i]] = own_q[i]
 
 
 @compiled

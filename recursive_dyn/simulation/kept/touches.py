@@ -143,8 +143,15 @@ def fresh(t: Touches, p: int, a: int, b: int, before: bool) -> None:
 @compiled
 def begun(t: Touches) -> None:
     """Keep the pairs that touch, without what happened."""
-    n = t.size[0]
-    t.size[0], t.fresh[0] = 0, 0
+    n, all_touch = t.size[0], True
+    t.fresh[0] = 0
+    for p in range(n):
+        all_touch = all_touch and t.before[p]
+    if all_touch:  # they stay where they are
+        for p in range(n):
+            fresh(t, p, t.a[p], t.b[p], True)
+        return
+    t.size[0] = 0
     t.places[:] = -1
     for p in range(n):
         if t.before[p]:

@@ -13,7 +13,7 @@ from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import JUMPED, Changes, changes
 from recursive_dyn.contact.tuning import STILL
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, program_call
+from recursive_dyn.dynamics.program_calls import NO_PROGRAM, ProgramCall, evaluated, evaluated_awake, program_call
 from recursive_dyn.model.forest import blocks_of, once_alike
 from recursive_dyn.model.model import Model
 
@@ -28,7 +28,8 @@ class ImpulseArrays(NamedTuple):
     turns freely; guided (nv,): slots of trees in which nothing does; hanging (nv,): of all but bodies that float alone;
     conserving (nv,): of those of them without springs, dampers and force elements; swing (2 nv,), acted, pull (nv,): as
     a solve is given it; moving (1,): whether anything moves that impulses last on; changes: what a solve finds, of as
-    many rows as there can be, and no free bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1.
+    many rows as there can be, and no free bodies; varied, rest (nv + 1,), whole (1,): room, zeros and 1; still (nv,): 1
+    for slots of trees that sleep, of which nothing is asked.
     """
 
     factors: ProgramCall
@@ -47,12 +48,16 @@ class ImpulseArrays(NamedTuple):
     varied: Floats
     rest: Floats
     whole: Floats
+    still: Integers
 
 
-def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
-    """Those of a model with at most so many rows on coordinates."""
+def impulse_arrays(
+    dynamics: Dynamics, rows: int, still: np.ndarray | None = None, still_places: np.ndarray | None = None
+) -> ImpulseArrays:
+    """Those of a model with at most so many rows on coordinates; still (nv,), still_places (1 + nq,): 1 for what is of
+    trees that sleep, as ``evaluated_awake`` reads the latter."""
     factors, integrate, accelerations = (
-        program_call(dynamics, name) for name in ("impulse_factors", "integrate", "step_accelerations")
+        program_call(dynamics, name, still_places) for name in ("impulse_factors", "integrate", "step_accelerations")
     )
     model = dynamics.model
     turning, guided, hanging, conserving = _slots(model)
@@ -67,6 +72,7 @@ def impulse_arrays(dynamics: Dynamics, rows: int) -> ImpulseArrays:
         factors, integrate, accelerations, passive, turning, guided, hanging, conserving,
         np.full(2 * model.nv, np.nan), np.zeros(model.nv), np.zeros(model.nv), np.zeros(1, dtype=bool), room,
         np.zeros(model.nv + 1), np.zeros(model.nv + 1), np.ones(1),
+        np.zeros(model.nv, dtype=np.int64) if still is None else still,
     )  # fmt: skip
 
 
@@ -151,8 +157,9 @@ def pulled_here(
     """Write what forces accelerate by at q, at rest, NaN where others act too, as motors, a law, or who pushes; how
     many numbers a solve needs of it: all, or none where nothing moves on that impulses last on."""
     some = False
-    for k in range(len(tau)):
-        some = some or (it.moving[0] and it.conserving[k])
+    if it.moving[0]:
+        for k in range(len(tau)):
+            some = some or it.conserving[k]
     if not some or not _forced(it, q, tau, parameters):
         return 0
     for k in range(len(tau)):
@@ -171,7 +178,7 @@ def _forced(it: ImpulseArrays, q: Floats, tau: Floats, parameters: Floats) -> bo
         finite = evaluated(it.passive, q, still, it.rest[:0], parameters)
         for k in range(len(tau)):
             force[k] += it.passive.outputs[k]
-    return evaluated(it.accelerations, q, still, force, parameters) and finite
+    return evaluated_awake(it.accelerations, q, still, force, parameters) and finite
 
 
 @compiled
@@ -227,7 +234,7 @@ def moved(it: ImpulseArrays, q: Floats, v: Floats, tau: Floats, parameters: Floa
     if far == 0.0:
         return True
     finite = _carry(it, q, v, parameters) if far * fast > STILL else True
-    finite = evaluated(it.integrate, q, way, it.whole, parameters) and finite
+    finite = evaluated_awake(it.integrate, q, way, it.whole, parameters) and finite
     q[:] = it.integrate.outputs
     if late:
         finite = _pulled(it, q, tau, parameters, 0) and finite
@@ -247,7 +254,8 @@ def _carry(it: ImpulseArrays, q: Floats, v: Floats, parameters: Floats) -> bool:
     way, change = it.changes.q, np.zeros(len(v))
     finite = _connected(it, q, v, way, parameters, change)
     for k in range(len(it.turning)):
-        _bracket(it.turning[k, 0], it.turning[k, 1], way, v, change)
+        if it.still[it.turning[k, 0]] == 0:
+            _bracket(it.turning[k, 0], it.turning[k, 1], way, v, change)
     for k in range(len(v)):
         v[k] += change[k]
     return finite
@@ -264,7 +272,7 @@ def _connected(it: ImpulseArrays, q: Floats, x: Floats, d: Floats, parameters: F
         sign = 1.0 - 2.0 * side
         for k in range(len(x)):
             w[k] = x[k] + sign * d[k]
-        finite = evaluated(it.accelerations, q, w, it.rest, parameters) and finite
+        finite = evaluated_awake(it.accelerations, q, w, it.rest, parameters) and finite
         for k in range(len(x)):
             change[k] += 0.25 * sign * it.accelerations.outputs[k]
     return finite

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.forest_layout import links_of_bodies
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, LoneBodies
@@ -35,10 +35,14 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
 
 
 @compiled
-def moving_alone(trees: FloatingTrees, owed: Momentum, present: FrameArrays, lone: LoneBodies) -> None:
-    """How they move where a flight ended; owed: momenta at the step's start."""
+def moving_alone(
+    trees: FloatingTrees, owed: Momentum, present: FrameArrays, lone: LoneBodies, moving: Integers
+) -> None:  # fmt: skip
+    """How those that are ``moving`` do where a flight ended; owed: momenta at the step's start."""
     nothing, turn = np.zeros(3), np.zeros(3)
-    for k in range(len(trees.bases)):
+    for k in moving:
+        if k >= len(trees.bases):
+            break
         at, body = NUMBERS * k, trees.bases[k]
         mass = present.momenta[at]
         spun(present.momenta[at + INERTIA : at + NUMBERS], present.momenta[at + SPIN : at + INERTIA], nothing, turn)
@@ -50,7 +54,9 @@ def moving_alone(trees: FloatingTrees, owed: Momentum, present: FrameArrays, lon
             lone.start[k, 3 + i] = lone.coasting[k, 3 + i] = owed.linear[k, i] / mass
             lone.flown[k, 3 + i] = present.momenta[at + LINEAR + i] / mass
             lone.kicks[k, i] = lone.kicks[k, 3 + i] = 0.0
-    for k in range(len(trees.bases), len(lone.links)):
+    for k in moving:
+        if k < len(trees.bases):
+            continue
         body = lone.bodies[k]
         for i in range(6):
             lone.start[k, i], lone.flown[k, i] = present.start_twists[6 * body + i], present.twists[6 * body + i]
@@ -60,10 +66,10 @@ def moving_alone(trees: FloatingTrees, owed: Momentum, present: FrameArrays, lon
 
 
 @compiled
-def kicked(owed: Momentum, lone: LoneBodies) -> None:
+def kicked(owed: Momentum, lone: LoneBodies, moving: Integers) -> None:
     """What corrections of contacts did is owed too."""
     count = len(lone.inertias)
-    for k in range(len(lone.links)):
+    for k in moving:
         tree = lone.home[k]
         for i in range(3):
             a, b, moment = (i + 1) % 3, (i + 2) % 3, lone.kicks[k, i]
@@ -75,15 +81,15 @@ def kicked(owed: Momentum, lone: LoneBodies) -> None:
 
 
 @compiled
-def straight(trees: FloatingTrees, lone: LoneBodies, present: FrameArrays, way: Floats) -> None:
+def straight(trees: FloatingTrees, lone: LoneBodies, moving: Integers, present: FrameArrays, way: Floats) -> None:
     """Change the way (nv,) that positions go so that centres of mass go straight on while bodies turn.
 
     A joint takes [omega; v] as a screw, which would bend it: with V the integral of exp over the way (Murray, Li &
     Sastry, eq. 2.36), v + (V^-1 - 1) v_c goes by v_c.
     """
-    for body in range(len(lone.of)):
-        k = lone.of[body]
-        if k < 0 or k >= len(trees.bases) or trees.bases[k] != body:
+    for k in moving:
+        body = trees.bases[k]
+        if lone.of[body] != k:
             continue
         pose, slots = present.poses[16 * body : 16 * body + 16], trees.slots[k]
         a, b, c = way[slots[0]], way[slots[1]], way[slots[2]]

@@ -9,6 +9,7 @@ from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import (
     JUMPED,
+    AwakeParts,
     Changes,
     FreeInertias,
     ImpulseProblem,
@@ -17,13 +18,13 @@ from recursive_dyn.contact.problem import (
 )
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies, felt_so_far
 from recursive_dyn.contact.solve import solve
-from recursive_dyn.dynamics.program_calls import all_finite, evaluated
+from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
 from recursive_dyn.simulation.flying.flight import DONE, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
 from recursive_dyn.simulation.kept.falling_asleep import fell_asleep, keep_contacts
 from recursive_dyn.simulation.kept.momentum import located, remembered, settled, started
-from recursive_dyn.simulation.kept.sleeping import WOKEN, is_asleep, put_back, rouse, sifted, told_asleep
+from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, is_asleep, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.kept.touches import Touches, note
 from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
@@ -56,7 +57,7 @@ def fly(s: StepArrays) -> int:
         s.present.start_twists[:] = s.present.twists
         if s.sleep.all[0]:
             return DONE
-        started(s.trees, s.kept.momentum, s.owed, s.present)
+        started(s.trees, s.kept.momentum, s.owed, s.sleep.floating, s.present)
     code = _flown(s)
     if asleep > 0 and code == DONE:
         put_back(s.sleep, s.kept.slept, s.q, s.v)
@@ -72,8 +73,11 @@ def _asleep(s: StepArrays) -> int:
     if len(it.restless) == 0:
         return 0
     drives, step = s.sources.motors.motors.drives, s.settings[0] * float(s.part[1])
-    rouse(it, known, s.q, s.v, s.tau, drives, s.flight.acting, s.parameters, step)
-    return told_asleep(it, known, s.present.asleep)
+    count = told_asleep(it, known, s.present.asleep)
+    if count > 0:
+        rouse(it, known, s.q, s.v, s.tau, drives, s.flight.acting, s.parameters, step)
+        count = told_asleep(it, known, s.present.asleep)
+    return count
 
 
 @compiled
@@ -117,14 +121,15 @@ def solve_and_settle(
     if sleepy and not sifted(s.sleep, s.kept.slept, contacts):
         return WOKEN
     n, it = contacts.size[0], s.sources.motors
-    located(s.trees, s.owed, s.present)
-    moving_alone(s.trees, s.owed, s.present, s.lone)
+    lone, floating = s.sleep.moving_lone[: s.sleep.counts[1]], s.sleep.moving_lone[: s.sleep.counts[2]]
+    located(floating, s.owed, s.present)
+    moving_alone(s.trees, s.owed, s.present, s.lone, lone)
     if not _solved(s, layout, contacts, earlier, free):
         return LOST
     if s.part[1] > 1:
         felt_by_bodies(contacts, n, s.present.poses, s.kept.felt)
     if s.counts[2] > 0 or n > 0:
-        straight(s.trees, s.lone, s.present, s.impulses.changes.q)
+        straight(s.trees, s.lone, floating, s.present, s.impulses.changes.q)
         if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
             return LOST
         if sleepy:
@@ -133,10 +138,9 @@ def solve_and_settle(
         if not seen(s.present, s.q, s.v, s.parameters):
             return LOST
         if len(s.trees.bases) > 0:
-            kicked(s.owed, s.lone)
+            kicked(s.owed, s.lone, lone)
             drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
-            asleep = s.sleep.floating
-            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, asleep, s.present)
+            settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, floating, s.present)
             if not seen(s.present, s.q, s.v, s.parameters):
                 return LOST
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
@@ -165,7 +169,7 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
         s.counts[0], s.counts[1], s.counts[2] = n, rows, rows
         if n + rows + motors == 0:
             return True
-        if not evaluated(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
+        if not evaluated_awake(s.impulses.factors, s.q, s.settings[8:9], it.diagonal, s.parameters):
             return False
         contacts.gaps[:n] = gaps
         facts = solve(_problem(s, layout, contacts, earlier, free, known, acted, pulled))
@@ -189,13 +193,21 @@ def _problem(
     k, m, x = free.size[0], s.counts[1], s.settings
     return ImpulseProblem(
         layout, it.factors.outputs, s.v, s.start_v, s.sources.held.astray, it.swing[:known],
-        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, s.frames, s.lone, contacts,
+        it.acted[:acted], s.kept.steady[:acted], it.pull[:pulled], s.sources.motors.push, s.frames, s.lone,
+        _moving(s.sleep), contacts,
         FreeInertias(given.centers[:k], given.start_twists[:k], given.twists[:k], given.masses[:k], given.spins[:k]),
         first_rows(s.rows, m),
         earlier_of(earlier),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[9], int(x[10])),
         Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
                 changed.acted, changed.steady),
+    )  # fmt: skip
+
+
+@compiled
+def _moving(it: Sleepers) -> AwakeParts:
+    return AwakeParts(
+        it.moving_links[: it.counts[0]], it.moving_lone[: it.counts[1]], it.moving_slots[: it.counts[3]]
     )  # fmt: skip
 
 

@@ -66,8 +66,10 @@ class StepMachine:
         if present is None and len(trees.bases):
             present = Present(dynamics)
         at, poses, start = (NOWHERE, np.zeros((0, 4, 4)), np.zeros((0, 6)))
+        still = np.zeros(dynamics.nv, dtype=np.int64), np.zeros(1 + dynamics.nq, dtype=np.int64)
         if present is not None:
             at, poses, start = present.arrays, present.poses, present.start_twists
+            still = at.still_slots, at.still_places
         answering = bool(rule.pressed) and dynamics.method != METHOD_TWO
         sources, kept = row_sources(dynamics, motors.arrays, flight.load, answering), memory.arrays
         self.lawful, groups = flight.lawful, np.zeros(0, dtype=np.int64)
@@ -75,16 +77,19 @@ class StepMachine:
         if rule.pressed:
             groups, sprung = watched(model, self._layout, self.lawful)
         self._apart = len(groups) > 0
+        lone = lone_bodies(model, self._layout, trees)
         self.arrays = StepArrays(
             state.q, state.v, state.clock, self.tau, dynamics.parameters.values_array, np.zeros(dynamics.nq),
             np.zeros(dynamics.nv), np.zeros(1, dtype=np.int64), np.zeros(11),
             np.array([present is not None], dtype=np.int64), flight.arrays, at,
             BodyFrames(links_of_bodies(model), poses, start), trees, no_momentum(dynamics),
-            lone_bodies(model, self._layout, trees), sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
-            room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows)), kept.numbers.copy(),
+            lone, sources, np.array([0, 1], dtype=np.int64), np.zeros(6),
+            room_for_rows(model, len(kept.rows)), impulse_arrays(dynamics, len(kept.rows), *(still if sleepy else ())),
+            kept.numbers.copy(),
             np.zeros(3, dtype=np.int64), np.zeros(5), kept, flight.pressed.arrays if self._apart else flight.arrays,
             pressed_trees(model, self._layout, groups, sprung, flight.asked), noted,
-            sleepers(model, self._layout, trees.slots, row_slots(model)) if sleepy else no_sleepers(),
+            sleepers(model, self._layout, trees.slots, lone.links, row_slots(model), *still)
+            if sleepy else no_sleepers(self._layout.parent, lone.links, len(trees.bases), self._layout.group),
         )  # fmt: skip
         self.h, self.times, self.sleepy = self.arrays.settings[:1], self.arrays.times, sleepy
         if not sleepy:

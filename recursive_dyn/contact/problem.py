@@ -170,10 +170,10 @@ class Changes(NamedTuple):
 class ImpulseProblem(NamedTuple):
     """One solve: factors of M = L^T D L at the end of the flight (``momenta.impulse``), velocities v (nv,) there and
     start_v (nv,) at the step's start, and all that may push. astray (nv,): what both have that no row sees, as joints
-    between bodies do not allow it, and that stays; or none. swing (2 nv,): what forces accelerate trees by in which
-    nothing turns freely, where the flight began and there, NaN for others; or none. acted (nv,): changes of velocity
-    that the last step's impulses made of such trees, carried to here, steady (nv,): as in Changes; or none. pull (nv,):
-    what forces accelerate coordinates by here, at rest, or none where that is not known. pushes
+    between bodies do not allow it, and that stays; or none. swing (2 nv,): what forces accelerate trees by, where the
+    flight began and there, of those in which something turns freely the latter twice; or none. acted (nv,): changes of
+    velocity that the last step's impulses made of trees with joints, carried to here, steady (nv,): as in Changes; or
+    none. pull (nv,): what forces accelerate coordinates by here, at rest, or none where that is not known. pushes
     (nv,): impulses on the coordinates that are given.
 
     Into contacts are written impulses and moments on A, and gaps as they are left at the step's end; nothing else that

@@ -18,6 +18,7 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, add_scalar, velocity
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.responses import whitened
+from recursive_dyn.contact.rows.scalar_rows import is_cone
 from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING
 
 _CLOSED, _ROLLING, _OPEN = range(3)  # what is known of a tree: its energy, that there is no gain, nothing
@@ -110,9 +111,8 @@ def _opened(problem: ImpulseProblem, whole: Island, f: Floats, open_to: Integers
     layout, rows = problem.layout, problem.rows
     taken, held = np.zeros(len(whole.y)), np.zeros(len(whole.y))
     for s in range(len(whole.Q)):
-        cone = rows.stops[s] and rows.first[s + 1] - rows.first[s] > 1
         if not rows.holds[s]:
-            add_scalar(whole.lines, s, abs(whole.Q[s]), taken if cone else held)
+            add_scalar(whole.lines, s, abs(whole.Q[s]), taken if is_cone(rows, s) else held)
     for k in range(layout.nv):
         level = _OPEN if held[k] != 0.0 or np.isnan(f[k]) else _ROLLING if taken[k] != 0.0 else _CLOSED
         open_to[layout.group[k]] = max(open_to[layout.group[k]], level)

@@ -34,6 +34,12 @@ def scalar_rows(
 
 
 @compiled
+def is_cone(given: GeneralizedRows, s: int) -> bool:
+    """Whether a row is a stop over several coordinates, as those of cones of balls are."""
+    return bool(given.stops[s] and given.first[s + 1] - given.first[s] > 1)
+
+
+@compiled
 def directed(given: GeneralizedRows, s: int, v: Floats) -> float:
     """Velocity of a row at the velocities v (nv,)."""
     total = given.offsets[s]

@@ -22,6 +22,7 @@ from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
 from recursive_dyn.contact.rows.balance import owed_after, settling_share
 from recursive_dyn.contact.rows.lasting import tree_of
 from recursive_dyn.contact.rows.responses import whitened
+from recursive_dyn.contact.rows.scalar_rows import is_cone
 from recursive_dyn.contact.rows.warm_start import to_world_axes
 from recursive_dyn.contact.tuning import SMOOTH, STEADY
 
@@ -144,7 +145,7 @@ def _struck(problem: ImpulseProblem, whole: Island) -> Floats:
     not along where the stop is in the next, however small beside all that a tree bears; 0 for others."""
     rows, found = problem.rows, np.zeros(len(whole.y))
     for s in range(len(whole.Q)):
-        if rows.stops[s] and rows.first[s + 1] - rows.first[s] > 1:
+        if is_cone(rows, s):
             last, now = abs(rows.impulses[s]), abs(whole.Q[s])
             if abs(now - last) > STEADY * min(now, last):
                 add_scalar(whole.lines, s, now + last, found)

@@ -64,7 +64,7 @@ def _matrix(pose: Floats, R: Triple) -> None:
 
 
 @compiled
-def _center(M: Block, c: Floats) -> float:
+def center_of(M: Block, c: Floats) -> float:
     """The centre of mass, own axes; the mass is told."""
     m = M[3, 3]
     c[0], c[1], c[2] = M[2, 4] / m, M[0, 5] / m, M[1, 3] / m
@@ -72,10 +72,10 @@ def _center(M: Block, c: Floats) -> float:
 
 
 @compiled
-def _about_center(M: Block, I: Triple) -> None:
+def about_center(M: Block, I: Triple) -> None:
     """Moments of inertia about the centre of mass, own axes."""
     c = np.zeros(3)
-    m = _center(M, c)
+    m = center_of(M, c)
     square = c[0] * c[0] + c[1] * c[1] + c[2] * c[2]
     for a in range(3):
         for b in range(3):
@@ -90,7 +90,7 @@ def carried(
     """In world axes: where the centre of mass is to be, its velocity, its way there, and the spin about it."""
     R, I, c = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3)
     _matrix(pose, R)
-    _center(M, c)
+    center_of(M, c)
     cross(V, c, rate)
     cross(x, c, way)
     for k in range(3):
@@ -101,7 +101,7 @@ def carried(
     times(R, c, center)
     for k in range(3):
         center[k] += pose[k] + way[k]
-    _about_center(M, I)
+    about_center(M, I)
     times(I, V, spin)
     times(R, spin, spin)
 
@@ -128,7 +128,7 @@ def _turn_spin(M: Block, pose: Floats, omega: Floats, spin: Floats, turned: Floa
     """The spin of a body that is turned, at its angular velocity in own axes; turned: by how much it changes."""
     R, I, y = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3)
     _matrix(pose, R)
-    _about_center(M, I)
+    about_center(M, I)
     times(I, omega, y)
     times(R, y, y)
     for k in range(3):
@@ -141,7 +141,7 @@ def turned_inertia(M: Block, pose: Floats, to: Triple) -> None:
     """R I R^T."""
     R, I, y = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros(3)
     _matrix(pose, R)
-    _about_center(M, I)
+    about_center(M, I)
     for k in range(3):
         times(I, R[k], y)
         times(R, y, to[k])
@@ -198,7 +198,7 @@ def put(M: Block, center: Floats, rate: Floats, spin: Floats, inertia: Triple, p
     """Position and twist of a body that is turned already."""
     R, c, arm, omega = np.zeros((3, 3)), np.zeros(3), np.zeros(3), np.zeros(3)
     _matrix(pose, R)
-    _center(M, c)
+    center_of(M, c)
     times(R, c, arm)
     solve(inertia, spin, omega)
     times_back(R, omega, omega)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.maximal.acting.joint_landing import carried
+from recursive_dyn.maximal.acting.joint_landing import about_center, carried, center_of
 from recursive_dyn.maximal.acting.step_phases import FOUND, BodyArrays, Part, over_step
 from recursive_dyn.maximal.acting.step_system import CONSTRAINED, SystemArrays, coordinate_row
-from recursive_dyn.maximal.acting.triples import Triple, cross, solve, square, times
+from recursive_dyn.maximal.acting.triples import cross, solve, square, times
 from recursive_dyn.maximal.acting.whirl import FURTHEST, FURTHEST_SPRUNG, MOST, SHARE
 from recursive_dyn.maximal.joint_rows.joint_elements import ElementCall
 from recursive_dyn.maximal.joint_rows.light_bodies import LightBodies
@@ -93,22 +93,10 @@ def _add_velocity(M: Block, pose: Floats, V: Floats, sign: float, to: Floats) ->
 
 
 @compiled
-def _about_center(M: Block, c: Floats, I: Triple) -> float:
-    """The mass; the centre and moments of inertia about it, own axes."""
-    m = M[3, 3]
-    c[0], c[1], c[2] = M[2, 4] / m, M[0, 5] / m, M[1, 3] / m
-    for a in range(3):
-        for b in range(3):
-            I[a, b] = M[a, b] + m * c[a] * c[b]
-        I[a, a] -= m * square(c)
-    return m
-
-
-@compiled
 def _spin(M: Block, V: Floats) -> float:
     """omega . I omega about the centre of mass."""
-    I, c, y = np.zeros((3, 3)), np.zeros(3), np.zeros(3)
-    _about_center(M, c, I)
+    I, y = np.zeros((3, 3)), np.zeros(3)
+    about_center(M, I)
     times(I, V, y)
     return V[0] * y[0] + V[1] * y[1] + V[2] * y[2]
 
@@ -117,7 +105,8 @@ def _spin(M: Block, V: Floats) -> float:
 def _mobility(M: Block, J: Floats) -> float:
     """J M^-1 J^T of a row."""
     I, c, y, x = np.zeros((3, 3)), np.zeros(3), np.zeros(3), np.zeros(3)
-    m = _about_center(M, c, I)
+    m = center_of(M, c)
+    about_center(M, I)
     cross(c, J[3:], y)
     for k in range(3):
         y[k] = J[k] - y[k]

@@ -69,11 +69,12 @@ class _Handle:
         self.add(slot, slot, own)
         self.Z[slot] = self.Z[slot] + u if slot in self.Z else u
 
-    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool) -> Pivot:
-        """Solve the coordinate's row for its acceleration, which is none where it is ``prescribed``."""
+    def eliminate(self, event: Elimination, resists: Scalar, prescribed: bool) -> Pivot:
+        """Solve the coordinate's row, whose diagonal ``resists``, for its acceleration: none where it is
+        ``prescribed``."""
         slot = event.slot
         Z = self.Z.pop(slot)
-        inverse = 0.0 if prescribed else reciprocal(self.between(slot, slot) + diagonal)
+        inverse = 0.0 if prescribed else reciprocal(resists)
         w = Z * inverse
         rows = {other: self.between(slot, other) for other in event.ports}
         for key in [key for key in self.D if slot in key]:
@@ -190,7 +191,7 @@ class ArticulatedInertias:
                 f"nothing has inertia against coordinate '{model.velocity_names[slot]}': all that it moves has none, or"
                 " moves so by another coordinate too; give its body mass and inertia, or weld it"
             )
-        pivot = handle.eliminate(event, self.diagonal[slot], prescribed)
+        pivot = handle.eliminate(event, resists, prescribed)
         self.inverse[event.slot] = pivot.inverse
         return pivot
 

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import time
+from contextlib import ExitStack
 
 import pytest
 
@@ -47,7 +48,10 @@ def test_what_is_done_in_a_moment_says_nothing(stderr, monkeypatch):
 
 def test_without_a_terminal_there_is_a_line_at_the_start_and_one_at_the_end(stderr):
     seen = stderr(io.StringIO())
-    with waiting("getting ready"), waiting("compiling poses") as share:
+    with ExitStack() as stack:
+        with progress._LINE.lock:  # nothing is told before both are waited for, however busy the machine
+            stack.enter_context(waiting("getting ready"))
+            share = stack.enter_context(waiting("compiling poses"))
         until(seen.getvalue)
         share(0.5)
         with waiting("compiling more"):

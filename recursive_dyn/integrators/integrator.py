@@ -12,7 +12,7 @@ from recursive_dyn.codegen.emitting.sizes import Sizes
 from recursive_dyn.codegen.function_list import Values
 from recursive_dyn.errors import StateError
 from recursive_dyn.graph.expression import Scalar, evaluate
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, once
 from recursive_dyn.recursion.context import Function
 
 StatePair = tuple[np.ndarray, np.ndarray]  # q (nq,), v (nv,)
@@ -89,10 +89,13 @@ class JointForces:
     rest: np.ndarray
 
 
+@once
 def joint_forces(model: Model) -> JointForces:
-    """What the joints of a model do by themselves."""
+    """What the joints of a model do by themselves: to be read only."""
     rows = np.array([(c.damping, c.stiffness, c.rest) for c in model.coordinates], dtype=float).reshape(-1, 3)
-    return JointForces(*rows.T)
+    rows = np.ascontiguousarray(rows.T)
+    rows.flags.writeable = False
+    return JointForces(*rows)
 
 
 def elements(equations: ModelEquations, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -35,7 +35,6 @@ entry:
   %good = xor i1 %any, true
   ret i1 %good
 }}
-declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
 """
 
 

@@ -18,26 +18,32 @@ MODERATE = 1e6  # results beyond it are right, or what rounding leaves of a sing
 CODE_BITS = 3
 
 
-def _all_lanes(name: str, term: str, verdict: str) -> str:
-    """i1 NAME(x, n): whether ``verdict`` holds in all lanes of %acc, the sum of %v ``term``; %v: the registers of x."""
-    body = f"""{load("v", "<8 x double>", "%x", "%i", "double")}
-  %term = fmul <8 x double> %v, {term}
+_REGISTER = load("v", "<8 x double>", "%x", "%i", "double")
+_SUMMED = f"""{_REGISTER}
+  %term = fmul <8 x double> %v, zeroinitializer
   %sum = fadd <8 x double> %acc, %term"""
-    carried = (("acc", "<8 x double>", "zeroinitializer", "%sum"),)
-    return f"""
-define internal i1 @{name}(ptr %x, i64 %n){attributes(8)} {{
+_COMPARED = f"""{_REGISTER}
+  %size = call <8 x double> @llvm.fabs.v8f64(<8 x double> %v)
+  %over = fcmp ugt <8 x double> %size, splat (double {scalar_literal(MODERATE)})
+  %found = or <8 x i1> %large, %over"""
+_FINITE = f"""
+define internal i1 @rd.finite(ptr %x, i64 %n){attributes(8)} {{
 entry:
-{counted("i", "%n", body, step=8, carried=carried)}
-  %good = fcmp {verdict}
+{counted("i", "%n", _SUMMED, step=8, carried=(("acc", "<8 x double>", "zeroinitializer", "%sum"),))}
+  %good = fcmp oeq <8 x double> %acc, zeroinitializer
   %all = call i1 @llvm.vector.reduce.and.v8i1(<8 x i1> %good)
   ret i1 %all
-}}"""
-
-
-_MODERATE = f"ole <8 x double> %acc, splat (double {scalar_literal(MODERATE**2)})"
-_FINITE = f"""{_all_lanes("rd.finite", "zeroinitializer", "oeq <8 x double> %acc, zeroinitializer")}
-{_all_lanes("rd.moderate", "%v", _MODERATE)}
+}}
+define internal i1 @rd.moderate(ptr %x, i64 %n){attributes(8)} {{
+entry:
+{counted("i", "%n", _COMPARED, step=8, carried=(("large", "<8 x i1>", "zeroinitializer", "%found"),))}
+  %any = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %large)
+  %good = xor i1 %any, true
+  ret i1 %good
+}}
+declare <8 x double> @llvm.fabs.v8f64(<8 x double>)
 declare i1 @llvm.vector.reduce.and.v8i1(<8 x i1>)
+declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """
 

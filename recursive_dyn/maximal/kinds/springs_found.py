@@ -6,11 +6,12 @@ import numpy as np
 
 from recursive_dyn.integrators.integrator import joint_forces, plain_positions
 from recursive_dyn.maximal.kinds.turn_springs import turn_energy, turn_pull, turn_springs
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, once
 
 Array = np.ndarray
 
 
+@once
 def hardness(model: Model) -> Array:
     """Stiffness (nv,) of every coordinate of a reduced model, of those of balls too."""
     return joint_forces(model).stiffness + np.array([c.torsion for c in model.coordinates], dtype=float)

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.model.model import Model
+from recursive_dyn.model.model import Model, once
 from recursive_dyn.spatial.rotations import quaternion_exp
 
 Threes = Annotated[np.ndarray, float, 3]
@@ -30,6 +30,7 @@ class TurnSprings(NamedTuple):
     stiffness: Threes
 
 
+@once
 def turn_springs(model: Model) -> TurnSprings:
     """Those of a model's joints."""
     found = []

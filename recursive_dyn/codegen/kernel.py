@@ -103,7 +103,11 @@ class Kernel:
         return aligned(drivers.padded(max(elements, 1) * self.width))
 
     def memory(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Input, output and scratch, new: what every call of the machine code works in. Only this makes a scratch."""
+        """Input, output and scratch, new: what every call of the machine code works in. Only this makes a scratch.
+
+        All are zeros. Outputs are written before they are read, but the check of them reads what is left of their last
+        register too; a scratch begins with what was not asked for and is not known yet.
+        """
         padded, width = drivers.padded, self.width
         made = padded((self.input_size or 1) * width)
         scratch = made + padded((self.output_size or 1) * width)

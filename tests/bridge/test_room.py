@@ -5,6 +5,7 @@ import pytest
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from recursive_dyn.codegen.kernel import Kernel
 from scene import Body, Scene, joints, shapes
 
 FILLING = {"f": np.nan, "i": 99, "b": True}  # by the kind of number; whole ones may be larger than what they count
@@ -33,7 +34,7 @@ def motion() -> np.ndarray:
 
 
 def test_nothing_is_read_of_what_was_in_memory(monkeypatch: pytest.MonkeyPatch):
-    expected, empty = motion(), np.empty
+    expected, empty, memory = motion(), np.empty, Kernel.memory
 
     def filled(*given, **named) -> np.ndarray:
         result = empty(*given, **named)
@@ -41,5 +42,11 @@ def test_nothing_is_read_of_what_was_in_memory(monkeypatch: pytest.MonkeyPatch):
             result[...] = FILLING[result.dtype.kind]
         return result
 
+    def outputs_filled(kernel: Kernel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        given, made, scratch = memory(kernel)
+        made[: kernel.output_size * kernel.width] = np.nan  # what is left of the last register stays 0
+        return given, made, scratch
+
     monkeypatch.setattr(np, "empty", filled)
+    monkeypatch.setattr(Kernel, "memory", outputs_filled)
     np.testing.assert_array_equal(motion(), expected)

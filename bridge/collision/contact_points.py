@@ -11,7 +11,7 @@ import numpy as np
 
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.point_order import in_order
-from bridge.collision.true_points import Poses, is_new, is_true, true_points
+from bridge.collision.true_points import Poses, is_new, is_true, touch_smoothly, true_points
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -140,6 +140,7 @@ def gathered(
             more = true_points(shapes, poses, first, second, table, row, room)
         elif row < room:
             _write(row, raw.values[i], flip, known.skins[first], known.skins[second], table)
+            touch_smoothly(shapes, poses, first, second, table, row)
         key, link = (known.ranks[first] << BITS) + known.ranks[second], raw.ids[i, 2] if flip else raw.ids[i, 3]
         for r in range(row, min(row + more, room)):
             table.a[r], table.b[r], table.keys[r], table.frictions[r] = a, b, key, pairs.rows[place]

@@ -1,15 +1,16 @@
-"""Contacts on the true surfaces of two of Bullet's bodies, which Bullet found near each other; compiled."""
+"""Contacts on the true surfaces of Bullet's bodies, which Bullet found near each other; compiled."""
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import numpy as np
 
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
 from bridge.curved.curved_pairs import is_known, meet_curved
-from bridge.curved.distances import distance_to
-from bridge.curved.manifold_points import written
+from bridge.curved.distances import ELLIPSOID, ROUND, distance_to
+from bridge.curved.manifold_points import clamped, dot, written
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
@@ -64,6 +65,47 @@ def true_points(
                     written(shapes.found, k, table, row + count)
                 count += 1
     return count
+
+
+@compiled
+def touch_smoothly(shapes: TrueShapes, poses: Poses, first: int, second: int, table: ContactTable, row: int) -> None:
+    """Have a row's point where a ball, a capsule or an ellipsoid, A or B, comes nearest to the plane of its normal
+    through the point on the other one, of which nothing is known.
+
+    Bullet remembers a point for as long as a body goes on by less than 2 % of its size, from another triangle perhaps;
+    a normal that misses the middle of a ball would spin it, without friction too.
+    """
+    for side in range(2):
+        one = second if side == 1 else first
+        if len(shapes.kinds) > 0 and shapes.sorts[one] == CURVED and shapes.lasts[one] - shapes.firsts[one] == 1:
+            k = shapes.firsts[one]
+            if shapes.kinds[k] == ROUND or shapes.kinds[k] == ELLIPSOID:
+                _place(shapes, poses, k)
+                _touch_plane(shapes, k, side, table, row)
+                return
+
+
+@compiled
+def _touch_plane(shapes: TrueShapes, k: int, side: int, table: ContactTable, row: int) -> None:
+    n, own, other = table.normals[row], table.points[row, side], table.points[row, 1 - side]
+    center, axes, size = shapes.placed.centers[k], shapes.placed.axes[k], shapes.placed.sizes[k]
+    outward, gap, square, reach = 2.0 * side - 1.0, 0.0, 0.0, np.zeros(3)
+    if shapes.kinds[k] == ELLIPSOID:
+        for i in range(3):
+            reach[i] = outward * size[i] * size[i] * dot(axes[i], n)
+            square += (reach[i] / size[i]) * (reach[i] / size[i])
+        for i in range(3):
+            reach[i] /= math.sqrt(square)
+    else:
+        for i in range(3):
+            reach[i] = outward * size[0] * dot(axes[i], n)
+        reach[2] += clamped(dot(axes[2], other) - dot(axes[2], center), -size[1], size[1])
+    for j in range(3):
+        own[j] = center[j] + axes[0, j] * reach[0] + axes[1, j] * reach[1] + axes[2, j] * reach[2]
+        gap += outward * n[j] * (other[j] - own[j])
+    for j in range(3):
+        other[j] = own[j] + outward * gap * n[j]
+    table.gaps[row] = gap
 
 
 @compiled

@@ -27,6 +27,7 @@ def give_back(
     whole: Island,
     these: Partition,
     wanted: Floats,
+    paid: Floats,
     pushes: Floats,
     twists: Annotated[np.ndarray, float, 6],
     ways: Annotated[np.ndarray, float, 6],
@@ -36,11 +37,12 @@ def give_back(
     wanted, pushes (n or more,): gaps at the end to which contacts bounce, and impulses times s that moved them there;
     twists (k, 6) of lone bodies at the end; ways (nl, 6) by which links are moved besides their flight.
     """
+    depth = 0.5 * problem.options.slop
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
         it, power, square, won, alone = member(whole, these, k), 0.0, 0.0, 0.0, True
         for c in it.contacts:
-            if wanted[c] > 0.0 and it.P[c, 0] > 0.0:
+            if wanted[c] + depth > 0.0 and it.P[c, 0] > 0.0:
                 end = closing(problem, twists, c, problem.contacts.arms, c)
                 free = closing(problem, problem.lone.flown, c, problem.contacts.arms, c)
                 for r in range(3):
@@ -52,6 +54,8 @@ def give_back(
         for c in it.contacts:
             if it.P[c, 0] == 0.0:
                 won -= lifted(problem, c, pushes[c])
+            elif wanted[c] + depth > 0.0:
+                won += _overpaid(problem, it, c, paid[c], pushes[c])
             for side in range(2):
                 body = lone_of(problem, c, side)
                 alone = alone and body != ELSEWHERE
@@ -63,9 +67,18 @@ def give_back(
             share = min(max(-2.0 * won / (power + root), -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
             changed = True
             for c in it.contacts:
-                if wanted[c] > 0.0 and it.P[c, 0] > 0.0:
+                if wanted[c] + depth > 0.0 and it.P[c, 0] > 0.0:
                     _lengthen(it, c, share)
     return changed
+
+
+@compiled
+def _overpaid(problem: ImpulseProblem, it: Island, c: int, paid: float, push: float) -> float:
+    """What forces have lent to a contact's bounce, J, more than they took on the way by which it moved positions."""
+    h, share = problem.options.h, problem.options.position_share
+    acceleration = (it.rows.speed[c, 0] - it.rows.coasting[c]) / h
+    ahead = acceleration * h * (share - 0.5)
+    return paid + it.P[c, 0] * ahead - (share * h * it.P[c, 0] + push) * acceleration
 
 
 @compiled

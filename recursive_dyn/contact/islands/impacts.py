@@ -30,9 +30,11 @@ def has_impacts(it: Island, wanted: Floats, depth: float) -> bool:
 
 
 @compiled
-def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, tolerance: float) -> tuple[int, float]:
+def solve_impacts(
+    it: Island, problem: ImpulseProblem, iterations: int, tolerance: float, paid: Floats
+) -> tuple[int, float]:
     """Solve an island in which something bounces, in stages; (sweeps, residual) of the worst one. P and y are of all
-    stages together.
+    stages together. paid (n,): what forces lend to impulses afterwards, J, for which heights make up.
 
     Generalized rows have bounds on all of a step's impulse: islands with some are solved at once, as one contact is.
     """
@@ -44,7 +46,9 @@ def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, toleranc
     if len(it.scalars) > 0 or count == 1:
         for c in it.contacts:
             _, _, lent[c] = target_after(problem, rows, c, 0.0)
-        return solved_without_gain(it, lent, iterations, tolerance)
+        sweeps, residual = solved_without_gain(it, lent, iterations, tolerance)
+        _pay(it, lent, paid)
+        return sweeps, residual
     active = _struck(it, problem, free, lent, struck)
     while active > 0 and stages < IMPACTS:
         stage = Island(
@@ -54,6 +58,7 @@ def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, toleranc
             P[it.contacts[j]] = 0.0
         accumulate(it)
         done, change = solved_without_gain(stage, lent, iterations, tolerance)
+        _pay(stage, lent, paid)
         sweeps, residual, stages = max(sweeps, done), max(residual, change), stages + 1
         _go_on(it, total)
         active = _struck(it, problem, free, lent, struck)
@@ -63,6 +68,7 @@ def solve_impacts(it: Island, problem: ImpulseProblem, iterations: int, toleranc
         if active > 0:
             it.targets[c], lent[c] = min(it.targets[c], 0.0), 0.0
     done, change = solved_without_gain(it, lent, iterations, tolerance)
+    _pay(it, lent, paid)
     for j in range(count):
         P[it.contacts[j]] += total[j]
         rows.speed[it.contacts[j]] = free[j]
@@ -86,6 +92,13 @@ def _struck(
             struck[active] = c
             active += 1
     return active if bouncing else 0
+
+
+@compiled
+def _pay(it: Island, lent: Floats, paid: Floats) -> None:
+    """What forces do to what impulses of a stage have set in motion."""
+    for c in it.contacts:
+        paid[c] += it.P[c, 0] * lent[c]
 
 
 @compiled

@@ -141,10 +141,12 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 
 
 @compiled
-def solve_islands(whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats) -> tuple[int, float]:
+def solve_islands(
+    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, paid: Floats
+) -> tuple[int, float]:
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual).
 
-    wanted (n or more,): gaps at the end that contacts bounce to, m.
+    wanted (n or more,): gaps at the end that contacts bounce to, m; paid (n,): 0, to be what ``solve_impacts`` says.
     """
     sweeps, residual, options = 0, 0.0, problem.options
     iterations, tolerance = options.iterations, options.tolerance
@@ -152,7 +154,7 @@ def solve_islands(whole: Island, these: Partition, problem: ImpulseProblem, want
     for k in range(these.total[0]):
         it = timed(whole, these, k, end)
         if has_impacts(it, wanted, 0.5 * options.slop):
-            done, change = solve_impacts(it, problem, iterations, tolerance)
+            done, change = solve_impacts(it, problem, iterations, tolerance, paid)
         else:
             done, change = solved(it, iterations, tolerance)
         if change > tolerance:

@@ -12,7 +12,7 @@ from bridge.curved.curved_pairs import is_known, meet_curved
 from bridge.curved.distances import ELLIPSOID, ROUND, distance_to
 from bridge.curved.manifold_points import clamped, dot, written
 from bridge.planes.half_spaces import MARGIN
-from recursive_dyn.codegen.compiled import Integers, compiled
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
 
@@ -36,14 +36,9 @@ def is_true(shapes: TrueShapes, poses: Poses, first: int, second: int) -> bool:
 @compiled
 def _is_within(shapes: TrueShapes, poses: Poses, i: int, j: int) -> bool:
     """Whether the middle of the i-th shape is inside of the j-th, a polytope."""
-    x, n, placed = np.empty(3), np.empty(3), shapes.placed
     _place(shapes, poses, i)
     _place(shapes, poses, j)
-    for k in range(3):
-        x[k] = 0.0
-        for c in range(3):
-            x[k] += placed.axes[j, k, c] * (placed.centers[i, c] - placed.centers[j, c])
-    return distance_to(shapes.kinds[j], placed.sizes[j], shapes.solids, shapes.hulls[j], x, n) < 0.0
+    return _distance(shapes, j, shapes.placed.centers[i]) < 0.0
 
 
 @compiled
@@ -77,12 +72,35 @@ def touch_smoothly(shapes: TrueShapes, poses: Poses, first: int, second: int, ta
     """
     for side in range(2):
         one = second if side == 1 else first
-        if len(shapes.kinds) > 0 and shapes.sorts[one] == CURVED and shapes.lasts[one] - shapes.firsts[one] == 1:
-            k = shapes.firsts[one]
+        if len(shapes.kinds) > 0 and shapes.sorts[one] == CURVED:
+            k = _nearest(shapes, poses, one, table.points[row, side])
             if shapes.kinds[k] == ROUND or shapes.kinds[k] == ELLIPSOID:
-                _place(shapes, poses, k)
                 _touch_plane(shapes, k, side, table, row)
                 return
+
+
+@compiled
+def _nearest(shapes: TrueShapes, poses: Poses, one: int, point: Floats) -> int:
+    """Which shape of one of Bullet's bodies has its surface nearest to a point, m in the world."""
+    nearest, least = shapes.firsts[one], np.inf
+    _place(shapes, poses, nearest)
+    if shapes.lasts[one] == nearest + 1:
+        return nearest
+    for k in range(shapes.firsts[one], shapes.lasts[one]):
+        _place(shapes, poses, k)
+        apart = abs(_distance(shapes, k, point))
+        if apart < least:
+            nearest, least = k, apart
+    return nearest
+
+
+@compiled
+def _distance(shapes: TrueShapes, k: int, point: Floats) -> float:
+    """How far a point is from the surface of a placed shape, negative inside."""
+    x, n, placed = np.empty(3), np.empty(3), shapes.placed
+    for i in range(3):
+        x[i] = dot(placed.axes[k, i], point) - dot(placed.axes[k, i], placed.centers[k])
+    return distance_to(shapes.kinds[k], placed.sizes[k], shapes.solids, shapes.hulls[k], x, n)
 
 
 @compiled

@@ -81,6 +81,24 @@ def test_what_is_smooth_touches_with_its_normal(radii):
     assert seen > 200
 
 
+def test_each_ball_of_a_body_touches_with_its_own_surface():
+    """A dumbbell."""
+    balls = [shapes.Sphere(r, at=rd.pose((x, 0, 0))) for r, x in ((0.1, 0.12), (0.07, -0.12))]
+    simulation, mirror = bowl(160, 240, "rk4", 0.55, rd.Material(friction=0.5), shape=balls, lift=0.1)
+    seen = [0, 0]
+    with mirror:
+        for _ in range(240):
+            mirror.step()
+            mirror.sync()
+            X = simulation.dynamics.poses(simulation.q)[0]
+            for contact in mirror.contacts:
+                own, normal = X[:3, :3].T @ (np.array(contact.point_on_a) - X[:3, 3]), X[:3, :3].T @ contact.normal
+                off = [np.abs(own + r * normal - (x, 0, 0)).max() for r, x in ((0.1, 0.12), (0.07, -0.12))]
+                assert min(off) < 1e-12
+                seen[int(np.argmin(off))] += 1
+    assert min(seen) > 20
+
+
 def test_a_capsule_touches_it_a_radius_from_its_core():
     """With its normal, as it rolls to and fro."""
     simulation, mirror = bowl(
@@ -102,15 +120,15 @@ def test_a_capsule_touches_it_a_radius_from_its_core():
 
 def bowl(
     cells: int, rate: int, integrator: str, start: float, material: rd.Material, *, meshed: bool = False,
-    shape: shapes.Shape | None = None, lift: float = 0.01,
+    shape: shapes.Shape | list[shapes.Shape] | None = None, lift: float = 0.01,
 ) -> tuple[rd.Simulation, PyBulletMirror]:  # fmt: skip
     """A ball, or another shape, in a paraboloid, z = (x^2 + y^2) / 2, of so many cells a side."""
     scene, x = Scene(), np.linspace(-1, 1, cells + 1)
     heights = 0.5 * (x[:, None] ** 2 + x**2)
     surface = mesh(x, heights, material) if meshed else shapes.HeightField(heights, (2 / cells,) * 2, material=material)
     scene.world.shapes.append(surface)
-    shape = shapes.Sphere(0.1) if shape is None else shape
-    ball = Body("ball", [replace(shape, material=material)], mass=1.0)
+    given = shape if isinstance(shape, list) else [shape or shapes.Sphere(0.1)]
+    ball = Body("ball", [replace(one, material=material) for one in given], mass=1.0)
     above = 0.5 * start**2 + 0.1 * np.sqrt(1 + start**2) + lift
     scene.world.attach(ball, joints.free(), at=rd.pose((start, 0.05, above)))
     simulation = rd.Simulation(scene.compile(), 1 / rate, integrator)

@@ -67,8 +67,8 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     if pushed:
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
-    paid = np.zeros(n)
-    sweeps, residual = solve_islands(whole, these, problem, wanted, paid)
+    bounced = np.zeros((n, 2))
+    sweeps, residual = solve_islands(whole, these, problem, wanted, bounced)
     if len(changes.acted) > 0:
         expand(layout, factors, root, y, links, V, changes.acted)
     if pushed:
@@ -79,7 +79,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
     _positions(problem, whole, these, states, root, V)
-    if give_back(problem, whole, these, wanted, paid, states.push, ends, V):
+    if give_back(problem, whole, these, bounced, states.push, ends, V):
         expand(layout, factors, root, y, links, V, changes.v)
     if len(changes.acted) > 0:
         noted(problem, whole, before, root, pushes, u, f, weighed)

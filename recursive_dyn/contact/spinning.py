@@ -1,9 +1,10 @@
-"""Bounces of what spins: positions that impulses turn a body by keep its spin, and so change its energy.
+"""What bounces keeps the energy that moving positions changes: it is given back by the impulses that bounce.
 
 A solve lets an impulse act where a step ends, then moves positions by the time for which it acted. Between these the
-axes of inertia turn while the spin stays, and half of spin times angular velocity is another one. What an island that
-bounces won or lost by that is given back by its impulses, all of those that bounce longer or shorter by one share. So
-is what lifts it where no impulse acts: a face beside the one that it bounced off, into which the bounce moved it.
+axes of inertia turn while the spin stays, and half of spin times angular velocity is another one. And forces that act
+after a bounce, which a solve lends to the impulse, take from heights what they give to velocities only where one
+impulse moves positions: several, met at different times or one after the other, and a face beside them into which they
+moved a body, lead elsewhere. All impulses of an island that bounce are made longer or shorter by one share for it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, add, component
+from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
 from recursive_dyn.contact.rows.lasting import Three, closing, dot, lone_of, row
@@ -26,23 +28,21 @@ def give_back(
     problem: ImpulseProblem,
     whole: Island,
     these: Partition,
-    wanted: Floats,
-    paid: Floats,
+    bounced: Bounced,
     pushes: Floats,
     twists: Annotated[np.ndarray, float, 6],
     ways: Annotated[np.ndarray, float, 6],
 ) -> bool:
     """Change impulses P and whitened velocities y of islands that bounce; whether any were.
 
-    wanted, pushes (n or more,): gaps at the end to which contacts bounce, and impulses times s that moved them there;
+    bounced (n, 2): as in ``solve_impacts``; pushes (n or more,): impulses times s that moved contacts to their gaps;
     twists (k, 6) of lone bodies at the end; ways (nl, 6) by which links are moved besides their flight.
     """
-    depth = 0.5 * problem.options.slop
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
         it, power, square, won, alone = member(whole, these, k), 0.0, 0.0, 0.0, True
         for c in it.contacts:
-            if wanted[c] + depth > 0.0 and it.P[c, 0] > 0.0:
+            if _bounces(it, c, bounced):
                 end = closing(problem, twists, c, problem.contacts.arms, c)
                 free = closing(problem, problem.lone.flown, c, problem.contacts.arms, c)
                 for r in range(3):
@@ -54,8 +54,8 @@ def give_back(
         for c in it.contacts:
             if it.P[c, 0] == 0.0:
                 won -= lifted(problem, c, pushes[c])
-            elif wanted[c] + depth > 0.0:
-                won += _overpaid(problem, it, c, paid[c], pushes[c])
+            elif bounced[c, 0] > 0.0:
+                won += _overpaid(problem, it, c, bounced[c], pushes[c])
             for side in range(2):
                 body = lone_of(problem, c, side)
                 alone = alone and body != ELSEWHERE
@@ -67,18 +67,24 @@ def give_back(
             share = min(max(-2.0 * won / (power + root), -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
             changed = True
             for c in it.contacts:
-                if wanted[c] + depth > 0.0 and it.P[c, 0] > 0.0:
+                if _bounces(it, c, bounced):
                     _lengthen(it, c, share)
     return changed
 
 
 @compiled
-def _overpaid(problem: ImpulseProblem, it: Island, c: int, paid: float, push: float) -> float:
+def _bounces(it: Island, c: int, bounced: Bounced) -> bool:
+    """Whether a contact does, and does not rather press."""
+    return bounced[c, 0] > 0.5 * it.P[c, 0]
+
+
+@compiled
+def _overpaid(problem: ImpulseProblem, it: Island, c: int, bounced: Floats, push: float) -> float:
     """What forces have lent to a contact's bounce, J, more than they took on the way by which it moved positions."""
     h, share = problem.options.h, problem.options.position_share
     acceleration = (it.rows.speed[c, 0] - it.rows.coasting[c]) / h
     ahead = acceleration * h * (share - 0.5)
-    return paid + it.P[c, 0] * ahead - (share * h * it.P[c, 0] + push) * acceleration
+    return bounced[1] + bounced[0] * ahead - (share * h * bounced[0] + push) * acceleration
 
 
 @compiled

@@ -19,6 +19,10 @@ from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.targets import target_after
 from recursive_dyn.contact.tuning import IMPACTS
 
+# (n, 2) of contacts: impulses along their normals that bounced, and what forces lend to these afterwards, J, for which
+# heights make up
+Bounced = Annotated[np.ndarray, float, 2]
+
 
 @compiled
 def has_impacts(it: Island, wanted: Floats, depth: float) -> bool:
@@ -31,25 +35,26 @@ def has_impacts(it: Island, wanted: Floats, depth: float) -> bool:
 
 @compiled
 def solve_impacts(
-    it: Island, problem: ImpulseProblem, iterations: int, tolerance: float, paid: Floats
+    it: Island, problem: ImpulseProblem, iterations: int, tolerance: float, bounced: Bounced
 ) -> tuple[int, float]:
     """Solve an island in which something bounces, in stages; (sweeps, residual) of the worst one. P and y are of all
-    stages together. paid (n,): what forces lend to impulses afterwards, J, for which heights make up.
+    stages together. bounced (n, 2): 0, to be what bounced.
 
     Generalized rows have bounds on all of a step's impulse: islands with some are solved at once, as one contact is.
     """
-    rows, P, count, lent = it.rows, it.P, len(it.contacts), np.zeros(len(it.targets))
+    rows, P, count = it.rows, it.P, len(it.contacts)
+    lent, up = np.zeros(len(it.targets)), np.zeros(len(it.targets))
     free, guess, total = np.empty((count, 6)), np.empty((count, 6)), np.zeros((count, 6))
     for j in range(count):
         free[j], guess[j] = rows.speed[it.contacts[j]], P[it.contacts[j]]
     struck, sweeps, residual, stages = np.empty(count, dtype=np.int64), 0, 0.0, 0
     if len(it.scalars) > 0 or count == 1:
         for c in it.contacts:
-            _, _, lent[c] = target_after(problem, rows, c, 0.0)
+            _, up[c], lent[c] = target_after(problem, rows, c, 0.0)
         sweeps, residual = solved_without_gain(it, lent, iterations, tolerance)
-        _pay(it, lent, paid)
+        _count(it, lent, up, bounced)
         return sweeps, residual
-    active = _struck(it, problem, free, lent, struck)
+    active = _struck(it, problem, free, lent, up, struck)
     while active > 0 and stages < IMPACTS:
         stage = Island(
             rows, it.lines, it.targets, it.frictions, struck[0:active], it.scalars, it.slots, P, it.Q, it.y, it.time
@@ -58,17 +63,17 @@ def solve_impacts(
             P[it.contacts[j]] = 0.0
         accumulate(it)
         done, change = solved_without_gain(stage, lent, iterations, tolerance)
-        _pay(stage, lent, paid)
+        _count(stage, lent, up, bounced)
         sweeps, residual, stages = max(sweeps, done), max(residual, change), stages + 1
         _go_on(it, total)
-        active = _struck(it, problem, free, lent, struck)
+        active = _struck(it, problem, free, lent, up, struck)
     for j in range(count):
         c = it.contacts[j]
         P[c] = guess[j]
         if active > 0:
-            it.targets[c], lent[c] = min(it.targets[c], 0.0), 0.0
+            it.targets[c], lent[c], up[c] = min(it.targets[c], 0.0), 0.0, 0.0
     done, change = solved_without_gain(it, lent, iterations, tolerance)
-    _pay(it, lent, paid)
+    _count(it, lent, up, bounced)
     for j in range(count):
         P[it.contacts[j]] += total[j]
         rows.speed[it.contacts[j]] = free[j]
@@ -78,15 +83,16 @@ def solve_impacts(
 
 @compiled
 def _struck(
-    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], lent: Floats, struck: Integers
-) -> int:
-    """Targets of all contacts after the stages so far, what forces lend them, and in ``struck`` those of the next one,
-    their number: what bounces, and what never gives anything back. None if nothing bounces."""
+    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], lent: Floats, up: Floats,
+    struck: Integers,
+) -> int:  # fmt: skip
+    """Targets of all contacts after the stages so far, what forces lend them, how far up they bounce, and in ``struck``
+    those of the next one, their number: what bounces, and what never gives anything back. None if nothing bounces."""
     bouncing, active = False, 0
     for j in range(len(it.contacts)):
         c = it.contacts[j]
-        it.targets[c], height, lent[c] = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0])
-        bounces = height > 0.0
+        it.targets[c], up[c], lent[c] = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0])
+        bounces = up[c] > 0.0
         bouncing = bouncing or bounces
         if bounces or it.frictions[c, 4] == 0.0:
             struck[active] = c
@@ -95,10 +101,12 @@ def _struck(
 
 
 @compiled
-def _pay(it: Island, lent: Floats, paid: Floats) -> None:
-    """What forces do to what impulses of a stage have set in motion."""
+def _count(it: Island, lent: Floats, up: Floats, bounced: Bounced) -> None:
+    """Add what bounces in a stage."""
     for c in it.contacts:
-        paid[c] += it.P[c, 0] * lent[c]
+        if up[c] > 0.0:
+            bounced[c, 0] += it.P[c, 0]
+            bounced[c, 1] += it.P[c, 0] * lent[c]
 
 
 @compiled

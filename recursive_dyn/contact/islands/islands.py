@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
 from recursive_dyn.contact.budget import allot, begun
-from recursive_dyn.contact.islands.impacts import has_impacts, solve_impacts
+from recursive_dyn.contact.islands.impacts import Bounced, has_impacts, solve_impacts
 from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passivity import tame
 from recursive_dyn.contact.layout import Layout
@@ -142,11 +142,11 @@ def _collect(homes: Integers, first: Integers, members: Integers) -> None:
 
 @compiled
 def solve_islands(
-    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, paid: Floats
+    whole: Island, these: Partition, problem: ImpulseProblem, wanted: Floats, bounced: Bounced
 ) -> tuple[int, float]:
     """Every island of the whole from the impulses given; (most sweeps of one, largest residual).
 
-    wanted (n or more,): gaps at the end that contacts bounce to, m; paid (n,): 0, to be what ``solve_impacts`` says.
+    wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did.
     """
     sweeps, residual, options = 0, 0.0, problem.options
     iterations, tolerance = options.iterations, options.tolerance
@@ -154,11 +154,14 @@ def solve_islands(
     for k in range(these.total[0]):
         it = timed(whole, these, k, end)
         if has_impacts(it, wanted, 0.5 * options.slop):
-            done, change = solve_impacts(it, problem, iterations, tolerance, paid)
+            done, change = solve_impacts(it, problem, iterations, tolerance, bounced)
         else:
             done, change = solved(it, iterations, tolerance)
         if change > tolerance:
-            tame(it, np.zeros(len(whole.targets)))
+            share = tame(it, np.zeros(len(whole.targets)))
+            for c in it.contacts:
+                bounced[c, 0] *= share
+                bounced[c, 1] *= share
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual
 

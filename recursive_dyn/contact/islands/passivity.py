@@ -89,13 +89,15 @@ def _go_towards(it: Island, lent: Floats, P: Impulses, Q: Floats, least: float, 
 
 
 @compiled
-def tame(it: Island, none: Floats) -> None:
-    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in.
+def tame(it: Island, none: Floats) -> float:
+    """Shrink impulses that did not converge to where they take most energy away, if they would bring some in; to which
+    share.
 
     none (n,): zeros, for ``gain``.
     """
     accumulate(it)
     whole, square = gain(it, none)
+    share = 1.0
     if whole > 0.0:
         share = max(0.5 - 0.5 * whole / square, 0.0) if square > 0.0 else 0.0
         for c in it.contacts:
@@ -104,3 +106,4 @@ def tame(it: Island, none: Floats) -> None:
         for s in it.scalars:
             it.Q[s] *= share
         accumulate(it)
+    return share

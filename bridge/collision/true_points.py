@@ -17,6 +17,7 @@ from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
 
 Poses = Annotated[np.ndarray, float, 4, 4]
+_REMEMBERED = 1e-3  # of a shape's size: how far within its surface a point gets as it turns, before Bullet forgets it
 
 
 @compiled
@@ -64,11 +65,12 @@ def true_points(
 
 @compiled
 def touch_smoothly(shapes: TrueShapes, poses: Poses, first: int, second: int, table: ContactTable, row: int) -> None:
-    """Have a row's point where a ball, a capsule or an ellipsoid, A or B, comes nearest to the plane of its normal
-    through the point on the other one, of which nothing is known.
+    """Have a row's point on a ball, a capsule or an ellipsoid, A or B, where its surface has the row's normal; of the
+    other body nothing is known.
 
-    Bullet remembers a point for as long as a body goes on by less than 2 % of its size, from another triangle perhaps;
-    a normal that misses the middle of a ball would spin it, without friction too.
+    A normal that misses the middle of a ball would spin it, without friction too. Bullet remembers a point as long
+    as a body goes on by less than 2 % of its size, from another triangle perhaps: the gap is to the plane of the normal
+    through the point on the other body. And at an edge it tells a triangle's normal, and how far off the edge is.
     """
     for side in range(2):
         one = second if side == 1 else first
@@ -107,7 +109,7 @@ def _distance(shapes: TrueShapes, k: int, point: Floats) -> float:
 def _touch_plane(shapes: TrueShapes, k: int, side: int, table: ContactTable, row: int) -> None:
     n, own, other = table.normals[row], table.points[row, side], table.points[row, 1 - side]
     center, axes, size = shapes.placed.centers[k], shapes.placed.axes[k], shapes.placed.sizes[k]
-    outward, gap, square, reach = 2.0 * side - 1.0, 0.0, 0.0, np.zeros(3)
+    outward, inside, extent, square, reach = 2.0 * side - 1.0, 0.0, 0.0, 0.0, np.zeros(3)
     if shapes.kinds[k] == ELLIPSOID:
         for i in range(3):
             reach[i] = outward * size[i] * size[i] * dot(axes[i], n)
@@ -119,11 +121,14 @@ def _touch_plane(shapes: TrueShapes, k: int, side: int, table: ContactTable, row
             reach[i] = outward * size[0] * dot(axes[i], n)
         reach[2] += clamped(dot(axes[2], other) - dot(axes[2], center), -size[1], size[1])
     for j in range(3):
-        own[j] = center[j] + axes[0, j] * reach[0] + axes[1, j] * reach[1] + axes[2, j] * reach[2]
-        gap += outward * n[j] * (other[j] - own[j])
+        way = axes[0, j] * reach[0] + axes[1, j] * reach[1] + axes[2, j] * reach[2]
+        extent += outward * n[j] * way
+        inside += outward * n[j] * (center[j] + way - own[j])
+        own[j] = center[j] + way
+    if inside <= _REMEMBERED * extent:
+        table.gaps[row] -= inside
     for j in range(3):
-        other[j] = own[j] + outward * gap * n[j]
-    table.gaps[row] = gap
+        other[j] = own[j] + outward * table.gaps[row] * n[j]
 
 
 @compiled

@@ -42,12 +42,14 @@ def give_back(
     for k in range(these.total[0]):
         it, power, square, won, alone = member(whole, these, k), 0.0, 0.0, 0.0, True
         for c in it.contacts:
-            if _bounces(it, c, bounced):
+            if _bounces(it, c, bounced) and not np.isnan(it.rows.coasting[c]):
                 end = closing(problem, twists, c, problem.contacts.arms, c)
                 free = closing(problem, problem.lone.flown, c, problem.contacts.arms, c)
+                coasts = closing(problem, problem.lone.coasting, c, problem.contacts.arms, c)
                 for r in range(3):
                     axis = row(it.rows.axes[c, r])
-                    power += it.P[c, r] * dot(axis, end)
+                    ahead = (problem.options.position_share - 0.5) * (dot(axis, free) - dot(axis, coasts))
+                    power += it.P[c, r] * (dot(axis, end) + ahead)
                     square += 0.5 * it.P[c, r] * (dot(axis, end) - dot(axis, free))
         if power <= 0.0:
             continue

@@ -28,25 +28,21 @@ def test_a_ball_climbs_no_higher_than_it_was(cells, starts, rate, integrator):
                 assert energy(simulation) <= first + 1e-9
 
 
-@pytest.mark.parametrize(
-    "integrator, off", [("linearly_implicit_rk4", 1e-5), ("implicit_midpoint", 1e-5), ("semi_implicit_euler", 1e-2)]
-)
+@pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "implicit_midpoint", "semi_implicit_euler"])
 @pytest.mark.parametrize("rate", [60, 240])
 @pytest.mark.parametrize(
     "cells, starts",
     [(80, [0.6]), *(pytest.param(cells, [0.5, 0.55, 0.6, 0.65], marks=pytest.mark.slow) for cells in (40, 80, 160))],
 )
-def test_a_ball_that_bounces_in_it_climbs_as_high_as_it_was(cells, starts, rate, integrator, off):
-    """For ten seconds, off one face and off several within a step; off: of its energy, J."""
+def test_a_ball_that_bounces_in_it_climbs_as_high_as_it_was(cells, starts, rate, integrator):
+    """For ten seconds, off one face and off several within a step."""
     for start in starts:
         simulation, mirror = bowl(cells, rate, integrator, start, rd.Material(friction=0.0, restitution=1.0))
-        first, several = energy(simulation), 0
+        first = energy(simulation)
         with mirror:
             for _ in range(10 * rate):
                 mirror.step()
-                several += sum(np.any(contact.impulse) for contact in mirror.contacts) > 1
-                assert energy(simulation) == pytest.approx(first, abs=off)
-        assert several > 0
+                assert energy(simulation) == pytest.approx(first, abs=2e-3)
 
 
 @pytest.mark.parametrize("restitution", [0.0, 1.0])
@@ -116,6 +112,26 @@ def test_a_capsule_touches_it_a_radius_from_its_core():
                 assert core == pytest.approx([0, 0, np.clip(core[2], -0.1, 0.1)], abs=1e-12)
                 seen += 1
     assert seen > 200
+
+
+@pytest.mark.parametrize("slope, speed", [(0.1, 3.5), (0.5, 3.5), (0.5, 5.0), (1.0, 3.5)])
+def test_a_ball_that_slides_over_a_ridge_is_neither_spun_nor_lifted(slope, speed):
+    """Of the face beyond Bullet tells its normal as soon as the ridge is near."""
+    x, material = np.linspace(-1, 1, 41), rd.Material(friction=0.0)
+    scene, ridge = Scene(), np.repeat(-slope * np.abs(x)[:, None], 41, axis=1)
+    scene.world.shapes.append(shapes.HeightField(ridge, (0.05, 0.05), material=material))
+    along, up = np.array([(1, 0, slope), (-slope, 0, 1)]) / np.hypot(1, slope)
+    ball = Body("ball", [shapes.Sphere(0.1, material=material)], mass=1.0)
+    at = rd.pose(tuple(np.array([-0.5, 0.013, -0.5 * slope]) + 0.1 * up))
+    scene.world.attach(ball, joints.free(), at=at)
+    simulation = rd.Simulation(scene.compile(), 1 / 240)
+    simulation.v = [0, 0, 0, *(speed * along)]
+    first, before = energy(simulation), simulation.v
+    with PyBulletMirror(scene, simulation, gui=False, ground=False) as mirror:
+        for _ in range(70):
+            mirror.step()
+            assert energy(simulation) <= first + 1e-3
+            assert np.abs(simulation.v[[0, 1, 2, 4]] - before[[0, 1, 2, 4]]).max() < 1e-9
 
 
 def bowl(

@@ -34,8 +34,9 @@ from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping import step_start
 from recursive_dyn.simulation.stepping.impulses import impulse_arrays
 from recursive_dyn.simulation.stepping.lone_bodies import lone_bodies
-from recursive_dyn.simulation.stepping.native_step import fly, idle, keep, solve_and_settle
+from recursive_dyn.simulation.stepping.native_step import fly, idle, solve_and_settle
 from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched
+from recursive_dyn.simulation.stepping.remembering import keep
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
 from recursive_dyn.simulation.stepping.step_start import StepStart
 from recursive_dyn.simulation.surroundings import Lookout

@@ -154,7 +154,9 @@ class Changes(NamedTuple):
     moment that velocities are of what moves them bounced, s, 0 where nothing did; free_twists, free_ways (m, 6): change
     and way of free bodies; row_impulses (m,): of the generalized rows; acted (nv,): what of v the solve's own impulses
     do, steady (nv,): JUMPED unless that is, but for a little, what it was a step before, else the energy that is
-    owed to the tree of each (``balance``), J; or none of them.
+    owed to the tree of each (``balance``), J; or none of them. strikes (1,): islands in which something bounces and
+    trees float with more hung on them; of these, if any, islands (nv,): the one of each coordinate, or -1, and struck
+    (nv,): what of v the impulses do that bounce.
     """
 
     v: Floats
@@ -165,6 +167,9 @@ class Changes(NamedTuple):
     row_impulses: Floats
     acted: Floats
     steady: Floats
+    strikes: Integers
+    islands: Integers
+    struck: Floats
 
 
 class ImpulseProblem(NamedTuple):
@@ -220,5 +225,7 @@ def free_inertias(free: FreeBodies) -> FreeInertias:
 
 def changes(nv: int, free: int, rows: int) -> Changes:
     """Room for what a solve does to nv velocities and so many free bodies, by so many rows."""
-    v, q, since, acted, steady = np.zeros((5, nv))
-    return Changes(v, q, since, np.zeros((free, 6)), np.zeros((free, 6)), np.zeros(rows), acted, steady)
+    v, q, since, acted, steady, struck = np.zeros((6, nv))
+    strikes, islands = np.zeros(1, dtype=np.int64), np.zeros(nv, dtype=np.int64)
+    twists, ways = np.zeros((2, free, 6))
+    return Changes(v, q, since, twists, ways, np.zeros(rows), acted, steady, strikes, islands, struck)

@@ -26,7 +26,7 @@ from recursive_dyn.contact.rows.sustaining import carried, given_halves, noted, 
 from recursive_dyn.contact.rows.targets import contact_targets, limit_targets
 from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
-from recursive_dyn.contact.spinning import give_back
+from recursive_dyn.contact.spinning import give_back, struck_trees
 from recursive_dyn.contact.tuning import PUSHING
 
 
@@ -85,6 +85,8 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
         noted(problem, whole, before, root, pushes, u, f, weighed)
     to_world_axes(rows, P, problem.contacts)
     judged(problem, found, same, shares, wanted, states.push, ends)
+    if struck_trees(problem, whole, these, bounced):
+        expand(layout, factors, root, y, links, V, changes.struck)
     height = m
     for c in range(n):
         height += rows.height[c]

@@ -5,6 +5,9 @@ axes of inertia turn while the spin stays, and half of spin times angular veloci
 after a bounce, which a solve lends to the impulse, take from heights what they give to velocities only where one
 impulse moves positions: several, met at different times or one after the other, and a face beside them into which they
 moved a body, lead elsewhere. All impulses of an island that bounce are made longer or shorter by one share for it.
+
+What floats with more hung on it keeps its momenta where positions are moved to. What energy that makes is known
+afterwards (``bounced_trees`` of the simulation's steps); a solve says which impulses bounced.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from recursive_dyn.contact.blocks import Island, add, component
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
-from recursive_dyn.contact.rows.lasting import Three, closing, dot, lone_of, row
+from recursive_dyn.contact.rows.lasting import BOUNCED, Three, closing, dot, lone_of, row, tree_of
 from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
 
@@ -65,9 +68,7 @@ def give_back(
                     counted[body] = True
                     won += _won(problem, body, twists[body], ways[problem.lone.links[body]])
         if alone and won != 0.0:
-            root = np.sqrt(max(power * power - 4.0 * square * won, 0.0))
-            share = min(max(-2.0 * won / (power + root), -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
-            changed = True
+            share, changed = share_of(won, power, square), True
             for c in it.contacts:
                 if _bounces(it, c, bounced):
                     _lengthen(it, c, share)
@@ -87,6 +88,50 @@ def _overpaid(problem: ImpulseProblem, it: Island, c: int, bounced: Floats, push
     acceleration = (it.rows.speed[c, 0] - it.rows.coasting[c]) / h
     ahead = acceleration * h * (share - 0.5)
     return bounced[1] + bounced[0] * ahead - (share * h * bounced[0] + push) * acceleration
+
+
+@compiled
+def share_of(won: float, power: float, square: float) -> float:
+    """Share by which impulses are to be longer so that ``won``, J, is given back: by a share s they do work s power +
+    s^2 square, with power above 0."""
+    root = np.sqrt(max(power * power - 4.0 * square * won, 0.0))
+    return min(max(-2.0 * won / (power + root), -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
+
+
+@compiled
+def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounced: Bounced) -> bool:
+    """Write which islands strike, and into y the whitened velocities that their bounces make; whether there are any.
+    Contacts that bounce there are marked.
+
+    bounced (n, 2): as in ``solve_impacts``.
+    """
+    changes, links = problem.changes, len(problem.layout.parent)
+    count, lone = 0, len(problem.lone.inertias)
+    changes.strikes[0] = 0
+    if len(problem.lone.links) == lone:
+        return False
+    for k in range(these.total[0]):
+        it, bounces, floats, known = member(whole, these, k), False, False, True
+        for c in it.contacts:
+            bounces = bounces or _bounces(it, c, bounced)
+            for side in range(2):
+                floats = floats or tree_of(problem, c, side) >= lone
+                known = known and it.rows.links[c, side] < links  # no body of another world
+        if not (bounces and floats and known):
+            continue
+        if count == 0:
+            it.y[:] = 0.0
+            changes.islands[:] = -1
+        for slot in it.slots:
+            changes.islands[slot] = count
+        for c in it.contacts:
+            if _bounces(it, c, bounced):
+                problem.contacts.levels[c] = BOUNCED
+                for i in range(it.rows.height[c]):
+                    add(it.rows, c, i, it.P[c, component(it.rows.kind[c], i)], it.y)
+        count += 1
+    changes.strikes[0] = count
+    return count > 0
 
 
 @compiled

@@ -15,7 +15,8 @@ from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, ImpulseProblem
 from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS
 
-UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly
+UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
+BOUNCED = -1  # until energy is settled, of one that a floating tree bounced by
 
 Three = tuple[float, float, float]
 

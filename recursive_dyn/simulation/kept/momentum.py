@@ -14,6 +14,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.forest_layout import tree_arrays
+from recursive_dyn.contact.rows.lasting import BOUNCED
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.program_calls import equal
 from recursive_dyn.model.forest import blocks_of
@@ -158,17 +159,9 @@ def settled(
     for k in moving:
         for i in range(3):
             owed.linear[k, i] += measured[NUMBERS * k] * (h * trees.gravity[i])
-    _push(trees, owed, contacts, count)
+    pushed_by(trees, owed, contacts, count, False)
     for k in moving:
-        at, pushed = NUMBERS * k, trees.acted[k] != 0
-        for i in range(6):
-            slot = trees.slots[k, i]
-            pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
-        if pushed:  # a force of the user's, an element's or a motor on the base: what the step made of it stands
-            owed.linear[k] = measured[at + LINEAR : at + SPIN]
-            owed.spin[k] = measured[at + SPIN : at + INERTIA]
-        else:
-            _correct(trees, k, owed.linear[k], owed.spin[k], v, present)
+        settled_one(trees, k, is_pushed(trees, k, tau, drives, acting), owed, v, present)
     present.known[0] = 0  # asked for again, they are what they are in whatever starts from this state, to the bit
     owed.known[0] = 1
     owed.q[:] = present.q
@@ -176,10 +169,35 @@ def settled(
 
 
 @compiled
-def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int) -> None:
-    """Add what contacts did to momenta."""
+def is_pushed(trees: FloatingTrees, k: int, tau: Floats, drives: Integers, acting: Integers) -> bool:
+    """Whether a force of the user's, an element's or a motor acts on a base: what the step made of it stands."""
+    pushed = trees.acted[k] != 0
+    for i in range(6):
+        slot = trees.slots[k, i]
+        pushed = pushed or tau[slot] != 0.0 or drives[slot] != 0 or acting[slot] != 0
+    return pushed
+
+
+@compiled
+def settled_one(
+    trees: FloatingTrees, k: int, pushed: bool, owed: Momentum, v: Floats, present: FrameArrays
+) -> None:  # fmt: skip
+    """Give one tree the momentum that it is owed or, where it is pushed, the other way round."""
+    measured, at = present.momenta, NUMBERS * k
+    if pushed:
+        owed.linear[k] = measured[at + LINEAR : at + SPIN]
+        owed.spin[k] = measured[at + SPIN : at + INERTIA]
+    else:
+        corrected_base(trees, k, owed.linear[k], owed.spin[k], v, present)
+
+
+@compiled
+def pushed_by(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: int, bounced: bool) -> None:
+    """Add what the first ``count`` contacts did to momenta; bounced: only those that are marked as such."""
     bodies = len(trees.bodies)
     for c in range(count):
+        if bounced and contacts.levels[c] != BOUNCED:
+            continue
         for side in range(2):
             body = contacts.a[c] if side == 0 else contacts.b[c]
             k = trees.bodies[body] if 0 <= body < bodies else -1
@@ -196,7 +214,9 @@ def _push(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, count: i
 
 
 @compiled
-def _correct(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays) -> None:
+def corrected_base(
+    trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays
+) -> None:  # fmt: skip
     """Move one tree as a whole so that it has this momentum: its base, in v."""
     measured, at = present.momenta[NUMBERS * k : NUMBERS * k + NUMBERS], 16 * trees.bases[k]
     pose, turn, push = present.poses[at : at + 16], np.empty(3), np.empty(3)

@@ -25,6 +25,7 @@ from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, fir
 from recursive_dyn.simulation.kept.momentum import located, settled, started
 from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, rouse, sifted, told_asleep
 from recursive_dyn.simulation.present import seen
+from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_energies
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
@@ -124,8 +125,9 @@ def solve_and_settle(
     moving_alone(s.trees, s.owed, s.present, s.lone, lone)
     if not _solved(s, layout, contacts, earlier, free):
         return LOST
-    if s.part[1] > 1:
-        felt_by_bodies(contacts, n, s.present.poses, s.kept.felt)
+    poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
+    energies = np.empty(s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0)
+    bounced = len(energies) > 0 and energies_left(s, layout, energies)
     if s.counts[2] > 0 or n > 0:
         straight(s.trees, s.lone, floating, s.present, s.impulses.changes.q)
         if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
@@ -139,8 +141,12 @@ def solve_and_settle(
             kicked(s.owed, s.lone, lone)
             drives, acting, h = it.motors.drives, s.flight.acting, s.settings[0]
             settled(s.trees, s.owed, s.v, s.tau, drives, acting, h, contacts, n, floating, s.present)
+            if bounced and not keep_energies(s, layout, contacts, energies):
+                return LOST
             if not seen(s.present, s.q, s.v, s.parameters):
                 return LOST
+    if s.part[1] > 1:
+        felt_by_bodies(contacts, n, poses, s.kept.felt)
     return DONE if all_finite(s.q) and all_finite(s.v) else LOST
 
 
@@ -198,7 +204,7 @@ def _problem(
         earlier_of(earlier),
         Options(x[0], x[1], x[2], x[3], x[4], x[5], x[6], int(x[7]), x[9], int(x[10])),
         Changes(changed.v, changed.q, changed.since, free.twists[:k], free.ways[:k], changed.row_impulses[:m],
-                changed.acted, changed.steady),
+                changed.acted, changed.steady, changed.strikes, changed.islands, changed.struck),
     )  # fmt: skip
 
 

@@ -92,10 +92,11 @@ def _overpaid(problem: ImpulseProblem, it: Island, c: int, bounced: Floats, push
 
 @compiled
 def share_of(won: float, power: float, square: float) -> float:
-    """Share by which impulses are to be longer so that ``won``, J, is given back: by a share s they do work s power +
-    s^2 square, with power above 0."""
+    """Share by which impulses are to be longer so that ``won``, J, is given back, or as much as can be: by a share s
+    they do work s power + s^2 square, with power above 0."""
     root = np.sqrt(max(power * power - 4.0 * square * won, 0.0))
-    return min(max(-2.0 * won / (power + root), -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
+    least = -0.5 * power / square if square > 0.0 else -MOST_GIVEN_BACK  # where they take most
+    return min(max(-2.0 * won / (power + root), least, -MOST_GIVEN_BACK), MOST_GIVEN_BACK)
 
 
 @compiled

@@ -1,10 +1,10 @@
 """The compiled loop of a rule whose step is found by Newton's method.
 
-The kernel takes a step of Newton's method and updated ones by its factors, and tells how long the first two and the
-last of these changes were, and how long the next one would be. Where the first updated one is not half as long as
-Newton's (Deuflhard 2004, Newton methods for nonlinear problems, 2.1: the natural monotonicity test) there is another
-solution about, which is no motion: the step is to be halved. Where forces are asked for, which are the same for all
-steps of a call, changes are those from call to call.
+The kernel takes a step of Newton's method and more by the same factors, and tells how long the first two and the last
+of these changes were, and how long the next one would be. Where the second one is not half as long as the first
+(Deuflhard 2004, Newton methods for nonlinear problems, 2.1: the natural monotonicity test) there is another solution
+about, which is no motion: the step is to be halved. Where forces are asked for, which are the same for all steps of a
+call, changes are those from call to call.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from recursive_dyn.integrators.loop_text import (
     swept_step,
 )
 
-CHANGES = 4  # squares that the kernel tells: of Newton's change, the first updated, the last, and the next one
+CHANGES = 4  # squares that the kernel tells: of Newton's change, the second, the last, and the next one
 DONE = 1e-24  # squared relative change of the velocity of the middle that is nothing
 LEFT = 1e-16  # the same of the next change, where it need not be taken
 AGREED = 1e-26  # the same of the next call, where forces are asked for
@@ -89,12 +89,12 @@ def _settled(asked: bool) -> str:
   %expected = fcmp ole double %following, {scalar_literal(AGREED)}"""
     else:
         changes += f"""
-{load("updated", "double", "%end", 1 - CHANGES)}
+{load("second", "double", "%end", 1 - CHANGES)}
 {load("e", "double", "%end", -2)}
 {load("following", "double", "%end", -1)}
   %ratio = fdiv double %following, %e
   %quarter = fmul double %newton, 0.25
-  %hopeful = fcmp ole double %updated, %quarter
+  %hopeful = fcmp ole double %second, %quarter
   %expected = fcmp ole double %following, {scalar_literal(LEFT)}"""
     return f"""{changes}
   %small = fcmp ole double %e, {scalar_literal(DONE)}

@@ -11,10 +11,11 @@ where a step resolves a damper and 1 where it does not: with z = h D / M_ii, the
 and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its speed, which does not ring.
 
 v_m is found by Newton's method, each step of which is one inward and one outward pass: dampers, springs and whatever
-joints do are in its matrix, force elements are not. It ends where the next change would be below 1e-8 of v_m. A step is
-then an exact one from momenta that are off by as little, as likely one way as the other; what that is of the momentum
-of a whole tree is given back (``kept_momenta``). Energy stays within a band that does not grow, where h resolves the
-motion. Constraints between positions hold at q', those between velocities are not taken (``chord_constraints``).
+joints do are in its matrix, force elements are not. One or two more are taken by the factors of the first. It ends
+where the next change would be below 1e-8 of v_m. A step is then an exact one from momenta that are off by as little, as
+likely one way as the other; what that is of the momentum of a whole tree is given back (``kept_momenta``). Energy stays
+within a band that does not grow, where h resolves the motion. Constraints between positions hold at q', those between
+velocities are not taken (``chord_constraints``).
 """
 
 from __future__ import annotations
@@ -48,17 +49,18 @@ from recursive_dyn.recursion.multipliers import NOTHING
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import quaternion_exp, quaternion_product, quaternion_to_matrix
 
-FREE, CONSTRAINED = 2, 3  # changes of the middle's velocity: Newton's, and those by its factors
+FEW, MANY = 2, 3  # changes of the middle's velocity: Newton's, and those by its factors
+LARGE = 18  # coordinates of a tree, of which more make one more change cheaper than what it saves
 
 
 class _Step:
-    """A step to where a velocity of its middle (nv,) leads."""
+    """A step to where its way (nv,), h times the velocity of its middle, leads."""
 
-    def __init__(self, c: Context, middle: np.ndarray) -> None:
-        self.c, self.start, self.h = c, c.tree, c.input("dt")[0]
-        self.middle = self.start.paced(middle)
-        self.q = _moved(self.start, self.middle, self.h)
-        early, late = _in_both_axes(self.start, self.middle, self.h)
+    def __init__(self, c: Context, way: np.ndarray) -> None:
+        self.c, self.start, self.way, self.h = c, c.tree, way, c.input("dt")[0]
+        self.middle = way * reciprocal(self.h)
+        self.q = _moved(self.start, way)
+        early, late = _in_both_axes(self.start, way, self.middle)
         self.early, self.end = self.start.at(self.start.q, early), self.start.at(array(self.q), late)
         points = chord_momenta.points(self.start)
         moments = balanced_moments(self.start)
@@ -88,7 +90,7 @@ class _Step:
         """h (p_d - h / 2 (W + f) - p) (nv,), but for the momenta of links and gravity."""
         h, force = self.h, self.forces + array(element_forces(self.early))
         p = array(inverse_dynamics(self.c.still(), self.start.v * h, gravity=False))
-        return self._rotors * h - force * (h * h * 0.5) - p
+        return self._rotors * h - (force * (h * h * 0.5) + p)
 
     @property
     def _rotors(self) -> np.ndarray:
@@ -96,27 +98,28 @@ class _Step:
         return array([c.armature * v for c, v in zip(self.c.model.coordinates, self.middle, strict=True)])
 
     @property
-    def momenta(self) -> np.ndarray:
-        """p'_d + h / 2 (W + f) (nv,)."""
+    def left(self) -> np.ndarray:
+        """h (p'_d + h / 2 (W + f)) (nv,)."""
         h, force = self.h, self.forces + array(element_forces(self.end))
-        return self._rotors + force * (h * 0.5) + self.chords.after(h) * reciprocal(h)
+        return self._rotors * h + force * (h * h * 0.5) + self.chords.after(h)
 
     def landed(self) -> tuple[list[Scalar], list[Scalar]]:
         """(q', v')."""
         end = Tree(self.c.model, self.c.graph, q=array(self.q), v=array(np.zeros(self.c.model.nv)))
-        momenta = self.momenta
+        left, shorter = self.left, reciprocal(self.h)
         if end.pace is not None:
-            momenta = momenta - array(inverse_dynamics(end, end.pace, gravity=False))
+            left = left - array(inverse_dynamics(end, end.pace * self.h, gravity=False))
         inertias = ArticulatedInertias(end)
-        v = end.paced(array(inertias.expand(inertias.reduce(list(momenta)))))
+        ahead = array(inertias.expand(inertias.reduce(list(left))))  # h v'
         if self.c.model.constraints:
-            return self.q, list(chord_constraints.onto_tangents(end, inertias, v))
-        missed = (self.right + self.chords.before(self.h)) * reciprocal(self.h)
-        return self.q, list(v - rigid_motions(self.chords, end, missed))
+            return self.q, list(chord_constraints.onto_tangents(end, inertias, end.paced(ahead * shorter)))
+        ahead = ahead - rigid_motions(self.chords, end, self.right + self.chords.before(self.h))
+        return self.q, list(end.paced(ahead * shorter))
 
 
 class _Newton:
-    """Newton's method from the factors that are made where a velocity of the middle leads, by Broyden's updates."""
+    """Newton's method from the factors that are made where its first step leads: of trees that are not large, which one
+    direction says much of, and under constraints, which nothing is given back of, by Broyden's updates."""
 
     def __init__(self, step: _Step) -> None:
         self._factors = ChordFactors(step.chords, step.diagonal)
@@ -125,28 +128,40 @@ class _Newton:
             self._bound = BoundChords(step.start, step.end, self._factors)
         self._trees = _apart(step.c.model)
         self._taken: list[np.ndarray] = []
+        self._scale = reciprocal(step.h * step.h)
 
-    def change(self, step: _Step) -> np.ndarray:
-        """What the velocity of the middle of a step, the last one that this led to, is to change by."""
-        found = array(self._factors.solve(list(step.right), step.chords.wrenches(step.h))) * reciprocal(step.h)
+    def better(self, step: _Step) -> _Step:
+        """The step that comes after the last one that this led to."""
+        found = array(self._factors.solve(list(step.right), step.chords.wrenches(step.h)))
         if self._bound is not None:
-            found = array(self._bound.solve(list(found), step.end, step.h))
-        change: np.ndarray = -_slower(step.start, step.middle, found, step.h)
+            found = array(self._bound.solve(list(found), step.end))
+        excess = _shorter(step.start, step.way, found)
         for slots in self._trees:
-            taken = [x[slots] for x in self._taken]
-            change[slots] = _updated(change[slots], taken)
-        self._taken.append(change)
-        return change
+            if self._bound is not None or len(slots) <= LARGE:
+                excess[slots] = _updated(excess[slots], [x[slots] for x in self._taken])
+        self._taken.append(excess)
+        return _Step(step.c, step.way - excess)
 
     def changes(self) -> list[Scalar]:
-        """Squares of Newton's change, the first updated and the last one, and of what the next one would be, which is
-        as much shorter than the last as that is than the one before; no shorter than the last where constraints, which
-        are to hold where a step ends, have nothing given back."""
+        """Squares of the first, second and last change of the middle's velocity, and of what the next one would be, as
+        ``_following`` has it; no shorter than the last where constraints, which are to hold where a step ends, have
+        nothing given back."""
         squares = [[dot(x[slots], x[slots]) for slots in self._trees] for x in self._taken]
         following = squares[-1]
         if self._bound is None:
-            following = [last * last * reciprocal(before + NOTHING) for before, last in zip(*squares[-2:], strict=True)]
-        return [array(x).sum() for x in (squares[0], squares[1], squares[-1], following)]
+            following = [_following(*own) for own in zip(*squares, strict=True)]
+        return [array(x).sum() * self._scale for x in (squares[0], squares[1], squares[-1], following)]
+
+
+def _following(first: Scalar, *others: Scalar) -> Scalar:
+    """The square of the next change after these: as much shorter than the last as that is than the one before, but no
+    more than twice as long as what the second is to the first says, as the last may be rounding."""
+    *before, last = others
+    shorter = last * reciprocal([first, *before][-1] + NOTHING)
+    for second in before[:1]:
+        usual = second * reciprocal(first + NOTHING) * 4.0
+        shorter = select(less(usual, shorter), usual, shorter)
+    return last * shorter
 
 
 def _updated(s: np.ndarray, taken: Sequence[np.ndarray]) -> np.ndarray:
@@ -165,23 +180,35 @@ def _share(s: np.ndarray, way: np.ndarray) -> Scalar:
     return select(less(share * share, 1.0 / 16.0), share, 0.0)
 
 
+def _sweep(model: Model) -> int:
+    """How many changes are made before what is left is looked at. One more is a seventh of a sweep of a large tree, of
+    which some part nearly always moves so fast that a second sweep would be made without it."""
+    largest = max(map(len, _by_root(model).values()), default=0)
+    return MANY if model.constraints or largest > LARGE else FEW
+
+
+def _by_root(model: Model) -> dict[int, list[int]]:
+    """Slots of each tree, by its first link."""
+    trees: dict[int, set[int]] = {}
+    for first, link in zip(roots(model), model.links, strict=True):
+        trees.setdefault(first, set()).update(link.slots)
+    return {first: sorted(own) for first, own in trees.items()}
+
+
 def _apart(model: Model) -> list[list[int]]:
     """Slots of each of the trees, which know nothing of each other; all of them, where these are held together."""
-    trees: dict[int, list[int]] = {}
-    for first, link in zip(roots(model), model.links, strict=True):
-        trees.setdefault(first, []).extend(link.slots)
-    slots = [sorted(set(own)) for own in trees.values()]
+    slots = list(_by_root(model).values())
     together = bool(model.constraints) or sum(map(len, slots)) > model.nv
     return [list(range(model.nv))] if together else slots
 
 
 def _graph(c: Context) -> Outputs:
-    """A step of Newton's method and updated ones to a better v_middle, the step that it implies, the changes and its
-    size, all squared."""
-    step = _Step(c, c.input("v_middle"))
+    """A step of Newton's method and more by its factors to a better v_middle, the step that it implies, the changes and
+    its size, all squared."""
+    step = _Step(c, c.tree.paced(c.input("v_middle")) * c.input("dt")[0])
     newton = _Newton(step)
-    for _ in range(CONSTRAINED if c.model.constraints else FREE):
-        step = _Step(c, step.middle + newton.change(step))
+    for _ in range(_sweep(c.model)):
+        step = newton.better(step)
     q, v = step.landed()
     error = [*newton.changes(), dot(step.middle, step.middle)]
     return [("q", q), ("v", v), ("v_middle", list(step.middle)), ("error", error)]
@@ -193,41 +220,41 @@ def _relative(error: list[Scalar]) -> list[Scalar]:
     return [change * reciprocal(size + 1.0) for change in changes]
 
 
-def _moved(tree: Tree, middle: np.ndarray, h: Scalar) -> list[Scalar]:
-    """Where the middle's velocity leads in a step; a free body's place moves straight on."""
-    result = integrate(tree, middle, h)
+def _moved(tree: Tree, way: np.ndarray) -> list[Scalar]:
+    """Where a way leads; a free body's place moves straight on."""
+    result = integrate(tree, way, 1.0)
     for _, factor, q0, v0 in tree.model.owners:
         if factor.space == MOVING:
-            half = quaternion_exp(middle[v0 : v0 + 3] * (h * 0.5))
+            half = quaternion_exp(way[v0 : v0 + 3] * 0.5)
             R = quaternion_to_matrix(quaternion_product(tree.q[q0 + 3 : q0 + 7], half))
-            result[q0 : q0 + 3] = list(tree.q[q0 : q0 + 3] + R @ middle[v0 + 3 : v0 + 6] * h)
+            result[q0 : q0 + 3] = list(tree.q[q0 : q0 + 3] + R @ way[v0 + 3 : v0 + 6])
     return result
 
 
-def _in_both_axes(tree: Tree, middle: np.ndarray, h: Scalar) -> tuple[np.ndarray, np.ndarray]:
+def _in_both_axes(tree: Tree, way: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The middle's velocity in the axes of the start and of the end."""
     early, late = middle.copy(), middle.copy()
     for _, factor, _, v0 in tree.model.owners:
         if factor.space == MOVING:
-            half = quaternion_to_matrix(quaternion_exp(middle[v0 : v0 + 3] * (h * 0.5)))
+            half = quaternion_to_matrix(quaternion_exp(way[v0 : v0 + 3] * 0.5))
             sliding = slice(v0 + 3, v0 + 6)
             early[sliding], late[sliding] = half @ middle[sliding], half.T @ middle[sliding]
     return early, late
 
 
-def _slower(tree: Tree, middle: np.ndarray, twist: np.ndarray, h: Scalar) -> np.ndarray:
-    """The change of the middle's velocity that moves the end by h ``twist`` in the axes there: of turns by the inverse
-    of dexp up to its third power, which is off by their fourth."""
+def _shorter(tree: Tree, way: np.ndarray, twist: np.ndarray) -> np.ndarray:
+    """The change of a way that moves its end by ``twist`` in the axes there: of turns by the inverse of dexp up to its
+    third power, which is off by their fourth."""
     result = twist.copy()
     for _, factor, _, v0 in tree.model.owners:
         if factor.space in (TURNING, MOVING):
-            x, y = middle[v0 : v0 + 3] * h, twist[v0 : v0 + 3]
+            x, y = way[v0 : v0 + 3], twist[v0 : v0 + 3]
             once = cross(x, y)
             result[v0 : v0 + 3] = turn = y + once * 0.5 + cross(x, once) * (1.0 / 12.0)
             if factor.space == MOVING:
                 sliding, half = slice(v0 + 3, v0 + 6), quaternion_to_matrix(quaternion_exp(x * 0.5))
-                aside = (turn - cross(x, turn) * 0.25) * (h * 0.5)
-                result[sliding] = half @ twist[sliding] - cross(aside, middle[sliding])
+                aside = (turn - cross(x, turn) * 0.25) * 0.5
+                result[sliding] = half @ twist[sliding] - cross(aside, way[sliding])
     return result
 
 

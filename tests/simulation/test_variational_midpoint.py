@@ -35,21 +35,39 @@ def test_the_band_does_not_grow(inertia, ball):
     assert np.median(errors) < 5e-3 and max(errors) < 9e-3
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
-def test_newtons_method_finds_a_step_whatever_the_length_of_a_chain(count):
-    """By one exact step and one by the same factors."""
-    start = links(FAT, False, count)
+LONG = [
+    (FAT, False, 100, 300),
+    (SLENDER, False, 100, 4000),  # its end whips by a tenth of a radian a step by then
+    (SLENDER, False, 300, 1000),
+    (SLENDER, True, 300, 20),  # from rest, where rounding is more than a step's 1e-8 of the speed
+]
+
+
+@pytest.mark.parametrize(
+    "inertia, ball, count, steps",
+    [(FAT, False, 10, 300), (SLENDER, True, 10, 3000), *(pytest.param(*case, marks=pytest.mark.slow) for case in LONG)],
+)
+def test_newtons_method_finds_a_step_whatever_the_length_of_a_chain(inertia, ball, count, steps):
+    """By one exact step and one or two by the same factors, for less than five forward dynamics by operations."""
+    start = links(inertia, ball, count)
     sim = rd.Simulation(start.dynamics, 1e-3, RULE)
     sim.q = start.q
-    sim.step(300)
-    assert sim.report.sweeps == 300 and sim.report.halvings == 0
+    sim.step(steps)
+    assert sim.report.sweeps == steps and sim.report.halvings == 0
+    operations = start.dynamics.operation_count
+    assert operations("variational").total < 4.85 * operations("forward_dynamics").total
 
 
 @pytest.mark.parametrize("inertia, ball", [(SLENDER, False), (FAT, False), (FAT, True)])
 def test_a_step_costs_no_more_than_five_forward_dynamics(inertia, ball):
-    """By operations, of ten links; of more links it is less."""
-    count = links(inertia, ball, 10).dynamics.operation_count
-    assert count("variational").total < 5.0 * count("forward_dynamics").total
+    """By operations, of ten links at 1 kHz, some of whose steps take two sweeps; of more links it is less."""
+    start, steps = links(inertia, ball, 10), 20000 if inertia is SLENDER else 1000
+    sim = rd.Simulation(start.dynamics, 1e-3, RULE)
+    sim.q = start.q
+    sim.step(steps)
+    count = start.dynamics.operation_count
+    a_sweep = count("variational").total / count("forward_dynamics").total
+    assert a_sweep * sim.report.sweeps / steps < 4.85
 
 
 @pytest.mark.slow
@@ -110,7 +128,13 @@ def ten_rings():
 
 @pytest.mark.slow
 def test_ten_rings_keep_their_energy_at_480_hz():
-    assert run(ten_rings(), RULE, 480, 100.0).error < 0.015
+    """Chaos: of ten starts 1e-9 rad apart off by 0.8 % in the median, one to three by more than 1.5 %."""
+    start, errors = ten_rings(), []
+    for k in range(5):
+        q = start.q.copy()
+        q[0] += 1e-9 * k
+        errors.append(run(start._replace(q=q), RULE, 480, 100.0).error)
+    assert np.median(errors) < 0.015 and max(errors) < 0.03
 
 
 @pytest.mark.slow

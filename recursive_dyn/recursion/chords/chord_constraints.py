@@ -1,9 +1,10 @@
 """Constraints of steps along chords: positions on them where a step ends, forces across them where it starts.
 
-Where K x = r finds by how much the velocity of a step is off, from what its momenta miss, and C, C' are the rows where
-the step starts and where it ends, a row's multiplier mu is momentum along C and the end moves onto the row:
+Where K x = r finds by how much the way of a step is off, from h times what its momenta miss, and C, C' are the rows
+where the step starts and where it ends, a row's multiplier mu is h times momentum along C and the end moves onto the
+row:
 
-    K x = r - C^T mu,   C' x = phi(q') / h,   so that (C' K^-1 C^T) mu = C' K^-1 r - phi(q') / h
+    K x = r - C^T mu,   C' x = phi(q'),   so that (C' K^-1 C^T) mu = C' K^-1 r - phi(q')
 
 (Marsden & West 2001, Discrete mechanics and variational integrators, Acta Numerica 10, 3.4; Hairer, Lubich & Wanner
 2006, Geometric Numerical Integration, VII.1.4: SHAKE, and RATTLE with ``onto_tangents`` at its end). Momentum is that
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recursive_dyn.graph.expression import Scalar, array, reciprocal
+from recursive_dyn.graph.expression import Scalar, array
 from recursive_dyn.recursion.chords.chord_factors import ChordFactors
 from recursive_dyn.recursion.equations.articulated import ArticulatedInertias
 from recursive_dyn.recursion.equations.lagrangian import inverse_or_zero
@@ -42,9 +43,9 @@ class BoundChords:
         own = zip(self._response.diagonal(), here, start.model.constraints, strict=True)
         self._sizes = [usual_response(entry, row, c.usual) for entry, row, c in own]
 
-    def solve(self, x: Sequence[Scalar], end: Tree, h: Scalar) -> list[Scalar]:
-        """x (nv,) under the constraints, from that of the tree, where a step of length h leads to ``end``."""
-        phi, result = array(constraint_rows(end).phi) * reciprocal(h), array(x)
+    def solve(self, x: Sequence[Scalar], end: Tree) -> list[Scalar]:
+        """x (nv,) under the constraints, from that of the tree, where a step leads to ``end``."""
+        phi, result = constraint_rows(end).phi, array(x)
         missed = [dot(array(row), result) - off for row, off in zip(self._rows, phi, strict=True)]
         for column, mu in zip(self._columns, _solved(self._response, missed, self._sizes), strict=True):
             result = result - column * mu

@@ -6,15 +6,16 @@ O(n), shared coordinates as ports.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array, is_constant, reciprocal
 from recursive_dyn.model.elimination_order import Elimination
 from recursive_dyn.model.model import WORLD
-from recursive_dyn.recursion.chords.chord_momenta import Chords, moved_inward
+from recursive_dyn.recursion.chords.chord_momenta import Chords, columns_inward, moved_inward
 from recursive_dyn.recursion.kinematics import zeros
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.spaces import Rotation
@@ -24,7 +25,7 @@ from recursive_dyn.spatial.spaces import Rotation
 class _Pivot:
     """One eliminated coordinate: 1 / omega, column w = Z / omega and row of the matrix, and both against open ports.
 
-    The row is about the tree's point, the column too, but for a link's, which is about its place here.
+    The row is about the tree's point, the column about the link's place here.
     """
 
     slot: int
@@ -59,7 +60,9 @@ class _Handle:
         self.columns[slot] = self.columns[slot] + column if slot in self.columns else column
         self.rows[slot] = self.rows[slot] + row if slot in self.rows else row
 
-    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool) -> _Pivot:
+    def eliminate(self, event: Elimination, diagonal: Scalar, prescribed: bool, still: int | None) -> _Pivot:
+        """still: component of what the handle asks for that the coordinate alone gives way to, so that it asks for none
+        of it from here on."""
         slot = event.slot
         column, row = self.columns.pop(slot), self.rows.pop(slot)
         inverse = 0.0 if prescribed else reciprocal(self.D.get((slot, slot), 0.0) + diagonal)
@@ -73,6 +76,9 @@ class _Handle:
             self.rows[a] = self.rows[a] - row * columns[a]
             for b in event.ports:
                 self.add(a, b, -(columns[a] * rows[b]))
+        if still is not None:
+            for asked in (self.A, *[self.columns[a] for a in event.ports]):
+                asked[still] = 0.0
         return _Pivot(slot, inverse, w, row, columns, rows)
 
     def take(self, other: _Handle) -> None:
@@ -84,6 +90,11 @@ class _Handle:
         for (a, b), value in other.D.items():
             self.add(a, b, value)
 
+    def inward(self, arm: np.ndarray) -> _Handle:
+        """The same about the parent's place."""
+        columns = {slot: moved_inward(Z, arm) for slot, Z in self.columns.items()}
+        return _Handle(columns_inward(self.A, arm), columns, self.rows, self.D)
+
 
 class ChordFactors:
     """The factors of J . A J' + ``diagonal`` (nv,)."""
@@ -92,7 +103,7 @@ class ChordFactors:
         self._diagonal, tree = diagonal, chords.tree
         self._tree, (self._left, self._right) = tree, chords.ends
         order, self._prescribed = tree.model.elimination, tree.model.prescribed
-        self._here, self._own = chords.here, [x.screws(zeros(3)) for x in chords.here]
+        self._here, self._moved = chords.here, Counter(slot for k in tree.links for slot in k.link.slots)
         self._turned = self._in_world_axes(chords)
         self._events: list[list[int | _Pivot]] = [[] for _ in tree.links]
         handles = [_Handle(A) for A in chords.inertias]
@@ -100,14 +111,12 @@ class ChordFactors:
         for i in reversed(range(len(tree.links))):
             for event in order.links[i]:
                 if isinstance(event, Elimination):
-                    pivot = self._eliminate(handles[i], event)
-                    about_place = moved_inward(pivot.column, -chords.here[i].place)
-                    self._events[i].append(replace(pivot, column=about_place))
+                    self._events[i].append(self._eliminate(handles[i], event, self._left[i]))
                 else:
                     handles[i].cross(event.slot, self._left[i][event.slot], self._right[i][event.slot])
                     self._events[i].append(event.slot)
             parent = tree.links[i].link.parent
-            (world if parent == WORLD else handles[parent]).take(handles[i])
+            (world if parent == WORLD else handles[parent]).take(handles[i].inward(chords.here[i].arm))
         self._root = [self._eliminate(world, event) for event in order.world]
 
     def _in_world_axes(self, chords: Chords) -> list[tuple[slice, np.ndarray, np.ndarray]]:
@@ -117,11 +126,10 @@ class ChordFactors:
             if factor.space != Rotation() or not self._alone(i, range(first, first + 3)):
                 continue
             axes: list[np.ndarray] = []
-            for screws, link in ((self._left[i], chords.here[i]), (self._right[i], chords.there[i])):
+            for screws, place in ((self._left[i], zeros(3)), (self._right[i], chords.there[i].place)):
                 axes.append(np.stack([screws[first + k][:3] for k in range(3)], axis=1))
                 for k, e in enumerate(array(np.eye(3))):
-                    screws[first + k] = np.concatenate([e, cross(link.place, e)])
-                    self._own[i][first + k] = np.concatenate([e, zeros(3)])
+                    screws[first + k] = np.concatenate([e, cross(place, e)])
             turned.append((slice(first, first + 3), axes[0], axes[1]))
         return turned
 
@@ -130,11 +138,16 @@ class ChordFactors:
         columns = self._tree.links[i].columns
         own: list[Sequence[Scalar]] = [[self._diagonal[s] for s in slots], *(list(s[3:]) for _, s in columns)]
         prescribed = any(s in self._prescribed for s in slots)
-        still = all(is_constant(x) and x == 0.0 for part in own for x in part)
+        still = all(_nothing(x) for part in own for x in part)
         return [slot for slot, _ in columns] == list(slots) and still and not prescribed
 
-    def _eliminate(self, handle: _Handle, event: Elimination) -> _Pivot:
-        return handle.eliminate(event, self._diagonal[event.slot], event.slot in self._prescribed)
+    def _eliminate(self, handle: _Handle, event: Elimination, left: dict[int, np.ndarray] | None = None) -> _Pivot:
+        """left: rows of the link that is held, by slot."""
+        slot, still = event.slot, None
+        diagonal, prescribed = self._diagonal[slot], slot in self._prescribed
+        if left is not None and self._moved[slot] == 1 and not prescribed and _nothing(diagonal):
+            still = _component(left[slot])
+        return handle.eliminate(event, diagonal, prescribed, still)
 
     def solve(self, right: Sequence[Scalar], wrenches: Sequence[np.ndarray] | None = None) -> list[Scalar]:
         """x (nv,) of a right side (nv,), and of J . ``wrenches`` (6,) of every link about its place here besides."""
@@ -145,7 +158,7 @@ class ChordFactors:
         for i in reversed(range(len(tree.links))):
             for event in self._events[i]:
                 if isinstance(event, int):
-                    c[event] = c[event] - dot(self._own[i][event], z[i])
+                    c[event] = c[event] - dot(self._left[i][event], z[i])
                 else:
                     z[i] = z[i] + event.column * c[event.slot]
                     _ports(event, c)
@@ -170,6 +183,18 @@ class ChordFactors:
         for slots, _, there in self._turned:
             x[slots] = list(there.T @ array(x[slots]))
         return x
+
+
+def _nothing(x: Scalar) -> bool:
+    return is_constant(x) and x == 0.0
+
+
+def _component(row: np.ndarray) -> int | None:
+    """The one that a row (6,) takes, if it is a row of the identity."""
+    if not all(map(is_constant, row)):
+        return None
+    found = np.flatnonzero(row)
+    return int(found[0]) if len(found) == 1 and row[found[0]] == 1.0 else None
 
 
 def _ports(pivot: _Pivot, c: list[Scalar]) -> None:

@@ -8,7 +8,7 @@ Physics 139). About a point of the world, over all that hangs on a joint, its mo
 
 which is the same about where the step starts and where it ends. With the joint's screws J there and J' here the
 discrete Lagrangian's momenta are p = J . N and p' = J' . N. What N gains by a twist of the end is a matrix A (6, 6) a
-link, the inertia between both ends, which sums over links as it is: in world axes nothing is carried from link to link.
+link, the inertia between both ends, of which in world axes only rows are carried from place to place on the way inward.
 d p / d q' = J . A J' is factored in ``chord_factors``.
 """
 
@@ -63,6 +63,11 @@ def moved_inward(wrench: np.ndarray, arm: np.ndarray) -> np.ndarray:
     return np.concatenate([wrench[:3] + cross(arm, wrench[3:]), wrench[3:]])
 
 
+def columns_inward(A: np.ndarray, arm: np.ndarray) -> np.ndarray:
+    """``moved_inward`` of every column of A (6, n)."""
+    return np.stack([moved_inward(column, arm) for column in A.T], axis=1)
+
+
 class Chords:
     """What moves along chords in a step, from where links are placed ``here`` to ``there``; moments: of their masses;
     ways (3,): of their places.
@@ -74,7 +79,7 @@ class Chords:
         self, tree: Tree, here: list[PlacedLink], there: list[PlacedLink], moments: Sequence[MassMoments]
     ) -> None:
         self.tree, self.here, self.there, self.moments = tree, here, there, moments
-        self._turned = [(y.R @ k.second) @ x.R.T for k, x, y in zip(moments, here, there, strict=True)]
+        self._turned = [y.R @ (k.second @ x.R.T) for k, x, y in zip(moments, here, there, strict=True)]
         self.ways: list[np.ndarray] = []
         for k, x, y in zip(tree.links, here, there, strict=True):
             way = y.arm - x.arm
@@ -82,67 +87,65 @@ class Chords:
 
     @property
     def ends(self) -> tuple[list[dict[int, np.ndarray]], list[dict[int, np.ndarray]]]:
-        """Screws of every link by slot about its tree's point, here and there."""
-        return [x.screws(x.place) for x in self.here], [y.screws(y.place) for y in self.there]
+        """Screws of every link by slot, here about its place and there about its tree's point."""
+        return [x.screws(array(np.zeros(3))) for x in self.here], [y.screws(y.place) for y in self.there]
 
     @property
     def inertias(self) -> list[np.ndarray]:
-        """A (6, 6) of every link about its tree's point."""
+        """A (6, 6) of every link: of a twist about its tree's point, about the link's place here."""
         result = []
         for k, x, y, turned in zip(self.moments, self.here, self.there, self._turned, strict=True):
-            mass = k.mass
-            start, end = x.first + x.place * mass, y.first + y.place * mass
-            second = turned + np.outer(end, x.place) + np.outer(y.place, x.first)  # sum of m x' x^T
+            second = turned + np.outer(y.place, x.first)  # sum of m x' x^T, x about the place here
             turning = array(np.eye(3)) * np.trace(second) - second
-            lower = np.hstack([-skew(end), array(np.eye(3)) * mass])
-            result.append(np.vstack([np.hstack([turning, skew(start)]), lower]))
+            lower = np.hstack([-skew(y.first + y.place * k.mass), array(np.eye(3)) * k.mass])
+            result.append(np.vstack([np.hstack([turning, skew(x.first)]), lower]))
         return result
 
     def wrenches(self, h: Scalar) -> list[np.ndarray]:
         """h (N - h / 2 of gravity's wrench) (6,) of every link, about its place here."""
-        return self._pulled([(x.first, k.mass) for x, k in zip(self.here, self.moments, strict=True)], h * h * -0.5)
+        return self._pulled(self.here, h * h * -0.5)
 
     def before(self, h: Scalar) -> np.ndarray:
         """h (J . N - h / 2 of gravity's force) (nv,) where links are here."""
-        return self._along(self.wrenches(h), self.here, [array(np.zeros(3)) for _ in self.here])
+        return self._along(self.wrenches(h), self.here)
 
     def after(self, h: Scalar) -> np.ndarray:
         """h (J' . N + h / 2 of gravity's force) (nv,) where links are there."""
-        links = zip(self.there, self.ways, self.moments, strict=True)
-        weighed = [(y.first + way * k.mass, k.mass) for y, way, k in links]
-        return self._along(self._pulled(weighed, h * h * 0.5), self.there, self.ways)
+        return self._along(self._pulled(self.there, h * h * 0.5), self.there)
 
-    def _pulled(self, weighed: list[tuple[np.ndarray, Scalar]], share: Scalar) -> list[np.ndarray]:
-        """h N with a share of gravity's wrench on what is ``weighed``: first moments (3,) about places here, masses."""
+    def _pulled(self, links: list[PlacedLink], share: Scalar) -> list[np.ndarray]:
+        """h N with a share of gravity's wrench (6,) on every link, both about the places of ``links``, here or there:
+        sum of m r cross x' is the same of r from either place but for the first moment there cross the way."""
         g, result = self.tree.gravity * share, list[np.ndarray]()
-        for x, y, way, turned, (first, mass) in zip(
-            self.here, self.there, self.ways, self._turned, weighed, strict=True
+        for at, x, y, way, turned, own in zip(
+            links, self.here, self.there, self.ways, self._turned, self.moments, strict=True
         ):
-            spin, n = vee_difference(turned) + cross(x.first, way), way * mass + (y.first - x.first)
-            result.append(np.concatenate([spin + cross(first, g), n + g * mass]))
+            pulled = way + g
+            spin = vee_difference(turned) + cross(at.first, pulled)
+            result.append(np.concatenate([spin, pulled * own.mass + (y.first - x.first)]))
         return result
 
-    def _along(self, total: list[np.ndarray], links: list[PlacedLink], ways: list[np.ndarray]) -> np.ndarray:
-        """What wrenches (6,) about places here come to along the coordinates (nv,) of links that ``ways`` lead to."""
+    def _along(self, total: list[np.ndarray], links: list[PlacedLink]) -> np.ndarray:
+        """What wrenches (6,) about the places of links come to along the coordinates (nv,) there."""
         result: list[Scalar] = [0.0] * self.tree.model.nv
         for i in reversed(range(len(total))):
-            force, parent = total[i][3:], self.tree.links[i].link.parent
-            moment = total[i][:3] - cross(ways[i], force)
+            moment, force, parent = total[i][:3], total[i][3:], self.tree.links[i].link.parent
             for slot, (omega, v) in links[i].columns.items():
                 result[slot] = result[slot] + dot(omega, moment) + dot(v, force)
             if parent != WORLD:
-                total[parent] = total[parent] + moved_inward(total[i], self.here[i].arm)
+                total[parent] = total[parent] + moved_inward(total[i], links[i].arm)
         return array(result)
 
     @property
     def own_inertias(self) -> list[Scalar]:
         """What every coordinate (nv,) moves where links are here; one that joints share as if each had its own."""
         result: list[Scalar] = [0.0] * self.tree.model.nv
-        total = Chords(self.tree, self.here, self.here, self.moments).inertias
+        still = Chords(self.tree, self.here, self.here, self.moments)
+        total, (left, right) = still.inertias, still.ends
         for i in reversed(range(len(total))):
-            for slot, J in self.here[i].screws(self.here[i].place).items():
-                result[slot] = result[slot] + dot(J, total[i] @ J)
+            for slot, J in right[i].items():
+                result[slot] = result[slot] + dot(left[i][slot], total[i] @ J)
             parent = self.tree.links[i].link.parent
             if parent != WORLD:
-                total[parent] = total[parent] + total[i]
+                total[parent] = total[parent] + columns_inward(total[i], self.here[i].arm)
         return result

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from recursive_dyn.codegen.loops import intrinsics
 from recursive_dyn.codegen.loops.emitter import NO_VECTORS, RESTORE, Value
 from recursive_dyn.codegen.loops.expressions import Expressions
 from recursive_dyn.codegen.loops.types import INT, NOTHING, Array, Record, Scalar, Several, Type, words
+
+
+def _stored(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that statements write, each time they do: only what assigns and counts does."""
+    for statement in body:
+        targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+        for name in (n for target in targets if target is not None for n in ast.walk(target)):
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                yield name.id
+        for part in ("body", "orelse"):
+            yield from _stored(getattr(statement, part, []))
 
 
 class Statements(Expressions):
@@ -25,8 +36,7 @@ class Statements(Expressions):
 
     def begin(self, body: list[ast.stmt], parameters: dict[str, Value]) -> None:
         """The whole body of a function with these parameters. Names that are written once need no memory."""
-        names = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)]
-        self._written.update(n.id for n in names if isinstance(n.ctx, ast.Store))
+        self._written.update(_stored(body))
         for name, value in parameters.items():
             if name in self._written:
                 self.assign(ast.Name(name), value)

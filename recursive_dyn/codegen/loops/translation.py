@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -192,7 +192,15 @@ def _tree(function: FunctionType) -> tuple[ast.FunctionDef, str]:
     raise LoopError(f"{code.co_filename}:{code.co_firstlineno}: the source of {function.__name__} is not found")
 
 
-@lru_cache(maxsize=64)
+@cache
 def _definitions(path: str) -> tuple[ast.FunctionDef, ...]:
-    tree = ast.parse(Path(path).read_text())
-    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return tuple(_within(ast.parse(Path(path).read_text())))
+
+
+def _within(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """The functions that are defined in a piece of source, in others too; expressions are not looked into."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef):
+            yield child
+        if isinstance(child, ast.stmt):
+            yield from _within(child)

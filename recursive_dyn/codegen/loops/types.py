@@ -80,6 +80,11 @@ class Record:
     names: tuple[str, ...]
     types: tuple[Type, ...]
 
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """LLVM types of its machine words."""
+        return tuple(word for part in self.types for word in words(part))
+
     def __str__(self) -> str:
         return str(self.made.__name__)
 
@@ -89,6 +94,11 @@ class Several:
     """A tuple of given length; none for a function that returns nothing."""
 
     types: tuple[Type, ...] = ()
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """LLVM types of its machine words."""
+        return tuple(word for part in self.types for word in words(part))
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.types))})" if self.types else "nothing"
@@ -104,7 +114,7 @@ def words(type_: Type) -> tuple[str, ...]:
         return (type_.word,)
     if isinstance(type_, Array):
         return ("ptr", "i64")
-    return tuple(word for part in type_.types for word in words(part))
+    return type_.words
 
 
 def has_array(type_: Type) -> bool:

@@ -61,7 +61,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     u, f, halves = np.zeros(len(root)), np.full(len(root), np.nan), np.full(layout.groups, np.nan)
     weighed = measured(problem, root, u, f)
     halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
-    pushed = corrected(problem, same, root, shares, halves, pushes) or halved or pushed
+    pushed = corrected(problem, found, same, root, shares, halves, pushes) or halved or pushed
     if halved:
         owed_halves(problem, rows, P, found, halves)
     if pushed:

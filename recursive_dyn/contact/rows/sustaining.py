@@ -69,12 +69,13 @@ def given_halves(
 
 
 @compiled
-def is_halved(problem: ImpulseProblem, c: int, halves: Floats) -> bool:
-    """Whether a side of a contact is of such a tree that floats."""
-    found = False
+def halved_share(problem: ImpulseProblem, c: int, halves: Floats) -> float:
+    """The share that such a tree that floats is given, if a side of a contact is of one; else NaN."""
+    found = np.nan
     for side in range(2):
         k = tree_of(problem, c, side)
-        found = found or (k >= 0 and not np.isnan(halves[problem.layout.link_groups[problem.lone.links[k]]]))
+        share = halves[problem.layout.link_groups[problem.lone.links[k]]] if k >= 0 else np.nan
+        found = found if np.isnan(share) else share
     return found
 
 

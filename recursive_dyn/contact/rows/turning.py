@@ -32,16 +32,19 @@ from recursive_dyn.contact.rows.lasting import (
     turned,
 )
 from recursive_dyn.contact.rows.responses import push
-from recursive_dyn.contact.rows.sustaining import is_halved
+from recursive_dyn.contact.rows.sustaining import halved_share
 from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH
 
 
 @compiled
-def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Floats, halves: Floats, y: Floats) -> bool:
+def corrected(
+    problem: ImpulseProblem, found: Integers, same: Integers, root: Floats, shares: Floats, halves: Floats, y: Floats
+) -> bool:
     """Add what corrections do to whitened velocities to y, and write it to ``lone.kicks``; whether there are any.
 
-    same (n,): earlier contacts that these go on; shares (n,): of each correction that is given; halves: NaN for trees,
-    by group, that do not have theirs otherwise (``sustaining``).
+    found, same (n,): earlier contacts nearest to these, and those that these go on; shares (n,): of each correction
+    that is given, NaN where it is one of halves; halves: NaN for trees, by group, that do not have theirs otherwise
+    (``sustaining``).
     """
     lone, earlier, some, w = problem.lone, problem.earlier, False, np.zeros(9)
     shares[:] = 0.0
@@ -49,12 +52,18 @@ def corrected(problem: ImpulseProblem, same: Integers, root: Floats, shares: Flo
         for i in range(6):
             lone.kicks[k, i] = 0.0
     for c in range(len(same)):
-        i = same[c]
-        if i >= 0 and earlier.levels[i] == LASTING:
-            _wrench(problem, c, i, w)
+        i, share = same[c], halved_share(problem, c, halves)
+        if not np.isnan(share):
+            shares[c] = np.nan
+            if found[c] >= 0:  # what the tree is given the other one gives
+                _wrench(problem, c, found[c], False, w)
+                some = True
+                _give(problem, c, share, w)
+        elif i >= 0 and earlier.levels[i] == LASTING:
+            _wrench(problem, c, i, True, w)
             power, owed = _power(problem, c, w, lone.start), earlier.debts[i]
             shares[c] = 1.0
-            if abs(owed) > 0.0 and abs(power) > 0.0 and not is_halved(problem, c, halves):
+            if abs(owed) > 0.0 and abs(power) > 0.0:
                 shares[c] -= min(max(owed / power, -SETTLING), SETTLING)
             some = True
             _give(problem, c, shares[c], w)
@@ -78,11 +87,12 @@ def bent(problem: ImpulseProblem, rows: ContactRows, same: Integers, targets: Fl
 
 
 @compiled
-def _wrench(problem: ImpulseProblem, c: int, i: int, w: Floats) -> None:
-    """The correction of a contact, w (9,): impulse on A, moment on A and on B about their centres."""
+def _wrench(problem: ImpulseProblem, c: int, i: int, turns: bool, w: Floats) -> None:
+    """The correction of a contact, w (9,): impulse on A, moment on A and on B about their centres; turns: whether the
+    impulse turns with the normal."""
     old, new = problem.earlier.arms, problem.contacts.arms
     x, y, z = row(problem.earlier.impulses[i])
-    p, q, r = turned(problem, c, i, (x, y, z))
+    p, q, r = turned(problem, c, i, (x, y, z)) if turns else (x, y, z)
     share = problem.options.position_share
     w[0], w[1], w[2] = share * (x - p), share * (y - q), share * (z - r)
     for side in range(2):
@@ -197,6 +207,9 @@ def judged(
         if same[c] < 0:
             continue
         i = same[c]
+        if np.isnan(shares[c]):
+            contacts.debts[c] = problem.earlier.debts[i]
+            continue
         free, end = (
             closing(problem, problem.lone.start, c, contacts.arms, c),
             closing(problem, twists, c, contacts.arms, c),
@@ -204,7 +217,7 @@ def judged(
         start = turned(problem, c, i, closing(problem, problem.lone.start, c, problem.earlier.arms, i))
         work = 0.5 * (dot(P, free) + dot(P, end)) - lifted(problem, c, pushes[c])
         if shares[c] != 0.0:
-            _wrench(problem, c, i, w)
+            _wrench(problem, c, i, True, w)
             work += shares[c] * _power(problem, c, w, twists)
         rubbed = 0.5 * (_rubbed(problem, c, P, start) + _rubbed(problem, c, P, end))
         turn = abs(dot(P, free) - dot(P, start))

@@ -127,6 +127,13 @@ def add(rows: ContactRows, c: int, i: int, amount: float, y: Floats) -> None:
 
 
 @compiled
+def add_impulse(rows: ContactRows, c: int, share: float, p: Floats, y: Floats) -> None:
+    """y changed by a share of the impulse p (6,) of all rows of a contact's block."""
+    for i in range(rows.height[c]):
+        add(rows, c, i, share * p[component(rows.kind[c], i)], y)
+
+
+@compiled
 def add_three(rows: ContactRows, c: int, p0: float, p1: float, p2: float, y: Floats) -> None:
     """y changed by impulses along the first three rows of a contact's block."""
     values, slots, height, at = rows.values, rows.slots, rows.height[c], rows.start[c]

@@ -17,7 +17,7 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, compiled
-from recursive_dyn.contact.blocks import Island, add, component
+from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
@@ -43,9 +43,11 @@ def give_back(
     """
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
-        it, power, square, won, alone = member(whole, these, k), 0.0, 0.0, 0.0, True
+        it, power, square, won = member(whole, these, k), 0.0, 0.0, 0.0
+        if not _is_alone(problem, it):
+            continue
         for c in it.contacts:
-            if _bounces(it, c, bounced) and not np.isnan(it.rows.coasting[c]):
+            if _bounces(it, c, bounced):
                 end = closing(problem, twists, c, problem.contacts.arms, c)
                 free = closing(problem, problem.lone.flown, c, problem.contacts.arms, c)
                 coasts = closing(problem, problem.lone.coasting, c, problem.contacts.arms, c)
@@ -63,16 +65,25 @@ def give_back(
                 won += _overpaid(problem, it, c, bounced[c], pushes[c])
             for side in range(2):
                 body = lone_of(problem, c, side)
-                alone = alone and body != ELSEWHERE
                 if body >= 0 and not counted[body]:
                     counted[body] = True
                     won += _won(problem, body, twists[body], ways[problem.lone.links[body]])
-        if alone and won != 0.0:
+        if won != 0.0:
             share, changed = share_of(won, power, square), True
             for c in it.contacts:
                 if _bounces(it, c, bounced):
                     _lengthen(it, c, share)
     return changed
+
+
+@compiled
+def _is_alone(problem: ImpulseProblem, it: Island) -> bool:
+    """Whether only lone bodies, and what does not move, take part in an island's contacts."""
+    for c in it.contacts:
+        for side in range(2):
+            if lone_of(problem, c, side) == ELSEWHERE:
+                return False
+    return True
 
 
 @compiled
@@ -128,8 +139,7 @@ def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounc
         for c in it.contacts:
             if _bounces(it, c, bounced):
                 problem.contacts.levels[c] = BOUNCED
-                for i in range(it.rows.height[c]):
-                    add(it.rows, c, i, it.P[c, component(it.rows.kind[c], i)], it.y)
+                add_impulse(it.rows, c, 1.0, it.P[c], it.y)
         count += 1
     changes.strikes[0] = count
     return count > 0
@@ -137,9 +147,8 @@ def struck_trees(problem: ImpulseProblem, whole: Island, these: Partition, bounc
 
 @compiled
 def _lengthen(it: Island, c: int, share: float) -> None:
-    for i in range(it.rows.height[c]):
-        k = component(it.rows.kind[c], i)
-        add(it.rows, c, i, share * it.P[c, k], it.y)
+    add_impulse(it.rows, c, share, it.P[c], it.y)
+    for k in range(6):
         it.P[c, k] *= 1.0 + share
 
 

@@ -12,9 +12,18 @@ Sizes are operands: literals, or names of what the machine code reads when it is
 
 from __future__ import annotations
 
-from recursive_dyn.codegen.emitting.drivers import AT_LIMIT, BAD_INPUT, BAD_OUTPUT, CODE_BITS, LARGE, OK, counted_loop
-from recursive_dyn.codegen.emitting.ir_text import copy, counted, load, place
-from recursive_dyn.codegen.emitting.llvm import attributes, scalar_literal
+from recursive_dyn.codegen.emitting.drivers import (
+    AT_LIMIT,
+    BAD_INPUT,
+    BAD_OUTPUT,
+    CODE_BITS,
+    LARGE,
+    OK,
+    counted_loop,
+    no_lane,
+)
+from recursive_dyn.codegen.emitting.ir_text import copy, load, place
+from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand
 from recursive_dyn.integrators.compiled_loop import ASKED, HEAD, SWEPT, TALLY
 
@@ -26,16 +35,8 @@ _EIGHT = f"""{load("x", "<8 x double>", "%q", "%i", "double")}
   %under = fcmp olt <8 x double> %x, %l
   %over = fcmp ogt <8 x double> %x, %h
   %either = or <8 x i1> %under, %over
-  %found = or <8 x i1> %beyond, %either"""
-WITHIN = f"""define internal i1 @within(ptr %q, ptr %limits, i64 %n) nounwind{attributes(8)} {{
-entry:
-{place("high", "double", "%limits", "%n")}
-{counted("i", "%n", _EIGHT, step=8, carried=(("beyond", "<8 x i1>", "zeroinitializer", "%found"),))}
-  %any = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %beyond)
-  %good = xor i1 %any, true
-  ret i1 %good
-}}
-"""
+  %found = or <8 x i1> %before, %either"""
+WITHIN = no_lane("within", "ptr %q, ptr %limits", _EIGHT, place("high", "double", "%limits", "%n"))
 
 
 SWEPT_SO_FAR = "\n  %swept = phi i64 [ 0, %entry ], [ %total, %accept ]"  # see ``swept_step``

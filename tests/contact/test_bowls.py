@@ -1,5 +1,6 @@
 """A ball in a bowl of triangles: every edge that it crosses is an impact, from which nothing is won."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,19 +9,24 @@ import trimesh
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
+from recursive_dyn.contact.contact_record import Contact
 from scene import Body, Scene, joints, shapes
 
-
-@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "implicit_midpoint"])
-@pytest.mark.parametrize("rate", [60, 240])
-@pytest.mark.parametrize(
+RATES = pytest.mark.parametrize("rate", [60, 240])
+GRIDS = pytest.mark.parametrize(
     "cells, starts",
     [(80, [0.6]), *(pytest.param(cells, [0.5, 0.55, 0.6, 0.65], marks=pytest.mark.slow) for cells in (40, 80, 160))],
 )
+RUBBING = rd.Material(friction=0.5)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4", "implicit_midpoint"])
+@RATES
+@GRIDS
 def test_a_ball_climbs_no_higher_than_it_was(cells, starts, rate, integrator):
     """No more energy than at the start at any time."""
     for start in starts:
-        simulation, mirror = bowl(cells, rate, integrator, start, rd.Material(friction=0.5))
+        simulation, mirror = bowl(cells, rate, integrator, start, RUBBING)
         first = energy(simulation)
         with mirror:
             for _ in range(rate):
@@ -29,11 +35,8 @@ def test_a_ball_climbs_no_higher_than_it_was(cells, starts, rate, integrator):
 
 
 @pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "implicit_midpoint", "semi_implicit_euler"])
-@pytest.mark.parametrize("rate", [60, 240])
-@pytest.mark.parametrize(
-    "cells, starts",
-    [(80, [0.6]), *(pytest.param(cells, [0.5, 0.55, 0.6, 0.65], marks=pytest.mark.slow) for cells in (40, 80, 160))],
-)
+@RATES
+@GRIDS
 def test_a_ball_that_bounces_in_it_climbs_as_high_as_it_was(cells, starts, rate, integrator):
     """For ten seconds, off one face and off several within a step."""
     for start in starts:
@@ -59,58 +62,33 @@ def test_nothing_spins_a_ball_without_friction(meshed, restitution):
 @pytest.mark.parametrize("radii", [(0.1, 0.1, 0.1), (0.1, 0.07, 0.05)])
 def test_what_is_smooth_touches_with_its_normal(radii):
     """Where the gradient of its own equation is, as it rolls through the bowl and turns."""
-    simulation, mirror = bowl(160, 240, "rk4", 0.55, rd.Material(friction=0.5), shape=shapes.Ellipsoid(radii))
     seen, squares = 0, np.square(radii)
-    with mirror:
-        for _ in range(240):
-            mirror.step()
-            mirror.sync()  # contacts of a step are where its flight ended
-            X = simulation.dynamics.poses(simulation.q)[0]
-            for contact in mirror.contacts:
-                own = X[:3, :3].T @ (np.array(contact.point_on_a) - X[:3, 3])
-                normal = -X[:3, :3].T @ np.array(contact.normal)
-                assert own @ (own / squares) == pytest.approx(1.0, abs=1e-12)
-                assert normal == pytest.approx(own / squares / np.linalg.norm(own / squares), abs=1e-12)
-                apart = np.subtract(contact.point_on_a, contact.point_on_b)
-                assert apart == pytest.approx(contact.distance * np.array(contact.normal), abs=1e-12)
-                seen += 1
+    for own, normal, contact in touches(shapes.Ellipsoid(radii)):
+        assert own @ (own / squares) == pytest.approx(1.0, abs=1e-12)
+        assert -normal == pytest.approx(own / squares / np.linalg.norm(own / squares), abs=1e-12)
+        apart = np.subtract(contact.point_on_a, contact.point_on_b)
+        assert apart == pytest.approx(contact.distance * np.array(contact.normal), abs=1e-12)
+        seen += 1
     assert seen > 200
 
 
 def test_each_ball_of_a_body_touches_with_its_own_surface():
     """A dumbbell."""
-    balls = [shapes.Sphere(r, at=rd.pose((x, 0, 0))) for r, x in ((0.1, 0.12), (0.07, -0.12))]
-    simulation, mirror = bowl(160, 240, "rk4", 0.55, rd.Material(friction=0.5), shape=balls, lift=0.1)
-    seen = [0, 0]
-    with mirror:
-        for _ in range(240):
-            mirror.step()
-            mirror.sync()
-            X = simulation.dynamics.poses(simulation.q)[0]
-            for contact in mirror.contacts:
-                own, normal = X[:3, :3].T @ (np.array(contact.point_on_a) - X[:3, 3]), X[:3, :3].T @ contact.normal
-                off = [np.abs(own + r * normal - (x, 0, 0)).max() for r, x in ((0.1, 0.12), (0.07, -0.12))]
-                assert min(off) < 1e-12
-                seen[int(np.argmin(off))] += 1
+    sizes, seen = ((0.1, 0.12), (0.07, -0.12)), [0, 0]
+    for own, normal, _ in touches(*(shapes.Sphere(r, at=rd.pose((x, 0, 0))) for r, x in sizes), lift=0.1):
+        off = [np.abs(own + r * normal - (x, 0, 0)).max() for r, x in sizes]
+        assert min(off) < 1e-12
+        seen[int(np.argmin(off))] += 1
     assert min(seen) > 20
 
 
 def test_a_capsule_touches_it_a_radius_from_its_core():
     """With its normal, as it rolls to and fro."""
-    simulation, mirror = bowl(
-        160, 240, "rk4", 0.55, rd.Material(friction=0.5), shape=shapes.Capsule(0.1, 0.2), lift=0.11
-    )
     seen = 0
-    with mirror:
-        for _ in range(240):
-            mirror.step()
-            mirror.sync()
-            X = simulation.dynamics.poses(simulation.q)[0]
-            for contact in mirror.contacts:
-                own, normal = X[:3, :3].T @ (np.array(contact.point_on_a) - X[:3, 3]), X[:3, :3].T @ contact.normal
-                core = own + 0.1 * normal
-                assert core == pytest.approx([0, 0, np.clip(core[2], -0.1, 0.1)], abs=1e-12)
-                seen += 1
+    for own, normal, _ in touches(shapes.Capsule(0.1, 0.2), lift=0.11):
+        core = own + 0.1 * normal
+        assert core == pytest.approx([0, 0, np.clip(core[2], -0.1, 0.1)], abs=1e-12)
+        seen += 1
     assert seen > 200
 
 
@@ -134,17 +112,28 @@ def test_a_ball_that_slides_over_a_ridge_is_neither_spun_nor_lifted(slope, speed
             assert np.abs(simulation.v[[0, 1, 2, 4]] - before[[0, 1, 2, 4]]).max() < 1e-9
 
 
+def touches(*given: shapes.Shape, lift: float = 0.01) -> Iterator[tuple[np.ndarray, np.ndarray, Contact]]:
+    """Contacts of a body in the bowl, for a second: its own point and the normal, in its frame, and the contact."""
+    simulation, mirror = bowl(160, 240, "rk4", 0.55, RUBBING, shape=[*given], lift=lift)
+    with mirror:
+        for _ in range(240):
+            mirror.step()
+            mirror.sync()  # contacts of a step are where its flight ended
+            X = simulation.dynamics.poses(simulation.q)[0]
+            for contact in mirror.contacts:
+                yield X[:3, :3].T @ (np.array(contact.point_on_a) - X[:3, 3]), X[:3, :3].T @ contact.normal, contact
+
+
 def bowl(
     cells: int, rate: int, integrator: str, start: float, material: rd.Material, *, meshed: bool = False,
-    shape: shapes.Shape | list[shapes.Shape] | None = None, lift: float = 0.01,
+    shape: Sequence[shapes.Shape] = (shapes.Sphere(0.1),), lift: float = 0.01,
 ) -> tuple[rd.Simulation, PyBulletMirror]:  # fmt: skip
-    """A ball, or another shape, in a paraboloid, z = (x^2 + y^2) / 2, of so many cells a side."""
+    """A ball, or a body of other shapes, in a paraboloid, z = (x^2 + y^2) / 2, of so many cells a side."""
     scene, x = Scene(), np.linspace(-1, 1, cells + 1)
     heights = 0.5 * (x[:, None] ** 2 + x**2)
     surface = mesh(x, heights, material) if meshed else shapes.HeightField(heights, (2 / cells,) * 2, material=material)
     scene.world.shapes.append(surface)
-    given = shape if isinstance(shape, list) else [shape or shapes.Sphere(0.1)]
-    ball = Body("ball", [replace(one, material=material) for one in given], mass=1.0)
+    ball = Body("ball", [replace(one, material=material) for one in shape], mass=1.0)
     above = 0.5 * start**2 + 0.1 * np.sqrt(1 + start**2) + lift
     scene.world.attach(ball, joints.free(), at=rd.pose((start, 0.05, above)))
     simulation = rd.Simulation(scene.compile(), 1 / rate, integrator)

@@ -18,6 +18,20 @@ MODERATE = 1e6  # results beyond it are right, or what rounding leaves of a sing
 CODE_BITS = 3
 
 
+def no_lane(name: str, arguments: str, body: str, first: str = "") -> str:
+    """i1 NAME(arguments, n): whether no lane of n numbers is %found by ``body`` or was %before, eight at a time from %i
+    on; first: what comes before them."""
+    return f"""
+define internal i1 @{name}({arguments}, i64 %n) nounwind{attributes(8)} {{
+entry:
+{first}
+{counted("i", "%n", body, step=8, carried=(("before", "<8 x i1>", "zeroinitializer", "%found"),))}
+  %any = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %before)
+  %good = xor i1 %any, true
+  ret i1 %good
+}}"""
+
+
 _REGISTER = load("v", "<8 x double>", "%x", "%i", "double")
 _SUMMED = f"""{_REGISTER}
   %term = fmul <8 x double> %v, zeroinitializer
@@ -25,7 +39,7 @@ _SUMMED = f"""{_REGISTER}
 _COMPARED = f"""{_REGISTER}
   %size = call <8 x double> @llvm.fabs.v8f64(<8 x double> %v)
   %over = fcmp ugt <8 x double> %size, splat (double {scalar_literal(MODERATE)})
-  %found = or <8 x i1> %large, %over"""
+  %found = or <8 x i1> %before, %over"""
 _FINITE = f"""
 define internal i1 @rd.finite(ptr %x, i64 %n){attributes(8)} {{
 entry:
@@ -33,14 +47,7 @@ entry:
   %good = fcmp oeq <8 x double> %acc, zeroinitializer
   %all = call i1 @llvm.vector.reduce.and.v8i1(<8 x i1> %good)
   ret i1 %all
-}}
-define internal i1 @rd.moderate(ptr %x, i64 %n){attributes(8)} {{
-entry:
-{counted("i", "%n", _COMPARED, step=8, carried=(("large", "<8 x i1>", "zeroinitializer", "%found"),))}
-  %any = call i1 @llvm.vector.reduce.or.v8i1(<8 x i1> %large)
-  %good = xor i1 %any, true
-  ret i1 %good
-}}
+}}{no_lane("rd.moderate", "ptr %x", _COMPARED)}
 declare <8 x double> @llvm.fabs.v8f64(<8 x double>)
 declare i1 @llvm.vector.reduce.and.v8i1(<8 x i1>)
 declare i1 @llvm.vector.reduce.or.v8i1(<8 x i1>)

@@ -72,12 +72,9 @@ class Array:
         return Array(self.item, self.inner[1:]) if self.inner else self.item
 
 
-@dataclass(frozen=True)
-class Record:
-    """A NamedTuple class; fields in order."""
+class _Made:
+    """What is made of values of other types."""
 
-    made: Any
-    names: tuple[str, ...]
     types: tuple[Type, ...]
 
     @cached_property
@@ -85,20 +82,24 @@ class Record:
         """LLVM types of its machine words."""
         return tuple(word for part in self.types for word in words(part))
 
+
+@dataclass(frozen=True)
+class Record(_Made):
+    """A NamedTuple class; fields in order."""
+
+    made: Any
+    names: tuple[str, ...]
+    types: tuple[Type, ...]
+
     def __str__(self) -> str:
         return str(self.made.__name__)
 
 
 @dataclass(frozen=True)
-class Several:
+class Several(_Made):
     """A tuple of given length; none for a function that returns nothing."""
 
     types: tuple[Type, ...] = ()
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """LLVM types of its machine words."""
-        return tuple(word for part in self.types for word in words(part))
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.types))})" if self.types else "nothing"

@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, component
+from recursive_dyn.contact.blocks import ContactRows, Island, add_impulse, add_scalar
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import JUMPED, ImpulseProblem
 from recursive_dyn.contact.rows.balance import owed_after, settling_share
@@ -49,8 +49,7 @@ def given_halves(
     layout, some, y = problem.layout, False, np.zeros(len(whole.y))
     half = np.empty(layout.nv)
     for c in range(len(whole.targets)):
-        for i in range(whole.rows.height[c]):
-            add(whole.rows, c, i, whole.P[c, component(whole.rows.kind[c], i)], y)
+        add_impulse(whole.rows, c, 1.0, whole.P[c], y)
     for s in range(len(whole.Q)):
         add_scalar(whole.lines, s, whole.Q[s], y)
     for group in range(layout.groups):

@@ -179,9 +179,7 @@ def is_pushed(trees: FloatingTrees, k: int, tau: Floats, drives: Integers, actin
 
 
 @compiled
-def settled_one(
-    trees: FloatingTrees, k: int, pushed: bool, owed: Momentum, v: Floats, present: FrameArrays
-) -> None:  # fmt: skip
+def settled_one(trees: FloatingTrees, k: int, pushed: bool, owed: Momentum, v: Floats, present: FrameArrays) -> None:
     """Give one tree the momentum that it is owed or, where it is pushed, the other way round."""
     measured, at = present.momenta, NUMBERS * k
     if pushed:
@@ -214,9 +212,7 @@ def pushed_by(trees: FloatingTrees, owed: Momentum, contacts: ContactTable, coun
 
 
 @compiled
-def corrected_base(
-    trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays
-) -> None:  # fmt: skip
+def corrected_base(trees: FloatingTrees, k: int, linear: Floats, spin: Floats, v: Floats, present: FrameArrays) -> None:
     """Move one tree as a whole so that it has this momentum: its base, in v."""
     measured, at = present.momenta[NUMBERS * k : NUMBERS * k + NUMBERS], 16 * trees.bases[k]
     pose, turn, push = present.poses[at : at + 16], np.empty(3), np.empty(3)

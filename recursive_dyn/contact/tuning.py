@@ -75,26 +75,34 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 # Newton's method on an island
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
-MANY_UNKNOWNS = 600  # of an island, up to which more than RESCUED is worth the time of a rescue,
-TOO_MANY_UNKNOWNS = 1000  # and up to which such a one may take long
 INTERIOR_STEPS, AUGMENTED_STEPS = (
-    (20, 200, 200),
-    (40, 100, 100),
+    (20, 80, 160),
+    (40, 200, 200),
 )  # at most, in turn; the first have two thirds of what is left
 CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
 LEAST_AGAIN = 30  # steps that must be left to begin anew: fewer have not been seen to help
 STEP_COST = 3  # sweeps that take the time of a step
-RESCUE, RESCUE_OF_MANY = 10, 2  # times the iterations allowed, where the end of them is no solution
-RESCUED = 1e-4  # m/s: from which on that is so, where there are not too many unknowns
 FAR, FAR_AT_LEAST = 2.0, 1e-5  # times what laws are missed by; m/s: what opens by more than that stays open
 REACHED = 3  # times that contacts which were left out as such may turn out to be reached
 NEWTON_SHARE = 0.3  # of the tolerance that laws may be missed by when sweeps have the last word
 LAST_SWEEPS = 2
 
+# Rescues: Newton's method again, where what it ends at is no solution
+BEST, GIVEN, SWEPT, NOTHING = 0, 1, 2, 3  # from the best impulses, those it began with, nothing and sweeps, or nothing
+RESCUES = (BEST, NOTHING, BEST, GIVEN, GIVEN, SWEPT, SWEPT, GIVEN, NOTHING, BEST, BEST, SWEPT, SWEPT)
+RESCUES_FORESEE = (1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+RESCUES_INSIDE = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+FIRST_RESCUES, RESCUED = 3, 1e-4  # of these serve what misses more than this, m/s, of
+MANY_UNKNOWNS = 600  # up to so many unknowns: else, and for the others, it is FAILED
+SWEEPS_TO_RESCUE = 30  # from nothing
+RESCUE = 10  # times the iterations allowed, for each
+
 # Interior point
-FORESEEN, LAGGED = 1.0, 0.0  # share of the change of the shift that a step foresees; without it, others are found
-FAR_INSIDE, INSIDE_MANY = 1e4, 1.0  # m/s inside the cones from where to begin with few unknowns, or with many, from
-# nothing: so far that heavy and light bodies are alike, which takes too many steps where there are many
+FORESEEN = 1.0  # share of the change of the shift that a step foresees; without it, other solutions are found
+FAR_INSIDE = (
+    1e4  # m/s inside the cones from where to begin with few unknowns, from nothing: so far that heavy and light
+)
+# bodies are alike, which takes too many steps where there are many
 GIVE = 1e-15  # share of its mobility by which a row gives way to a change, less than heavy bodies leave light ones
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.3, 1e-6, 1.0  # into the cones: share of what laws are missed by; m/s
 INSIDE = 0.1  # of the width between bounds, at most, into which impulses begin

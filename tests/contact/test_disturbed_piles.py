@@ -100,10 +100,21 @@ def test_so_do_heavy_bricks_on_light_ones(d, masses):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="3 of 40 solves of such walls end above 1e-3 m/s, this one at 3e-2")
-def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d):
-    these = wall(np.random.default_rng(9), 5, 6, ratio=1e6)
-    assert max(facts.residual for facts, *_ in steps(d, these, 3)) <= 1e-3
+@pytest.mark.parametrize("seed", [1, 3, 9, 13, 15, 28, 29, 33])
+def test_so_do_thirty_bricks_whose_masses_differ_by_a_million(d, seed):
+    """Where Newton's method comes to a standstill from one start, it does not from another."""
+    these = wall(np.random.default_rng(seed), 5, 6, ratio=1e6)
+    for facts, _, _, twists in steps(d, these, 3):
+        assert facts.residual <= 1e-3
+        assert these.kinetic(twists) <= these.kinetic(flown(these)) * (1.0 + 1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="5 of 36 solves of such walls end above 1e-3 m/s, at 1e-2 at worst")
+def test_so_do_sixty_four_of_them(d):
+    for seed in range(8):
+        these = wall(np.random.default_rng(seed), 8, 8, ratio=1e6)
+        assert max(facts.residual for facts, *_ in steps(d, these, 3)) <= 1e-3
 
 
 def test_so_they_do_with_rolling_and_spinning_friction(d):

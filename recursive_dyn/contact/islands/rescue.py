@@ -1,0 +1,98 @@
+"""Newton's method again, from elsewhere, where what it ended at is no solution.
+
+Coulomb's law makes no convex problem: from some impulses the method comes to a standstill that it does not from others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, compiled
+from recursive_dyn.contact.blocks import Island, accumulate, component
+from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.newton.newton import newton
+from recursive_dyn.contact.sweeps.mixing import read, write
+from recursive_dyn.contact.sweeps.sweep import sweep
+from recursive_dyn.contact.tuning import (
+    BEST,
+    CANCELLED,
+    FAILED,
+    FAR_INSIDE,
+    FEW_UNKNOWNS,
+    FIRST_RESCUES,
+    GIVEN,
+    MANY_UNKNOWNS,
+    NOTHING,
+    RESCUE,
+    RESCUED,
+    RESCUES,
+    RESCUES_FORESEE,
+    RESCUES_INSIDE,
+    SWEEPS_TO_RESCUE,
+    SWEPT,
+)
+
+
+@compiled
+def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: int, tolerance: float) -> float:
+    """Try one way after the other while the last sweep changed more than is right for so many unknowns; what it changed
+    of the best, which the island's impulses are then.
+
+    given: impulses that Newton's method began with; kept: room for impulses.
+    """
+    few, missed = len(kept) <= FEW_UNKNOWNS, RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
+    if few:
+        missed = tolerance
+    for k in range(len(RESCUES)):
+        if change <= (missed if k < FIRST_RESCUES else FAILED) or late(it.time):
+            break
+        read(it, kept)
+        margin = FAR_INSIDE if few and RESCUES[k] == NOTHING else RESCUES_INSIDE[k]
+        miss = change if RESCUES[k] == BEST else _elsewhere(it, given, RESCUES[k])
+        _, found = newton(it, 0, RESCUE * iterations, tolerance, miss, 1, RESCUES_FORESEE[k], margin)
+        if found < change and not squeezed(it):
+            change = found
+        else:
+            write(it, kept)
+    return change
+
+
+@compiled
+def _elsewhere(it: Island, given: Floats, begin: int) -> float:
+    """Impulses to begin with that are not the best; by how much, m/s, laws are missed at most."""
+    miss = np.inf
+    if begin == GIVEN:
+        write(it, given)
+        return miss
+    clear(it)
+    if begin == SWEPT:
+        for _ in range(SWEEPS_TO_RESCUE):
+            miss = sweep(it, 0.0)
+    return miss
+
+
+@compiled
+def clear(it: Island) -> None:
+    """No impulses."""
+    for c in it.contacts:
+        for i in range(6):
+            it.P[c, i] = 0.0
+    for s in it.scalars:
+        it.Q[s] = 0.0
+    accumulate(it)
+
+
+@compiled
+def squeezed(it: Island) -> bool:
+    """Whether impulses do next to nothing but press against each other, as on a wedge: they would grow for ever, and
+    are none where velocities drown in their rounding: no sweep changes them."""
+    whole, net, G = 0.0, 0.0, it.rows.mobility
+    for c in it.contacts:
+        for i in range(it.rows.height[c]):
+            k = component(it.rows.kind[c], i)
+            whole += it.P[c, k] * it.P[c, k] * G[c, k * (k + 1) // 2 + k]
+    for s in it.scalars:
+        whole += it.Q[s] * it.Q[s] * it.lines.mobility[s]
+    for slot in it.slots:
+        net += it.y[slot] * it.y[slot]
+    return net < CANCELLED * whole

@@ -18,14 +18,14 @@ SEEDS = (0, 1)
 
 
 def kicked(bricks: int, seed: int) -> Task:
-    """A wall, each brick of which is kicked across it."""
+    """A wall, each brick of which is kicked across it, until it is at rest again."""
     across, kicks = WALLS[bricks], KICK * np.random.default_rng(seed).normal(size=bricks)
     solids = []
     for k in range(bricks):
         row, column = divmod(k, across)
         place = (column * (BRICK[0] + 5e-4) + 0.5 * BRICK[0] * (row % 2), 0.0, (row + 0.5) * BRICK[2])
         solids.append(Solid(f"brick {k + 1}", Block(BRICK), 1.0, place, (0.0, float(kicks[k]), 0.0)))
-    return moving.task(f"wall of {bricks} bricks, kicked, seed {seed}", 0.25, solids)
+    return moving.task(f"wall of {bricks} bricks, kicked, seed {seed}", 1.0, solids)
 
 
 def heavy(masses: Sequence[float], seed: int) -> Task:

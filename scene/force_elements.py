@@ -86,7 +86,8 @@ def spring(name: str, a: Point, b: Point, stiffness: Any, damping: Any, rest: An
     graph, what = Graph(), f"force element '{name}'"
     k, c, l0 = scalars(what, graph, stiffness, damping, rest)
     l = length(graph, (a, b))
-    return ElementSpec(name, _damped(l, c, graph), (l - l0) * (l - l0) * k * 0.5 if _there(k) else None)
+    energy = (l - l0) * (l - l0) * k * 0.5 if _there(k) else None
+    return ElementSpec(name, _damped(l, c, graph), energy, 1 if _there(l0) else 3)
 
 
 def _damped(measure: Scalar, damping: Scalar, graph: Graph) -> tuple[tuple[Scalar, Scalar], ...]:

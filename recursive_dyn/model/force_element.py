@@ -18,6 +18,7 @@ from recursive_dyn.graph.program import content_hash
 from recursive_dyn.model.constraint import Constraint, bound, resolved
 
 OWN_RATE = "its rate"  # in a strength: the rate of the measure that it is of
+MOST_DIRECTIONS = 12  # of an energy: as many as two bodies move in
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,27 +31,33 @@ class ForceTerm:
 
 @dataclass(frozen=True, eq=False)
 class ForceElement:
-    """A named element: its terms, whose strengths may hold OWN_RATE, and the energy whose gradient it follows."""
+    """A named element: its terms, whose strengths may hold OWN_RATE, and the energy whose gradient it follows, with in
+    how many directions at once, at most, that is as stiff as it ever is (see ``element_slopes``)."""
 
     name: str
     terms: tuple[ForceTerm, ...]
     energy: Constraint | None = None
+    directions: int = 1
 
     @cached_property
     def key(self) -> str:
         """Content hash."""
         rows = [t.measure for t in self.terms] + ([] if self.energy is None else [self.energy])
         scalars = [row.expression for row in rows] + [t.strength for t in self.terms]
-        return content_hash(f"{self.name} {[row.holonomic for row in rows]} {self.energy is None}", scalars)
+        return content_hash(
+            f"{self.name} {[row.holonomic for row in rows]} {self.energy is None} {self.directions}", scalars
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ElementSpec:
-    """An element as a scene states it, over inputs ("parameter", name): (measure or speed, strength) pairs, energy."""
+    """An element as a scene states it, over inputs ("parameter", name): (measure or speed, strength) pairs, energy, and
+    in how many directions at once that is stiff."""
 
     name: str
     terms: tuple[tuple[Scalar, Scalar], ...] = ()
     energy: Scalar | None = None
+    directions: int = 1
 
     @property
     def scalars(self) -> list[Scalar]:
@@ -72,7 +79,7 @@ def element(
     energy = bound(spec.name, spec.energy, bodies, slots, parameters, what)
     if not energy.holonomic:
         raise ModelError(f"{what}: an energy is a function of positions; let what depends on velocities be a force")
-    return ForceElement(spec.name, tuple(terms), energy)
+    return ForceElement(spec.name, tuple(terms), energy, spec.directions)
 
 
 def elements(

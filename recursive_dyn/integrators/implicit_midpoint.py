@@ -1,13 +1,15 @@
 """The implicit midpoint rule: second order, time-symmetric; keeps energy near its start where h resolves the motion.
 
     q_m = q moved by h v_m / 2
-    M a = tau - bias - D (v + h a / 2) - K (q + h (v + h a / 2) / 2 - rest) + C^T lambda,   C v_m = 0
+    M a = tau - bias - D (v + theta h a) - K (q + h (v + h a / 2) / 2 - rest) + C^T lambda,   C v_m = 0
     v_m = v + h a / 2,   v' = 2 v_m - v,   q' = q moved by h v_m
 
 with M, bias, the constraints C and force elements, a part of tau, at (q_m, v_m) (Hairer, Lubich & Wanner 2006,
 Geometric Numerical Integration, I.1.2 and II.1). v_m is found by fixed-point sweeps, in which the joints' dampers D and
-springs K are implicit. The constraints' forces then do no work on the way of the step. The centre of mass of a body
-that moves freely is stepped in world axes; everything is written in the axes of the middle.
+springs K are implicit. theta is 1 / 2 where a step resolves a damper and 1 where it does not: with z = h D / M_ii where
+the step begins, theta = (1 + z) / (2 + z) is second order and has a damped coordinate end at 2 / (2 + 2 z + z^2) of its
+speed, close to exp(-z), which does not ring. The constraints' forces then do no work on the way of the step. The centre
+of mass of a body that moves freely is stepped in world axes; everything is written in the axes of the middle.
 """
 
 from __future__ import annotations
@@ -46,8 +48,9 @@ from recursive_dyn.integrators.loop_text import (
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.configuration import integrate
+from recursive_dyn.recursion.configuration import plain_positions as places
 from recursive_dyn.recursion.context import Context, Function, Outputs
-from recursive_dyn.recursion.forces import passive
+from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross
@@ -61,10 +64,10 @@ _USUAL = 10  # of them a step
 def _graph(c: Context) -> Outputs:
     """One sweep: a better v_middle, the step it implies, its squared change and size."""
     h = c.input("dt")[0]
-    half, start = h * 0.5, c.tree
+    start = c.tree
     guess = start.paced(c.input("v_middle"))
     middle = start.at(array(_moved(start, guess, h, 0.5)), guess)
-    forces, diagonal = passive.implicit_terms(start, half)
+    forces, diagonal = _joint_forces(start, h)
     acting = element_forces(middle)
     tau = [t + f + e for t, f, e in zip(c.input("tau"), forces, acting, strict=True)]
     bias = None
@@ -78,6 +81,25 @@ def _graph(c: Context) -> Outputs:
     for x, y in zip(better, guess, strict=True):
         change, size = change + (x - y) * (x - y), size + x * x
     return [("q", q), ("v", v), ("v_middle", better), ("error", [change, size])]
+
+
+def _joint_forces(start: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+    """(tau (nv,), diagonal (nv,)) of the joints' dampers and springs: (M + diagonal) a = tau + ..."""
+    coordinates, half = start.model.coordinates, h * 0.5
+    forces, diagonal = list[Scalar](), list[Scalar]()
+    inertia = carried(start) if any(c.damping for c in coordinates) else []
+    for s, (c, q) in enumerate(zip(coordinates, places(start), strict=True)):
+        force: Scalar = 0.0
+        extra: Scalar = 0.0
+        if c.damping:
+            z = h * c.damping * reciprocal(inertia[s])
+            force, extra = -(start.v[s] * c.damping), (z + 1.0) * reciprocal(z + 2.0) * h * c.damping
+        if c.stiffness:
+            force = force - c.stiffness * (q + half * start.v[s] - c.rest)
+            extra = extra + c.stiffness * half * half
+        forces.append(force)
+        diagonal.append(extra)
+    return forces, diagonal
 
 
 def relative(error: list[Scalar]) -> list[Scalar]:
@@ -163,7 +185,9 @@ check:
 def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
     """(q, v) after one step: the equations above, solved densely, swept until nothing changes."""
     model, own = equations.model, joint_forces(equations.model)
-    softness = np.diag(h / 2 * own.damping + h * h / 4 * own.stiffness)
+    resolved = h * own.damping / np.diag(equations.call("mass_matrix", q))  # z
+    share = (1.0 + resolved) / (2.0 + resolved)
+    softness = np.diag(h * share * own.damping + h * h / 4 * own.stiffness)
     stretched = plain_positions(model, q) + h / 2 * v - own.rest
     force = tau - own.damping * v - own.stiffness * stretched
     middle, change = v, np.inf

@@ -82,17 +82,19 @@ class Integrator:
 
 @dataclass(frozen=True, eq=False)
 class JointForces:
-    """Damping, stiffness and rest position of every velocity coordinate (nv,)."""
+    """Damping, stiffness and rest position of every velocity coordinate (nv,), and stiffness of balls' springs."""
 
     damping: np.ndarray
     stiffness: np.ndarray
     rest: np.ndarray
+    torsion: np.ndarray
 
 
 @once
 def joint_forces(model: Model) -> JointForces:
     """What the joints of a model do by themselves: to be read only."""
-    rows = np.array([(c.damping, c.stiffness, c.rest) for c in model.coordinates], dtype=float).reshape(-1, 3)
+    told = [(c.damping, c.stiffness, c.rest, c.torsion) for c in model.coordinates]
+    rows = np.array(told, dtype=float).reshape(-1, 4)
     rows = np.ascontiguousarray(rows.T)
     rows.flags.writeable = False
     return JointForces(*rows)

@@ -70,14 +70,18 @@ def _stages(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """(q, v) after one step, or a part of a whole one, that is not watched, and the work of tau in it."""
     model, own = equations.model, joint_forces(equations.model)
-    D, K, gh = own.damping, own.stiffness, rule.gamma * h
+    D, gh = own.damping, rule.gamma * h
     k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), 0.0
     for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
         Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
         before, way = h * rule.before[i] @ k[:3], h * rule.before[i] @ u[:3]
         late = V + before
-        stretched = plain_positions(model, Q) - own.rest + way + gh * late
-        M = equations.call("mass_matrix", Q) + np.diag(gh * D + gh * gh * K)
+        M = equations.call("mass_matrix", Q)
+        # of springs of balls what they do where they are is among the elements
+        turning = own.torsion * ((rule is HELD) | (np.diag(M) * STIFF**2 < whole * whole * own.torsion))
+        K = own.stiffness + turning
+        stretched = np.where(own.torsion > 0.0, 0.0, plain_positions(model, Q) - own.rest) + way + gh * late
+        M = M + np.diag(gh * D + gh * gh * K)
         given = given_accelerations(equations, Q, V)
         soft = _answers(rule, equations, (Q, V), M, (before, way + gh * late), (gh, whole), given)
         M = M + soft.inertia

@@ -18,7 +18,7 @@ springs pull all the step as backward Euler has them, v' = v + h k, q' = q + h (
 which is how joints answer impulses at a step's end; all the rest, how frames turn above all, is the classical
 method's. By it force elements are implicit too, as their slopes say (``forces.element_slopes``), r with K = r^T r or
 D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for stiffness, or h r M^-1 r^T for damping, h the whole step:
-halves, which are more exact, would be hundreds.
+halves, which are more exact, would be hundreds. Springs of balls are as force elements, M_ii in place of M.
 
 A step, or a part of one, of length h' is taken if its energy is explained,
 
@@ -38,8 +38,10 @@ from functools import partial
 from recursive_dyn.graph.expression import (
     Scalar,
     array,
+    less,
     maximum,
     reciprocal,
+    select,
     sqrt,
 )
 from recursive_dyn.integrators.integrator import (
@@ -56,6 +58,7 @@ from recursive_dyn.recursion import kinematics, tree_rows
 from recursive_dyn.recursion.configuration import plain_positions
 from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
 from recursive_dyn.recursion.equations.lagrangian import nonzero
+from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.forces.drive_forces import drive_forces
 from recursive_dyn.recursion.forces.element_forces import element_forces, element_power, element_sizes
 from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
@@ -86,6 +89,10 @@ def _graph(c: Context) -> Outputs:
         if joint.stiffness:
             forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
+    turning = _turning_springs(c)
+    for s, stiff in turning.items():
+        forces[s] = forces[s] - stiff * (way[s] + h * (tree.v[s] + before[s]))
+        diagonal[s] = diagonal[s] + stiff * h * h
     yielding = _yielding(c)
     motion = c.motion(tree, forces, diagonal, yielding)
     k, power = motion.a, dot(tree.v, c.input("tau")) + element_power(tree)
@@ -98,14 +105,16 @@ def _graph(c: Context) -> Outputs:
     for row, here in zip(yielding[stiff:], motion.answered[stiff:], strict=True):
         rate = dot(array(row.r), tree.v)
         power = power + here * rate * rate
-    u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion)
-    rates = kinematics.rates(Tree(c.model, c.graph, v=array(u)) if stiff else tree)
+    u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion, turning)
+    rates = kinematics.rates(Tree(c.model, c.graph, v=array(u)) if stiff or turning else tree)
     for place, s in c.model.plain_slots:
         rates[place] = u[s]
     return [("q_rate", rates), ("k", k), ("u", u), ("power", [power])]
 
 
-def _springs_velocities(c: Context, stiff: list[Sequence[Scalar]], motion: HeldMotion) -> list[Scalar]:
+def _springs_velocities(
+    c: Context, stiff: list[Sequence[Scalar]], motion: HeldMotion, turning: dict[int, Scalar]
+) -> list[Scalar]:
     """u (nv,): that with which positions go on, later where springs, or stiff elements that answer, act."""
     u, before, ahead = list(c.tree.v), c.input("a_before"), c.input("ahead")[0]
     plain = {slot for _, slot in c.model.plain_slots}
@@ -114,9 +123,33 @@ def _springs_velocities(c: Context, stiff: list[Sequence[Scalar]], motion: HeldM
         for r, here in zip(stiff, motion.answered, strict=False):
             if nonzero(r[s]) and s not in c.model.prescribed:
                 late = maximum(late, here)
+        if s in turning:
+            late = maximum(late, turning[s] * (1.0 / joint.torsion))
         if nonzero(late):
             u[s] = u[s] + late * (before[s] + ahead * motion.a[s])
     return u
+
+
+def _turning_springs(c: Context) -> dict[int, Scalar]:
+    """Stiffness, by slot, of balls' springs as far as they answer implicitly, else 0: by ``held_rk4`` all, by the other
+    what is too stiff for the step."""
+    slots = [s for s, joint in enumerate(c.model.coordinates) if joint.torsion]
+    if not slots:
+        return {}
+    whole, held, found = c.input("whole")[0], _held(c), dict[int, Scalar]()
+    inertia = [] if c.method == METHOD_TWO else carried(c.tree)
+    for s in slots:
+        k, answers = c.model.coordinates[s].torsion, held
+        if inertia:
+            answers = select(less(inertia[s] * STIFF**2, whole * whole * k), 1.0, held)
+        found[s] = answers * k
+    return found
+
+
+def _held(c: Context) -> Scalar:
+    """1 by ``held_rk4``, 0 by the other."""
+    h = c.input("dt")[0]
+    return (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)
 
 
 def _yielding(c: Context) -> list[YieldingRow]:
@@ -125,7 +158,7 @@ def _yielding(c: Context) -> list[YieldingRow]:
         return []
     h, whole = c.input("dt")[0], c.input("whole")[0]
     before, way = c.input("a_before"), c.input("v_before") + c.tree.v * h
-    held = (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)  # 1 by ``held_rk4``, 0 by the other
+    held = _held(c)
     found, stiff = [], slope_counts(c.model)[0]
     for i, r in enumerate(element_slopes(c.tree)):
         pull = dot(array(r), way + before * h if i < stiff else before)
@@ -141,6 +174,8 @@ def _energies(c: Context) -> Outputs:
     soft: Scalar = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
     if yielding := _yielding(c):
         soft = soft + sum(c.answering(tree, yielding), 0.0)
+    for stiff in _turning_springs(c).values():
+        soft = soft + stiff
     height = energy.potential_energy(tree) + energy.elastic_energy(tree)
     kinetic = energy.kinetic_energy(tree)
     if tree.load is not None:

@@ -127,10 +127,10 @@ accept:
 def definition(equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> StatePair:
     """(q, v) after one step: the equations above, solved densely."""
     model, own = equations.model, joint_forces(equations.model)
-    M = equations.call("mass_matrix", q) + np.diag(h * own.damping + h * h * own.stiffness)
+    M = equations.call("mass_matrix", q) + np.diag(h * own.damping + h * h * (own.stiffness + own.torsion))
     stretched = plain_positions(model, q) + h * v - own.rest
     force = tau + elements(equations, q, v) - equations.call("bias", q, v)
-    force = force - own.damping * v - own.stiffness * stretched
+    force = force - own.damping * v - own.stiffness * stretched - own.torsion * h * v
     C = equations.call("constraint_jacobian", q)
     rate = -C @ equations.call("forward_dynamics", q, v, np.zeros(model.nv))  # C-dot v
     a = accelerations(M, force, C, -rate / 2, given_accelerations(equations, q, v))

@@ -122,3 +122,18 @@ def test_a_spring_presses_beside_constraints_and_prescribed_motion(stiffness, he
         height = shown.sim.q[0]
     assert abs(height) < 2.5e-5
     np.testing.assert_allclose(forces, weight + stiffness * height, rtol=1e-4)
+
+
+@pytest.mark.parametrize("stiffness, damping", [(300.0, 0.5), (1e4, 0.0), (1e4, 1.0)])
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+def test_legs_on_springs_of_balls_stand(stiffness, damping, h):
+    """A trunk of 8 kg on four legs of 0.5 kg: it comes to rest with the force of its weight."""
+    scene = Scene()
+    trunk = put(scene, "trunk", shapes.Box((0.6, 0.4, 0.1)), rd.pose((0, 0, 0.4)), 8.0)
+    for k, (x, y) in enumerate([(0.25, 0.18), (0.25, -0.18), (-0.25, 0.18), (-0.25, -0.18)]):
+        leg = Body(f"leg {k}", [shapes.Capsule(0.03, 0.25, at=rd.pose((0, 0, -0.15)))], mass=0.5)
+        trunk.attach(leg, joints.ball(stiffness=stiffness, damping=damping), at=rd.pose((x, y, 0)))
+    with mirror(scene, h, "linearly_implicit_rk4") as shown:
+        shown.step(round(4 / h))
+        assert np.abs(shown.sim.v).max() < 1e-5
+        assert sum(c.impulse[2] for c in shown.contacts) / h == pytest.approx(10.0 * 9.81, rel=1e-5)

@@ -158,6 +158,35 @@ def test_a_long_compiled_run_is_the_definition_again_and_again(integrator, name)
     assert_close(end[1], v, tolerance)
 
 
+@pytest.mark.parametrize("stiffness", [3.0, 1e4, 1e7])
+@pytest.mark.parametrize("integrator", ["linearly_implicit_rk4", "held_rk4", "semi_implicit_euler"])
+def test_a_compiled_step_is_the_definitions_step_with_springs_of_balls(integrator, stiffness):
+    """Soft ones, those whose steps are halved, and those that are implicit."""
+    scene, R = Scene(), np.diag([0.05, 0.06, 0.04])
+    trunk = scene.world.attach(Body("float", mass=1.0, inertia=R), joints.free(stiffness=stiffness, damping=0.1))
+    bob = Body("bob", mass=0.5, center_of_mass=(0, 0.1, -0.2), inertia=R)
+    trunk.attach(bob, joints.ball(stiffness=stiffness / 2, rest=(0.1, 0.0, 0.2)), rd.pose((0, 0, -0.6)))
+    d = scene.compile()
+    q, v = d.integrate(d.neutral(), 0.1 * np.arange(d.nv), 1.0), np.linspace(-1.0, 2.0, d.nv)
+    for _ in range(20):
+        expected = in_time(d, *rule(integrator).definition(d, q, v, np.zeros(d.nv), H))
+        q, v = flown(d, integrator, q, v, np.zeros(d.nv), 1)
+        assert_close(q, expected[0], 1e-12)
+        assert_close(v, expected[1], 1e-10, max(np.abs(v).max(), 1e-6))
+
+
+@pytest.mark.parametrize("damping", [0.1, 30.0, 1e4, 1e8])
+def test_a_damper_of_the_midpoint_rule_takes_what_it_does_and_does_not_ring(damping):
+    """A wheel: with z = h d / I, 2 / (2 + 2 z + z^2) of its speed is left in a step, near exp(-z)."""
+    scene, inertia = Scene(gravity=(0, 0, 0)), 0.3
+    scene.world.attach(Body("wheel", mass=1.0, inertia=inertia * np.eye(3)), joints.revolute("y", damping=damping))
+    sim, z = rd.Simulation(scene.compile(), H, "implicit_midpoint"), H * damping / inertia
+    sim.v = [1.5]
+    for k in range(1, 4):
+        sim.step()
+        assert sim.v[0] == pytest.approx(1.5 * (2.0 / (2.0 + 2.0 * z + z * z)) ** k, rel=1e-9, abs=1e-15)
+
+
 @pytest.mark.parametrize("stiffness, damping", [(3.0, 0.1), (1e4, 0.0), (0.0, 1e3), (1e6, 1e6)])
 def test_springs_of_the_rule_for_what_is_pressed_are_as_backward_euler_has_them(stiffness, damping):
     """A wheel: (I + h d + h^2 k) v' = I v - h k q, with which impulses at the end of the step agree."""

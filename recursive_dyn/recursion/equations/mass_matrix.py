@@ -67,6 +67,16 @@ def composites(
     return result
 
 
+def carried(tree: Tree) -> list[Scalar]:
+    """The diagonal of M (nv,): what every coordinate moves, its rotor included."""
+    result: list[Scalar] = [coordinate.armature for coordinate in tree.model.coordinates]
+    composite = composites(tree)
+    for i, k in enumerate(tree.links):
+        for slot, s in k.columns:
+            result[slot] = result[slot] + dot(s, composite[i].momentum(s))
+    return result
+
+
 def mass_matrix(tree: Tree, diagonal: list[Scalar] | None = None) -> np.ndarray:
     """M (nv, nv), symmetric, exact zeros between coordinates on different branches; rotor inertias included."""
     model = tree.model

@@ -25,6 +25,7 @@ def implicit_terms(tree: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
     """(tau (nv,), diagonal (nv,)) with which (M + diagonal) a = tau + ... treats damping and springs implicitly.
 
     Backward Euler on the joint's own linear forces: -d (v + h a) - k (q + h v + h^2 a - rest); Tan, Liu & Turk (2011).
+    Of springs of balls, which ``passive_forces`` has, how they change on the way, -k (h v + h^2 a).
     """
     tau, diagonal = [], []
     for c, q, v in zip(tree.model.coordinates, plain_positions(tree), tree.v, strict=True):
@@ -34,6 +35,8 @@ def implicit_terms(tree: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
             force, extra = force - c.damping * v, extra + c.damping * h
         if c.stiffness:
             force, extra = force - c.stiffness * (q + h * v - c.rest), extra + c.stiffness * h * h
+        if c.torsion:
+            force, extra = force - c.torsion * h * v, extra + c.torsion * h * h
         tau.append(force)
         diagonal.append(extra)
     return tau, diagonal

@@ -108,7 +108,7 @@ def _write(given: ClosedLook, row: int, a: int, b: int, rule: int, k: int) -> No
     table.a[row], table.b[row] = solids.bodies[a], solids.bodies[b]
     table.keys[row] = (a << BITS) + b
     written(given.found, k, table, row)
-    table.frictions[row] = given.frictions[rule]
+    table.frictions[row], table.gliding[row] = given.frictions[rule], 0
 
 
 @compiled

@@ -11,7 +11,7 @@ import numpy as np
 
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.point_order import in_order
-from bridge.collision.true_points import Poses, is_new, is_true, touch_smoothly, true_points
+from bridge.collision.true_points import Poses, glides, is_new, is_true, touch_smoothly, true_points
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -144,7 +144,7 @@ def gathered(
         key, link = (known.ranks[first] << BITS) + known.ranks[second], raw.ids[i, 2] if flip else raw.ids[i, 3]
         for r in range(row, min(row + more, room)):
             table.a[r], table.b[r], table.keys[r], table.frictions[r] = a, b, key, pairs.rows[place]
-            aside.others[r] = second
+            aside.others[r], table.gliding[r] = second, 1 if true and glides(shapes, first, second) else 0
             if b == STATIC and known.foreign[second]:
                 _let_drift(aside, r, link)
         row += more

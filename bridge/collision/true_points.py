@@ -64,6 +64,16 @@ def true_points(
 
 
 @compiled
+def glides(shapes: TrueShapes, first: int, second: int) -> bool:
+    """Whether one of Bullet's bodies is an ellipsoid alone."""
+    for one in (first, second):
+        k = shapes.firsts[one]
+        if shapes.lasts[one] == k + 1 and shapes.kinds[k] == ELLIPSOID:
+            return True
+    return False
+
+
+@compiled
 def touch_smoothly(shapes: TrueShapes, poses: Poses, first: int, second: int, table: ContactTable, row: int) -> None:
     """Have a row's point on a ball, a capsule or an ellipsoid, A or B, where its surface has the row's normal; of the
     other body nothing is known.

@@ -20,24 +20,27 @@ from scene import shapes
 
 _PLAIN = Material()
 _PLANES, _FEATURES = 2**8, 2**16  # numbers that fit into a key
-_RULES = RowKind(bool), RowKind(float, (5,))
+_RULES = RowKind(bool), RowKind(np.int64), RowKind(float, (5,))
 
 
 class PlaneTable(NamedTuple):
-    """Shapes and the planes that they meet; allowed (shapes,): which of them do; frictions (shapes * planes, 5)."""
+    """Shapes and the planes that they meet; allowed (shapes,): which of them do; gliding (shapes,): 1 for ellipsoids;
+    frictions (shapes * planes, 5)."""
 
     supports: Supports
     planes: Planes
     found: Lowest
     allowed: Flags
+    gliding: Integers
     frictions: Annotated[np.ndarray, float, 5]
 
 
 class _Lying(NamedTuple):
-    """A body's shapes that may lie on planes, and of what they are."""
+    """A body's shapes that may lie on planes, of what they are, and 1 for ellipsoids."""
 
     outline: Outline
     materials: list[Material | None]
+    gliding: list[int]
 
 
 class PlaneContacts:
@@ -77,7 +80,8 @@ class PlaneContacts:
             outline = Outline.of(solid)
         except ModelError:  # a kind of shape that someone registered for Bullet only
             return
-        self.on[name] = _Lying(outline, [shape.material for shape in solid])
+        gliding = [int(isinstance(shape, shapes.Ellipsoid)) for shape in solid]
+        self.on[name] = _Lying(outline, [shape.material for shape in solid], gliding)
         self._spaces.outlines.add(name, outline.packed)
         self._rules.add(name, self._rule(name))
 
@@ -119,7 +123,7 @@ class PlaneContacts:
             for material in materials
             for other in self._spaces.plane_materials
         ]
-        return packed((allowed, np.array(rows, dtype=float)), _RULES)
+        return packed((allowed, np.array(self.on[name].gliding, np.int64), np.array(rows, dtype=float)), _RULES)
 
 
 def plane_key(shape: Any, feature: Any, plane: Any) -> Any:
@@ -150,7 +154,7 @@ def plane_contacts(
         table.a[row], table.b[row] = found.whole[k, 0], STATIC
         table.keys[row] = -(((shape * _FEATURES + found.whole[k, 3]) * _PLANES + plane) + 1)
         height = found.real[k, 3]
-        table.gaps[row] = height
+        table.gaps[row], table.gliding[row] = height, planes.gliding[shape]
         for i in range(3):
             normal = planes.planes.normals[plane, i]
             table.normals[row, i] = normal

@@ -19,7 +19,8 @@ class ContactTable(NamedTuple):
     """Arrays of as many rows as there is room for, of which the first size[0] are contacts; as in ``Contacts``.
 
     a, b, keys (capacity,); points (capacity, 2, 3): on A and on B; normals (capacity, 3) from B to A; gaps (capacity,);
-    frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3). The solve writes
+    frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3); gliding
+    (capacity,): 1 where an ellipsoid touches, all around which a contact glides and never jumps. The solve writes
     impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; for the
     next one arms (capacity, 2, 3) of A and of B from their centres of mass, levels (capacity,) of what is known
     (``lasting``), debts (capacity,), J, of contacts that last (``turning``), and ways (capacity,), m, by which they
@@ -35,6 +36,7 @@ class ContactTable(NamedTuple):
     gaps: Floats
     frictions: Annotated[np.ndarray, float, 5]
     drift: Annotated[np.ndarray, float, 3]
+    gliding: Integers
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
     felt: Annotated[np.ndarray, float, 3]
@@ -56,6 +58,7 @@ def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
     target.gaps[:n] = source.gaps[:n]
     target.frictions[:n] = source.frictions[:n]
     target.drift[:n] = source.drift[:n]
+    target.gliding[:n] = source.gliding[:n]
     target.impulses[:n] = source.impulses[:n]
     target.moments[:n] = source.moments[:n]
     target.felt[:n] = source.felt[:n]
@@ -66,13 +69,14 @@ def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
 
 
 def _table(capacity: int) -> ContactTable:
-    a, b, keys, levels = np.zeros((4, capacity), dtype=np.int64)
+    a, b, keys, gliding, levels = np.zeros((5, capacity), dtype=np.int64)
     points, arms = np.zeros((2, capacity, 2, 3))
     normals, drift, impulses, moments, felt = np.zeros((5, capacity, 3))
     size, frictions, (gaps, debts, ways) = np.zeros(1, dtype=np.int64), np.zeros((capacity, 5)), np.zeros((3, capacity))
     return ContactTable(
-        size, a, b, keys, points, normals, gaps, frictions, drift, impulses, moments, felt, arms, levels, debts, ways
-    )
+        size, a, b, keys, points, normals, gaps, frictions, drift, gliding, impulses, moments, felt, arms, levels,
+        debts, ways,
+    )  # fmt: skip
 
 
 class ContactBuffer:
@@ -134,7 +138,7 @@ class ContactBuffer:
         table.a[:n], table.b[:n], table.keys[:n] = contacts.a, contacts.b, contacts.key
         table.points[:n, 0], table.points[:n, 1] = contacts.point_a, contacts.point_b
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
-        table.frictions[:n], table.drift[:n] = contacts.friction, contacts.drift
+        table.frictions[:n], table.drift[:n], table.gliding[:n] = contacts.friction, contacts.drift, 0
         table.impulses[:n], table.moments[:n], table.felt[:n] = 0.0, 0.0, 0.0
         table.arms[:n], table.levels[:n], table.debts[:n], table.ways[:n] = 0.0, 0, 0.0, 0.0
 

@@ -8,9 +8,11 @@ LIMIT_REACH = 0.02  # rad or m: what forces that are not in the flight may move 
 # Contacts that last
 TURNS = 1e-3  # rad/s: what turns slower takes its contacts nowhere
 WANDERS = 2.0  # times what its bodies move and turn by, or its way in the step before: how far a contact may get
+WANDERS_GLIDING = 10.0  # the same of ellipsoids: faster than what it is on as the radius there is larger than the arm
 EDGES = 0.1  # share of that beyond which a contact whose normal turned, and did not before, is on another face
 SAME_FACE = 1e-6  # by which normals may differ that are one
 SMOOTH = 0.35  # of the smaller one, by which impulses of steps that follow each other may differ
+SMOOTH_GLIDING = 3.0  # the same of ellipsoids, which press several times as much when they pass over their flat side
 STEADY = 0.1  # the same of stops over several coordinates, which turn with what they hold
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost

@@ -36,8 +36,17 @@ def on_a_plane(axes: np.ndarray, center: float, inertia: np.ndarray, R: np.ndarr
     return scene
 
 
-ROCKERS = {"ball": (np.full(3, 0.1), 0.03), "ellipsoid": (np.array([0.1, 0.1, 0.06]), 0.0)}
-CASES = list(itertools.product(ROCKERS, (0.0, 1.0), INTEGRATORS, ((1 / 60, 0.05), (1 / 240, 0.01))))
+ROCKERS = {
+    "ball": (np.full(3, 0.1), 0.03),
+    "ellipsoid": (np.array([0.1, 0.1, 0.06]), 0.0),
+    "longer ellipsoid": (np.array([0.15, 0.1, 0.06]), 0.0),  # presses several times as much on its flat side
+    "longest ellipsoid": (np.array([0.2, 0.1, 0.08]), 0.0),
+}
+LONG = ["longer ellipsoid", "longest ellipsoid"]
+STEPS = ((1 / 60, 0.05), (1 / 240, 0.01))
+CASES = list(itertools.product(("ball", "ellipsoid"), (0.0, 1.0), INTEGRATORS, STEPS))
+CASES += itertools.product(LONG, (1.0,), INTEGRATORS[1:], STEPS)
+CASES += itertools.product(LONG[:1], (0.0,), INTEGRATORS[1:], STEPS)
 
 
 @pytest.mark.parametrize("name, friction, integrator, step", CASES)
@@ -54,6 +63,20 @@ def test_what_rocks_keeps_its_amplitude(name, friction, integrator, step):
     assert max(tilts) == pytest.approx(RELEASED, rel=within)
 
 
+@pytest.mark.xfail(
+    strict=True, reason="it turns by 0.25 rad a step at 1/60 s: 7 and 3 % too far, and no further in 40 s"
+)
+@pytest.mark.parametrize("step", STEPS)
+def test_what_whips_over_its_flat_side_does_too(step):
+    test_what_rocks_keeps_its_amplitude("longest ellipsoid", 0.0, "rk4", step)
+
+
+@pytest.mark.xfail(strict=True, reason="of first order: 0.60 and 0.77 of it at 1/60 s")
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+def test_by_semi_implicit_euler_a_long_one_does_too(friction):
+    test_what_rocks_keeps_its_amplitude("longer ellipsoid", friction, "semi_implicit_euler", STEPS[0])
+
+
 def loaded(what: str, friction: float, **settings: float) -> Scene:
     """The ball, tilted, with something hung on a hinge through its centre of mass."""
     axes, center = ROCKERS["ball"]
@@ -64,7 +87,7 @@ def loaded(what: str, friction: float, **settings: float) -> Scene:
     return scene
 
 
-HUNG = list(itertools.product(("feather", "wheel"), (0.0, 1.0), INTEGRATORS, ((1 / 60, 0.05), (1 / 240, 0.01))))
+HUNG = list(itertools.product(("feather", "wheel"), (0.0, 1.0), INTEGRATORS, STEPS))
 
 
 @pytest.mark.parametrize("what, friction, integrator, step", HUNG)

@@ -13,7 +13,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.problem import ELSEWHERE, NOWHERE, ImpulseProblem
-from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS
+from recursive_dyn.contact.tuning import EDGES, SAME_FACE, TURNS, WANDERS, WANDERS_GLIDING
 
 UNKNOWN, PLACED, LASTING = 0, 1, 2  # levels of what is known of a contact: nothing, its arms, that it presses smoothly;
 BOUNCED = -1  # until energy is settled, of one that a floating tree bounced by
@@ -89,7 +89,8 @@ def _near(problem: ImpulseProblem, c: int, i: int) -> bool:
     problem.contacts.ways[c] = far
     edges = problem.earlier.levels[i] == LASTING and _turned(problem, c, i)
     most = problem.options.h * way * (EDGES if edges else 1.0)
-    return far <= WANDERS * max(most, problem.earlier.ways[i])
+    wanders = WANDERS_GLIDING if problem.contacts.gliding[c] != 0 else WANDERS
+    return far <= wanders * max(most, problem.earlier.ways[i])
 
 
 @compiled

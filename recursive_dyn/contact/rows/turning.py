@@ -33,7 +33,7 @@ from recursive_dyn.contact.rows.lasting import (
 )
 from recursive_dyn.contact.rows.responses import push
 from recursive_dyn.contact.rows.sustaining import halved_share
-from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH
+from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
 
 
 @compiled
@@ -202,7 +202,8 @@ def judged(
         if contacts.levels[c] == UNKNOWN or not pressed or bounces[c] > 0.0:
             contacts.levels[c], contacts.debts[c] = UNKNOWN, 0.0
             continue
-        if i >= 0 and _smooth(P, row(problem.earlier.impulses[i])):
+        share = SMOOTH_GLIDING if contacts.gliding[c] != 0 else SMOOTH
+        if i >= 0 and _smooth(P, row(problem.earlier.impulses[i]), share):
             contacts.levels[c] = LASTING
         if same[c] < 0:
             continue
@@ -226,10 +227,10 @@ def judged(
 
 
 @compiled
-def _smooth(a: Three, b: Three) -> bool:
+def _smooth(a: Three, b: Three, share: float) -> bool:
     """Whether two impulses differ by no more than a share of the smaller one."""
     least = min(length(a[0], a[1], a[2]), length(b[0], b[1], b[2]))
-    return length(a[0] - b[0], a[1] - b[1], a[2] - b[2]) <= SMOOTH * least
+    return length(a[0] - b[0], a[1] - b[1], a[2] - b[2]) <= share * least
 
 
 @compiled

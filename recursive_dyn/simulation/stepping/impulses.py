@@ -63,7 +63,7 @@ def impulse_arrays(
     turning, guided, hanging, conserving = _slots(model)
     if model.held:
         hanging, conserving = np.zeros_like(hanging), np.zeros_like(conserving)
-    springs = hanging.any() and (model.forces or any(c.stiffness for c in model.coordinates))
+    springs = hanging.any() and (model.forces or any(c.stiffness or c.torsion for c in model.coordinates))
     passive = program_call(dynamics, "passive_forces") if springs else NO_PROGRAM
     room = changes(model.nv, 0, rows)
     if not hanging.any():

@@ -157,8 +157,11 @@ def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -
     """The same. A contact comes to rest half the slop deep."""
     options, speed, before = problem.options, rows.speed[c, 0], rows.before[c] + change
     gap = problem.contacts.gaps[c] + options.position_share * options.h * change + 0.5 * options.slop
-    bounces = min(before, speed) < -options.restitution_threshold
-    restitution = problem.contacts.frictions[c, 4] if bounces else 0.0
+    restitution, least = problem.contacts.frictions[c, 4], options.restitution_threshold
+    if restitution >= 1.0:  # what gives back all never comes to rest
+        least = min(least, options.rest_speed)
+    if min(before, speed) >= -least:
+        restitution = 0.0
     if restitution == 0.0 and rows.lasting[c] == 0.0:
         near = awaited(gap, speed, before, options)
         if not np.isnan(near):

@@ -13,12 +13,12 @@ from recursive_dyn.codegen.emitting.drivers import CODE_BITS
 from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.making import jit
 
-# the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, what a watched loop
-# has, the address of who is asked for forces, whether the rule is the one that holds, what steps took, then states
-BESIDE, BALANCE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 8, 9, 10, 15, 20
+# the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, the
+# address of who is asked for forces, whether the rule is the one that holds, what steps took, then states
+BESIDE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 5, 6, 11, 16
 # steps that were halved, how often, J that nothing explains, one more for who steps, and sweeps of implicit rules
 TALLY_SIZE, SWEPT = 5, 4
-_STATES = 9  # room for so many of them
+_STATES, _TREE = 9, 6  # room for so many of them, where what is watched of every tree is too, and of one more
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1
 
@@ -35,7 +35,7 @@ class CompiledLoop:
 
     def __init__(self, kernel: Kernel, state: int, arguments: int, beside: Kernel | None = None) -> None:
         self._input, output, scratch = kernel.memory()
-        self._work = kernel.buffer(HEAD + _STATES * state)
+        self._work = kernel.buffer(HEAD + _STATES * state + _TREE)
         self.tally = self._work[TALLY : TALLY + TALLY_SIZE]
         if beside is not None:
             _, *self._beside = beside.memory()

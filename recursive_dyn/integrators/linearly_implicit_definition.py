@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.integrators.energy_watch import BALANCES, ENERGY, ROUNDING
 from recursive_dyn.integrators.integrator import (
     Given,
     ModelEquations,
@@ -19,15 +20,14 @@ from recursive_dyn.integrators.integrator import (
 )
 from recursive_dyn.integrators.watched_loop import (
     DEPTH,
-    ENERGY,
     HALVINGS,
     HELD,
     REACH,
-    ROUNDING,
     STIFF,
     WEIGHTS,
     Stages,
 )  # fmt: skip
+from recursive_dyn.model.independent import independent
 from recursive_dyn.recursion.forces.element_slopes import slope_counts
 
 
@@ -35,43 +35,51 @@ def defined(
     rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float
 ) -> StatePair:
     """(q, v) after one step: the equations above, solved densely, halved where energy is not explained."""
-    return _part(rule, equations, q, v, tau, h, 0, iter(range(HALVINGS)), [0.0])
+    return _part(rule, equations, q, v, tau, h, 0, iter(range(HALVINGS)), np.zeros(len(independent(equations.model))))
 
 
 def _part(
     rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, depth: int,
-    left: Iterator[int], peak: list[float],
+    left: Iterator[int], peak: np.ndarray,
 ) -> StatePair:  # fmt: skip
-    """The step h, or one of its parts after so many halvings; left: those that are; peak: T so far."""
+    """The step h, or one of its parts after so many halvings; left: those that are; peak: T of each part of the model
+    so far."""
     share = 0.5**depth
     q_end, v_end, work = _stages(rule, equations, q, v, tau, h * share, h)
     idle = tau, [rule.gamma * h * share], [rule.ahead * h * share], [h], np.zeros(len(v)), np.zeros(len(v))
-    before, after = (equations.call("stage_energies", *x, *idle) for x in ((q, v), (q_end, v_end)))
-    peak[0] = max(peak[0], before[0])
-    if explained(before, after, work, share, peak[0]) or depth == DEPTH or next(left, None) is None:
+    before, after = (balances(equations.call("stage_energies", *x, *idle)) for x in ((q, v), (q_end, v_end)))
+    peak[:] = np.maximum(peak, before[:, 0])
+    if explained(before, after, work, share, peak) or depth == DEPTH or next(left, None) is None:
         return q_end, v_end
     middle = _part(rule, equations, q, v, tau, h, depth + 1, left, peak)
     return _part(rule, equations, *middle, tau, h, depth + 1, left, peak)
 
 
 def explained(
-    before: np.ndarray, after: np.ndarray, work: np.ndarray | float, share: float = 1.0, peak: np.ndarray | float = 0.0
+    before: np.ndarray, after: np.ndarray, work: np.ndarray, share: float = 1.0, peak: np.ndarray | float = 0.0
 ) -> np.ndarray:
-    """Whether a share of a step with this work (...) may have the energies (..., 4) of ``_energies`` at its ends; peak:
-    the largest kinetic energy where shares of it began."""
+    """Whether a share of a step may have the energies (..., n, 4) of ``_energies`` at its ends, in which this work
+    (..., n) was done on the n parts of the model; peak (..., n): the largest kinetic energy where shares of it began.
+    """
     (T, U, size, _), (T_end, U_end, size_end, soft) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
     rise = (T_end - T) + (U_end - U) - work
     allowed = ENERGY * share * np.maximum(np.maximum(T, peak), T_end) + ROUNDING * (T_end + size + size_end)
-    return np.asarray(np.where(soft > 0.0, rise, np.abs(rise)) <= allowed)
+    return np.asarray((np.where(soft > 0.0, rise, np.abs(rise)) <= allowed).all(axis=-1))
+
+
+def balances(energies: np.ndarray) -> np.ndarray:
+    """What ``_energies`` gives (...), part by part (..., n, 4)."""
+    return energies.reshape(*energies.shape[:-1], -1, BALANCES)
 
 
 def _stages(
     rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, whole: float
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """(q, v) after one step, or a part of a whole one, that is not watched, and the work of tau in it."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, v) after one step, or a part of a whole one, that is not watched, and the work on each part of the model."""
     model, own = equations.model, joint_forces(equations.model)
     D, gh = own.damping, rule.gamma * h
-    k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), 0.0
+    of = np.array([np.isin(np.arange(model.nv), part.slots) for part in independent(model)])
+    k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), np.zeros(len(of))
     for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
         Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
         before, way = h * rule.before[i] @ k[:3], h * rule.before[i] @ u[:3]
@@ -92,27 +100,41 @@ def _stages(
         k[i] = accelerations(M, force, C, wanted, given)
         u[i] = np.where((K != 0.0) | soft.stiff, late + rule.ahead * h * k[i], V)
         rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
-        work += h / 6 * weight * (V @ tau + equations.call("element_power", Q, V)[()] + soft.taken)
+        work += h / 6 * weight * (of @ (V * tau) + _powers_of_elements(equations, Q, V * of) + soft.taken(V * of))
         if given[0]:
             free = np.setdiff1d(np.arange(model.nv), given[0])
             rows = C.T @ np.linalg.lstsq(C[:, free].T, (M @ k[i] - force)[free], rcond=None)[0]
             driven = equations.call("inverse_dynamics", Q, V, k[i]) - equations.call("passive_forces", Q, V) - tau
             driven += soft.pull + soft.inertia @ k[i] - rows
-            work += h / 6 * weight * (V @ driven - V[free] @ driven[free])
+            driven[free] = 0.0
+            work += h / 6 * weight * of @ (V * driven)
     q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])
     return q, v, work
 
 
+def _powers_of_elements(equations: ModelEquations, q: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+    """The power of the elements of each part (n,), whose velocities (n, nv) are 0 elsewhere; time goes on in all."""
+    found = np.array([equations.call("element_power", q, v)[()] for v in velocities])
+    if equations.model.clock is not None:
+        others = velocities[:, equations.model.clock[1]] == 0.0
+        found[others] -= equations.call("element_power", q, np.zeros(velocities.shape[1]))[()]
+    return found
+
+
 class _Answers(NamedTuple):
     """What force elements pull beyond what the stage's state says (nv,), what they add to M (nv, nv), which coordinates
-    (nv,) springs pull that answer, the power that dampers take which do."""
+    (nv,) springs pull that answer, and the rows (m, nv) of dampers that do."""
 
     pull: np.ndarray
     inertia: np.ndarray
     stiff: np.ndarray
-    taken: float
+    dampers: np.ndarray
+
+    def taken(self, v: np.ndarray) -> np.ndarray:
+        """The power that these take (n,) at velocities (n, nv)."""
+        return np.asarray(((v @ self.dampers.T) ** 2).sum(axis=1))
 
 
 def _answers(
@@ -121,7 +143,7 @@ def _answers(
 ) -> _Answers:  # fmt: skip
     """ways: by how much dampers, and springs, answer later than the state; lengths: g h, and the whole step."""
     stiff, damped = slope_counts(equations.model)
-    found = _Answers(np.zeros(len(M)), np.zeros(M.shape), np.zeros(len(M), dtype=bool), 0.0)
+    found = _Answers(np.zeros(len(M)), np.zeros(M.shape), np.zeros(len(M), dtype=bool), np.zeros((0, len(M))))
     free, (gh, h) = np.setdiff1d(np.arange(len(M)), given[0]), lengths
     if not stiff + damped:
         return found
@@ -132,7 +154,7 @@ def _answers(
             continue
         found = _Answers(
             found.pull + r * (r @ ways[spring]), found.inertia + (gh * gh if spring else gh) * np.outer(r, r),
-            found.stiff | ((anywhere[i] != 0.0) & spring), found.taken + (0.0 if spring else (r @ state[1]) ** 2),
+            found.stiff | ((anywhere[i] != 0.0) & spring), found.dampers if spring else np.vstack([found.dampers, r]),
         )  # fmt: skip
     found.stiff[given[0]] = False
     return found

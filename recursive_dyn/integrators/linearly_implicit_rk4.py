@@ -20,7 +20,7 @@ method's. By it force elements are implicit too, as their slopes say (``forces.e
 D = r^T r; by the other where h sqrt(r M^-1 r^T) > STIFF for stiffness, or h r M^-1 r^T for damping, h the whole step:
 halves, which are more exact, would be hundreds. Springs of balls are as force elements, M_ii in place of M.
 
-A step, or a part of one, of length h' is taken if its energy is explained,
+A step, or a part of one, of length h' is taken if the energy of each tree, or of what is connected, is explained,
 
     |E' - E - W| <= ENERGY T h' / h,   W = h' sum_i b_i V_i . (tau + e(Q_i, V_i)),
 
@@ -35,6 +35,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from recursive_dyn.graph.expression import (
     Scalar,
     array,
@@ -44,6 +46,7 @@ from recursive_dyn.graph.expression import (
     select,
     sqrt,
 )
+from recursive_dyn.integrators.energy_watch import BALANCES, WATCHED
 from recursive_dyn.integrators.integrator import (
     Integrator,
 )
@@ -54,6 +57,7 @@ from recursive_dyn.integrators.watched_loop import (
     STIFF,
     loop,
 )
+from recursive_dyn.model.independent import IndependentPart, independent, independent_count
 from recursive_dyn.recursion import kinematics, tree_rows
 from recursive_dyn.recursion.configuration import plain_positions
 from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
@@ -72,8 +76,8 @@ _INPUTS = ("q", "v", "tau", "dt", "ahead", "whole", "a_before", "v_before")
 
 
 def _graph(c: Context) -> Outputs:
-    """A stage: (q-dot, k, u), and the power of tau and of elements without energy; dt, ahead: g h and d h; whole: the
-    step that this is of, or of a part of; a_before, v_before: p_i and s_i."""
+    """A stage: (q-dot, k, u), and the power of tau and of elements without energy, of each part of the
+    model; dt, ahead: g h and d h; whole: the step that this is of, or of a part of; a_before, v_before: p_i and s_i."""
     tree, h = c.tree, c.input("dt")[0]
     before, way = c.input("a_before"), c.input("v_before")
     forces = [t + e for t, e in zip(c.input("tau"), element_forces(tree), strict=True)]
@@ -95,21 +99,42 @@ def _graph(c: Context) -> Outputs:
         diagonal[s] = diagonal[s] + stiff * h * h
     yielding = _yielding(c)
     motion = c.motion(tree, forces, diagonal, yielding)
-    k, power = motion.a, dot(tree.v, c.input("tau")) + element_power(tree)
-    if tree.load is not None and tree.lead is not None:
-        power = power + dot(tree.v, tree.load * tree.lead)
+    k, stiff = motion.a, slope_counts(c.model)[0]
+    tau, driven = c.input("tau"), list[Scalar]()
     if c.model.prescribed:
-        acting = [t + f for t, f in zip(c.input("tau"), motion.forces, strict=True)]
-        power = power + dot(tree.v, array(drive_forces(tree, k, acting)))
-    stiff = slope_counts(c.model)[0]
-    for row, here in zip(yielding[stiff:], motion.answered[stiff:], strict=True):
-        rate = dot(array(row.r), tree.v)
-        power = power + here * rate * rate
+        driven = drive_forces(tree, k, [t + f for t, f in zip(tau, motion.forces, strict=True)])
+    answers = list(zip(yielding[stiff:], motion.answered[stiff:], strict=True))
+    power = [_power(tree, part, tau, driven, answers) for part in independent(c.model)]
     u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion, turning)
     rates = kinematics.rates(Tree(c.model, c.graph, v=array(u)) if stiff or turning else tree)
     for place, s in c.model.plain_slots:
         rates[place] = u[s]
-    return [("q_rate", rates), ("k", k), ("u", u), ("power", [power])]
+    return [("q_rate", rates), ("k", k), ("u", u), ("power", power)]
+
+
+def _power(
+    tree: Tree, part: IndependentPart, tau: np.ndarray, driven: list[Scalar],
+    answers: Sequence[tuple[YieldingRow, Scalar]],
+) -> Scalar:  # fmt: skip
+    """That of tau, of what is driven (nv,) and of elements without energy, of a part of the model; answers: how far
+    dampers do."""
+    slots = list(part.slots)
+    v = tree.v[slots]
+    power = dot(v, tau[slots]) + element_power(tree, part)
+    if tree.load is not None and tree.lead is not None:
+        power = power + dot(v, (tree.load * tree.lead)[slots])
+    if driven:
+        power = power + dot(v, array([driven[s] for s in slots]))
+    for row, here in answers:
+        if _is_of(row, part):
+            rate = dot(array(row.r), tree.v)
+            power = power + here * rate * rate
+    return power
+
+
+def _is_of(row: YieldingRow, part: IndependentPart) -> bool:
+    """Whether a row is of an element of this part."""
+    return any(nonzero(row.r[s]) for s in part.slots)
 
 
 def _springs_velocities(
@@ -169,19 +194,24 @@ def _yielding(c: Context) -> list[YieldingRow]:
 
 def _energies(c: Context) -> Outputs:
     """[T, potential and elastic energy U, size of the numbers that U is made of, how many coordinates have a damper or
-    spring, or elements answer as such]."""
-    tree = c.tree
-    soft: Scalar = float(sum(bool(joint.damping or joint.stiffness) for joint in c.model.coordinates))
-    if yielding := _yielding(c):
-        soft = soft + sum(c.answering(tree, yielding), 0.0)
-    for stiff in _turning_springs(c).values():
-        soft = soft + stiff
-    height = energy.potential_energy(tree) + energy.elastic_energy(tree)
-    kinetic = energy.kinetic_energy(tree)
-    if tree.load is not None:
-        kinetic = kinetic + dot(tree.v, tree.load * tree.v) * 0.5
-    size = energy.energy_size(tree) + element_sizes(tree) * SMALL
-    return [("energies", [kinetic, height, size, soft])]
+    spring, or elements answer as such], of each part of the model."""
+    tree, yielding = c.tree, _yielding(c)
+    answering, turning = c.answering(tree, yielding) if yielding else [], _turning_springs(c)
+    found: list[Scalar] = []
+    for part in independent(c.model):
+        joints, slots = [c.model.coordinates[s] for s in part.slots], list(part.slots)
+        soft: Scalar = float(sum(bool(joint.damping or joint.stiffness) for joint in joints))
+        if own := [here for row, here in zip(yielding, answering, strict=True) if _is_of(row, part)]:
+            soft = soft + sum(own, 0.0)
+        for s in slots:
+            soft = soft + turning.get(s, 0.0)
+        height = energy.potential_energy(tree, part) + energy.elastic_energy(tree, part)
+        kinetic = energy.kinetic_energy(tree, part)
+        if tree.load is not None:
+            kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
+        size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
+        found += [kinetic, height, size, soft]
+    return [("energies", found)]
 
 
 PRESSED = Integrator(
@@ -190,12 +220,11 @@ PRESSED = Integrator(
     graph=Function(
         "q-dot, acceleration, springs' velocity, power of tau: a stage of the linearly implicit Runge-Kutta methods.",
         _INPUTS,
-        lambda m: (m.nq + 2 * m.nv + 1,),
+        lambda m: (m.nq + 2 * m.nv + WATCHED * independent_count(m),),
         _graph,
         solves=True,
         common=True,
-        rows=tree_rows.state_and_velocity,
-        sums=1,
+        rows=tree_rows.state_velocity_and_one,
     ),
     loop=loop,
     definition=partial(defined, HELD),
@@ -206,12 +235,11 @@ PRESSED = Integrator(
     beside=(
         "energies",
         Function(
-            "Kinetic energy, that of gravity and springs, its size, and how many coordinates have a damper or spring.",
+            "Of each tree: kinetic energy, that of gravity and springs, its size, how many dampers or springs it has.",
             _INPUTS,
-            lambda m: (4,),
+            lambda m: (BALANCES * independent_count(m),),
             _energies,
-            rows=tree_rows.nothing,
-            sums=4,
+            rows=tree_rows.four_a_tree,
         ),
     ),
 )

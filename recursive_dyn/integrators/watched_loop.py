@@ -15,7 +15,8 @@ import numpy as np
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
-from recursive_dyn.integrators.compiled_loop import BALANCE, BESIDE, HEAD, RULE, TALLY, TALLY_SIZE, TRIED
+from recursive_dyn.integrators.compiled_loop import BESIDE, HEAD, RULE, TALLY, TALLY_SIZE, TRIED
+from recursive_dyn.integrators.energy_watch import WATCH, watched_sizes
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
     WITHIN,
@@ -47,34 +48,32 @@ OWN = Stages(0.225, 0.225, np.array([
     [0.0371823550788461, 0.10110658798922738, -0.13828894306807343],
 ]))  # fmt: skip
 HELD = Stages(1.0, 0.5, -np.eye(4, 3, -1) * [0.5, 0.5, 1.0])
-ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
 STIFF = 30.0  # h sqrt(K / M), and h D / M, from which on elements are implicit: halves would be hundreds
-ROUNDING = 1e-12  # of the energies that a balance is made of
 DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
 _FINEST = 1 << DEPTH
 
 
 def loop(entry: str, sizes: Sizes) -> str:
     """The kernel gives a stage's [q-dot, k, u, power]; the head of work as ``compiled_loop`` has it, with a watch."""
-    return f"""{stage_helpers()}{WITHIN}{UNITS}{sizes.text}
-{opening(entry, sizes.inputs, LIMITED, first=sizes.first)}
+    names, trees, balances = watched_sizes(sizes)
+    return f"""{stage_helpers()}{WATCH}{WITHIN}{UNITS}{sizes.text}
+{opening(entry, sizes.inputs, LIMITED, first=f"{sizes.first}{chr(10)}{names}")}
 step:
-{_memory(sizes)}
+{_memory(sizes, trees, balances)}
   call void @accumulate(ptr %tried, ptr %tally, double 0.0, i64 0, i64 {TALLY_SIZE})
 {copy("%start", "%in", sizes.state)}
   store double %whole, ptr %in_all
-{place("peak", "double", "%before", 3)}
-  store double 0.0, ptr %peak
+  call void @clear(ptr %peaks, i64 {trees})
   %first = icmp eq i64 %done, 0
   br i1 %first, label %measure, label %part
 measure:
   call void %watch(ptr %in, ptr %energies, ptr %room)
-{copy("%before", "%energies", 3)}
+{copy("%before", "%energies", balances)}
   br label %part
-{_part(entry, sizes)}
-{_judgement(sizes)}
+{_part(entry, sizes, trees, balances)}
+{_judgement(sizes, trees)}
 check:
-{copy("%before", "%energies", 3)}
+{copy("%before", "%energies", balances)}
   %reached = add i64 %at, %size
   %last = icmp eq i64 %reached, {_FINEST}
   br i1 %last, label %arrive, label %go_on
@@ -95,17 +94,18 @@ accept:
 """
 
 
-def _memory(sizes: Sizes) -> str:
+def _memory(sizes: Sizes, trees: Operand, balances: Operand) -> str:
     """Names of what a step works with."""
     places: list[tuple[str, str, Operand]] = [
         ("v", "%in", sizes.nq), ("forces", "%v", sizes.nv), ("dt", "%forces", sizes.nv), ("ahead", "%dt", 1),
         ("in_all", "%ahead", 1), ("a_before", "%in_all", 1), ("v_before", "%a_before", sizes.nv),
         ("k", "%out", sizes.nq),
-        ("u", "%out", sizes.state), ("power", "%u", sizes.nv), ("before", "%work", BALANCE),
+        ("u", "%out", sizes.state), ("power", "%u", sizes.nv),
         ("tally", "%work", TALLY), ("tried", "%work", TRIED),
         ("start", "%work", HEAD), ("x0", "%start", sizes.state), ("sum", "%x0", sizes.state),
         ("k0", "%sum", sizes.state), ("k1", "%k0", sizes.nv), ("k2", "%k1", sizes.nv),
         ("u0", "%k2", sizes.nv), ("u1", "%u0", sizes.nv), ("u2", "%u1", sizes.nv),
+        ("before", "%u2", sizes.nv), ("peaks", "%before", balances), ("spent", "%peaks", trees),
     ]  # fmt: skip
     watch = [load(name, "ptr", "%work", BESIDE + i) for i, name in enumerate(("watch", "energies", "room"))]
     return "\n".join(
@@ -126,7 +126,7 @@ def _either(name: str, own: float, held: float) -> str:
     return f"  %{name} = select i1 %held, double {scalar_literal(float(held))}, double {scalar_literal(float(own))}"
 
 
-def _part(entry: str, sizes: Sizes) -> str:
+def _part(entry: str, sizes: Sizes, trees: Operand, balances: Operand) -> str:
     """A part of a step, and the energies where it ends; where something is not finite it is too long."""
     return f"""part:
   %at = phi i64 [ 0, %step ], [ 0, %measure ], [ %reached, %go_on ], [ %at, %halve ]
@@ -142,16 +142,16 @@ def _part(entry: str, sizes: Sizes) -> str:
   %dh = fmul double %h, %beyond
   store double %dh, ptr %ahead
 {copy("%x0", "%in", sizes.state)}
-{chr(10).join(_stage(entry, sizes, stage) for stage in range(4))}
+{chr(10).join(_stage(entry, sizes, stage, trees) for stage in range(4))}
   %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
   call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum, i64 {sizes.state})
   call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})
   call void %watch(ptr %in, ptr %energies, ptr %room)
-  %known = call i1 @rd.finite(ptr %energies, i64 4)
+  %known = call i1 @rd.finite(ptr %energies, i64 {balances})
   br i1 %known, label %judge, label %shorter"""
 
 
-def _stage(entry: str, sizes: Sizes, stage: int) -> str:
+def _stage(entry: str, sizes: Sizes, stage: int, trees: Operand) -> str:
     """One stage: what those before it did to its joints, its rates, on to where the next one starts."""
     lines = []
     for target, source in (("a_before", "k"), ("v_before", "u")):
@@ -167,9 +167,7 @@ def _stage(entry: str, sizes: Sizes, stage: int) -> str:
   br i1 %good{stage}, label %stage{stage}, label %shorter
 stage{stage}:
   call void @accumulate(ptr %sum, ptr %out, double {weight}, i64 {min(stage, 1)}, i64 {sizes.state})
-{load(f"p{stage}", "double", "%power", 0)}
-  %w{stage} = fmul double %p{stage}, {weight}
-  %spent{stage} = fadd double %w{stage}, {f"%spent{stage - 1}" if stage else "0.0"}""")
+  call void @accumulate(ptr %spent, ptr %power, double {weight}, i64 {min(stage, 1)}, i64 {trees})""")
     if stage < 3:
         lines.append(f"""{copy(f"%k{stage}", "%k", sizes.nv)}
 {copy(f"%u{stage}", "%u", sizes.nv)}
@@ -178,39 +176,13 @@ stage{stage}:
     return "\n".join(lines)
 
 
-def _judgement(sizes: Sizes) -> str:
+def _judgement(sizes: Sizes, trees: Operand) -> str:
     """A part whose energy is explained, or that cannot be halved, is taken; ``check`` is where it goes on."""
     return f"""judge:
-  %spent = fmul double %sixth, %spent3
-{load("T0", "double", "%before", 0)}
-{load("U0", "double", "%before", 1)}
-{load("T1", "double", "%energies", 0)}
-{load("U1", "double", "%energies", 1)}
-{load("soft", "double", "%energies", 3)}
-  %faster = fsub double %T1, %T0
-  %higher = fsub double %U1, %U0
-  %gain = fadd double %faster, %higher
-  %rise = fsub double %gain, %spent
-  %sink = fneg double %rise
-  %hard = fcmp oeq double %soft, 0.0
-  %sinks = fcmp olt double %rise, 0.0
-  %told = and i1 %hard, %sinks
-  %odd = select i1 %told, double %sink, double %rise
-{load("most", "double", "%before", 3)}
-  %rises = fcmp ogt double %T0, %most
-  %peak_here = select i1 %rises, double %T0, double %most
-  store double %peak_here, ptr %peak
-  %slows = fcmp ogt double %peak_here, %T1
-  %scale = select i1 %slows, double %peak_here, double %T1
-{load("high0", "double", "%before", 2)}
-{load("high1", "double", "%energies", 2)}
-  %heights = fadd double %high0, %high1
-  %energy = fadd double %T1, %heights
-  %rounding = fmul double %energy, {scalar_literal(ROUNDING)}
-  %own = fmul double %share, {scalar_literal(ENERGY)}
-  %allowance = fmul double %scale, %own
-  %allowed = fadd double %allowance, %rounding
-  %explained = fcmp ole double %odd, %allowed
+  %odd = call double @unexplained(
+    ptr %before, ptr %energies, ptr %peaks, ptr %spent, double %sixth, double %share, i64 {trees}
+  )
+  %explained = fcmp ole double %odd, 0.0
   br i1 %explained, label %taken, label %doubtful
 doubtful:
 {_divisible("divisible")}

@@ -42,11 +42,17 @@ class ForceElement:
     @cached_property
     def key(self) -> str:
         """Content hash."""
-        rows = [t.measure for t in self.terms] + ([] if self.energy is None else [self.energy])
-        scalars = [row.expression for row in rows] + [t.strength for t in self.terms]
-        return content_hash(
-            f"{self.name} {[row.holonomic for row in rows]} {self.energy is None} {self.directions}", scalars
-        )
+        holonomic = [row.holonomic for row in self._rows]
+        return content_hash(f"{self.name} {holonomic} {self.energy is None} {self.directions}", self.scalars)
+
+    @property
+    def scalars(self) -> list[Scalar]:
+        """All that it is written in."""
+        return [row.expression for row in self._rows] + [t.strength for t in self.terms]
+
+    @property
+    def _rows(self) -> list[Constraint]:
+        return [t.measure for t in self.terms] + ([] if self.energy is None else [self.energy])
 
 
 @dataclass(frozen=True, eq=False)

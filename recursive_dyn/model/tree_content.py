@@ -29,7 +29,7 @@ def trees_of(model: Model) -> list[ModelTree]:
 
 
 def _trees(model: Model) -> list[ModelTree]:
-    owner = _components(model.links)
+    owner = components(model.links)
     charts = {name: k for k, (name, _) in enumerate(model.parameters)}
     links: dict[int, list[int]] = defaultdict(list)
     bodies: dict[int, list[int]] = defaultdict(list)
@@ -51,7 +51,7 @@ def _trees(model: Model) -> list[ModelTree]:
     return found + [ModelTree((), (k,), (), (), ()) for k in still]
 
 
-def _components(links: Sequence[Link]) -> list[int]:
+def components(links: Sequence[Link]) -> list[int]:
     """Of every link, the first link of what hangs together with it; all that share coordinates across roots are one."""
     roots: list[int] = []
     first_user: dict[int, int] = {}

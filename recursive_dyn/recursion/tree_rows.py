@@ -62,6 +62,29 @@ def state_and_velocity(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     ]
 
 
+def state_velocity_and_one(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """q, v, another v, then a number a tree that moves."""
+    states, first = state_and_velocity(model, kinds), model.nq + 2 * model.nv
+    return [Runs.joined([own, one.after(first)]) for own, one in zip(states, _a_tree(1, model, kinds), strict=True)]
+
+
+def four_a_tree(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """4 numbers a tree that moves."""
+    return _a_tree(4, model, kinds)
+
+
+def _a_tree(count: int, model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """``count`` numbers a tree that moves, in the order of their first links."""
+    if isinstance(model, PlannedForest):
+        return model.stretches([count if kind.model.nv else 0 for kind in kinds])[0]
+    moving = [kind.links[:, 0] for kind in kinds if kind.model.nv]
+    order = np.sort(np.concatenate(moving)) if moving else np.zeros(0, dtype=np.int64)
+    return [
+        Runs.of(np.searchsorted(order, kind.links[:, :1])).each(count) if kind.model.nv else kind.nothing()
+        for kind in kinds
+    ]
+
+
 def matrix(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     """A block on the diagonal."""
     return [
@@ -166,5 +189,7 @@ def _stretches(model: Model, kinds: Sequence[Kind], counts: Sequence[Sequence[in
     return [Runs.stretches(starts[kind.links], own) for kind, own in zip(kinds, counts, strict=True)], int(starts[-1])
 
 
-PLANNED = (nothing, slots, places, state, state_and_twists, state_and_velocity, impulse_factors, frames)  # these take a
-# ``PlannedForest`` and its kinds as they take a model's
+PLANNED = (
+    nothing, slots, places, state, state_and_twists, state_and_velocity, state_velocity_and_one, four_a_tree,
+    impulse_factors, frames,
+)  # fmt: skip  # these take a ``PlannedForest`` and its kinds as they take a model's

@@ -62,7 +62,7 @@ def linearly_implicit(d, x, run):
         before = sum((h * g * k for g, k in zip(row, stages, strict=False)), np.zeros((len(h), end + d.nv)))
         given = {"q": state[:, :nq], "v": state[:, nq:], "a_before": before[:, nq:end], "v_before": before[:, end:]}
         given |= {**dict.fromkeys(("dt", "ahead"), OWN.gamma * h), "whole": h}
-        stages.append(run("stage", x | given)[:, :-1])
+        stages.append(run("stage", x | given)[:, : end + d.nv])
         way, state = way + weight / 6 * stages[-1][:, :end], start + reach * h * stages[-1][:, :end]
     result = start + h * way
     for first, last in d.model.units:

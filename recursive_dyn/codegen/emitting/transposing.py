@@ -36,7 +36,13 @@ def exchange(name: str, width: int, reading: bool) -> str:
   %starts = inttoptr i64 %address to ptr
 {place("sp", "i64", "%starts", "%row")}
 {lanes}
-{counted("j", "%length", block, after="r.body", step=width)}"""
+  %lone = icmp eq i64 %length, 1
+  br i1 %lone, label %single, label %longer
+single:
+{_single(width, reading)}
+  br label %r.next
+longer:
+{counted("j", "%length", block, after="longer", step=width)}"""
     return f"""{access}
 define internal void @rd.{name}({arguments}) nounwind{attributes(width)} {{
 entry:
@@ -44,6 +50,17 @@ entry:
   ret void
 }}
 """
+
+
+def _single(width: int, reading: bool) -> str:
+    """One number of each row at %b0.. to or from the lanes at %d: nothing is to be transposed."""
+    lines = []
+    for l in range(width):
+        source, target = (f"%b{l}", f"%one{l}") if reading else (f"%one{l}", f"%b{l}")
+        lines.append(f"""{place(f"one{l}", "double", "%d", l)}
+  %number{l} = load double, ptr {source}
+  store double %number{l}, ptr {target}""")
+    return "\n".join(lines)
 
 
 def shuffle_block(width: int, reading: bool, masked: bool = False) -> str:

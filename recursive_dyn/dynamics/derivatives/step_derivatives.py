@@ -15,7 +15,7 @@ from recursive_dyn.dynamics.model_evaluator import ModelEvaluator
 from recursive_dyn.dynamics.projection import approach
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.integrators.linearly_implicit_definition import explained
+from recursive_dyn.integrators.linearly_implicit_definition import balances, explained
 from recursive_dyn.integrators.watched_loop import DEPTH, HALVINGS, OWN, REACH, WEIGHTS
 
 Array = np.ndarray
@@ -140,6 +140,7 @@ class StepDerivatives:
         moved = MovedStates(self._it, arrays, self._parameters)
         x, dx = moved.x, moved.start
         whole, d_whole, work = np.zeros(1), np.zeros(1), np.zeros(1)
+        powers = end + nv
         stages: list[tuple[Array, Array]] = []
         within = OWN.gamma * moved.h, OWN.gamma * moved.longer  # as far as its own acceleration counts in a stage
         in_all = moved.h / share, 0.0 * moved.longer
@@ -147,9 +148,9 @@ class StepDerivatives:
             before, d_before = moved.before(stages, row[: len(stages)])
             parts = [(before[..., i : i + nv], d_before[..., i : i + nv]) for i in (nq, end)]
             k, dk = moved.along("stage", x, dx, [within, within, in_all, *parts])
-            stages.append((k[..., :-1], dk[..., :-1]))
+            stages.append((k[..., :powers], dk[..., :powers]))
             whole, d_whole = whole + weight * k[..., :end], d_whole + weight * dk[..., :end]
-            work = work + weight / 6.0 * k[..., -1:]
+            work = work + weight / 6.0 * k[..., powers:]
             x, dx = moved.stage(k[..., :end], dk[..., :end], reach)
         q, v, found = moved.landed(whole, d_whole)
         return q, v, found, self._explained(moved, q, v, work * moved.h, share, peak)
@@ -157,14 +158,16 @@ class StepDerivatives:
     def _explained(
         self, moved: MovedStates, q: Array, v: Array, work: Array, share: float, peak: list[Array | float]
     ) -> Array:
-        """Whether the watch on energy takes shares of steps to q, v with this work (..., 1)."""
+        """Whether the watch on energy takes shares of steps to q, v with this work (..., n) on its n parts."""
         nq, nothing, within = self._it.model.nq, np.zeros(self._it.model.nv), OWN.gamma * moved.h
         before, after = (
-            self._it.call("stage_energies", *state, moved.tau, within, within, moved.h / share, nothing, nothing)
+            balances(
+                self._it.call("stage_energies", *state, moved.tau, within, within, moved.h / share, nothing, nothing)
+            )
             for state in ((moved.x[..., :nq], moved.x[..., nq:]), (q, v))
         )
         peak[0] = np.maximum(peak[0], before[..., 0])
-        return explained(before, after, work[..., 0], share, peak[0])
+        return explained(before, after, work, share, peak[0])
 
     def _projected(self, q: Array, v: Array, found: list[Array]) -> list[Array]:
         """The same on the constraints, by the Newton steps that lead there, and two more from there: where a step ends

@@ -5,7 +5,8 @@ from __future__ import annotations
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array, combine, substitute
 from recursive_dyn.model.constraint import POSITION, RATE, VELOCITY, Constraint
-from recursive_dyn.model.force_element import OWN_RATE, ForceTerm
+from recursive_dyn.model.force_element import OWN_RATE, ForceElement, ForceTerm
+from recursive_dyn.model.independent import IndependentPart, everything
 from recursive_dyn.recursion.cartesian.body_quantities import BodyQuantities, Gradient, along_velocities
 from recursive_dyn.recursion.forces.joint_torsion import torsion_energy, torsion_forces
 from recursive_dyn.recursion.forces.pushed_bodies import pushed_forces
@@ -42,19 +43,20 @@ def _pull(tree: Tree) -> Gradient:
     return total
 
 
-def element_energy(tree: Tree) -> Scalar:
-    """Sum of the elements' energies, and of the springs of ball and free joints."""
-    quantities, total = BodyQuantities(tree), torsion_energy(tree)
-    for element in tree.model.forces:
+def element_energy(tree: Tree, part: IndependentPart | None = None) -> Scalar:
+    """Sum of the elements' energies, and of the springs of ball and free joints; of a part of the model."""
+    own = part or everything(tree.model)
+    quantities, total = BodyQuantities(tree), torsion_energy(tree, own)
+    for element in _of(tree, own):
         if element.energy is not None:
             total = total + _values(quantities, element.name, [_phi(element.energy)])[0]
     return total
 
 
-def element_sizes(tree: Tree) -> Scalar:
-    """Sum of |force . place| of all that has an energy: what that is rounded by, a place's rounding given."""
+def element_sizes(tree: Tree, part: IndependentPart) -> Scalar:
+    """Sum of |force . place| of all of a part that has an energy: what that is rounded by, a place's rounding given."""
     quantities, total = BodyQuantities(tree), 0.0
-    for element in tree.model.forces:
+    for element in _of(tree, part):
         if element.energy is None:
             continue
         gradient = element.energy.rows.gradient
@@ -69,14 +71,21 @@ def element_sizes(tree: Tree) -> Scalar:
     return total
 
 
-def element_power(tree: Tree) -> Scalar:
-    """Power of the terms, which have no energy, and of what pushes the tree."""
-    quantities, total = BodyQuantities(tree), dot(tree.v, array(pushed_forces(tree)))
-    for element in tree.model.forces:
+def element_power(tree: Tree, part: IndependentPart | None = None) -> Scalar:
+    """Power of the terms, which have no energy, and of what pushes the tree; of a part of the model."""
+    own = part or everything(tree.model)
+    pushed, slots = pushed_forces(tree), list(own.slots)
+    quantities, total = BodyQuantities(tree), dot(tree.v[slots], array([pushed[s] for s in slots]))
+    for element in _of(tree, own):
         for term in element.terms:
             strength, speed, _ = _along(quantities, element.name, term)
             total = total + strength * speed
     return total
+
+
+def _of(tree: Tree, part: IndependentPart) -> list[ForceElement]:
+    """The elements of a part."""
+    return [tree.model.forces[k] for k in part.elements]
 
 
 def _phi(row: Constraint) -> Scalar:

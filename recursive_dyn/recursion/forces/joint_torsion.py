@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recursive_dyn.graph.expression import Scalar, array
+from recursive_dyn.model.independent import IndependentPart
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross, dot
 from recursive_dyn.spatial.rotations import (
@@ -80,9 +81,12 @@ def torsion_forces(tree: Tree) -> list[Scalar]:
     return result
 
 
-def torsion_energy(tree: Tree) -> Scalar:
-    """Sum of their energies."""
+def torsion_energy(tree: Tree, part: IndependentPart) -> Scalar:
+    """Sum of the energies of those of a part."""
     total: Scalar = 0.0
+    if not any(tree.model.coordinates[s].torsion for s in part.slots):
+        return total
     for spring in torsions(tree):
-        total = total + spring.energy
+        if spring.slots[0] in part.slots:
+            total = total + spring.energy
     return total

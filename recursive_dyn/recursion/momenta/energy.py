@@ -6,6 +6,7 @@ import numpy as np
 
 from recursive_dyn.errors import ModelError
 from recursive_dyn.graph.expression import Scalar, array, combine, reciprocal
+from recursive_dyn.model.independent import IndependentPart, everything
 from recursive_dyn.recursion.configuration import plain_positions
 from recursive_dyn.recursion.forces.element_forces import element_energy
 from recursive_dyn.recursion.kinematics import Tree, zeros
@@ -23,48 +24,50 @@ def link_momenta(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     return result
 
 
-def kinetic_energy(tree: Tree) -> Scalar:
-    """Sum over links of m v.v / 2 + omega.I omega / 2, and of the rotors' armature v^2 / 2."""
-    total: Scalar = 0.0
-    for i, k in enumerate(tree.links):
-        omega = tree.twists[i][:3]
+def kinetic_energy(tree: Tree, part: IndependentPart | None = None) -> Scalar:
+    """Sum over links of m v.v / 2 + omega.I omega / 2, and of the rotors' armature v^2 / 2; of a part of the model."""
+    own, total = part or everything(tree.model), 0.0
+    for i in own.links:
+        k, omega = tree.links[i], tree.twists[i][:3]
         velocity = tree.twists[i][3:] + cross(omega, k.center)
         total = total + k.mass * dot(velocity, velocity) + dot(omega, k.inertia @ omega)
-    for slot, coordinate in enumerate(tree.model.coordinates):
-        total = total + coordinate.armature * (tree.v[slot] * tree.v[slot])
+    for slot in own.slots:
+        total = total + tree.model.coordinates[slot].armature * (tree.v[slot] * tree.v[slot])
     return total * 0.5
 
 
-def potential_energy(tree: Tree) -> Scalar:
-    """Gravity's potential, zero with every centre of mass at the world origin."""
+def potential_energy(tree: Tree, part: IndependentPart | None = None) -> Scalar:
+    """Gravity's potential, zero with every centre of mass at the world origin; of a part of the model."""
     total: Scalar = 0.0
-    for one in _potentials(tree):
+    for one in _potentials(tree, part):
         total = total - one
     return total
 
 
-def energy_size(tree: Tree) -> Scalar:
-    """Sum of the sizes of what potential and elastic energy are summed up of: what rounds them."""
-    total = combine("abs", [elastic_energy(tree)])
-    for one in _potentials(tree):
+def energy_size(tree: Tree, part: IndependentPart | None = None) -> Scalar:
+    """Sum of the sizes of what potential and elastic energy are summed up of: what rounds them; of a part."""
+    total = combine("abs", [elastic_energy(tree, part)])
+    for one in _potentials(tree, part):
         total = total + combine("abs", [one])
     return total
 
 
-def _potentials(tree: Tree) -> list[Scalar]:
+def _potentials(tree: Tree, part: IndependentPart | None) -> list[Scalar]:
     """m g . c of every link."""
-    places = [p + R @ k.center for p, R, k in zip(tree.positions, tree.rotations, tree.links, strict=True)]
-    return [k.mass * dot(tree.gravity, c) for k, c in zip(tree.links, places, strict=True)]
+    links = (part or everything(tree.model)).links
+    places = [tree.positions[i] + tree.rotations[i] @ tree.links[i].center for i in links]
+    return [tree.links[i].mass * dot(tree.gravity, c) for i, c in zip(links, places, strict=True)]
 
 
-def elastic_energy(tree: Tree) -> Scalar:
-    """Energy of the joints' springs, stiffness (q - rest)^2 / 2, and of force elements."""
-    total: Scalar = 0.0
-    for q, coordinate in zip(plain_positions(tree), tree.model.coordinates, strict=True):
-        if coordinate.stiffness:
-            stretch = q - coordinate.rest
-            total = total + coordinate.stiffness * stretch * stretch
-    return total * 0.5 + element_energy(tree)
+def elastic_energy(tree: Tree, part: IndependentPart | None = None) -> Scalar:
+    """Energy of the joints' springs, stiffness (q - rest)^2 / 2, and of force elements; of a part of the model."""
+    total, coordinates = 0.0, tree.model.coordinates
+    stiff = [slot for slot in (part or everything(tree.model)).slots if coordinates[slot].stiffness]
+    positions = plain_positions(tree) if stiff else []
+    for slot in stiff:
+        stretch = positions[slot] - coordinates[slot].rest
+        total = total + coordinates[slot].stiffness * stretch * stretch
+    return total * 0.5 + element_energy(tree, part)
 
 
 def momentum(tree: Tree) -> list[Scalar]:

@@ -23,6 +23,8 @@ def stderr(monkeypatch):
     """Call with a stream to have it as standard error."""
 
     def use(stream):
+        # what tests before this one left to be optimized in the background is waited for on the same line
+        until(lambda: not progress._LINE._waits, 200.0)
         monkeypatch.setattr(sys, "stderr", stream)
         monkeypatch.setattr(progress, "PATIENCE", 0.01)
         monkeypatch.setattr(progress, "REFRESH", 0.01)

@@ -77,10 +77,9 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 # Newton's method on an island
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
-INTERIOR_STEPS, AUGMENTED_STEPS = (
-    (20, 80, 160),
-    (40, 200, 200),
-)  # at most, in turn; the first have two thirds of what is left
+INTERIOR_STEPS = (20, 80, 160, 200, 200)  # at most, two thirds of what is left, then
+AUGMENTED_STEPS = (40, 200, 200, 100, 100)  # the first ones at first, those that follow where that is no solution, of
+FIRST_OF_MANY, FIRST_OF_FEW = 1, 3  # islands of many unknowns, or of few, which far inside the cones need more of them
 CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
 LEAST_AGAIN = 30  # steps that must be left to begin anew: fewer have not been seen to help
 STEP_COST = 3  # sweeps that take the time of a step
@@ -97,7 +96,8 @@ RESCUES_INSIDE = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.
 FIRST_RESCUES, RESCUED = 3, 1e-4  # of these serve what misses more than this, m/s, of
 MANY_UNKNOWNS = 600  # up to so many unknowns: else, and for the others, it is FAILED
 SWEEPS_TO_RESCUE = 30  # from nothing
-RESCUE = 10  # times the iterations allowed, for each
+RESCUE, RESCUE_OF_MANY = 10, 4  # times the iterations allowed, for each; of more than
+TOO_MANY_UNKNOWNS = 2000  # unknowns
 
 # Interior point
 FORESEEN = 1.0  # share of the change of the shift that a step foresees; without it, other solutions are found

@@ -19,17 +19,21 @@ from recursive_dyn.contact.tuning import (
     FAILED,
     FAR_INSIDE,
     FEW_UNKNOWNS,
+    FIRST_OF_FEW,
+    FIRST_OF_MANY,
     FIRST_RESCUES,
     GIVEN,
     MANY_UNKNOWNS,
     NOTHING,
     RESCUE,
+    RESCUE_OF_MANY,
     RESCUED,
     RESCUES,
     RESCUES_FORESEE,
     RESCUES_INSIDE,
     SWEEPS_TO_RESCUE,
     SWEPT,
+    TOO_MANY_UNKNOWNS,
 )
 
 
@@ -41,6 +45,8 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
     given: impulses that Newton's method began with; kept: room for impulses.
     """
     few, missed = len(kept) <= FEW_UNKNOWNS, RESCUED if len(kept) <= MANY_UNKNOWNS else FAILED
+    most = (RESCUE if len(kept) <= TOO_MANY_UNKNOWNS else RESCUE_OF_MANY) * iterations
+    first = FIRST_OF_FEW if len(kept) <= MANY_UNKNOWNS else FIRST_OF_MANY
     if few:
         missed = tolerance
     for k in range(len(RESCUES)):
@@ -49,7 +55,7 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
         read(it, kept)
         margin = FAR_INSIDE if few and RESCUES[k] == NOTHING else RESCUES_INSIDE[k]
         miss = change if RESCUES[k] == BEST else _elsewhere(it, given, RESCUES[k])
-        _, found = newton(it, 0, RESCUE * iterations, tolerance, miss, 1, RESCUES_FORESEE[k], margin)
+        _, found = newton(it, 0, most, tolerance, miss, first, RESCUES_FORESEE[k], margin)
         if found < change and not squeezed(it):
             change = found
         else:

@@ -37,8 +37,8 @@ def newton(
 ) -> tuple[int, float]:
     """Improve an island's impulses after ``done`` iterations; (iterations, largest change in the last sweep, m/s).
 
-    miss: by how much laws are missed, m/s, or more; first: which of INTERIOR_STEPS to begin with, each longer than the
-    one before; foreseen, margin: as in ``interior_point``.
+    miss: by how much laws are missed, m/s, or more; first: which of INTERIOR_STEPS to begin with; foreseen, margin: as
+    in ``interior_point``.
     """
     aim, most = NEWTON_SHARE * tolerance, iterations - LAST_SWEEPS
     for k in range(first, len(INTERIOR_STEPS)):

@@ -77,9 +77,9 @@ STILL = 1e-12  # shift times velocity below which the way velocity is carried al
 # Newton's method on an island
 LEAST_STEPS = 30  # sweeps that must be left for it: cut shorter, it is no better than sweeps
 FEW_UNKNOWNS = 96  # of an island, up to which direct solves come first
-INTERIOR_STEPS = (20, 80, 160, 200, 200)  # at most, two thirds of what is left, then
-AUGMENTED_STEPS = (40, 200, 200, 100, 100)  # the first ones at first, those that follow where that is no solution, of
-FIRST_OF_MANY, FIRST_OF_FEW = 1, 3  # islands of many unknowns, or of few, which far inside the cones need more of them
+INTERIOR_STEPS = (20, 80, 160, 200, 200)  # at most, in turn, of two thirds of what is left, each followed by
+AUGMENTED_STEPS = (40, 200, 200, 100, 100)  # so many of the other method
+FIRST_OF_MANY, FIRST_OF_FEW = 1, 3  # where a rescue begins in these: few unknowns need more steps from far inside
 CLOSE = 3e-5  # m/s by which laws are missed where an interior point goes on slower than what comes after it
 LEAST_AGAIN = 30  # steps that must be left to begin anew: fewer have not been seen to help
 STEP_COST = 3  # sweeps that take the time of a step
@@ -90,21 +90,19 @@ LAST_SWEEPS = 2
 
 # Rescues: Newton's method again, where what it ends at is no solution
 BEST, GIVEN, SWEPT, NOTHING = 0, 1, 2, 3  # from the best impulses, those it began with, nothing and sweeps, or nothing
-RESCUES = (BEST, NOTHING, BEST, GIVEN, GIVEN, SWEPT, SWEPT, GIVEN, NOTHING, BEST, BEST, SWEPT, SWEPT)
-RESCUES_FORESEE = (1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-RESCUES_INSIDE = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0)
-FIRST_RESCUES, RESCUED = 3, 1e-4  # of these serve what misses more than this, m/s, of
-MANY_UNKNOWNS = 600  # up to so many unknowns: else, and for the others, it is FAILED
+RESCUES = (BEST, NOTHING, BEST, GIVEN, GIVEN, SWEPT, SWEPT, GIVEN, NOTHING, BEST, BEST, SWEPT, SWEPT)  # in turn,
+RESCUES_FORESEE = (1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # with such shares, as FORESEEN is,
+RESCUES_INSIDE = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0)  # from so far inside the cones, m/s
 SWEEPS_TO_RESCUE = 30  # from nothing
-RESCUE, RESCUE_OF_MANY = 10, 4  # times the iterations allowed, for each; of more than
-TOO_MANY_UNKNOWNS = 2000  # unknowns
+MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is worth
+FIRST_RESCUES = 3  # so many of them; the others, and more unknowns, wait for FAILED
+TOO_MANY_UNKNOWNS = 2000  # up to which a rescue may take RESCUE times the iterations allowed, else RESCUE_OF_MANY times
+RESCUE, RESCUE_OF_MANY = 10, 4
 
 # Interior point
 FORESEEN = 1.0  # share of the change of the shift that a step foresees; without it, other solutions are found
-FAR_INSIDE = (
-    1e4  # m/s inside the cones from where to begin with few unknowns, from nothing: so far that heavy and light
-)
-# bodies are alike, which takes too many steps where there are many
+FAR_INSIDE = 1e4  # m/s inside the cones from where few unknowns begin from nothing: so far that heavy and light bodies
+# are alike, which takes too many steps where there are many
 GIVE = 1e-15  # share of its mobility by which a row gives way to a change, less than heavy bodies leave light ones
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.3, 1e-6, 1.0  # into the cones: share of what laws are missed by; m/s
 INSIDE = 0.1  # of the width between bounds, at most, into which impulses begin

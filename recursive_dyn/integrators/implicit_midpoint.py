@@ -48,9 +48,9 @@ from recursive_dyn.integrators.loop_text import (
 from recursive_dyn.recursion import multipliers as constraints
 from recursive_dyn.recursion import tree_rows
 from recursive_dyn.recursion.configuration import integrate
-from recursive_dyn.recursion.configuration import plain_positions as places
 from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.equations.mass_matrix import carried
+from recursive_dyn.recursion.forces import passive
 from recursive_dyn.recursion.forces.element_forces import element_forces
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.spatial.algebra import cross
@@ -85,20 +85,12 @@ def _graph(c: Context) -> Outputs:
 
 def _joint_forces(start: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
     """(tau (nv,), diagonal (nv,)) of the joints' dampers and springs: (M + diagonal) a = tau + ..."""
-    coordinates, half = start.model.coordinates, h * 0.5
-    forces, diagonal = list[Scalar](), list[Scalar]()
-    inertia = carried(start) if any(c.damping for c in coordinates) else []
-    for s, (c, q) in enumerate(zip(coordinates, places(start), strict=True)):
-        force: Scalar = 0.0
-        extra: Scalar = 0.0
-        if c.damping:
-            z = h * c.damping * reciprocal(inertia[s])
-            force, extra = -(start.v[s] * c.damping), (z + 1.0) * reciprocal(z + 2.0) * h * c.damping
-        if c.stiffness:
-            force = force - c.stiffness * (q + half * start.v[s] - c.rest)
-            extra = extra + c.stiffness * half * half
-        forces.append(force)
-        diagonal.append(extra)
+    forces, diagonal = passive.implicit_terms(start, h * 0.5, balls=False)
+    damped = [(s, c.damping) for s, c in enumerate(start.model.coordinates) if c.damping]
+    inertia = carried(start) if damped else []
+    for s, damping in damped:  # (theta - 1 / 2) h D more
+        z = h * damping * reciprocal(inertia[s])
+        diagonal[s] = diagonal[s] + h * 0.5 * damping * z * reciprocal(z + 2.0)
     return forces, diagonal
 
 

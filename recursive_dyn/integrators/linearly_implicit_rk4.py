@@ -94,7 +94,8 @@ def _graph(c: Context) -> Outputs:
             forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
     turning = _turning_springs(c)
-    for s, stiff in turning.items():
+    for s, here in turning.items():
+        stiff = here * c.model.coordinates[s].torsion
         forces[s] = forces[s] - stiff * (way[s] + h * (tree.v[s] + before[s]))
         diagonal[s] = diagonal[s] + stiff * h * h
     yielding = _yielding(c)
@@ -149,25 +150,25 @@ def _springs_velocities(
             if nonzero(r[s]) and s not in c.model.prescribed:
                 late = maximum(late, here)
         if s in turning:
-            late = maximum(late, turning[s] * (1.0 / joint.torsion))
+            late = maximum(late, turning[s])
         if nonzero(late):
             u[s] = u[s] + late * (before[s] + ahead * motion.a[s])
     return u
 
 
 def _turning_springs(c: Context) -> dict[int, Scalar]:
-    """Stiffness, by slot, of balls' springs as far as they answer implicitly, else 0: by ``held_rk4`` all, by the other
-    what is too stiff for the step."""
+    """By slot, whether balls' springs answer implicitly, 1 or 0: by ``held_rk4`` all, by the other what is too stiff
+    for the step."""
     slots = [s for s, joint in enumerate(c.model.coordinates) if joint.torsion]
     if not slots:
         return {}
     whole, held, found = c.input("whole")[0], _held(c), dict[int, Scalar]()
     inertia = [] if c.method == METHOD_TWO else carried(c.tree)
     for s in slots:
-        k, answers = c.model.coordinates[s].torsion, held
+        found[s] = held
         if inertia:
-            answers = select(less(inertia[s] * STIFF**2, whole * whole * k), 1.0, held)
-        found[s] = answers * k
+            stiff = less(inertia[s] * STIFF**2, whole * whole * c.model.coordinates[s].torsion)
+            found[s] = select(stiff, 1.0, held)
     return found
 
 

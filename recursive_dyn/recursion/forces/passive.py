@@ -21,11 +21,11 @@ def passive_forces(tree: Tree) -> list[Scalar]:
     return result
 
 
-def implicit_terms(tree: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+def implicit_terms(tree: Tree, h: Scalar, balls: bool = True) -> tuple[list[Scalar], list[Scalar]]:
     """(tau (nv,), diagonal (nv,)) with which (M + diagonal) a = tau + ... treats damping and springs implicitly.
 
     Backward Euler on the joint's own linear forces: -d (v + h a) - k (q + h v + h^2 a - rest); Tan, Liu & Turk (2011).
-    Of springs of balls, which ``passive_forces`` has, how they change on the way, -k (h v + h^2 a).
+    Of springs of balls, which ``passive_forces`` has, how they change on the way, -k (h v + h^2 a), if ``balls``.
     """
     tau, diagonal = [], []
     for c, q, v in zip(tree.model.coordinates, plain_positions(tree), tree.v, strict=True):
@@ -35,7 +35,7 @@ def implicit_terms(tree: Tree, h: Scalar) -> tuple[list[Scalar], list[Scalar]]:
             force, extra = force - c.damping * v, extra + c.damping * h
         if c.stiffness:
             force, extra = force - c.stiffness * (q + h * v - c.rest), extra + c.stiffness * h * h
-        if c.torsion:
+        if balls and c.torsion:
             force, extra = force - c.torsion * h * v, extra + c.torsion * h * h
         tau.append(force)
         diagonal.append(extra)

@@ -35,7 +35,8 @@ class LoneBodies(NamedTuple):
     (k + m,): the link, the body and the floating tree of each. At centers (k + m, 3), of mass of lone ones, else where
     bodies have their origins, where the flight ends, twists (k + m, 6), [omega; v]: start, at the step's start; flown,
     at the end of the flight; coasting (k, 6), there, with the centre as fast as at the start. inertias (k, 6): upper
-    halves, row by row; kicks (k + m, 6), [spin; momentum]: of corrections, which a solve writes. gravity (3,).
+    halves, row by row; masses (k,); kicks (k + m, 6), [spin; momentum]: of corrections, which a solve writes. gravity
+    (3,).
     """
 
     of: Integers
@@ -47,6 +48,7 @@ class LoneBodies(NamedTuple):
     flown: Annotated[np.ndarray, float, 6]
     coasting: Annotated[np.ndarray, float, 6]
     inertias: Annotated[np.ndarray, float, 6]
+    masses: Floats
     kicks: Annotated[np.ndarray, float, 6]
     gravity: Floats
 
@@ -64,7 +66,7 @@ def no_lone_bodies(bodies: int) -> LoneBodies:
     """For a solve that knows of none among so many bodies."""
     none, numbers = np.zeros((0, 6)), np.zeros(0, dtype=np.int64)
     of, centers = np.full(bodies, ELSEWHERE), np.zeros((0, 3))
-    return LoneBodies(of, numbers, numbers, numbers, centers, none, none, none, none, none, np.zeros(3))
+    return LoneBodies(of, numbers, numbers, numbers, centers, none, none, none, none, np.zeros(0), none, np.zeros(3))
 
 
 class FreeInertias(NamedTuple):

@@ -21,7 +21,8 @@ from recursive_dyn.contact.blocks import Island, add_impulse
 from recursive_dyn.contact.islands.impacts import Bounced
 from recursive_dyn.contact.islands.islands import Partition, member
 from recursive_dyn.contact.problem import ELSEWHERE, ImpulseProblem
-from recursive_dyn.contact.rows.lasting import BOUNCED, Three, closing, dot, lone_of, row, tree_of
+from recursive_dyn.contact.rows.lasting import BOUNCED, closing, dot, lone_of, row, tree_of
+from recursive_dyn.contact.rows.spins import spin_of, turned_by
 from recursive_dyn.contact.rows.turning import lifted
 from recursive_dyn.contact.tuning import MOST_GIVEN_BACK
 
@@ -43,7 +44,7 @@ def give_back(
     """
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
-        it, power, square, won = member(whole, these, k), 0.0, 0.0, 0.0
+        it, power, won = member(whole, these, k), 0.0, 0.0
         if not _is_alone(problem, it):
             continue
         for c in it.contacts:
@@ -55,7 +56,6 @@ def give_back(
                     axis = row(it.rows.axes[c, r])
                     ahead = (problem.options.position_share - 0.5) * (dot(axis, free) - dot(axis, coasts))
                     power += it.P[c, r] * (dot(axis, end) + ahead)
-                    square += 0.5 * it.P[c, r] * (dot(axis, end) - dot(axis, free))
         if power <= 0.0:
             continue
         for c in it.contacts:
@@ -69,11 +69,23 @@ def give_back(
                     counted[body] = True
                     won += _won(problem, body, twists[body], ways[problem.lone.links[body]])
         if won != 0.0:
-            share, changed = share_of(won, power, square), True
+            share, changed = share_of(won, power, _square(it, bounced)), True
             for c in it.contacts:
                 if _bounces(it, c, bounced):
                     _lengthen(it, c, share)
     return changed
+
+
+@compiled
+def _square(it: Island, bounced: Bounced) -> float:
+    """Energy of what bounces alone, without what presses beside it and may hold it in balance."""
+    y, total = np.zeros(len(it.y)), 0.0
+    for c in it.contacts:
+        if _bounces(it, c, bounced):
+            add_impulse(it.rows, c, 1.0, it.P[c], y)
+    for slot in it.slots:
+        total += 0.5 * y[slot] * y[slot]
+    return total
 
 
 @compiled
@@ -157,7 +169,7 @@ def _won(problem: ImpulseProblem, k: int, twist: Floats, way: Floats) -> float:
     """Energy that lone body k, moving with a twist, wins as it is turned on the way while its spin stays."""
     I = problem.lone.inertias[k]
     w = row(twist)
-    spin = _times(I, w)
+    spin = spin_of(I, w)
     a, b, c = -way[0], -way[1], -way[2]
     square = a * a + b * b + c * c
     sine = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))  # sin x / x
@@ -169,27 +181,4 @@ def _won(problem: ImpulseProblem, k: int, twist: Floats, way: Floats) -> float:
         y + sine * v + cosine * (c * u - a * t),
         z + sine * t + cosine * (a * v - b * u),
     )  # fmt: skip
-    return 0.5 * (dot(seen, _solved(I, seen)) - dot(spin, w))
-
-
-@compiled
-def _times(I: Floats, w: Three) -> Three:
-    """I w, with I the upper half of a symmetric matrix, row by row."""
-    return (
-        I[0] * w[0] + I[1] * w[1] + I[2] * w[2],
-        I[1] * w[0] + I[3] * w[1] + I[4] * w[2],
-        I[2] * w[0] + I[4] * w[1] + I[5] * w[2],
-    )  # fmt: skip
-
-
-@compiled
-def _solved(I: Floats, s: Three) -> Three:
-    """I^-1 s, by cofactors."""
-    p, q, r = I[3] * I[5] - I[4] * I[4], I[2] * I[4] - I[1] * I[5], I[1] * I[4] - I[2] * I[3]
-    m, n, o = I[0] * I[5] - I[2] * I[2], I[1] * I[2] - I[0] * I[4], I[0] * I[3] - I[1] * I[1]
-    size = I[0] * p + I[1] * q + I[2] * r
-    return (
-        (p * s[0] + q * s[1] + r * s[2]) / size,
-        (q * s[0] + m * s[1] + n * s[2]) / size,
-        (r * s[0] + n * s[1] + o * s[2]) / size,
-    )  # fmt: skip
+    return 0.5 * (dot(seen, turned_by(I, seen)) - dot(spin, w))

@@ -16,6 +16,7 @@ SMOOTH_GLIDING = 3.0  # the same of ellipsoids, which press several times as muc
 STEADY = 0.1  # the same of stops over several coordinates, which turn with what they hold
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
+RESOLVED = 0.25  # of what a contact moves by, m/s, up to which all of a correction is given; none of twice as much
 CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards
 
 # One contact alone (cone)

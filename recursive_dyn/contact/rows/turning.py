@@ -27,13 +27,15 @@ from recursive_dyn.contact.rows.lasting import (
     closing,
     dot,
     length,
+    lone_of,
     row,
     tree_of,
     turned,
 )
 from recursive_dyn.contact.rows.responses import push
+from recursive_dyn.contact.rows.spins import turned_by
 from recursive_dyn.contact.rows.sustaining import halved_share
-from recursive_dyn.contact.tuning import CREDIT, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
+from recursive_dyn.contact.tuning import CREDIT, RESOLVED, SETTLING, SLIDING, SMOOTH, SMOOTH_GLIDING
 
 
 @compiled
@@ -65,6 +67,7 @@ def corrected(
             shares[c] = 1.0
             if abs(owed) > 0.0 and abs(power) > 0.0:
                 shares[c] -= min(max(owed / power, -SETTLING), SETTLING)
+            shares[c] *= _resolved(problem, c, w)
             some = True
             _give(problem, c, shares[c], w)
     if some:
@@ -104,6 +107,24 @@ def _wrench(problem: ImpulseProblem, c: int, i: int, turns: bool, w: Floats) -> 
         w[k + 2] = half * (a * y - b * x - e * q + f * p)
         if tree_of(problem, c, side) < 0:
             w[k] = w[k + 1] = w[k + 2] = 0.0
+
+
+@compiled
+def _resolved(problem: ImpulseProblem, c: int, w: Floats) -> float:
+    """The share of a correction w that a step resolves: all of what changes the motion by little of what the contact
+    moves by, nothing of more than that. What heavy bodies squeeze between them takes its contacts along faster than
+    that; the correction would throw it out."""
+    lone, contacts, worst = problem.lone, problem.contacts, 0.0
+    for side in range(2):
+        k = lone_of(problem, c, side)
+        if k >= 0:
+            a, V = row(contacts.arms[c, side]), lone.start
+            turn, arm = turned_by(lone.inertias[k], row(w[3 + 3 * side : 6 + 3 * side])), length(a[0], a[1], a[2])
+            change = arm * length(turn[0], turn[1], turn[2]) + length(w[0], w[1], w[2]) / lone.masses[k]
+            moves = arm * length(V[k, 0], V[k, 1], V[k, 2]) + contacts.ways[c] / problem.options.h
+            if change > worst * moves:
+                worst = change / moves if moves > 0.0 else 2.0 * RESOLVED
+    return min(max(2.0 - worst / RESOLVED, 0.0), 1.0)
 
 
 @compiled

@@ -29,8 +29,8 @@ def lone_bodies(model: Model, layout: Layout, trees: FloatingTrees) -> LoneBodie
     (start, flown, kicks), (coasting, inertias) = np.empty((3, size, 6)), np.empty((2, count, 6))
     bodies, home = np.append(trees.bases, jointed), np.append(np.arange(count), trees.bodies[jointed])
     return LoneBodies(
-        of, links[bodies], bodies, home, np.empty((size, 3)), start, flown, coasting, inertias, kicks,
-        trees.gravity,
+        of, links[bodies], bodies, home, np.empty((size, 3)), start, flown, coasting, inertias,
+        np.empty(count), kicks, trees.gravity,
     )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ def moving_alone(
         at, body = NUMBERS * k, trees.bases[k]
         mass = present.momenta[at]
         spun(present.momenta[at + INERTIA : at + NUMBERS], present.momenta[at + SPIN : at + INERTIA], nothing, turn)
+        lone.masses[k] = mass
         lone.inertias[k] = present.momenta[at + INERTIA : at + NUMBERS]
         for i in range(3):
             lone.centers[k, i] = present.momenta[at + CENTER + i]

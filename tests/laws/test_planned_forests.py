@@ -21,7 +21,7 @@ from recursive_dyn.recursion.context import segment_size
 from recursive_dyn.recursion.momenta import impulse
 from recursive_dyn.simulation.edits.edit import Edit
 from recursive_dyn.simulation.kept.momentum import floating_trees
-from recursive_dyn.simulation.stepping.impulses import impulse_arrays
+from recursive_dyn.simulation.stepping.impulse_arrays import impulse_arrays
 from scene import Body, Scene, joints, shapes
 
 SORTS = "box", "ball", "arm", "still", "rod"
@@ -147,7 +147,7 @@ def test_bodies_that_turn_freely_are_known():
     dynamics = grown(SORTS * 2).compile()
     own, its = (impulse_arrays(d, 0) for d in (dynamics, asked_one_by_one(dynamics)))
     assert sorted(own.turning.tolist()) == sorted(its.turning.tolist()) and len(own.turning) == 8
-    for part in ("guided", "hanging", "conserving"):
+    for part in ("guided", "grounded", "hanging", "conserving"):
         np.testing.assert_array_equal(getattr(own, part), getattr(its, part), err_msg=part)
 
 

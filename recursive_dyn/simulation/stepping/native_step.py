@@ -161,7 +161,9 @@ def _solved(s: StepArrays, layout: Layout, contacts: ContactTable, earlier: Cont
     gaps[:] = contacts.gaps[:n]
     s.sources.asked[:] = 0
     s.sources.balls.asked[:] = 0
-    known = swinging(s.impulses, layout, s.frames.links, contacts, s.start_q, s.q, s.tau, s.parameters)
+    known = swinging(
+        s.impulses, layout, s.frames.links, contacts, s.start_q, s.start_v, s.q, s.v, h, s.tau, s.parameters
+    )
     acted = acted_here(s.impulses, s.kept.acted, s.kept.steady, s.start_v, s.q, s.v, h, s.parameters)
     acting, asked = s.flight.acting, s.pressed.asked
     pulled = pulled_here(s.impulses, s.q, s.tau, s.parameters, it.motors.drives, acting, asked)

@@ -14,7 +14,7 @@ from recursive_dyn.simulation.kept.memory import KeptArrays
 from recursive_dyn.simulation.kept.momentum import FloatingTrees, Momentum
 from recursive_dyn.simulation.kept.sleeping import Sleepers
 from recursive_dyn.simulation.present import FrameArrays
-from recursive_dyn.simulation.stepping.impulses import ImpulseArrays
+from recursive_dyn.simulation.stepping.impulse_arrays import ImpulseArrays
 from recursive_dyn.simulation.stepping.pressed import PressedTrees
 
 

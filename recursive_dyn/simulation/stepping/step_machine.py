@@ -32,7 +32,7 @@ from recursive_dyn.simulation.kept.touches import Touches
 from recursive_dyn.simulation.present import NOWHERE, Present
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping import step_start
-from recursive_dyn.simulation.stepping.impulses import impulse_arrays
+from recursive_dyn.simulation.stepping.impulse_arrays import impulse_arrays
 from recursive_dyn.simulation.stepping.lone_bodies import lone_bodies
 from recursive_dyn.simulation.stepping.native_step import fly, idle, solve_and_settle
 from recursive_dyn.simulation.stepping.pressed import pressed_trees, watched

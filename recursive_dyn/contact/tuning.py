@@ -73,6 +73,7 @@ SETTLED = 0.05  # share of the slop that the last sweep may still change
 BEYOND_SLOP = 1.0 + 1e-6  # times the slop: a gap that rounding put there is none
 PUSH_SPEED = 1.0  # m/s, unless set: millimetres that a fast step leaves go at once, what was built amiss at a walk
 PUSH_ARM = 0.2  # m: pushing turns nothing faster than it would a wheel of this radius: 5 rad/s at 1 m/s
+LED_BACK = 0.01  # share of its kinetic energy that a tree may win where it is led back to a limit: second order
 STILL = 1e-12  # shift times velocity below which the way velocity is carried along makes no difference
 
 # Newton's method on an island

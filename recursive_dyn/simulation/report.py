@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-HALVED, HALVINGS, CUT = 0, 1, 3  # entries of a flight's tally: steps in halves, how often, steps that were cut
+HALVED, HALVINGS, UNEXPLAINED, CUT = range(
+    4
+)  # entries of a flight's tally: steps in halves, how often, steps that were cut
 
 
 @dataclass(frozen=True)
@@ -17,9 +19,9 @@ class Report:
     (``linearly_implicit_rk4``), they did not converge (both midpoint rules), or joints between free bodies could not
     hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in parts
     as short as they get, with nothing to account for it; steps_cut: timesteps cut into parts because something moved so
-    fast that it would have passed through a body, or that such joints could not hold it; sweeps: of both midpoint
-    rules, in all steps that converged (``variational_midpoint``: steps of Newton's method, with those by the same
-    factors).
+    fast that it would have passed through a body, or that such joints could not hold it, or leapt beyond a limit to
+    where energy could not be explained; sweeps: of both midpoint rules, in all steps that converged
+    (``variational_midpoint``: steps of Newton's method, with those by the same factors).
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.

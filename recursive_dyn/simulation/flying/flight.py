@@ -24,7 +24,8 @@ from recursive_dyn.simulation.flying.engine import DrivenEngine, Engine, FlightA
 from recursive_dyn.simulation.flying.plausible import absurd
 from recursive_dyn.simulation.flying.untaken import singular_joint, too_much_energy, untaken
 
-DONE, LOST = drivers.OK, -1  # how a part of a step ended: as it should, or on numbers that are not finite
+# how a part of a step ended: as it should, on numbers that are not finite, or so far that it is to be taken in parts
+DONE, LOST, LEAPT = drivers.OK, -1, -3
 _ABSURD = -2  # more energy than could be
 _Array = np.ndarray
 _TOGETHER = 32  # steps far away that are weighed as one, in Python, which takes as long as a hundred of them

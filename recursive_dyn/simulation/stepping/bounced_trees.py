@@ -51,7 +51,7 @@ def energies_left(s: StepArrays, layout: Layout, energies: Floats) -> bool:
             corrected_base(trees, k, linear, s.owed.spin[k], v, s.present)
     energies[:] = 0.0
     root, y, z, f = np.full(nv, 1.0), np.empty(nv), np.empty(nv), np.empty(nv)
-    finite = _factored(s, layout, root)
+    finite = factored(s, layout, root)
     whitened(layout, s.impulses.factors.outputs, root, v, y)
     whitened(layout, s.impulses.factors.outputs, root, changed.q, z)
     whitened(layout, s.impulses.factors.outputs, root, fall, f)
@@ -74,7 +74,7 @@ def keep_energies(s: StepArrays, layout: Layout, contacts: ContactTable, energie
     bounced = Momentum(owed.known, owed.q, owed.v, np.zeros((size, 3)), np.zeros((size, 3)), owed.centers)
     pushed_by(trees, bounced, contacts, n, True)
     root, y, z = np.full(len(s.v), 1.0), np.empty(len(s.v)), np.empty(len(s.v))
-    finite = seen(s.present, s.q, by, s.parameters) and _factored(s, layout, root)
+    finite = seen(s.present, s.q, by, s.parameters) and factored(s, layout, root)
     for k in moving:
         if changed.islands[trees.slots[k, 0]] >= 0:
             settled_one(trees, k, _is_pushed(s, k), bounced, by, s.present)
@@ -143,7 +143,7 @@ def _height(s: StepArrays, k: int, center: Floats) -> float:
 
 
 @compiled
-def _factored(s: StepArrays, layout: Layout, root: Floats) -> bool:
+def factored(s: StepArrays, layout: Layout, root: Floats) -> bool:
     """Factors of M alone, without motors and what gives way, where the state is; root: see ``inverses``."""
     none = np.zeros(len(s.v) + 1)
     finite = evaluated_awake(s.impulses.factors, s.q, none[:1], none[1:], s.parameters)

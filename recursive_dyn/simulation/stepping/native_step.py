@@ -19,7 +19,8 @@ from recursive_dyn.contact.problem import (
 from recursive_dyn.contact.rows.warm_start import felt_by_bodies
 from recursive_dyn.contact.solve import solve
 from recursive_dyn.dynamics.program_calls import all_finite, evaluated_awake
-from recursive_dyn.simulation.flying.flight import DONE, LOST, flown, move_tally
+from recursive_dyn.integrators.compiled_loop import TALLY, TALLY_SIZE
+from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, flown, move_tally
 from recursive_dyn.simulation.joint_laws.actuation import aim, exceeded, told
 from recursive_dyn.simulation.joint_laws.coordinate_rows import active_rows, first_motor, first_rows, passed
 from recursive_dyn.simulation.kept.momentum import located, settled, started
@@ -27,9 +28,11 @@ from recursive_dyn.simulation.kept.sleeping import WOKEN, Sleepers, put_back, ro
 from recursive_dyn.simulation.present import seen
 from recursive_dyn.simulation.stepping.bounced_trees import energies_left, keep_energies
 from recursive_dyn.simulation.stepping.impulses import acted_here, moved, pulled_here, swinging
+from recursive_dyn.simulation.stepping.leaps import leapt
 from recursive_dyn.simulation.stepping.lone_bodies import kicked, moving_alone, straight
 from recursive_dyn.simulation.stepping.pressed import note_pressed, only_pressed, pressed_before, put_in
 from recursive_dyn.simulation.stepping.step_arrays import FreeRoom, StepArrays
+from recursive_dyn.simulation.stepping.stopped_trees import keep_slow, led_back
 
 
 @compiled
@@ -57,7 +60,12 @@ def fly(s: StepArrays) -> int:
         if s.sleep.all[0]:
             return DONE
         started(s.trees, s.kept.momentum, s.owed, s.sleep.floating, s.present)
+    tally = s.flight.work[TALLY : TALLY + TALLY_SIZE]
+    counted = tally.copy()
     code = _flown(s)
+    if leapt(s, code, tally, counted):
+        s.q[:], s.v[:], tally[:] = s.start_q, s.start_v, counted
+        return LEAPT
     if asleep > 0 and code == DONE:
         put_back(s.sleep, s.kept.slept, s.q, s.v)
     if code == DONE and s.placed[0] and not seen(s.present, s.q, s.v, s.parameters):
@@ -128,9 +136,13 @@ def solve_and_settle(
     poses = s.present.poses[:].copy() if s.part[1] > 1 else s.present.poses[:0]
     energies = np.empty(s.impulses.changes.strikes[0] if n > 0 and s.placed[0] else 0)
     bounced = len(energies) > 0 and energies_left(s, layout, energies)
+    kinetic = np.empty(layout.groups if s.counts[1] > 0 else 0)
+    led = s.counts[1] > 0 and led_back(s, layout, kinetic)
     if s.counts[2] > 0 or n > 0:
         straight(s.trees, s.lone, floating, s.present, s.impulses.changes.q)
         if not moved(s.impulses, s.q, s.v, s.tau, s.parameters):
+            return LOST
+        if led and not keep_slow(s, layout, kinetic):
             return LOST
         if sleepy:
             put_back(s.sleep, s.kept.slept, s.q, s.v)

@@ -19,7 +19,7 @@ from recursive_dyn.contact.settings import Settings
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.maximal.acting.whirl import MOST
-from recursive_dyn.simulation.flying.flight import DONE, LOST, Flight
+from recursive_dyn.simulation.flying.flight import DONE, LEAPT, LOST, Flight
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
@@ -29,6 +29,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import CUT
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.leaps import LEAPS, MOST_LEAPS
 from recursive_dyn.simulation.stepping.parts_of_flight import PartTooLong, too_fast
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.surroundings import NOT_KNOWN, Lookout, Surrounded
@@ -108,9 +109,12 @@ class Timestep:
             if self._forces.parts > 1:
                 parts = self._forces.parts
             elif stage <= machine.HASTE:
-                self._flown(machine, h, stage)
-                more = machine.said if stage == machine.HASTE else NOT_KNOWN
-                parts = self._detection.parts(simulation, self.settings, h, more)
+                try:
+                    self._flown(machine, h, stage)
+                    more = machine.said if stage == machine.HASTE else NOT_KNOWN
+                    parts = self._detection.parts(simulation, self.settings, h, more)
+                except PartTooLong:
+                    parts = LEAPS
             if parts == 1:
                 done = self._go_on(machine, simulation, h, stage)
             else:
@@ -126,17 +130,18 @@ class Timestep:
         return done
 
     def _cut(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
-        """A timestep in so many parts, or in more of them, where joints cannot hold what whirls over one."""
-        time, kept = self._state.time, self._detection.kept
+        """A timestep in so many parts, or in more of them, where joints cannot hold what whirls over one, or one leaps
+        beyond a limit."""
+        time, kept, counted = self._state.time, self._detection.kept, self.flight.tally.copy()
         while parts:
-            if parts > MOST:
+            if parts > max(MOST, MOST_LEAPS):
                 raise too_fast(self._forces.whirling, h, time)
             try:
                 self._in_parts(machine, simulation, tau, h, parts)
                 parts = 0
             except PartTooLong:
-                parts *= self._forces.parts
-                self._state.time, self._detection.kept = time, kept
+                parts *= self._forces.parts if self._forces.parts > 1 else LEAPS
+                self._state.time, self._detection.kept, self.flight.tally[:] = time, kept, counted
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:
         """A timestep in several parts, whole or not at all."""
@@ -193,19 +198,28 @@ class Timestep:
         return True
 
     def _flown(self, machine: StepMachine, h: float, stage: int) -> None:
-        """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage."""
-        if stage == machine.FLIGHT:
-            machine.times[machine.HASTE] = perf_counter()
+        """What flew as if nothing touched and no coordinate had limits said more than DONE, if that is the stage.
+        PartTooLong where it leapt beyond limits, or to no state where there may be limits before."""
         if stage != machine.FLIGHT:
             return
-        strained = (code := machine.said) == DONE and self.flight.strained(self._counted)
+        machine.times[machine.HASTE] = perf_counter()
+        if (code := machine.said) == LEAPT:
+            raise PartTooLong
+        strained = code == DONE and self.flight.strained(self._counted)
         if code != DONE or strained:
             state, start = self._state, machine.arrays
             if strained:
                 state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
                 machine.explain()
-            self.flight.advance(state.q, state.v, machine.tau, h, 1, state.time, limits=False)  # tells, or is careful
+            try:
+                self.flight.advance(
+                    state.q, state.v, machine.tau, h, 1, state.time, limits=False
+                )  # tells, or is careful
+            except StateError:
+                if self.flight.limited and start.part[1] < MOST_LEAPS:
+                    raise PartTooLong from None
+                raise
             if machine.present is not None:
                 machine.present.update(state.q, state.v)
 

@@ -6,9 +6,11 @@ from functools import partial
 
 import numpy as np
 
+from recursive_dyn.errors import StateError
 from recursive_dyn.simulation.flying.chart_switching import Charts
 from recursive_dyn.simulation.flying.flight import Flight
 from recursive_dyn.simulation.kept.memory import Memory
+from recursive_dyn.simulation.report import UNEXPLAINED
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.parts_of_flight import in_parts
 from recursive_dyn.simulation.stepping.step_forces import StepForces
@@ -35,7 +37,7 @@ def untouched_steps(
         if charts and most > 1:
             flown = charts.glide(flight, state, now, h, most)
         if not flown:
-            flown, stopped = flight.advance(q, v, now, h, 1 if charts else most, state.time, limits=True)
+            flown, stopped = _within_limits(flight, q, v, now, h, 1 if charts else most, state.time)
         if lands and flown:
             again = partial(flight.retaken, state.q, state.v, now, h)
             state.q[:], state.v[:] = forces.landed(q, v, state.time, again)
@@ -47,3 +49,22 @@ def untouched_steps(
     if done:
         memory.forget()
     return done
+
+
+def _within_limits(
+    flight: Flight, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, count: int, time: float
+) -> tuple[int, bool]:
+    """``Flight.advance`` up to a limit, or to where energy cannot be explained on the way to one."""
+    if not flight.limited:
+        return flight.advance(q, v, tau, h, count, time, limits=True)
+    start, counted = (q.copy(), v.copy()), flight.tally.copy()
+    for most in (count, 1):
+        try:
+            done, stopped = flight.advance(q, v, tau, h, most, time, limits=True)
+        except StateError:  # what is told by who tries it in parts
+            flight.tally[:] = counted
+            return 0, True
+        if flight.tally[UNEXPLAINED] <= counted[UNEXPLAINED]:
+            return done, stopped
+        (q[:], v[:]), flight.tally[:] = start, counted
+    return 0, True

@@ -9,12 +9,12 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
 from recursive_dyn.contact.budget import allot, begun
+from recursive_dyn.contact.islands.evenly import solved_evenly
 from recursive_dyn.contact.islands.impacts import Bounced, has_impacts, solve_impacts
-from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passivity import tame
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.tuning import PUSHING
+from recursive_dyn.contact.tuning import PUSHING, STILL_STEPS
 
 
 class Partition(NamedTuple):
@@ -149,16 +149,17 @@ def solve_islands(
     wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did.
     """
     sweeps, residual, options = 0, 0.0, problem.options
-    iterations, tolerance = options.iterations, options.tolerance
-    end = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds)
+    iterations, tolerance, none = options.iterations, options.tolerance, np.zeros(len(whole.targets))
+    end, g = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds), problem.lone.gravity
+    still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     for k in range(these.total[0]):
         it = timed(whole, these, k, end)
         if has_impacts(it, wanted, 0.5 * options.slop):
             done, change = solve_impacts(it, problem, iterations, tolerance, bounced)
         else:
-            done, change = solved(it, iterations, tolerance)
+            done, change = solved_evenly(it, none, still, iterations, tolerance)
         if change > tolerance:
-            share = tame(it, np.zeros(len(whole.targets)))
+            share = tame(it, none)
             for c in it.contacts:
                 bounced[c, 0] *= share
                 bounced[c, 1] *= share

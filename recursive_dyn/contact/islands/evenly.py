@@ -1,0 +1,139 @@
+"""Even pressure where something is held between others and begins to slip.
+
+What presses from two sides may press at any of its contacts: whether it holds is not decided by Coulomb's law, which is
+met by all on one corner, about which it turns, as by an even pressure that holds it. Sweeps find what comes first in
+their order. Bodies that give way however little press evenly: so an island is solved again from there, as all of its
+contacts find it at once, each with its part of what they touch, and the solution that moves less is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Flags, Floats, compiled
+from recursive_dyn.contact.blocks import Island, add_three, along_three, velocity
+from recursive_dyn.contact.budget import late
+from recursive_dyn.contact.islands.methods import solved
+from recursive_dyn.contact.islands.passivity import gain
+from recursive_dyn.contact.islands.rescue import clear
+from recursive_dyn.contact.sweeps.cone import coulomb
+from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
+from recursive_dyn.contact.tuning import BALANCED, FEW_HELD, HELD, SLIPS, SPREADS
+
+
+@compiled
+def solved_evenly(it: Island, none: Floats, still: float, iterations: int, tolerance: float) -> tuple[int, float]:
+    """Solve an island, again from an even pressure where that may hold what slips; (sweeps, residual).
+
+    none (n,): zeros, for ``gain``; still, m/s: what moves faster before impulses is not at rest to be held.
+    """
+    count = len(it.contacts)
+    if count < 4 or count > FEW_HELD:
+        return solved(it, iterations, tolerance)
+    stuck = np.empty(count, dtype=np.bool_)
+    for j in range(count):
+        stuck[j] = not _at_bound(it, it.contacts[j])
+    done, change = solved(it, iterations, tolerance)
+    if change > tolerance or late(it.time) or not _slips_between(it, stuck, still, SLIPS + 10.0 * tolerance):
+        return done, change
+    kept, moves = np.empty(unknowns(it)), gain(it, none)[0]
+    read(it, kept)
+    _spread(it)
+    again, found = 0, np.inf
+    if gain(it, none)[0] < moves:
+        again, found = solved(it, iterations, tolerance)
+    if found > tolerance or gain(it, none)[0] >= moves:
+        write(it, kept)
+        return done + again, change
+    return done + again, found
+
+
+@compiled
+def _at_bound(it: Island, c: int) -> bool:
+    """Whether a contact presses, and friction does what it can."""
+    P, bound = it.P[c], it.frictions[c, 1] * it.P[c, 0]
+    return P[0] > 0.0 and P[1] * P[1] + P[2] * P[2] >= (HELD * bound) ** 2
+
+
+@compiled
+def _slips_between(it: Island, stuck: Flags, still: float, slow: float) -> bool:
+    """Whether a contact slips that stuck before, or was not there, of a body at rest that others hold from another
+    side."""
+    rows = it.rows
+    for j in range(len(stuck)):
+        c = it.contacts[j]
+        if not stuck[j] or _length(rows.speed[c, 1], rows.speed[c, 2]) > still or not _at_bound(it, c):
+            continue
+        if _length(velocity(rows, c, 1, it.y), velocity(rows, c, 2, it.y)) <= slow:
+            continue
+        for side in range(2):
+            if rows.links[c, side] >= 0 and _is_held(it, rows.links[c, side]):
+                return True
+    return False
+
+
+@compiled
+def _length(x: float, y: float) -> float:
+    return np.sqrt(x * x + y * y)
+
+
+@compiled
+def _is_held(it: Island, link: int) -> bool:
+    """Whether what presses on a link does so from several sides, and most of it against each other."""
+    whole, x, y, z, axes = 0.0, 0.0, 0.0, 0.0, it.rows.axes
+    for c in it.contacts:
+        for side in range(2):
+            if it.rows.links[c, side] == link:
+                normal = it.P[c, 0] * (1.0 - 2.0 * side)
+                whole += it.P[c, 0]
+                x, y, z = x + normal * axes[c, 0, 0], y + normal * axes[c, 0, 1], z + normal * axes[c, 0, 2]
+    return x * x + y * y + z * z < (BALANCED * whole) ** 2
+
+
+@compiled
+def _spread(it: Island) -> None:
+    """Impulses that all contacts find at once, each with its part of the links that it touches."""
+    count, y = len(it.contacts), it.y
+    parts, steps = np.empty(count), np.empty((count, 3))
+    clear(it)
+    for j in range(count):
+        parts[j] = _sharing(it, it.contacts[j])
+    for _ in range(SPREADS):
+        for j in range(count):
+            _step(it, it.contacts[j], parts[j], steps[j])
+        for j in range(count):
+            c = it.contacts[j]
+            for i in range(3):
+                it.P[c, i] += steps[j, i]
+            add_three(it.rows, c, steps[j, 0], steps[j, 1], steps[j, 2], y)
+
+
+@compiled
+def _sharing(it: Island, c: int) -> float:
+    """How many contacts share the links that one touches, of that with more."""
+    links, most = it.rows.links, 1.0
+    for side in range(2):
+        found = 0.0
+        for other in it.contacts:
+            touches = links[other, 0] == links[c, side] or links[other, 1] == links[c, side]
+            found += 1.0 if links[c, side] >= 0 and touches else 0.0
+        most = max(most, found)
+    return most
+
+
+@compiled
+def _step(it: Island, c: int, part: float, step: Floats) -> None:
+    """By how much the impulses of one contact change that met its law alone, were all of its mobility so many times."""
+    rows, P, G = it.rows, it.P, it.rows.mobility
+    v0, v1, v2 = along_three(rows, c, rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], it.y)
+    p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
+    g00, g10, g11 = part * G[c, 0], part * G[c, 1], part * G[c, 2]
+    g20, g21, g22 = part * G[c, 3], part * G[c, 4], part * G[c, 5]
+    n0, n1, n2 = coulomb(
+        g00, g10, g20, g11, g21, g22,
+        v0 - g00 * p0 - g10 * p1 - g20 * p2,
+        v1 - g10 * p0 - g11 * p1 - g21 * p2,
+        v2 - g20 * p0 - g21 * p1 - g22 * p2,
+        it.targets[c], it.frictions[c, 0], it.frictions[c, 1], p1, p2,
+    )  # fmt: skip
+    step[0], step[1], step[2] = n0 - p0, n1 - p1, n2 - p2

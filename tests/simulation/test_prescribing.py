@@ -302,6 +302,26 @@ def test_a_motion_prevails_over_limits():
     assert_close(sim.q[0], swing(0.3), 1e-12)
 
 
+@pytest.mark.parametrize("driven", [0, 1, 2])
+@pytest.mark.parametrize("rule", ["semi_implicit_euler", "rk4", "linearly_implicit_rk4"])
+def test_what_hangs_beside_a_motion_meets_its_limits(rule, driven):
+    """Of a chain of three: one is told, the others come to their stops at speed, and stay within them."""
+    scene, on = Scene(), None
+    for k in range(3):
+        bar = Body(f"bar {k}", mass=1.0, center_of_mass=(0, 0, -0.25), inertia=np.diag([0.02, 0.021, 0.008]))
+        joint = joints.revolute("y", **({} if k == driven else {"limits": (-0.3, 0.3)}))
+        on = (on or scene.world).attach(bar, joint, at=rd.pose((0, 0, -0.5 if k else 0.0)))
+    sim = rd.Simulation(scene.compile(), 1 / 240, integrator=rule)
+    sim.prescribe(f"bar {driven}.angle", lambda t: 3.0 * t)
+    sim.v[[k for k in range(3) if k != driven]] = -3.0
+    others, met = [k for k in range(3) if k != driven], set[str]()
+    for _ in range(240):
+        sim.step()
+        met |= {name for name, x in sim.coordinate_impulses.items() if x != 0.0}
+        assert np.all(np.abs(sim.q[others]) < 0.3 + 1e-4)
+    assert met and abs(sim.q[driven] - 3.0) < 1e-12
+
+
 @pytest.mark.parametrize("place", [0.1, 0.3, 0.7, 1.1])
 def test_what_is_told_to_stay_takes_no_dry_friction(place):
     """What holds a bar level with no rate is m g c, whatever rounding makes of a polynomial's rate."""

@@ -37,11 +37,10 @@ def led_back(s: StepArrays, layout: Layout, energies: Floats) -> bool:
 @compiled
 def keep_slow(s: StepArrays, layout: Layout, energies: Floats) -> bool:
     """Let trees be no faster, where positions were moved to, than these energies say; whether all is finite."""
-    now = energies.copy()
+    now, finite = energies.copy(), True
     for group in range(len(now)):
         now[group] *= 0.0
     _add_kinetic(s, layout, s.v, now)
-    finite = True
     for group in range(len(now)):
         if np.isnan(energies[group]):
             continue
@@ -55,11 +54,12 @@ def keep_slow(s: StepArrays, layout: Layout, energies: Floats) -> bool:
 
 @compiled
 def _add_kinetic(s: StepArrays, layout: Layout, v: Floats, energies: Floats) -> None:
-    """Add kinetic energies of trees at velocities v, where the state is."""
+    """Add kinetic energies of trees at velocities v, where the state is; NaN where something is prescribed, which has
+    the energy that it takes."""
     root, y = np.full(len(v), 1.0), np.zeros(len(v))
     factored(s, layout, root)
     whitened(layout, s.impulses.factors.outputs, root, v, y)
     for group in range(len(energies)):
-        if not np.isnan(energies[group]):
-            for j in range(layout.group_first[group], layout.group_first[group + 1]):
-                energies[group] += 0.5 * y[layout.group_slots[j]] ** 2
+        for j in range(layout.group_first[group], layout.group_first[group + 1]):
+            slot = layout.group_slots[j]
+            energies[group] += 0.5 * y[slot] ** 2 if root[slot] > 0.0 else np.nan

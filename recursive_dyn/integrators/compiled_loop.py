@@ -18,7 +18,7 @@ from recursive_dyn.codegen.making import jit
 BESIDE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 5, 6, 11, 16
 # steps that were halved, how often, J that nothing explains, one more for who steps, and sweeps of implicit rules
 TALLY_SIZE, SWEPT = 5, 4
-_STATES, _TREE = 9, 6  # room for so many of them, where what is watched of every tree is too, and of one more
+_STATES, _TREE = 10, 7  # room for so many of them, where what is watched of every tree is too, and of one more
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1
 

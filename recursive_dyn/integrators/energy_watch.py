@@ -1,8 +1,10 @@
 """What the watch on energy asks of a part of a step: of each tree, or of what is connected, against its own energy.
 
 Numbers of all of them one after the other: before (n, 4): kinetic energy T, potential and elastic energy U, the size of
-the numbers that U is made of, and one that is not looked at; after (n, 4): the same, and whether anything takes energy;
-peaks (n,): T so far; spent (n,): power, by the weights of the stages.
+the numbers that U is made of, and one that is not looked at; after (n, 4): the same, and above 0 if anything takes
+energy, below 0 if springs carry some and nothing does; peaks (n,): T so far; spent (n, 2): power, and that of joint
+dampers, by the weights of the stages. What dampers take is known where it is little of the motion: beyond that a step
+does not resolve them, and only a gain is unexplained.
 """
 
 from __future__ import annotations
@@ -13,40 +15,54 @@ from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
 
 ENERGY = 1e-4  # of the kinetic energy, that a step may leave unexplained
+LOSING = 2e-4  # of it, a second, that one of what springs carry may: it loses in every step, where others win again
 ROUNDING = 1e-12  # of the energies that a balance is made of
-WATCHED, BALANCES = 1, 4  # numbers of each tree: its power, its energies
+LITTLE = 0.1  # of the kinetic energy, up to which a step knows what dampers take
+WATCHED, BALANCES = 2, 4  # numbers of each tree: its powers, its energies
 
 _TREE = f"""  %row = shl i64 %i, 2
+  %pair = shl i64 %i, 1
 {place("b", "double", "%before", "%row")}
 {place("a", "double", "%after", "%row")}
+{place("s", "double", "%spent", "%pair")}
 {load("T0", "double", "%b", 0)}
 {load("U0", "double", "%b", 1)}
 {load("T1", "double", "%a", 0)}
 {load("U1", "double", "%a", 1)}
 {load("soft", "double", "%a", 3)}
-{load("power", "double", "%spent", "%i")}
-  %work = fmul double %sixth, %power
-  %faster = fsub double %T1, %T0
-  %higher = fsub double %U1, %U0
-  %gain = fadd double %faster, %higher
-  %rise = fsub double %gain, %work
-  %sink = fneg double %rise
-  %hard = fcmp oeq double %soft, 0.0
-  %sinks = fcmp olt double %rise, 0.0
-  %told = and i1 %hard, %sinks
-  %odd = select i1 %told, double %sink, double %rise
+{load("power", "double", "%s", 0)}
+{load("damping", "double", "%s", 1)}
 {load("most", "double", "%peaks", "%i")}
   %rises = fcmp ogt double %T0, %most
   %peak_here = select i1 %rises, double %T0, double %most
   store double %peak_here, ptr %most.p
   %slows = fcmp ogt double %peak_here, %T1
   %scale = select i1 %slows, double %peak_here, double %T1
+  %taken = fmul double %sixth, %damping
+  %given = fneg double %taken
+  %little = fmul double %scale, {scalar_literal(LITTLE)}
+  %resolved = fcmp ole double %given, %little
+  %counted = select i1 %resolved, double %taken, double 0.0
+  %driven = fmul double %sixth, %power
+  %work = fadd double %driven, %counted
+  %faster = fsub double %T1, %T0
+  %higher = fsub double %U1, %U0
+  %gain = fadd double %faster, %higher
+  %rise = fsub double %gain, %work
+  %sink = fneg double %rise
+  %known = fcmp ole double %soft, 0.0
+  %hard = and i1 %known, %resolved
+  %carried = fcmp olt double %soft, 0.0
+  %sinks = fcmp olt double %rise, 0.0
+  %told = and i1 %hard, %sinks
+  %odd = select i1 %told, double %sink, double %rise
 {load("high0", "double", "%b", 2)}
 {load("high1", "double", "%a", 2)}
   %heights = fadd double %high0, %high1
   %energy = fadd double %T1, %heights
   %rounding = fmul double %energy, {scalar_literal(ROUNDING)}
-  %allowance = fmul double %scale, %own
+  %part = select i1 %carried, double %less, double %own
+  %allowance = fmul double %scale, %part
   %allowed = fadd double %allowance, %rounding
   %explained = fcmp ole double %odd, %allowed
   %left = select i1 %explained, double 0.0, double %odd
@@ -58,20 +74,24 @@ define internal double @unexplained(
 ) nounwind {{
 entry:
   %own = fmul double %share, {scalar_literal(ENERGY)}
+  %losing = fmul double %sixth, {scalar_literal(6.0 * LOSING)}
+  %lower = fcmp olt double %losing, %own
+  %less = select i1 %lower, double %losing, double %own
 {counted("i", "%n", _TREE, carried=(("sum", "double", "0.0", "%more"),))}
   ret double %sum
 }}
 """  # J, of all that have more than is allowed; 0 where everything is explained
 
 
-def watched_sizes(sizes: Sizes) -> tuple[str, Operand, Operand]:
-    """IR that makes names, how many trees a kernel's last outputs, behind its state and a velocity, have the power of,
-    and how many numbers their energies are."""
+def watched_sizes(sizes: Sizes) -> tuple[str, Operand, Operand, Operand]:
+    """IR that makes names, how many trees a kernel's last outputs, behind its state and a velocity, have the powers of,
+    how many these are, and how many numbers their energies are."""
     if isinstance(sizes.outputs, int) and isinstance(sizes.state, int) and isinstance(sizes.nv, int):
-        count = sizes.outputs - sizes.state - sizes.nv
-        return "", count, BALANCES * count
+        powers = sizes.outputs - sizes.state - sizes.nv
+        return "", powers // WATCHED, powers, BALANCES * powers // WATCHED
     text = f"""  %watched.behind = sub i64 {sizes.outputs}, {sizes.state}
-  %watched = sub i64 %watched.behind, {sizes.nv}
+  %powers = sub i64 %watched.behind, {sizes.nv}
+  %watched = udiv i64 %powers, {WATCHED}
   %balances = mul i64 %watched, {BALANCES}
   %balances.bytes = shl i64 %balances, 3"""
-    return text, "%watched", "%balances"
+    return text, "%watched", "%powers", "%balances"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recursive_dyn.integrators.energy_watch import BALANCES, ENERGY, ROUNDING
+from recursive_dyn.integrators.energy_watch import BALANCES, ENERGY, LITTLE, LOSING, ROUNDING
 from recursive_dyn.integrators.integrator import (
     Given,
     ModelEquations,
@@ -45,26 +45,32 @@ def _part(
     """The step h, or one of its parts after so many halvings; left: those that are; peak: T of each part of the model
     so far."""
     share = 0.5**depth
-    q_end, v_end, work = _stages(rule, equations, q, v, tau, h * share, h)
+    q_end, v_end, *work = _stages(rule, equations, q, v, tau, h * share, h)
     idle = tau, [rule.gamma * h * share], [rule.ahead * h * share], [h], np.zeros(len(v)), np.zeros(len(v))
     before, after = (balances(equations.call("stage_energies", *x, *idle)) for x in ((q, v), (q_end, v_end)))
     peak[:] = np.maximum(peak, before[:, 0])
-    if explained(before, after, work, share, peak) or depth == DEPTH or next(left, None) is None:
+    good = explained(before, after, (work[0], work[1]), h * share, share, peak)
+    if good or depth == DEPTH or next(left, None) is None:
         return q_end, v_end
     middle = _part(rule, equations, q, v, tau, h, depth + 1, left, peak)
     return _part(rule, equations, *middle, tau, h, depth + 1, left, peak)
 
 
 def explained(
-    before: np.ndarray, after: np.ndarray, work: np.ndarray, share: float = 1.0, peak: np.ndarray | float = 0.0
-) -> np.ndarray:
-    """Whether a share of a step may have the energies (..., n, 4) of ``_energies`` at its ends, in which this work
-    (..., n) was done on the n parts of the model; peak (..., n): the largest kinetic energy where shares of it began.
+    before: np.ndarray, after: np.ndarray, work: StatePair, h: float | np.ndarray, share: float = 1.0,
+    peak: np.ndarray | float = 0.0,
+) -> np.ndarray:  # fmt: skip
+    """Whether a share of a step, of length h, may have the energies (..., n, 4) of ``_energies`` at its ends, in which
+    this work (..., n) was done on the n parts of the model, and by their dampers; peak (..., n): the largest kinetic
+    energy where shares of it began.
     """
     (T, U, size, _), (T_end, U_end, size_end, soft) = np.moveaxis(before, -1, 0), np.moveaxis(after, -1, 0)
-    rise = (T_end - T) + (U_end - U) - work
-    allowed = ENERGY * share * np.maximum(np.maximum(T, peak), T_end) + ROUNDING * (T_end + size + size_end)
-    return np.asarray((np.where(soft > 0.0, rise, np.abs(rise)) <= allowed).all(axis=-1))
+    scale = np.maximum(np.maximum(T, peak), T_end)
+    resolved = -work[1] <= LITTLE * scale
+    rise = (T_end - T) + (U_end - U) - work[0] - np.where(resolved, work[1], 0.0)
+    part = np.where(soft < 0.0, np.minimum(ENERGY * share, LOSING * h), ENERGY * share)
+    allowed = part * scale + ROUNDING * (T_end + size + size_end)
+    return np.asarray((np.where((soft > 0.0) | ~resolved, rise, np.abs(rise)) <= allowed).all(axis=-1))
 
 
 def balances(energies: np.ndarray) -> np.ndarray:
@@ -74,12 +80,14 @@ def balances(energies: np.ndarray) -> np.ndarray:
 
 def _stages(
     rule: Stages, equations: ModelEquations, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, whole: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(q, v) after one step, or a part of a whole one, that is not watched, and the work on each part of the model."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(q, v) after one step, or a part of a whole one, that is not watched, and the work on each part of the model, and
+    of dampers in it."""
     model, own = equations.model, joint_forces(equations.model)
     D, gh = own.damping, rule.gamma * h
     of = np.array([np.isin(np.arange(model.nv), part.slots) for part in independent(model)])
-    k, u, rates, work = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq)), np.zeros(len(of))
+    k, u, rates = np.zeros((4, model.nv)), np.zeros((4, model.nv)), np.zeros((4, model.nq))
+    work, damped = np.zeros((2, len(of)))
     for i, (reach, weight) in enumerate(zip((0.0, *REACH), WEIGHTS, strict=True)):
         Q, V = q + h * reach * rates[i - 1], v + h * reach * k[i - 1]
         before, way = h * rule.before[i] @ k[:3], h * rule.before[i] @ u[:3]
@@ -101,6 +109,7 @@ def _stages(
         u[i] = np.where((K != 0.0) | soft.stiff, late + rule.ahead * h * k[i], V)
         rates[i] = equations.call("rates", Q, u[i], tau)[: model.nq]
         work += h / 6 * weight * (of @ (V * tau) + _powers_of_elements(equations, Q, V * of) + soft.taken(V * of))
+        damped -= h / 6 * weight * (of @ (V * D * (late + gh * k[i])))
         if given[0]:
             free = np.setdiff1d(np.arange(model.nv), given[0])
             rows = C.T @ np.linalg.lstsq(C[:, free].T, (M @ k[i] - force)[free], rcond=None)[0]
@@ -111,7 +120,7 @@ def _stages(
     q, v = (x + h / 6 * np.array(WEIGHTS) @ dx for x, dx in ((q, rates), (v, k)))
     for first, end in model.units:
         q[first:end] /= np.linalg.norm(q[first:end])
-    return q, v, work
+    return q, v, work, damped
 
 
 def _powers_of_elements(equations: ModelEquations, q: np.ndarray, velocities: np.ndarray) -> np.ndarray:

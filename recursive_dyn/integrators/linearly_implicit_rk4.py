@@ -54,10 +54,12 @@ from recursive_dyn.integrators.linearly_implicit_definition import defined
 from recursive_dyn.integrators.watched_loop import (
     HELD,
     OWN,
+    RESOLVED,
     STIFF,
     loop,
 )
 from recursive_dyn.model.independent import IndependentPart, independent, independent_count
+from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import kinematics, tree_rows
 from recursive_dyn.recursion.configuration import plain_positions
 from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
@@ -76,8 +78,9 @@ _INPUTS = ("q", "v", "tau", "dt", "ahead", "whole", "a_before", "v_before")
 
 
 def _graph(c: Context) -> Outputs:
-    """A stage: (q-dot, k, u), and the power of tau and of elements without energy, of each part of the
-    model; dt, ahead: g h and d h; whole: the step that this is of, or of a part of; a_before, v_before: p_i and s_i."""
+    """A stage: (q-dot, k, u), and of each part of the model the power of tau and of elements without energy, and that
+    of joint dampers; dt, ahead: g h and d h; whole: the step that this is of, or of a part of; a_before, v_before: p_i
+    and s_i."""
     tree, h = c.tree, c.input("dt")[0]
     before, way = c.input("a_before"), c.input("v_before")
     forces = [t + e for t, e in zip(c.input("tau"), element_forces(tree), strict=True)]
@@ -105,7 +108,12 @@ def _graph(c: Context) -> Outputs:
     if c.model.prescribed:
         driven = drive_forces(tree, k, [t + f for t, f in zip(tau, motion.forces, strict=True)])
     answers = list(zip(yielding[stiff:], motion.answered[stiff:], strict=True))
-    power = [_power(tree, part, tau, driven, answers) for part in independent(c.model)]
+    power = list[Scalar]()
+    for part in independent(c.model):
+        power += [
+            _power(tree, part, tau, driven, answers),
+            _damping(tree, part, [before[s] + h * k[s] for s in part.slots]),
+        ]
     u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion, turning)
     rates = kinematics.rates(Tree(c.model, c.graph, v=array(u)) if stiff or turning else tree)
     for place, s in c.model.plain_slots:
@@ -130,6 +138,15 @@ def _power(
         if _is_of(row, part):
             rate = dot(array(row.r), tree.v)
             power = power + here * rate * rate
+    return power
+
+
+def _damping(tree: Tree, part: IndependentPart, later: Sequence[Scalar]) -> Scalar:
+    """The power of joint dampers of a part of the model, whose velocities are later by so much as these see them."""
+    power: Scalar = 0.0
+    for s, ahead in zip(part.slots, later, strict=True):
+        if damping := tree.model.coordinates[s].damping:
+            power = power - damping * tree.v[s] * (tree.v[s] + ahead)
     return power
 
 
@@ -159,16 +176,26 @@ def _springs_velocities(
 def _turning_springs(c: Context) -> dict[int, Scalar]:
     """By slot, whether balls' springs answer implicitly, 1 or 0: by ``held_rk4`` all, by the other what is too stiff
     for the step."""
-    slots = [s for s, joint in enumerate(c.model.coordinates) if joint.torsion]
-    if not slots:
+    return _too_stiff(c, {s: joint.torsion for s, joint in enumerate(c.model.coordinates) if joint.torsion}, STIFF, 0.0)
+
+
+def _springs(c: Context) -> dict[int, Scalar]:
+    """By slot, whether joints' springs take energy, 1 or 0: by ``held_rk4`` all, by the other what the step does not
+    resolve."""
+    own = {s: joint.stiffness for s, joint in enumerate(c.model.coordinates) if joint.stiffness}
+    return _too_stiff(c, own, RESOLVED, 1.0)
+
+
+def _too_stiff(c: Context, stiffness: dict[int, Scalar], most: float, unknown: float) -> dict[int, Scalar]:
+    """By slot, whether h sqrt(K / M_ii) is above ``most``, or all is held; ``unknown`` where M_ii is not asked for."""
+    if not stiffness:
         return {}
     whole, held, found = c.input("whole")[0], _held(c), dict[int, Scalar]()
     inertia = [] if c.method == METHOD_TWO else carried(c.tree)
-    for s in slots:
-        found[s] = held
+    for s, K in stiffness.items():
+        found[s] = maximum(held, unknown)
         if inertia:
-            stiff = less(inertia[s] * STIFF**2, whole * whole * c.model.coordinates[s].torsion)
-            found[s] = select(stiff, 1.0, held)
+            found[s] = select(less(inertia[s] * most**2, whole * whole * K), 1.0, held)
     return found
 
 
@@ -195,13 +222,16 @@ def _yielding(c: Context) -> list[YieldingRow]:
 
 def _energies(c: Context) -> Outputs:
     """[T, potential and elastic energy U, size of the numbers that U is made of, how many coordinates have a damper or
-    spring, or elements answer as such], of each part of the model."""
+    a stiff spring, or elements answer as such, or -1 if there is none and springs carry energy], of each part of the
+    model."""
     tree, yielding = c.tree, _yielding(c)
-    answering, turning = c.answering(tree, yielding) if yielding else [], _turning_springs(c)
+    answering, turning, springs = c.answering(tree, yielding) if yielding else [], _turning_springs(c), _springs(c)
     found: list[Scalar] = []
     for part in independent(c.model):
         joints, slots = [c.model.coordinates[s] for s in part.slots], list(part.slots)
-        soft: Scalar = float(sum(bool(joint.damping or joint.stiffness) for joint in joints))
+        soft: Scalar = _held(c) if any(joint.damping for joint in joints) else 0.0
+        for s in slots:
+            soft = soft + springs.get(s, 0.0)
         if own := [here for row, here in zip(yielding, answering, strict=True) if _is_of(row, part)]:
             soft = soft + sum(own, 0.0)
         for s in slots:
@@ -210,9 +240,20 @@ def _energies(c: Context) -> Outputs:
         kinetic = energy.kinetic_energy(tree, part)
         if tree.load is not None:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
+        if _carries(c.model, part):
+            soft = select(less(0.0, soft), soft, -1.0)
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
         found += [kinetic, height, size, soft]
     return [("energies", found)]
+
+
+def _carries(model: Model, part: IndependentPart) -> bool:
+    """Whether springs carry energy of a part, and nothing has dampers."""
+    joints, elements = [model.coordinates[s] for s in part.slots], [model.forces[k] for k in part.elements]
+    if any(joint.damping for joint in joints) or any(element.terms for element in elements):
+        return False
+    elastic = any(joint.stiffness or joint.torsion for joint in joints)
+    return elastic or any(element.energy is not None for element in elements)
 
 
 PRESSED = Integrator(
@@ -225,7 +266,7 @@ PRESSED = Integrator(
         _graph,
         solves=True,
         common=True,
-        rows=tree_rows.state_velocity_and_one,
+        rows=tree_rows.state_velocity_and_two,
     ),
     loop=loop,
     definition=partial(defined, HELD),

@@ -48,14 +48,15 @@ OWN = Stages(0.225, 0.225, np.array([
     [0.0371823550788461, 0.10110658798922738, -0.13828894306807343],
 ]))  # fmt: skip
 HELD = Stages(1.0, 0.5, -np.eye(4, 3, -1) * [0.5, 0.5, 1.0])
+RESOLVED = 3.0  # h sqrt(K / M) up to which joint springs are to keep their energy
 STIFF = 30.0  # h sqrt(K / M), and h D / M, from which on elements are implicit: halves would be hundreds
 DEPTH, HALVINGS = 20, 1000  # a part is 2^-DEPTH of a step at least; how often one may be halved, parts of it with it
 _FINEST = 1 << DEPTH
 
 
 def loop(entry: str, sizes: Sizes) -> str:
-    """The kernel gives a stage's [q-dot, k, u, power]; the head of work as ``compiled_loop`` has it, with a watch."""
-    names, trees, balances = watched_sizes(sizes)
+    """The kernel gives a stage's [q-dot, k, u, powers]; the head of work as ``compiled_loop`` has it, with a watch."""
+    names, trees, powers, balances = watched_sizes(sizes)
     return f"""{stage_helpers()}{WATCH}{WITHIN}{UNITS}{sizes.text}
 {opening(entry, sizes.inputs, LIMITED, first=f"{sizes.first}{chr(10)}{names}")}
 step:
@@ -70,7 +71,7 @@ measure:
   call void %watch(ptr %in, ptr %energies, ptr %room)
 {copy("%before", "%energies", balances)}
   br label %part
-{_part(entry, sizes, trees, balances)}
+{_part(entry, sizes, powers, balances)}
 {_judgement(sizes, trees)}
 check:
 {copy("%before", "%energies", balances)}
@@ -126,7 +127,7 @@ def _either(name: str, own: float, held: float) -> str:
     return f"  %{name} = select i1 %held, double {scalar_literal(float(held))}, double {scalar_literal(float(own))}"
 
 
-def _part(entry: str, sizes: Sizes, trees: Operand, balances: Operand) -> str:
+def _part(entry: str, sizes: Sizes, powers: Operand, balances: Operand) -> str:
     """A part of a step, and the energies where it ends; where something is not finite it is too long."""
     return f"""part:
   %at = phi i64 [ 0, %step ], [ 0, %measure ], [ %reached, %go_on ], [ %at, %halve ]
@@ -142,7 +143,7 @@ def _part(entry: str, sizes: Sizes, trees: Operand, balances: Operand) -> str:
   %dh = fmul double %h, %beyond
   store double %dh, ptr %ahead
 {copy("%x0", "%in", sizes.state)}
-{chr(10).join(_stage(entry, sizes, stage, trees) for stage in range(4))}
+{chr(10).join(_stage(entry, sizes, stage, powers) for stage in range(4))}
   %sixth = fmul double %h, {scalar_literal(1.0 / 6.0)}
   call void @advance(ptr %in, ptr %x0, double %sixth, ptr %sum, i64 {sizes.state})
   call void @units(ptr %in, ptr {sizes.unit_table}, i64 {sizes.unit_count})
@@ -151,7 +152,7 @@ def _part(entry: str, sizes: Sizes, trees: Operand, balances: Operand) -> str:
   br i1 %known, label %judge, label %shorter"""
 
 
-def _stage(entry: str, sizes: Sizes, stage: int, trees: Operand) -> str:
+def _stage(entry: str, sizes: Sizes, stage: int, powers: Operand) -> str:
     """One stage: what those before it did to its joints, its rates, on to where the next one starts."""
     lines = []
     for target, source in (("a_before", "k"), ("v_before", "u")):
@@ -167,7 +168,7 @@ def _stage(entry: str, sizes: Sizes, stage: int, trees: Operand) -> str:
   br i1 %good{stage}, label %stage{stage}, label %shorter
 stage{stage}:
   call void @accumulate(ptr %sum, ptr %out, double {weight}, i64 {min(stage, 1)}, i64 {sizes.state})
-  call void @accumulate(ptr %spent, ptr %power, double {weight}, i64 {min(stage, 1)}, i64 {trees})""")
+  call void @accumulate(ptr %spent, ptr %power, double {weight}, i64 {min(stage, 1)}, i64 {powers})""")
     if stage < 3:
         lines.append(f"""{copy(f"%k{stage}", "%k", sizes.nv)}
 {copy(f"%u{stage}", "%u", sizes.nv)}

@@ -62,10 +62,10 @@ def state_and_velocity(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
     ]
 
 
-def state_velocity_and_one(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
-    """q, v, another v, then a number a tree that moves."""
+def state_velocity_and_two(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
+    """q, v, another v, then 2 numbers a tree that moves."""
     states, first = state_and_velocity(model, kinds), model.nq + 2 * model.nv
-    return [Runs.joined([own, one.after(first)]) for own, one in zip(states, _a_tree(1, model, kinds), strict=True)]
+    return [Runs.joined([own, two.after(first)]) for own, two in zip(states, _a_tree(2, model, kinds), strict=True)]
 
 
 def four_a_tree(model: Model, kinds: Sequence[Kind]) -> list[Runs]:
@@ -190,6 +190,6 @@ def _stretches(model: Model, kinds: Sequence[Kind], counts: Sequence[Sequence[in
 
 
 PLANNED = (
-    nothing, slots, places, state, state_and_twists, state_and_velocity, state_velocity_and_one, four_a_tree,
+    nothing, slots, places, state, state_and_twists, state_and_velocity, state_velocity_and_two, four_a_tree,
     impulse_factors, frames,
 )  # fmt: skip  # these take a ``PlannedForest`` and its kinds as they take a model's

@@ -158,7 +158,8 @@ class StepDerivatives:
     def _explained(
         self, moved: MovedStates, q: Array, v: Array, work: Array, share: float, peak: list[Array | float]
     ) -> Array:
-        """Whether the watch on energy takes shares of steps to q, v with this work (..., n) on its n parts."""
+        """Whether the watch on energy takes shares of steps to q, v with this work (..., 2 n) on its n parts and
+        by their dampers."""
         nq, nothing, within = self._it.model.nq, np.zeros(self._it.model.nv), OWN.gamma * moved.h
         before, after = (
             balances(
@@ -167,7 +168,7 @@ class StepDerivatives:
             for state in ((moved.x[..., :nq], moved.x[..., nq:]), (q, v))
         )
         peak[0] = np.maximum(peak[0], before[..., 0])
-        return explained(before, after, work, share, peak[0])
+        return explained(before, after, (work[..., ::2], work[..., 1::2]), moved.h, share, peak[0])
 
     def _projected(self, q: Array, v: Array, found: list[Array]) -> list[Array]:
         """The same on the constraints, by the Newton steps that lead there, and two more from there: where a step ends

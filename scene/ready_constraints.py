@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recursive_dyn.errors import ModelError
-from recursive_dyn.graph.expression import Graph, Scalar, array, sqrt
+from recursive_dyn.graph.expression import Graph, Scalar, array, less, maximum, reciprocal, select, sqrt
 from recursive_dyn.spatial.algebra import dot
 from scene import force_elements
 from scene.body import Body, World
@@ -19,6 +19,7 @@ from scene.force_elements import Point, rotation, scalars
 from scene.number_checks import numbers, rigid_pose
 
 _ORIGIN = (0.0, 0.0, 0.0)
+_HALF_TURN = 1e-9  # of 2 + 2 cos: within 3e-5 rad of it a turn has no axis to rounding
 
 
 class ReadyConstraints(SceneContent):
@@ -39,7 +40,8 @@ class ReadyConstraints(SceneContent):
         def rows(graph: Graph, what: str) -> list[Scalar]:
             (A, p), (B, r) = (self._frame(graph, what, *x) for x in ((a, pose_a), (b, pose_b)))
             R = A.T @ B
-            return [*(A.T @ (r - p)), R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
+            turn = array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+            return [*(A.T @ (r - p)), *_unwound(turn, 1.0 + R[0, 0] + R[1, 1] + R[2, 2])]
 
         return self._ready("weld", name, rows, breaks_at)
 
@@ -55,7 +57,8 @@ class ReadyConstraints(SceneContent):
             found = list(A.T @ (second.position(graph) - first.position(graph)))
             if axis is not None:
                 along, across = _triad(what, axis)
-                found += [dot(A @ array(x), B @ array(along)) for x in across]
+                seen = A.T @ (B @ array(along))
+                found += _unwound(array([dot(array(x), seen) for x in across]), 2.0 + 2.0 * dot(array(along), seen))
             return found
 
         return self._ready("pin", name, rows, breaks_at)
@@ -108,6 +111,16 @@ class ReadyConstraints(SceneContent):
 def numbered(kind: str, known: Collection[str]) -> str:
     """The first of "kind 1", "kind 2", ... that is no name yet."""
     return next(name for k in count(1) if (name := f"{kind} {k}") not in known)
+
+
+def _unwound(sines: np.ndarray, cosines: Scalar) -> list[Scalar]:
+    """What vanishes at a turn of nothing alone, from sines of it, which vanish at half a turn too, and 2 + 2 cos of it,
+    or twice that of half of it squared: as sines where they are small, and growing with the turn up to its half. There
+    it is far from nothing."""
+    half = sqrt(maximum(cosines, _HALF_TURN)) * 0.5
+    rows = [x * reciprocal(half) for x in sines]
+    rows[0] = select(less(cosines, _HALF_TURN), 4.0, rows[0])
+    return rows
 
 
 def _triad(what: str, axis: Any) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -134,3 +134,23 @@ def test_bad_ready_constraints_are_refused(make, words):
     scene = Scene()
     with pytest.raises(rd.ModelError, match=words):
         make(scene, arm(scene))
+
+
+@pytest.mark.parametrize("degrees", [30.0, 89.0, 91.0, 135.0, 179.0, 179.99, 180.0])
+@pytest.mark.parametrize("axis", [None, (0.0, 0.0, 1.0), (0.6, 0.0, 0.8)])
+def test_what_is_held_together_comes_home_from_any_turn(axis, degrees):
+    """And never ends half a turn away, where sines of the turn vanish too."""
+    scene = Scene(gravity=(0, 0, 0))
+    for name in "ab":
+        scene.world.attach(Body(name, mass=1.0, inertia=np.diag([0.1, 0.12, 0.15])), joints.free())
+    if axis is None:
+        scene.weld("a", "b")
+    else:
+        scene.pin("a", "b", axis=axis)
+    d = scene.compile()
+    q, half = d.neutral(), np.radians(degrees) / 2
+    q[[7, 8, 10]] = 0.8 * np.sin(half), -0.6 * np.sin(half), np.cos(half)
+    X = d.poses(d.project(q, np.zeros(d.nv))[0])
+    R = X[0, :3, :3].T @ X[1, :3, :3]
+    held = np.eye(3) if axis is None else np.array(axis)
+    np.testing.assert_allclose(R @ held, held, atol=1e-9)

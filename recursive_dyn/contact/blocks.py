@@ -20,9 +20,10 @@ class ContactRows(NamedTuple):
     after those of the other; kind (n,): bit 1 spinning, bit 2 rolling friction; height (n,): how many rows, 0 for what
     reaches nothing; speed (n, 6): velocities of the rows without impulses; before (n,): along the normal at the step's
     start; coasting (n,): then, had nothing but forces on centres of mass acted, or NaN where that is not known; forced
-    (n,): what forces accelerate along the normal by where the flight ends, m/s^2, or NaN, and rising (n,): by how much
-    more than where it began; lasting (n,): 1 for what goes on from what pressed, as it turns, else 0;
-    mobility (n, 21): what impulses of the block do to them, components (i, j) with j <= i at i (i + 1) / 2 + j.
+    (n,): what forces accelerate along the normal by where the flight ends, m/s^2, or NaN, rising (n,): by how much more
+    than where it began, and beside (n, 2): along the tangents; lasting (n,): 1 for what goes on from what pressed, as
+    it turns, else 0; mobility (n, 21): what impulses of the block do to them, components (i, j) with j <= i at
+    i (i + 1) / 2 + j.
     """
 
     links: Annotated[np.ndarray, int, 2]
@@ -38,6 +39,7 @@ class ContactRows(NamedTuple):
     coasting: Floats
     forced: Floats
     rising: Floats
+    beside: Annotated[np.ndarray, float, 2]
     lasting: Floats
     mobility: Annotated[np.ndarray, float, 21]
 

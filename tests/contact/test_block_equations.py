@@ -23,8 +23,8 @@ def random_island(rng: np.random.Generator, bodies: int, contacts: int, lines: i
     none = np.zeros((contacts, 6))
     rows = ContactRows(
         np.zeros((contacts, 2), dtype=np.int64), np.zeros((contacts, 3, 3)), first, np.concatenate(slots), start,
-        rng.normal(size=start[-1]), kind, height, none, *np.zeros((5, contacts)),
-        np.zeros((contacts, 21)),
+        rng.normal(size=start[-1]), kind, height, none, *np.zeros((4, contacts)),
+        np.zeros((contacts, 2)), np.zeros(contacts), np.zeros((contacts, 21)),
     )  # fmt: skip
     each = [np.sort(rng.choice(6 * (bodies - 1), 3, replace=False)) for _ in range(lines)]
     ends, m = 3 * np.arange(lines + 1), np.zeros(lines)

@@ -210,7 +210,7 @@ def block_rows(axes: np.ndarray) -> ContactRows:
     whole, links = np.zeros(n + 1, dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
     return ContactRows(
         links, axes, whole, whole[:0], whole, np.zeros(0), whole[:n], whole[:n], np.zeros((n, 6)),
-        *np.zeros((5, n)), np.zeros((n, 21)),
+        *np.zeros((4, n)), np.zeros((n, 2)), np.zeros(n), np.zeros((n, 21)),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from recursive_dyn.codegen.compiled import Flags, Floats, compiled
 from recursive_dyn.contact.blocks import Island, add_three, along_three, velocity
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.methods import solved
-from recursive_dyn.contact.islands.passivity import gain
+from recursive_dyn.contact.islands.passivity import Lent, gain
 from recursive_dyn.contact.islands.rescue import clear
 from recursive_dyn.contact.sweeps.cone import coulomb
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
@@ -22,10 +22,10 @@ from recursive_dyn.contact.tuning import BALANCED, FEW_HELD, HELD, SLIPS, SPREAD
 
 
 @compiled
-def solved_evenly(it: Island, none: Floats, still: float, iterations: int, tolerance: float) -> tuple[int, float]:
+def solved_evenly(it: Island, none: Lent, still: float, iterations: int, tolerance: float) -> tuple[int, float]:
     """Solve an island, again from an even pressure where that may hold what slips; (sweeps, residual).
 
-    none (n,): zeros, for ``gain``; still, m/s: what moves faster before impulses is not at rest to be held.
+    none (n, 3): zeros, for ``gain``; still, m/s: what moves faster before impulses is not at rest to be held.
     """
     count = len(it.contacts)
     if count < 4 or count > FEW_HELD:

@@ -14,7 +14,7 @@ import numpy as np
 
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, velocity
-from recursive_dyn.contact.islands.passivity import solved_without_gain
+from recursive_dyn.contact.islands.passivity import Lent, solved_without_gain
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.rows.targets import target_after
 from recursive_dyn.contact.tuning import IMPACTS
@@ -43,14 +43,14 @@ def solve_impacts(
     Generalized rows have bounds on all of a step's impulse: islands with some are solved at once, as one contact is.
     """
     rows, P, count = it.rows, it.P, len(it.contacts)
-    lent, up = np.zeros(len(it.targets)), np.zeros(len(it.targets))
+    lent, up = np.zeros((len(it.targets), 3)), np.zeros(len(it.targets))
     free, guess, total = np.empty((count, 6)), np.empty((count, 6)), np.zeros((count, 6))
     for j in range(count):
         free[j], guess[j] = rows.speed[it.contacts[j]], P[it.contacts[j]]
     struck, sweeps, residual, stages = np.empty(count, dtype=np.int64), 0, 0.0, 0
     if len(it.scalars) > 0 or count == 1:
         for c in it.contacts:
-            _, up[c], lent[c] = target_after(problem, rows, c, 0.0)
+            _, up[c] = target_after(problem, rows, c, 0.0, lent[c])
         sweeps, residual = solved_without_gain(it, lent, iterations, tolerance)
         _count(it, lent, up, bounced)
         return sweeps, residual
@@ -71,7 +71,8 @@ def solve_impacts(
         c = it.contacts[j]
         P[c] = guess[j]
         if active > 0:
-            it.targets[c], lent[c], up[c] = min(it.targets[c], 0.0), 0.0, 0.0
+            it.targets[c], up[c] = min(it.targets[c], 0.0), 0.0
+            lent[c, 0] = lent[c, 1] = lent[c, 2] = 0.0
     done, change = solved_without_gain(it, lent, iterations, tolerance)
     _count(it, lent, up, bounced)
     for j in range(count):
@@ -83,7 +84,7 @@ def solve_impacts(
 
 @compiled
 def _struck(
-    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], lent: Floats, up: Floats,
+    it: Island, problem: ImpulseProblem, free: Annotated[np.ndarray, float, 6], lent: Lent, up: Floats,
     struck: Integers,
 ) -> int:  # fmt: skip
     """Targets of all contacts after the stages so far, what forces lend them, how far up they bounce, and in ``struck``
@@ -91,7 +92,7 @@ def _struck(
     bouncing, active = False, 0
     for j in range(len(it.contacts)):
         c = it.contacts[j]
-        it.targets[c], up[c], lent[c] = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0])
+        it.targets[c], up[c] = target_after(problem, it.rows, c, it.rows.speed[c, 0] - free[j, 0], lent[c])
         bounces = up[c] > 0.0
         bouncing = bouncing or bounces
         if bounces or it.frictions[c, 4] == 0.0:
@@ -101,12 +102,12 @@ def _struck(
 
 
 @compiled
-def _count(it: Island, lent: Floats, up: Floats, bounced: Bounced) -> None:
+def _count(it: Island, lent: Lent, up: Floats, bounced: Bounced) -> None:
     """Add what bounces in a stage."""
     for c in it.contacts:
         if up[c] > 0.0:
             bounced[c, 0] += it.P[c, 0]
-            bounced[c, 1] += it.P[c, 0] * lent[c]
+            bounced[c, 1] += it.P[c, 0] * lent[c, 0]
 
 
 @compiled

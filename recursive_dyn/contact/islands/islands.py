@@ -149,7 +149,7 @@ def solve_islands(
     wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did.
     """
     sweeps, residual, options = 0, 0.0, problem.options
-    iterations, tolerance, none = options.iterations, options.tolerance, np.zeros(len(whole.targets))
+    iterations, tolerance, none = options.iterations, options.tolerance, np.zeros((len(whole.targets), 3))
     end, g = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds), problem.lone.gravity
     still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
     for k in range(these.total[0]):

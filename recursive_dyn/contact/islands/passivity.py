@@ -17,14 +17,16 @@ from recursive_dyn.contact.blocks import Island, accumulate, component, moving, 
 from recursive_dyn.contact.islands.methods import solved
 
 Impulses = Annotated[np.ndarray, float, 6]
+Lent = Annotated[np.ndarray, float, 3]
 
 
 @compiled
-def solved_without_gain(it: Island, lent: Floats, iterations: int, tolerance: float) -> tuple[int, float]:
+def solved_without_gain(it: Island, lent: Lent, iterations: int, tolerance: float) -> tuple[int, float]:
     """Solve an island, again without bounces if they brought energy in, and go on from there to where they bring none;
     (sweeps, residual).
 
-    lent (n,), m/s: what forces change the velocity of each contact by after it bounced, for which heights make up.
+    lent (n, 3), m/s: what forces change the velocities of each contact by after it bounced: they take or give that on
+    the way by which it moves on.
     """
     sweeps, residual = solved(it, iterations, tolerance)
     (whole, _), pressed, count = gain(it, lent), 0.0, len(it.contacts)
@@ -47,12 +49,12 @@ def solved_without_gain(it: Island, lent: Floats, iterations: int, tolerance: fl
 
 
 @compiled
-def gain(it: Island, lent: Floats) -> tuple[float, float]:
+def gain(it: Island, lent: Lent) -> tuple[float, float]:
     """Energy that an island's impulses, whose y is known, bring in, J, and the part of it that grows with their square;
     what motors do themselves does not count."""
     rows, lines, linear, square = it.rows, it.lines, 0.0, 0.0
     for c in it.contacts:
-        linear -= it.P[c, 0] * lent[c]
+        linear -= it.P[c, 0] * lent[c, 0] + it.P[c, 1] * lent[c, 1] + it.P[c, 2] * lent[c, 2]
         for i in range(rows.height[c]):
             k = component(rows.kind[c], i)
             linear += it.P[c, k] * rows.speed[c, k]
@@ -65,7 +67,7 @@ def gain(it: Island, lent: Floats) -> tuple[float, float]:
 
 
 @compiled
-def _go_towards(it: Island, lent: Floats, P: Impulses, Q: Floats, least: float, whole: float) -> None:
+def _go_towards(it: Island, lent: Lent, P: Impulses, Q: Floats, least: float, whole: float) -> None:
     """Move an island's impulses, which bring in ``least``, towards P and Q, which bring in ``whole``, as far as none
     comes in."""
     for j in range(len(it.contacts)):
@@ -89,11 +91,11 @@ def _go_towards(it: Island, lent: Floats, P: Impulses, Q: Floats, least: float, 
 
 
 @compiled
-def tame(it: Island, none: Floats) -> float:
+def tame(it: Island, none: Lent) -> float:
     """Shrink impulses that did not converge to where they take most energy away, if they would bring some in; to which
     share.
 
-    none (n,): zeros, for ``gain``.
+    none (n, 3): zeros, for ``gain``.
     """
     accumulate(it)
     whole, square = gain(it, none)

@@ -93,6 +93,7 @@ def _room(layout: Layout, problem: ImpulseProblem, links: Annotated[np.ndarray, 
         np.empty(n),
         np.empty(n),
         np.empty(n),
+        np.empty((n, 2)),
         np.empty(n),
         np.empty((n, 21)),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.blocks import ContactRows, ScalarRows
 from recursive_dyn.contact.problem import ELSEWHERE, EarlierContacts, ImpulseProblem, Options
-from recursive_dyn.contact.rows.lasting import bend, closing, dot, length, lone_of, row
+from recursive_dyn.contact.rows.lasting import Three, bend, closing, dot, length, lone_of, row
 from recursive_dyn.contact.rows.responses import twists
 from recursive_dyn.contact.rows.scalar_rows import directed
 from recursive_dyn.contact.tuning import BEYOND_SLOP
@@ -18,10 +18,11 @@ from recursive_dyn.contact.tuning import BEYOND_SLOP
 @compiled
 def unilateral(
     gap: float, free: float, acceleration: float, rising: float, restitution: float, options: Options
-) -> tuple[float, float, float]:
-    """(target velocity, gap wanted at the end of the step, lent) of a unilateral row; NaN for no particular gap.
+) -> tuple[float, float, float, float]:
+    """(target velocity, gap wanted at the end of the step, lent, after) of a unilateral row; NaN for no particular gap.
 
-    lent: what forces change the velocity by after a bounce, for which the height of that gap makes up.
+    lent: what forces change the velocity by after a bounce, for which the height of that gap makes up; after: the time
+    that they have for it.
 
     gap: at the end of the step without impulses, where the row's velocity is ``free``, and its acceleration what it has
     grown to from one that was less by ``rising``. The position share is 1 where an integrator moves positions with the
@@ -31,7 +32,7 @@ def unilateral(
     """
     h, share = options.h, options.position_share
     if gap > 0.0:
-        return min(free - gap / h, 0.0), np.nan, 0.0  # what parts may be stopped, and works on nothing
+        return min(free - gap / h, 0.0), np.nan, 0.0, 0.0  # what parts may be stopped, and works on nothing
     # semi-implicit Euler's positions lie on the parabola whose velocity is ahead of its own by half a step
     ahead = acceleration * h * (share - 0.5)
     end = free + ahead
@@ -42,13 +43,13 @@ def unilateral(
     acceleration -= 0.5 * rising * since / h
     hit = end - acceleration * since
     if hit - ahead >= -options.rest_speed:
-        return 0.0, np.nan, 0.0
+        return 0.0, np.nan, 0.0, 0.0
     rebound = -restitution * hit
     height = (rebound + 0.5 * acceleration * since) * since
     if rebound <= 0.0 or height <= 0.0:
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     lent = acceleration * since - ahead
-    return rebound + lent, height, lent
+    return rebound + lent, height, lent, since - h * (share - 0.5)
 
 
 @compiled
@@ -103,7 +104,7 @@ def contact_targets(
         if lone_of(problem, c, 0) != ELSEWHERE and lone_of(problem, c, 1) != ELSEWHERE:
             coasts = closing(problem, problem.lone.coasting, c, contacts.arms, c)
             rows.coasting[c] = dot(row(contacts.normals[c]), coasts)
-        targets[c], height, _ = _target(problem, rows, c, 0.0)
+        targets[c], height, _, _ = _target(problem, rows, c, 0.0)
         wanted[c] = height - half
         began[c] = beginning(contacts.gaps[c], speed, before, options)
         # the first order errs by centimetres where limbs whip, but by less than twice the way that their last speed
@@ -126,35 +127,46 @@ def _forces(problem: ImpulseProblem, rows: ContactRows) -> None:
     twists(problem.layout, problem.factors, problem.swing[:nv], problem.moving.links, A)
     twists(problem.layout, problem.factors, problem.swing[nv:], problem.moving.links, B)
     for c in range(len(rows.forced)):
-        rows.forced[c] = _along(problem, rows, c, B)
-        rows.rising[c] = rows.forced[c] - _along(problem, rows, c, A)
+        rows.forced[c], rows.beside[c, 0], rows.beside[c, 1] = _along(problem, rows, c, B)
+        began, _, _ = _along(problem, rows, c, A)
+        rows.rising[c] = rows.forced[c] - began
 
 
 @compiled
-def _along(problem: ImpulseProblem, rows: ContactRows, c: int, A: Annotated[np.ndarray, float, 6]) -> float:
-    """What twists A (nl, 6) of links do along a contact's normal; NaN where something else takes part."""
-    total, points, factors = 0.0, problem.contacts.points, problem.factors
+def _along(problem: ImpulseProblem, rows: ContactRows, c: int, A: Annotated[np.ndarray, float, 6]) -> Three:
+    """What twists A (nl, 6) of links do along a contact's axes; NaN along its normal if more takes part."""
+    n, s, t, points, factors = 0.0, 0.0, 0.0, problem.contacts.points, problem.factors
     for side in range(2):
         link = rows.links[c, side]
         if link >= len(A):
-            total = np.nan
+            n = np.nan
         elif link >= 0:
             at = problem.layout.refs + 3 * link
             x, y = points[c, side, 0] - factors[at], points[c, side, 1] - factors[at + 1]
             moves = _moves(A, link, x, y, points[c, side, 2] - factors[at + 2])
-            total += (1.0 - 2.0 * side) * dot(row(rows.axes[c, 0]), moves)
-    return total
+            sign, axes = 1.0 - 2.0 * side, rows.axes
+            n += sign * dot(row(axes[c, 0]), moves)
+            s, t = s + sign * dot(row(axes[c, 1]), moves), t + sign * dot(row(axes[c, 2]), moves)
+    return n, s, t
 
 
 @compiled
-def target_after(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float]:
-    """As ``unilateral`` of a contact whose rows move faster by ``change`` than without impulses, from the start on."""
-    return _target(problem, rows, c, change)
+def target_after(
+    problem: ImpulseProblem, rows: ContactRows, c: int, change: float, lent: Floats
+) -> tuple[float, float]:
+    """(target velocity, gap) as ``unilateral`` has them of a contact whose rows move faster by ``change`` than without
+    impulses, from the start on. lent (3,) becomes what forces change its velocities by after it bounced: heights make
+    up for that along the normal; what they do to friction's way is theirs too."""
+    target, height, lent[0], after = _target(problem, rows, c, change)
+    lent[1] = lent[2] = 0.0
+    if height > 0.0 and np.isnan(rows.coasting[c]) and not np.isnan(rows.forced[c]):
+        lent[1], lent[2] = rows.beside[c, 0] * after, rows.beside[c, 1] * after
+    return target, height
 
 
 @compiled
-def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float]:
-    """The same. A contact comes to rest half the slop deep."""
+def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -> tuple[float, float, float, float]:
+    """As ``unilateral``. A contact comes to rest half the slop deep."""
     options, speed, before = problem.options, rows.speed[c, 0], rows.before[c] + change
     gap = problem.contacts.gaps[c] + options.position_share * options.h * change + 0.5 * options.slop
     restitution, least = problem.contacts.frictions[c, 4], options.restitution_threshold
@@ -165,14 +177,14 @@ def _target(problem: ImpulseProblem, rows: ContactRows, c: int, change: float) -
     if restitution == 0.0 and rows.lasting[c] == 0.0:
         near = awaited(gap, speed, before, options)
         if not np.isnan(near):
-            return near, np.nan, 0.0
-    target, height, lent = unilateral(gap, speed, (speed - before) / options.h, 0.0, restitution, options)
+            return near, np.nan, 0.0, 0.0
+    target, height, lent, after = unilateral(gap, speed, (speed - before) / options.h, 0.0, restitution, options)
     if height > 0.0 and not np.isnan(rows.coasting[c]):  # what turning does to energy is ``give_back``'s
         mean = (speed - rows.coasting[c] - change) / options.h
         return unilateral(gap, speed, mean, 0.0, restitution, options)
     if height > 0.0 and not np.isnan(rows.forced[c]):
         return unilateral(gap, speed, rows.forced[c], rows.rising[c], restitution, options)
-    return target, height, lent
+    return target, height, lent, after
 
 
 @compiled
@@ -219,7 +231,7 @@ def limit_targets(problem: ImpulseProblem, lines: ScalarRows, wanted: Floats, be
         if given.stops[s]:
             before = directed(given, s, problem.start_v)
             mean = (lines.speed[s] - before) / options.h
-            lines.target[s], wanted[s], _ = unilateral(given.gaps[s], lines.speed[s], mean, 0.0, 0.0, options)
+            lines.target[s], wanted[s], _, _ = unilateral(given.gaps[s], lines.speed[s], mean, 0.0, 0.0, options)
             began[s] = beginning(given.gaps[s], lines.speed[s], before, options)
             near = awaited(given.gaps[s], lines.speed[s], before, options)
             if not np.isnan(near) and not loops:

@@ -9,6 +9,7 @@ import numpy as np
 from recursive_dyn.codegen.arguments import real_array
 from recursive_dyn.dynamics.nearest_configuration import checked_poses
 from recursive_dyn.errors import StateError
+from recursive_dyn.model.limits import limited
 from recursive_dyn.model.model import Model
 from recursive_dyn.spatial.rotations import rotation_log
 
@@ -18,6 +19,8 @@ _STEPS, _REACH = 60, 0.7  # rad or m, the largest change of a coordinate a step
 _MET, _NEAR = 1e-10, 1e-7  # rad or m that counts as met, and that is left where Newton's method stalls
 _SPEED = 1e-8  # the same of velocities, relative
 _RANK = 1e-9
+_STARTS, _ASIDE = 4, 0.05  # places to begin at, and rad or m by which they lie aside
+NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Placeable(Protocol):
@@ -69,28 +72,60 @@ def wanted_velocity(value: Any) -> Array:
 
 
 def _positions(dynamics: Placeable, q: Array, body: int, pose: Array) -> Array:
-    name = dynamics.model.bodies[body].name
-    best, start = np.inf, q
+    """From q, or beside it: a pose just half a turn away lies on both sides."""
+    nearest, beyond = np.inf, ""
+    for k in range(_STARTS):
+        aside = _ASIDE * k * np.cos(np.arange(dynamics.model.nv) + k)
+        found, missed, limits = _within_limits(dynamics, dynamics.integrate(q, aside, 1.0) if k else q, body, pose)
+        if found is not None:
+            return found
+        nearest, beyond = min(nearest, missed), beyond or limits
+    X = dynamics.call("poses", q)[body]
+    allow = f"the limits of {beyond}, its joints" if beyond else "its joints"
+    raise StateError(
+        f"body '{dynamics.model.bodies[body].name}' does not come to the pose that is wanted: the nearest that {allow}"
+        f" and the constraints were found to allow, from where it is at {np.round(X[:3, 3], 4).tolist()}, misses it by"
+        f" {nearest:.3g} (m or rad); set the coordinates that lead there first, or ask for a pose within reach"
+    )
+
+
+def _within_limits(dynamics: Placeable, q: Array, body: int, pose: Array) -> tuple[Array | None, float, str]:
+    """(q or None, by how much the pose is missed, whose limits are in the way): what would go beyond a limit is held at
+    it, and the others go on."""
+    slots, places, low, high = limited(dynamics.model)
+    low, high = np.minimum(low, q[places]), np.maximum(high, q[places])  # what rests on a stop is a little beyond it
+    held, names = np.zeros(len(slots), dtype=bool), ""
+    while True:
+        found, missed = _newton(dynamics, q, body, pose, slots[held])
+        if found is None:
+            return None, missed, names
+        beyond = ~held & ((found[places] < low - _MET) | (found[places] > high + _MET))
+        if not beyond.any():
+            return found, missed, names
+        held |= beyond
+        q = found.copy()
+        q[places[held]] = np.clip(q[places[held]], low[held], high[held])
+        names = ", ".join(f"'{dynamics.model.velocity_names[slot]}'" for slot in slots[held])
+
+
+def _newton(dynamics: Placeable, q: Array, body: int, pose: Array, held: Array) -> tuple[Array | None, float]:
+    """(q or None, by how much the pose is missed) from q on, with these slots as they are."""
+    name, best = dynamics.model.bodies[body].name, np.inf
     for _ in range(_STEPS):
         X = dynamics.call("poses", q)[body]
         error = np.concatenate([rotation_log(pose[:3, :3] @ X[:3, :3].T), pose[:3, 3] - X[:3, 3]])
         wanted = np.concatenate([error, *(-phi for phi in _rows(dynamics, "constraint_positions", q))])
         best = float(np.abs(wanted).max())
         if best < _MET:
-            return q
-        step = _least(dynamics, q, dynamics.jacobian(q, name), wanted)
+            return q, best
+        step = _least(dynamics, q, dynamics.jacobian(q, name), wanted, held)
         if not np.isfinite(step).all():
             break
         step = step * min(1.0, _REACH / max(float(np.abs(step).max(initial=0.0)), 1e-300))
         q = dynamics.integrate(q, step, 1.0)
         if float(np.abs(step).max(initial=0.0)) < _MET and best < _NEAR:
-            return q
-    X = dynamics.call("poses", start)[body]
-    raise StateError(
-        f"body '{name}' does not come to the pose that is wanted: the nearest that its joints and the constraints were"
-        f" found to allow, from where it is at {np.round(X[:3, 3], 4).tolist()}, misses it by {best:.3g} (m or rad);"
-        " set the coordinates that lead there first, or ask for a pose within reach"
-    )
+            return q, best
+    return None, best
 
 
 def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Array | None) -> Array:
@@ -115,9 +150,10 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
     return after
 
 
-def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array) -> Array:
-    """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it."""
-    free = [slot for slot in range(dynamics.model.nv) if slot not in dynamics.model.prescribed]
+def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = NOTHING) -> Array:
+    """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it; of
+    slots that are not held."""
+    free = [slot for slot in range(dynamics.model.nv) if slot not in dynamics.model.prescribed and slot not in held]
     rows = np.vstack([J, *_rows(dynamics, "constraint_jacobian", q)])[:, free]
     L = np.linalg.cholesky(dynamics.call("mass_matrix", q)[np.ix_(free, free)])
     whitened, result = np.linalg.solve(L, rows.T).T, np.zeros(dynamics.model.nv)

@@ -106,3 +106,29 @@ def test_a_hinge_has_no_velocity_across():
         sim.place("link0", velocity=(1, 0, 0, 0, 0, 0))
     with pytest.raises(rd.ModelError, match="unknown body"):
         sim.place("hand", rd.pose())
+
+
+def elbow(**settings):
+    scene = Scene()
+    upper = scene.world.attach(Body("upper", mass=1.0, inertia=np.eye(3) / 50), joints.revolute("y", **settings))
+    lower = Body("lower", mass=1.0, inertia=np.eye(3) / 50)
+    upper.attach(lower, joints.revolute("y", **settings), at=rd.pose((0, 0, -0.5)))
+    return rd.Simulation(scene.compile(), 1 / 60)
+
+
+@pytest.mark.parametrize("q", [(np.pi, 0.0), (np.pi, 1.0), (3.1, 1.0), (-3.0, -2.0)])
+def test_a_pose_half_a_turn_away_is_reached(q):
+    sim = elbow()
+    wanted = sim.dynamics.poses(q)[1]
+    sim.place("lower", pose=wanted)
+    np.testing.assert_allclose(sim.dynamics.poses(sim.q)[1], wanted, atol=1e-9)
+
+
+def test_limits_are_kept_to_or_told():
+    sim = elbow(limits=(-0.5, 0.5))
+    sim.q = 0.1, 0.2
+    with pytest.raises(rd.StateError, match=r"'lower'.* limits of 'upper.angle', its joints"):
+        sim.place("lower", pose=sim.dynamics.poses((1.0, 0.0))[1])
+    np.testing.assert_array_equal(sim.q, (0.1, 0.2))
+    sim.place("lower", pose=sim.dynamics.poses((0.5, -0.4))[1])
+    np.testing.assert_allclose(sim.q, (0.5, -0.4), atol=1e-9)

@@ -68,8 +68,9 @@ class Solution:
 
     contacts, rows, islands: how many; iterations: most sweeps of an island, a Newton step as three; residual: the
     largest velocity, m/s, that its last sweep still changed; converged: whether that is within the tolerance;
-    penetration: the deepest overlap left at the step's end, m; substeps: parts the timestep was cut into; times:
-    seconds of its parts; asleep: how many contacts of what sleeps were not solved for.
+    penetration: the deepest overlap left at the step's end, m, of contacts found where its flight ended; substeps:
+    parts the timestep was cut into; times: seconds of its parts; asleep: how many contacts of what sleeps were not
+    solved for.
     """
 
     contacts: int = 0

@@ -61,6 +61,7 @@ JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
 
 # What is held between others
 FEW_HELD = 32  # contacts of an island, at most, that is solved again from an even pressure
+FEW_AGAIN = 40  # iterations in which it is found, if it holds
 STILL_STEPS = 2.0  # times the speed that gravity gives in a step: what slides faster is not at rest to be held
 HELD = 1.0 - 1e-6  # share of its bound at which friction is at it
 SLIPS = 1e-6  # m/s: what slips faster may be held by an even pressure
@@ -107,6 +108,7 @@ SWEEPS_TO_RESCUE = 30  # from nothing
 MANY_UNKNOWNS, RESCUED = 600, 1e-4  # up to so many unknowns what misses more than this, m/s, is worth
 FIRST_RESCUES = 3  # so many of them; the others, and more unknowns, wait for FAILED
 TOO_MANY_UNKNOWNS = 2000  # up to which a rescue may take RESCUE times the iterations allowed, else RESCUE_OF_MANY times
+FIRST_RESCUE = 2  # the same of the first ones, as what succeeds soon is tried before what takes long
 RESCUE, RESCUE_OF_MANY = 10, 4
 
 # Interior point

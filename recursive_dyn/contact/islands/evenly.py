@@ -18,7 +18,7 @@ from recursive_dyn.contact.islands.passivity import Lent, gain
 from recursive_dyn.contact.islands.rescue import clear
 from recursive_dyn.contact.sweeps.cone import coulomb
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
-from recursive_dyn.contact.tuning import BALANCED, FEW_HELD, HELD, SLIPS, SPREADS
+from recursive_dyn.contact.tuning import BALANCED, FEW_AGAIN, FEW_HELD, HELD, SLIPS, SPREADS
 
 
 @compiled
@@ -41,7 +41,7 @@ def solved_evenly(it: Island, none: Lent, still: float, iterations: int, toleran
     _spread(it)
     again, found = 0, np.inf
     if gain(it, none)[0] < moves:
-        again, found = solved(it, iterations, tolerance)
+        again, found = solved(it, min(iterations, FEW_AGAIN), tolerance)
     if found > tolerance or gain(it, none)[0] >= moves:
         write(it, kept)
         return done + again, change

@@ -21,6 +21,7 @@ from recursive_dyn.contact.tuning import (
     FEW_UNKNOWNS,
     FIRST_OF_FEW,
     FIRST_OF_MANY,
+    FIRST_RESCUE,
     FIRST_RESCUES,
     GIVEN,
     MANY_UNKNOWNS,
@@ -55,7 +56,8 @@ def rescued(it: Island, given: Floats, kept: Floats, change: float, iterations: 
         read(it, kept)
         margin = FAR_INSIDE if few and RESCUES[k] == NOTHING else RESCUES_INSIDE[k]
         miss = change if RESCUES[k] == BEST else _elsewhere(it, given, RESCUES[k])
-        _, found = newton(it, 0, most, tolerance, miss, first, RESCUES_FORESEE[k], margin)
+        bound = min(most, FIRST_RESCUE * iterations) if k < FIRST_RESCUES else most
+        _, found = newton(it, 0, bound, tolerance, miss, first, RESCUES_FORESEE[k], margin)
         if found < change and not squeezed(it):
             change = found
         else:

@@ -18,7 +18,7 @@ from recursive_dyn.integrators.watched_loop import OWN, REACH, WEIGHTS
 from scene import Body, Scene, joints
 
 INTEGRATORS = ("semi_implicit_euler", "rk4", "implicit_midpoint", "linearly_implicit_rk4", "variational_midpoint")
-H, EXACT = 0.01, 1e-10
+H, SHORT, EXACT = 0.01, 1e-3, 1e-10  # s; short for springs and dampers, which are halved beyond it
 QUICK = ("ball", "free", "ellipsoid_on_ellipsoid", "gibbs_six", "helix", "telescope")
 
 
@@ -79,9 +79,9 @@ RULES = dict(
 )
 
 
-def expected(d, integrator, q, v, tau):
+def expected(d, integrator, q, v, tau, h):
     """(2 nv, 3 nv + 1 + parameters): by q, v, tau, dt and the parameters."""
-    given = {"q": q, "v": v, "tau": tau, "dt": np.array([H]), "parameters": d.parameters.values_array}
+    given = {"q": q, "v": v, "tau": tau, "dt": np.array([h]), "parameters": d.parameters.values_array}
     moved = {name: value + 1j * complex_step.STEP * np.eye(len(value)) for name, value in given.items()}
     x = complex_step.apart(given, moved | {"q": complex_step.moved_configurations(d, q)})
     end = RULES[integrator](d, x, lambda f, inputs: complex_step.run(d.program(f), inputs))
@@ -93,11 +93,12 @@ def expected(d, integrator, q, v, tau):
     return np.concatenate([ways, rates[:, d.nq : d.nq + d.nv]], axis=1).T
 
 
-def check(d, q, v, integrators=INTEGRATORS, tolerance=EXACT):
+def check(d, q, v, integrators=INTEGRATORS, tolerance=EXACT, h=H):
+    """Of steps that are not halved."""
     tau = np.random.default_rng(5).normal(size=d.nv)
     for integrator in integrators:
-        found = d.derivatives("step", q, v, tau, H, parameters=bool(d.parameters), integrator=integrator)
-        assert_close(np.concatenate(found, axis=1), expected(d, integrator, q, v, tau), tolerance)
+        found = d.derivatives("step", q, v, tau, h, parameters=bool(d.parameters), integrator=integrator)
+        assert_close(np.concatenate(found, axis=1), expected(d, integrator, q, v, tau, h), tolerance)
 
 
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in MOVING])
@@ -111,7 +112,7 @@ def test_of_every_joint(name):
 def test_of_trees_with_springs_and_dampers(seed):
     case = random_scene(seed, 3, springs=True, root="free")
     d, (q, v) = case.dynamics(), (x[0] for x in case.states(1, 1))
-    check(d, q, 0.3 * v)
+    check(d, q, 0.3 * v, h=SHORT)
 
 
 def test_of_shared_coordinates():
@@ -136,7 +137,7 @@ def test_of_forests():
     d = trees.scene.compile()
     assert d.functions.forest.pays
     q, v = (x[0] for x in trees.states(d, 1, 1))
-    check(d, q, 0.3 * v)
+    check(d, q, 0.3 * v, h=SHORT)
 
 
 def loops():

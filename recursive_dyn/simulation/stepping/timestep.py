@@ -134,13 +134,14 @@ class Timestep:
         beyond a limit."""
         time, kept, counted = self._state.time, self._detection.kept, self.flight.tally.copy()
         while parts:
-            if parts > max(MOST, MOST_LEAPS):
+            if parts > MOST and self._forces.joints is not None:
                 raise too_fast(self._forces.whirling, h, time)
             try:
                 self._in_parts(machine, simulation, tau, h, parts)
                 parts = 0
             except PartTooLong:
-                parts *= self._forces.parts if self._forces.parts > 1 else LEAPS
+                asked = self._forces.parts
+                parts = parts * asked if asked > 1 else min(parts * LEAPS, MOST_LEAPS)
                 self._state.time, self._detection.kept, self.flight.tally[:] = time, kept, counted
 
     def _in_parts(self, machine: StepMachine, simulation: Surrounded, tau: np.ndarray, h: float, parts: int) -> None:

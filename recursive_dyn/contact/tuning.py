@@ -63,8 +63,6 @@ JUDGEMENTS = 4  # solves in which contacts may turn from sticking to sliding
 FEW_HELD = 32  # contacts of an island, at most, that is solved again from an even pressure
 FEW_AGAIN = 40  # iterations in which it is found, if it holds
 STILL_STEPS = 2.0  # times the speed that gravity gives in a step: what slides faster is not at rest to be held
-HELD = 1.0 - 1e-6  # share of its bound at which friction is at it
-SLIPS = 1e-6  # m/s: what slips faster may be held by an even pressure
 BALANCED = 0.5  # share of what presses on a body that it has left if it is held from several sides
 SPREADS = 12  # times that all contacts find their impulses at once
 

@@ -20,7 +20,7 @@ _MET, _NEAR = 1e-10, 1e-7  # rad or m that counts as met, and that is left where
 _SPEED = 1e-8  # the same of velocities, relative
 _RANK = 1e-9
 _STARTS, _ASIDE = 4, 0.05  # places to begin at, and rad or m by which they lie aside
-NOTHING = np.zeros(0, dtype=np.int64)
+_NOTHING = np.zeros(0, dtype=np.int64)
 
 
 class Placeable(Protocol):
@@ -150,7 +150,7 @@ def _velocities(dynamics: Placeable, q: Array, v: Array, body: int, velocity: Ar
     return after
 
 
-def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = NOTHING) -> Array:
+def _least(dynamics: Placeable, q: Array, J: Array, wanted: Array, held: Array = _NOTHING) -> Array:
     """The change (nv,), least in the metric of M, that J and the constraints' rows make ``wanted`` of, or near it; of
     slots that are not held."""
     free = [slot for slot in range(dynamics.model.nv) if slot not in dynamics.model.prescribed and slot not in held]

@@ -22,11 +22,13 @@ halves, which are more exact, would be hundreds. Springs of balls are as force e
 
 A step, or a part of one, of length h' is taken if the energy of each tree, or of what is connected, is explained,
 
-    |E' - E - W| <= ENERGY T h' / h,   W = h' sum_i b_i V_i . (tau + e(Q_i, V_i)),
+    |E' - E - W| <= ENERGY T h' / h,   W = h' sum_i b_i V_i . (tau + e(Q_i, V_i) - D (V_i + p_i + g h' k_i)),
 
 and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is the largest kinetic energy at its ends or
-where parts of the step before it began, e the force elements that have no energy. Where there are dampers or springs,
-or elements that are implicit, only a gain is unexplained: what they take is theirs.
+where parts of the step before it began, e the force elements that have no energy. Where springs carry energy and
+nothing has dampers it is LOSING T h' if that is less. Where dampers take more than LITTLE of T, which W then leaves
+out, where h sqrt(K / M_ii) > RESOLVED of a joint's spring, and where elements are implicit, only a gain is unexplained:
+what they take is theirs.
 """
 
 from __future__ import annotations
@@ -112,7 +114,7 @@ def _graph(c: Context) -> Outputs:
     for part in independent(c.model):
         power += [
             _power(tree, part, tau, driven, answers),
-            _damping(tree, part, [before[s] + h * k[s] for s in part.slots]),
+            _damping(tree, part, before, h, k),
         ]
     u = _springs_velocities(c, [row.r for row in yielding[:stiff]], motion, turning)
     rates = kinematics.rates(Tree(c.model, c.graph, v=array(u)) if stiff or turning else tree)
@@ -141,12 +143,14 @@ def _power(
     return power
 
 
-def _damping(tree: Tree, part: IndependentPart, later: Sequence[Scalar]) -> Scalar:
-    """The power of joint dampers of a part of the model, whose velocities are later by so much as these see them."""
+def _damping(
+    tree: Tree, part: IndependentPart, before: np.ndarray, h: Scalar, k: Sequence[Scalar]
+) -> Scalar:  # fmt: skip
+    """The power of joint dampers of a part of the model, which see velocities later by ``before`` + h k (nv,)."""
     power: Scalar = 0.0
-    for s, ahead in zip(part.slots, later, strict=True):
+    for s in part.slots:
         if damping := tree.model.coordinates[s].damping:
-            power = power - damping * tree.v[s] * (tree.v[s] + ahead)
+            power = power - damping * tree.v[s] * (tree.v[s] + (before[s] + h * k[s]))
     return power
 
 
@@ -260,7 +264,7 @@ PRESSED = Integrator(
     name="held_rk4",
     function="stage",
     graph=Function(
-        "q-dot, acceleration, springs' velocity, power of tau: a stage of the linearly implicit Runge-Kutta methods.",
+        "q-dot, acceleration, springs' velocity, powers of tau and dampers: a stage of the linearly implicit methods.",
         _INPUTS,
         lambda m: (m.nq + 2 * m.nv + WATCHED * independent_count(m),),
         _graph,
@@ -277,7 +281,7 @@ PRESSED = Integrator(
     beside=(
         "energies",
         Function(
-            "Of each tree: kinetic energy, that of gravity and springs, its size, how many dampers or springs it has.",
+            "Of each tree: kinetic energy, that of gravity and springs, its size, how many springs are stiff or -1.",
             _INPUTS,
             lambda m: (BALANCES * independent_count(m),),
             _energies,

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from recursive_dyn.codegen.compiled import Flags, Floats, compiled
-from recursive_dyn.contact.blocks import Island, add_three, along_three, velocity
+from recursive_dyn.codegen.compiled import Flags, compiled
+from recursive_dyn.contact.blocks import Island, add_three
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.islands.methods import solved
 from recursive_dyn.contact.islands.passivity import Lent, gain
 from recursive_dyn.contact.islands.rescue import clear
-from recursive_dyn.contact.sweeps.cone import coulomb
+from recursive_dyn.contact.islands.sticking import slip
+from recursive_dyn.contact.rows.lasting import length
 from recursive_dyn.contact.sweeps.mixing import read, unknowns, write
-from recursive_dyn.contact.tuning import BALANCED, FEW_AGAIN, FEW_HELD, HELD, SLIPS, SPREADS
+from recursive_dyn.contact.sweeps.sweep import met_alone
+from recursive_dyn.contact.tuning import BALANCED, FEW_AGAIN, FEW_HELD, SLIDING, SPREADS, STICK_SPEED
 
 
 @compiled
@@ -34,7 +36,7 @@ def solved_evenly(it: Island, none: Lent, still: float, iterations: int, toleran
     for j in range(count):
         stuck[j] = not _at_bound(it, it.contacts[j])
     done, change = solved(it, iterations, tolerance)
-    if change > tolerance or late(it.time) or not _slips_between(it, stuck, still, SLIPS + 10.0 * tolerance):
+    if change > tolerance or late(it.time) or not _slips_between(it, stuck, still, STICK_SPEED + 10.0 * tolerance):
         return done, change
     kept, moves = np.empty(unknowns(it)), gain(it, none)[0]
     read(it, kept)
@@ -52,7 +54,7 @@ def solved_evenly(it: Island, none: Lent, still: float, iterations: int, toleran
 def _at_bound(it: Island, c: int) -> bool:
     """Whether a contact presses, and friction does what it can."""
     P, bound = it.P[c], it.frictions[c, 1] * it.P[c, 0]
-    return P[0] > 0.0 and P[1] * P[1] + P[2] * P[2] >= (HELD * bound) ** 2
+    return P[0] > 0.0 and P[1] * P[1] + P[2] * P[2] >= (1.0 - SLIDING) * bound * bound
 
 
 @compiled
@@ -62,19 +64,14 @@ def _slips_between(it: Island, stuck: Flags, still: float, slow: float) -> bool:
     rows = it.rows
     for j in range(len(stuck)):
         c = it.contacts[j]
-        if not stuck[j] or _length(rows.speed[c, 1], rows.speed[c, 2]) > still or not _at_bound(it, c):
+        if not stuck[j] or length(0.0, rows.speed[c, 1], rows.speed[c, 2]) > still:
             continue
-        if _length(velocity(rows, c, 1, it.y), velocity(rows, c, 2, it.y)) <= slow:
+        if not _at_bound(it, c) or slip(it, c) <= slow:
             continue
         for side in range(2):
             if rows.links[c, side] >= 0 and _is_held(it, rows.links[c, side]):
                 return True
     return False
-
-
-@compiled
-def _length(x: float, y: float) -> float:
-    return np.sqrt(x * x + y * y)
 
 
 @compiled
@@ -100,10 +97,11 @@ def _spread(it: Island) -> None:
         parts[j] = _sharing(it, it.contacts[j])
     for _ in range(SPREADS):
         for j in range(count):
-            _step(it, it.contacts[j], parts[j], steps[j])
+            steps[j, 0], steps[j, 1], steps[j, 2] = met_alone(it, it.contacts[j], parts[j], 0.0)
         for j in range(count):
             c = it.contacts[j]
             for i in range(3):
+                steps[j, i] -= it.P[c, i]
                 it.P[c, i] += steps[j, i]
             add_three(it.rows, c, steps[j, 0], steps[j, 1], steps[j, 2], y)
 
@@ -119,21 +117,3 @@ def _sharing(it: Island, c: int) -> float:
             found += 1.0 if links[c, side] >= 0 and touches else 0.0
         most = max(most, found)
     return most
-
-
-@compiled
-def _step(it: Island, c: int, part: float, step: Floats) -> None:
-    """By how much the impulses of one contact change that met its law alone, were all of its mobility so many times."""
-    rows, P, G = it.rows, it.P, it.rows.mobility
-    v0, v1, v2 = along_three(rows, c, rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], it.y)
-    p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
-    g00, g10, g11 = part * G[c, 0], part * G[c, 1], part * G[c, 2]
-    g20, g21, g22 = part * G[c, 3], part * G[c, 4], part * G[c, 5]
-    n0, n1, n2 = coulomb(
-        g00, g10, g20, g11, g21, g22,
-        v0 - g00 * p0 - g10 * p1 - g20 * p2,
-        v1 - g10 * p0 - g11 * p1 - g21 * p2,
-        v2 - g20 * p0 - g21 * p1 - g22 * p2,
-        it.targets[c], it.frictions[c, 0], it.frictions[c, 1], p1, p2,
-    )  # fmt: skip
-    step[0], step[1], step[2] = n0 - p0, n1 - p1, n2 - p2

@@ -28,7 +28,7 @@ def stick_first(it: Island, iterations: int, tolerance: float) -> tuple[int, flo
         slipped = False
         for c in it.contacts:
             slips, sliding = own[c, 1] > it.frictions[c, 1] and it.P[c, 0] > 0.0, it.frictions[c, 1]
-            if slips and _slip(it, c) > STICK_SPEED + 10.0 * tolerance:
+            if slips and slip(it, c) > STICK_SPEED + 10.0 * tolerance:
                 own[c, 0], own[c, 1] = sliding, sliding
                 slipped = True
         if not slipped or late(it.time):
@@ -37,7 +37,7 @@ def stick_first(it: Island, iterations: int, tolerance: float) -> tuple[int, flo
 
 
 @compiled
-def _slip(it: Island, c: int) -> float:
+def slip(it: Island, c: int) -> float:
     """How fast a contact slips."""
     v1, v2 = velocity(it.rows, c, 1, it.y), velocity(it.rows, c, 2, it.y)
     return np.sqrt(v1 * v1 + v2 * v2)

@@ -56,16 +56,9 @@ def _sweep_scalar(it: Island, s: int) -> float:
 def _sweep_contact(it: Island, c: int, soft: float) -> float:
     """Meet the law of one contact; the largest change of one of its velocities. soft as in sweep."""
     rows, P, y, G, kind = it.rows, it.P, it.y, it.rows.mobility, it.rows.kind[c]
-    v0, v1, v2 = along_three(rows, c, rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], y)
     p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
     g00, g10, g11, g20, g21, g22 = G[c, 0], G[c, 1], G[c, 2], G[c, 3], G[c, 4], G[c, 5]
-    n0, n1, n2 = coulomb(
-        g00 * (1.0 + soft), g10, g20, g11 * (1.0 + soft), g21, g22 * (1.0 + soft),
-        v0 - g00 * p0 - g10 * p1 - g20 * p2,
-        v1 - g10 * p0 - g11 * p1 - g21 * p2,
-        v2 - g20 * p0 - g21 * p1 - g22 * p2,
-        it.targets[c], it.frictions[c, 0], it.frictions[c, 1], p1, p2,
-    )  # fmt: skip
+    n0, n1, n2 = met_alone(it, c, 1.0, soft)
     P[c, 0], P[c, 1], P[c, 2] = n0, n1, n2
     d0, d1, d2 = n0 - p0, n1 - p1, n2 - p2
     if kind > 0:
@@ -77,6 +70,24 @@ def _sweep_contact(it: Island, c: int, soft: float) -> float:
     if change != 0.0:
         add_three(rows, c, d0, d1, d2, y)
     return change
+
+
+@compiled
+def met_alone(it: Island, c: int, part: float, soft: float) -> tuple[float, float, float]:
+    """The impulse that meets the law of one contact, all others given, were all of its mobility ``part`` times as
+    large. soft as in sweep."""
+    rows, P, G = it.rows, it.P, it.rows.mobility
+    v0, v1, v2 = along_three(rows, c, rows.speed[c, 0], rows.speed[c, 1], rows.speed[c, 2], it.y)
+    p0, p1, p2 = P[c, 0], P[c, 1], P[c, 2]
+    g00, g10, g11 = part * G[c, 0], part * G[c, 1], part * G[c, 2]
+    g20, g21, g22 = part * G[c, 3], part * G[c, 4], part * G[c, 5]
+    return coulomb(
+        g00 * (1.0 + soft), g10, g20, g11 * (1.0 + soft), g21, g22 * (1.0 + soft),
+        v0 - g00 * p0 - g10 * p1 - g20 * p2,
+        v1 - g10 * p0 - g11 * p1 - g21 * p2,
+        v2 - g20 * p0 - g21 * p1 - g22 * p2,
+        it.targets[c], it.frictions[c, 0], it.frictions[c, 1], p1, p2,
+    )  # fmt: skip
 
 
 @compiled

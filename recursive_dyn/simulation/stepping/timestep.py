@@ -213,10 +213,8 @@ class Timestep:
                 state.q[:], state.v[:], self.flight.tally[:] = start.start_q, start.start_v, self._counted
             if code == LOST and np.isfinite(state.q).all() and np.isfinite(state.v).all():
                 machine.explain()
-            try:
-                self.flight.advance(
-                    state.q, state.v, machine.tau, h, 1, state.time, limits=False
-                )  # tells, or is careful
+            try:  # which tells, or is careful
+                self.flight.advance(state.q, state.v, machine.tau, h, 1, state.time, limits=False)
             except StateError:
                 if self.flight.limited and start.part[1] < MOST_LEAPS:
                     raise PartTooLong from None

@@ -109,6 +109,14 @@ def _write(given: ClosedLook, row: int, a: int, b: int, rule: int, k: int) -> No
     table.keys[row] = (a << BITS) + b
     written(given.found, k, table, row)
     table.frictions[row], table.gliding[row] = given.frictions[rule], 0
+    table.balls[row, 0], table.balls[row, 1] = _ball(given, a), _ball(given, b)
+
+
+@compiled
+def _ball(given: ClosedLook, k: int) -> float:
+    """The radius of a shape, if it is a ball."""
+    size = given.solids.sizes[k]
+    return size[0] if given.solids.kinds[k] != BOX and size[1] == 0.0 else 0.0
 
 
 @compiled

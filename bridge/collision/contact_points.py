@@ -11,7 +11,7 @@ import numpy as np
 
 from bridge.bodies.true_shapes import TrueShapes
 from bridge.collision.point_order import in_order
-from bridge.collision.true_points import Poses, glides, is_new, is_true, touch_smoothly, true_points
+from bridge.collision.true_points import Poses, ball_radius, glides, is_new, is_true, touch_smoothly, true_points
 from recursive_dyn.codegen.compiled import Flags, Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.contacts import STATIC
@@ -135,16 +135,15 @@ def gathered(
             if pairs.keys[place] == NOBODY and wanted < len(aside.wanted):
                 aside.wanted[wanted] = pair
                 wanted += 1
-        more = 1
-        if true:
-            more = true_points(shapes, poses, first, second, table, row, room)
-        elif row < room:
+        more = true_points(shapes, poses, first, second, table, row, room) if true else 1
+        if not true and row < room:
             _write(row, raw.values[i], flip, known.skins[first], known.skins[second], table)
             touch_smoothly(shapes, poses, first, second, table, row)
         key, link = (known.ranks[first] << BITS) + known.ranks[second], raw.ids[i, 2] if flip else raw.ids[i, 3]
         for r in range(row, min(row + more, room)):
             table.a[r], table.b[r], table.keys[r], table.frictions[r] = a, b, key, pairs.rows[place]
-            aside.others[r], table.gliding[r] = second, 1 if true and glides(shapes, first, second) else 0
+            aside.others[r] = second
+            _note_round(shapes, true, first, second, table, r)
             if b == STATIC and known.foreign[second]:
                 _let_drift(aside, r, link)
         row += more
@@ -153,6 +152,12 @@ def gathered(
         return NEW_PAIRS if wanted > 0 else NO_ROOM
     table.size[0] = row
     return aside.sizes[2]
+
+
+@compiled
+def _note_round(shapes: TrueShapes, true: bool, first: int, second: int, table: ContactTable, row: int) -> None:
+    table.gliding[row] = 1 if true and glides(shapes, first, second) else 0
+    table.balls[row, 0], table.balls[row, 1] = ball_radius(shapes, first), ball_radius(shapes, second)
 
 
 @compiled

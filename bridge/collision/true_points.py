@@ -74,6 +74,16 @@ def glides(shapes: TrueShapes, first: int, second: int) -> bool:
 
 
 @compiled
+def ball_radius(shapes: TrueShapes, one: int) -> float:
+    """That of one of Bullet's bodies which is a ball alone, m; 0 of others."""
+    if len(shapes.kinds) == 0 or shapes.sorts[one] != CURVED:
+        return 0.0
+    k = shapes.firsts[one]
+    alone = shapes.lasts[one] == k + 1 and shapes.kinds[k] == ROUND and shapes.placed.sizes[k, 1] == 0.0
+    return shapes.placed.sizes[k, 0] if alone else 0.0
+
+
+@compiled
 def touch_smoothly(shapes: TrueShapes, poses: Poses, first: int, second: int, table: ContactTable, row: int) -> None:
     """Have a row's point on a ball, a capsule or an ellipsoid, A or B, where its surface has the row's normal; of the
     other body nothing is known.

@@ -155,6 +155,7 @@ def plane_contacts(
         table.keys[row] = -(((shape * _FEATURES + found.whole[k, 3]) * _PLANES + plane) + 1)
         height = found.real[k, 3]
         table.gaps[row], table.gliding[row] = height, planes.gliding[shape]
+        table.balls[row, 0] = table.balls[row, 1] = 0.0  # which matters where both move
         for i in range(3):
             normal = planes.planes.normals[plane, i]
             table.normals[row, i] = normal

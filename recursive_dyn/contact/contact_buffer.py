@@ -20,11 +20,13 @@ class ContactTable(NamedTuple):
 
     a, b, keys (capacity,); points (capacity, 2, 3): on A and on B; normals (capacity, 3) from B to A; gaps (capacity,);
     frictions (capacity, 5): sticking, sliding, rolling, spinning, restitution; drift (capacity, 3); gliding
-    (capacity,): 1 where an ellipsoid touches, all around which a contact glides and never jumps. The solve writes
-    impulses and moments (capacity, 3) on A, world axes, and into gaps what is left of them at the step's end; for the
-    next one arms (capacity, 2, 3) of A and of B from their centres of mass, levels (capacity,) of what is known
-    (``lasting``), debts (capacity,), J, of contacts that last (``turning``), and ways (capacity,), m, by which they
-    went on along their bodies. felt (capacity, 3): the impulses of all parts of a step so far.
+    (capacity,): 1 where an ellipsoid touches, all around which a contact glides and never jumps; balls (capacity, 2):
+    radii of A and of B where they are balls, m, else 0. The solve writes impulses and moments (capacity, 3) on A, world
+    axes, into gaps what is left of them at the step's end, into points and normals of what presses where both bodies
+    move where the impulse acts (``meeting``); for the next one arms (capacity, 2, 3) of A and of B from their centres
+    of mass, levels (capacity,) of what is known (``lasting``), debts (capacity,), J, of contacts that last
+    (``turning``), and ways (capacity,), m, by which they went on along their bodies. felt (capacity, 3): the impulses
+    of all parts of a step so far.
     """
 
     size: Integers
@@ -37,6 +39,7 @@ class ContactTable(NamedTuple):
     frictions: Annotated[np.ndarray, float, 5]
     drift: Annotated[np.ndarray, float, 3]
     gliding: Integers
+    balls: Annotated[np.ndarray, float, 2]
     impulses: Annotated[np.ndarray, float, 3]
     moments: Annotated[np.ndarray, float, 3]
     felt: Annotated[np.ndarray, float, 3]
@@ -59,6 +62,7 @@ def copy_contacts(source: ContactTable, target: ContactTable, n: int) -> None:
     target.frictions[:n] = source.frictions[:n]
     target.drift[:n] = source.drift[:n]
     target.gliding[:n] = source.gliding[:n]
+    target.balls[:n] = source.balls[:n]
     target.impulses[:n] = source.impulses[:n]
     target.moments[:n] = source.moments[:n]
     target.felt[:n] = source.felt[:n]
@@ -73,9 +77,10 @@ def _table(capacity: int) -> ContactTable:
     points, arms = np.zeros((2, capacity, 2, 3))
     normals, drift, impulses, moments, felt = np.zeros((5, capacity, 3))
     size, frictions, (gaps, debts, ways) = np.zeros(1, dtype=np.int64), np.zeros((capacity, 5)), np.zeros((3, capacity))
+    balls = np.zeros((capacity, 2))
     return ContactTable(
-        size, a, b, keys, points, normals, gaps, frictions, drift, gliding, impulses, moments, felt, arms, levels,
-        debts, ways,
+        size, a, b, keys, points, normals, gaps, frictions, drift, gliding, balls, impulses, moments, felt, arms,
+        levels, debts, ways,
     )  # fmt: skip
 
 
@@ -139,6 +144,7 @@ class ContactBuffer:
         table.points[:n, 0], table.points[:n, 1] = contacts.point_a, contacts.point_b
         table.normals[:n], table.gaps[:n] = contacts.normal, contacts.distance
         table.frictions[:n], table.drift[:n], table.gliding[:n] = contacts.friction, contacts.drift, 0
+        table.balls[:n] = 0.0
         table.impulses[:n], table.moments[:n], table.felt[:n] = 0.0, 0.0, 0.0
         table.arms[:n], table.levels[:n], table.debts[:n], table.ways[:n] = 0.0, 0, 0.0, 0.0
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recursive_dyn.codegen.compiled import Flags, Floats, compiled
-from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, along, moving
+from recursive_dyn.contact.blocks import ContactRows, Island, add, add_scalar, add_three, along, moving
 from recursive_dyn.contact.budget import late
 from recursive_dyn.contact.tuning import BEYOND_SLOP, IMMOBILE, LEAST_SEPARATION, PUSH_ARM, SEPARATION_SWEEPS, SETTLED
 
@@ -52,7 +52,22 @@ def separate(it: Island, these: Gaps, left: Floats, slop: float) -> bool:
     for s in it.scalars:
         _bound(it, these, n + s, slop)
     _push_apart(it, these, slop)
+    if _rub_along(it, these):
+        _push_on(it, these, slop)
     return True
+
+
+@compiled
+def _rub_along(it: Island, these: Gaps) -> bool:
+    """Move z so that friction acted for as long as what it goes with along the normal; whether it was moved."""
+    rubs, share = False, these.share
+    for c in it.contacts:
+        P = it.P[c]
+        if _wanting(these, c) and these.wanted[c] > 0.0 and (P[1] != 0.0 or P[2] != 0.0):
+            longer = min(max(these.push[c], -share * these.acted[c]), (1.0 - share) * these.acted[c]) / P[0]
+            add_three(it.rows, c, 0.0, longer * P[1], longer * P[2], these.z)
+            rubs = True
+    return rubs
 
 
 @compiled
@@ -134,11 +149,17 @@ def _mobility(it: Island, c: int) -> float:
 
 @compiled
 def _push_apart(it: Island, these: Gaps, slop: float) -> None:
-    """Sweeps until no gap is moved any more, or the time is over."""
-    n, pushed = len(it.rows.kind), False
+    """Push from nothing."""
     for k in range(len(it.contacts) + len(it.scalars)):
         c = _gap(it, k)
         these.push[c], these.active[c] = 0.0, False
+    _push_on(it, these, slop)
+
+
+@compiled
+def _push_on(it: Island, these: Gaps, slop: float) -> None:
+    """Sweeps until no gap is moved any more, or the time is over."""
+    n, pushed = len(it.rows.kind), False
     for k in range(SEPARATION_SWEEPS):
         change = 0.0
         for c in it.contacts:

@@ -16,6 +16,7 @@ from recursive_dyn.contact.problem import FreeInertias, ImpulseFacts, ImpulsePro
 from recursive_dyn.contact.push_speed import restrain
 from recursive_dyn.contact.rows.balance import measured
 from recursive_dyn.contact.rows.lasting import placed
+from recursive_dyn.contact.rows.meeting import met, told
 from recursive_dyn.contact.rows.pushes import given_pushes, moved_by
 from recursive_dyn.contact.rows.reach import reach_of
 from recursive_dyn.contact.rows.responses import expand, inverses, twists
@@ -41,11 +42,12 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     twists(layout, factors, problem.v, links, V)
     touched = links_of(problem)
     reach = reach_of(layout, touched, problem.rows)
+    found, same = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    matched(problem.contacts, problem.earlier, found)
+    points = met(problem, touched, found)
     rows = contact_rows(problem, touched, reach, root, V)
     lines = scalar_rows(layout, reach, factors, root, problem.v, problem.rows)
     targets, wanted, began, shares = np.empty(n), np.empty(n + m), np.empty(n + m), np.empty(n)
-    found, same = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    matched(problem.contacts, problem.earlier, found)
     placed(problem, found, same)
     contact_targets(problem, rows, same, targets, wanted, began)
     limit_targets(problem, lines, wanted[n : n + m], began[n : n + m])
@@ -54,11 +56,10 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     started(rows, problem.earlier, found, P)
     Q[:] = problem.rows.impulses
     these = partition(layout, rows, lines, problem.moving.slots, free)
-    frictions = problem.contacts.frictions[0:n]
-    time = np.zeros(2, dtype=np.int64)
+    frictions, time, bounced = problem.contacts.frictions[0:n], np.zeros(2, dtype=np.int64), np.zeros((n, 2))
     whole = Island(rows, lines, targets, frictions, these.contacts, these.scalars, these.slots, P, Q, y, time)
-    before = np.empty(len(root))
-    u, f, halves = np.zeros(len(root)), np.full(len(root), np.nan), np.full(layout.groups, np.nan)
+    before, u, f = np.empty(len(root)), np.zeros(len(root)), np.full(len(root), np.nan)
+    halves = np.full(layout.groups, np.nan)
     weighed = measured(problem, root, u, f)
     halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
     pushed = corrected(problem, found, same, root, shares, halves, pushes) or halved or pushed
@@ -67,7 +68,6 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     if pushed:
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
-    bounced = np.zeros((n, 2))
     sweeps, residual = solve_islands(whole, these, problem, wanted, bounced)
     if len(changes.acted) > 0:
         expand(layout, factors, root, y, links, V, changes.acted)
@@ -84,6 +84,7 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     if len(changes.acted) > 0:
         noted(problem, whole, before, root, pushes, u, f, weighed)
     to_world_axes(rows, P, problem.contacts)
+    told(problem.contacts, points)
     judged(problem, found, same, shares, wanted, states.push, ends)
     if struck_trees(problem, whole, these, bounced):
         expand(layout, factors, root, y, links, V, changes.struck)

@@ -66,6 +66,15 @@ STILL_STEPS = 2.0  # times the speed that gravity gives in a step: what slides f
 BALANCED = 0.5  # share of what presses on a body that it has left if it is held from several sides
 SPREADS = 12  # times that all contacts find their impulses at once
 
+# What friction wedges
+WEDGED = 1e-3  # share of the impulses' energies, each alone, that all have together, below which they may be wedged
+RUBBING = 0.1  # share of these that is friction's, at least: what is heavy on light presses by normals
+WEDGED_ROWS = 96  # rows of an island, at most, whose impulses are lessened
+RELIEFS = 6  # times that they go on until one more is at its bound
+RELIEF_SOFTNESS = 1e-10  # share of its mobility by which each row gives way to what it carries
+RELIEVED = 0.25  # share of the sum of squares that is left, at most: else all stay as they were
+ON_THE_CONE = 1e-9  # relative, of squares: rounding
+
 # Mixing
 MIXED = 8  # iterates
 MIXING_TRUST = 2.0  # growth of the residual at which mixing starts anew

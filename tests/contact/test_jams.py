@@ -39,12 +39,33 @@ def test_a_ball_in_a_crate_is_pressed_by_what_it_has(seed):
     assert largest < 20.0 and lost < 0.1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="friction of 1 wedges it: impulses of 1e4 to 1e5 N s cancel each other, and leak"
-)
-def test_it_is_where_friction_could_wedge_it():
-    found = [rolling_in_a_crate(1.0, seed) for seed in range(3)]
-    assert max(largest for largest, _ in found) < 100.0 and max(lost for _, lost in found) < 0.1
+@pytest.mark.parametrize("friction", [1.0, 1.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_so_is_one_that_friction_could_wedge(friction, seed):
+    largest, lost = rolling_in_a_crate(friction, seed)
+    assert largest < 20.0 and lost < 0.02
+
+
+def test_what_is_wedged_is_pressed_by_the_least_that_holds_it():
+    """Balls thrown about a narrow box: contacts of two on each other and on walls could press with any force."""
+    largest = 0.0
+    for seed in range(4):
+        rng, material, scene = np.random.default_rng(seed), rd.Material(friction=2.0), Scene()
+        for axis in range(3):
+            for side in (-1, 1):
+                size, at = np.full(3, 0.8), np.zeros(3)
+                size[axis], at[axis] = 0.1, 0.25 * side
+                scene.world.shapes.append(shapes.Box(tuple(size), at=rd.pose(at), material=material))
+        for k, at in enumerate(((-0.12, -0.1, -0.1), (0.12, -0.1, -0.1), (0.0, 0.1, -0.1))):
+            ball = Body(f"b{k}", [shapes.Sphere(0.06, material=material)], mass=1.0 + k)
+            scene.world.attach(ball, joints.free(), at=rd.pose(at))
+        with mirror(scene, 1 / 60, ground=False) as shown:
+            for k in range(3):
+                shown.sim.place(f"b{k}", velocity=(*10 * rng.normal(size=3), *3 * rng.normal(size=3)))
+            for _ in range(150):
+                shown.step()
+                largest = max([largest, *(float(np.linalg.norm(c.impulse)) for c in shown.contacts)])
+    assert largest < 50.0
 
 
 @pytest.mark.xfail(strict=True, reason="the first rebounds into the second in the step in which it hits: 32 mm told 0")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from recursive_dyn.codegen.compiled import compiled
 from recursive_dyn.contact.blocks import Island
 from recursive_dyn.contact.islands.island import solve_island
+from recursive_dyn.contact.islands.relief import relieved
 from recursive_dyn.contact.islands.sticking import stick_first
 
 SWEEPS, STICKING_FIRST = 0, 1
@@ -26,7 +27,10 @@ def chosen(it: Island) -> int:
 
 @compiled
 def solved(it: Island, iterations: int, tolerance: float) -> tuple[int, float]:
-    """Solve an island by its method; as that returns."""
+    """Solve an island by its method, with the least impulses that do so; as that returns."""
+    done, change = 0, 0.0
     if chosen(it) == STICKING_FIRST:
-        return stick_first(it, iterations, tolerance)
-    return solve_island(it, iterations, tolerance)
+        done, change = stick_first(it, iterations, tolerance)
+    else:
+        done, change = solve_island(it, iterations, tolerance)
+    return done, relieved(it, change, tolerance)

@@ -287,7 +287,7 @@ def move_contact(source: ContactTable, c: int, target: ContactTable, row: int) -
     target.normals[row] = source.normals[c]
     target.gaps[row] = source.gaps[c]
     target.frictions[row] = source.frictions[c]
-    target.drift[row], target.gliding[row] = source.drift[c], source.gliding[c]
+    target.drift[row], target.gliding[row], target.balls[row] = source.drift[c], source.gliding[c], source.balls[c]
     target.impulses[row] = source.impulses[c]
     target.moments[row] = source.moments[c]
     target.felt[row] = source.felt[c]

@@ -1,0 +1,136 @@
+"""Where impulses between two bodies that both move act: at one point of both, as it was when they touched.
+
+A solve sees bodies where the flight of a step ends, in each other by what they flew on since they touched. Were an
+impulse to act on each at its own surface there, along the normal there, the two would be no longer opposite about one
+point: what moved on aside in the meantime, and then is moved back by the time for which the impulse acted, would win or
+lose angular momentum, first order in the step. So bodies that fly into each other are looked at as they touched, as far
+as two rigid bodies in straight flight tell: their arms are those to one point of both then, and balls have the normal
+of then. What overlaps for longer is pushed apart at the middle of its overlap; a ball always at its own surface.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from recursive_dyn.codegen.compiled import Floats, Integers, compiled
+from recursive_dyn.contact.contact_buffer import ContactTable
+from recursive_dyn.contact.problem import ImpulseProblem
+from recursive_dyn.contact.rows.lasting import dot, lone_of, row
+
+Points = Annotated[np.ndarray, float, 2, 3]
+
+
+@compiled
+def met(problem: ImpulseProblem, links: Annotated[np.ndarray, int, 2], found: Integers) -> Points:
+    """Move points and normals of contacts between two bodies that move to where impulses act; the points (n, 2, 3) as
+    they were.
+
+    links (n, 2): of A and B, -1 for what does not move; found (n,): earlier contacts nearest to these, or -1. Contacts
+    of two bodies follow each other.
+    """
+    a, b, first, count = problem.contacts.a, problem.contacts.b, 0, len(found)
+    points = problem.contacts.points[0:count].copy()
+    while first < count:
+        end = first + 1
+        while end < count and a[end] == a[first] and b[end] == b[first]:
+            end += 1
+        if links[first, 0] >= 0 and links[first, 1] >= 0:
+            _pair_met(problem, found, first, end)
+        first = end
+    return points
+
+
+@compiled
+def _pair_met(problem: ImpulseProblem, found: Integers, first: int, end: int) -> None:
+    """``met`` of all contacts of two bodies, with their bodies as they were at one time: what is wedged between them
+    would be torn apart by friction were each contact of another time."""
+    contacts, d, u, since = problem.contacts, np.empty(3), np.zeros(3), 0.0
+    a, b = lone_of(problem, first, 0), lone_of(problem, first, 1)
+    if a >= 0 and b >= 0:
+        _moves_past(problem, a, b, u)
+        for c in range(first, end):
+            if contacts.gaps[c] < 0.0 and not _pressed(problem, c, found[c]):
+                if contacts.balls[c, 0] > 0.0 and contacts.balls[c, 1] > 0.0 and _balls_met(problem, c, u):
+                    return
+                since = max(since, _since(problem, c, u))
+    for c in range(first, end):
+        for i in range(3):
+            d[i] = contacts.points[c, 0, i] - contacts.points[c, 1, i] - since * u[i]
+        _join(problem, c, d)
+
+
+@compiled
+def _pressed(problem: ImpulseProblem, c: int, i: int) -> bool:
+    """Whether a contact is the i-th earlier one, -1 for none, which pressed."""
+    return i >= 0 and dot(row(problem.earlier.impulses[i]), row(problem.contacts.normals[c])) > 0.0
+
+
+@compiled
+def told(contacts: ContactTable, points: Points) -> None:
+    """Tell of contacts without an impulse where the surfaces are: points (n, 2, 3), as they were found."""
+    for c in range(len(points)):
+        P = contacts.impulses[c]
+        if P[0] == 0.0 and P[1] == 0.0 and P[2] == 0.0:
+            contacts.points[c] = points[c]
+
+
+@compiled
+def _moves_past(problem: ImpulseProblem, a: int, b: int, u: Floats) -> None:
+    """Write the velocity u (3,) of the centre of lone body a against that of b, in the mean of a step's flight."""
+    start, flown = problem.lone.start, problem.lone.flown
+    for i in range(3):
+        u[i] = 0.5 * (start[a, 3 + i] + flown[a, 3 + i] - start[b, 3 + i] - flown[b, 3 + i])
+
+
+@compiled
+def _since(problem: ImpulseProblem, c: int, u: Floats) -> float:
+    """How long ago the surfaces of a contact touched, s, whose centres move with u against each other; 0 if they did
+    not fly into each other within the step."""
+    contacts, lone, gap, speed = problem.contacts, problem.lone, problem.contacts.gaps[c], 0.0
+    n = row(contacts.normals[c])
+    for side in range(2):
+        k, sign = lone_of(problem, c, side), 0.5 - side
+        x = contacts.points[c, side, 0] - lone.centers[k, 0]
+        y = contacts.points[c, side, 1] - lone.centers[k, 1]
+        z = contacts.points[c, side, 2] - lone.centers[k, 2]
+        w0 = sign * (lone.start[k, 0] + lone.flown[k, 0])
+        w1 = sign * (lone.start[k, 1] + lone.flown[k, 1])
+        w2 = sign * (lone.start[k, 2] + lone.flown[k, 2])
+        speed += n[0] * (w1 * z - w2 * y) + n[1] * (w2 * x - w0 * z) + n[2] * (w0 * y - w1 * x)
+    speed += dot(n, row(u))
+    return gap / speed if speed < 0.0 and gap > speed * problem.options.h else 0.0
+
+
+@compiled
+def _balls_met(problem: ImpulseProblem, c: int, u: Floats) -> bool:
+    """Have two balls touch as they did when they met, if they did within the step; u as in ``_since``."""
+    contacts, n = problem.contacts, problem.contacts.normals[c]
+    a, b = contacts.balls[c, 0], contacts.balls[c, 1]
+    far = a + b + contacts.gaps[c]
+    closing, square = far * dot(row(n), row(u)), dot(row(u), row(u))
+    root = np.sqrt(max(closing * closing - square * (far * far - (a + b) ** 2), 0.0))
+    if square * problem.options.h <= closing + root:
+        return False
+    since, along = (closing + root) / square, 0.0
+    for i in range(3):
+        now = far * n[i]
+        m = (now - since * u[i]) / (a + b)
+        along += now * m
+        contacts.points[c, 0, i] += a * (n[i] - m)
+        contacts.points[c, 1, i] -= b * (n[i] - m)
+        n[i] = m
+    contacts.gaps[c] = along - (a + b)
+    return True
+
+
+@compiled
+def _join(problem: ImpulseProblem, c: int, d: Floats) -> None:
+    """Let points of A and B that are d apart, A's less B's, become one: that of a ball, or half way."""
+    contacts, share = problem.contacts, 0.5
+    if (contacts.balls[c, 0] > 0.0) != (contacts.balls[c, 1] > 0.0):
+        share = 0.0 if contacts.balls[c, 0] > 0.0 else 1.0
+    for i in range(3):
+        contacts.points[c, 0, i] -= share * d[i]
+        contacts.points[c, 1, i] += (1.0 - share) * d[i]

@@ -1,0 +1,84 @@
+"""Two bodies that fly into each other: no angular momentum comes or goes, and balls part as on a billiard table."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from contact_scenes import mirror, position, put, twist
+
+import recursive_dyn as rd
+from scene import Scene, shapes
+
+BALL, BOX, CAPSULE = shapes.Sphere(0.1), shapes.Box((0.2, 0.16, 0.12)), shapes.Capsule(0.05, 0.2)
+SLOP = 2e-4  # of the angular momentum: what collides comes to rest half a hundredth of a millimetre deep
+
+
+def collided(shape: shapes.Shape, h: float, seed: int, material: rd.Material) -> float:
+    """The share of the angular momentum that comes or goes in 0.6 s with a collision; NaN if they miss each other."""
+    rng, scene, struck = np.random.default_rng(seed), Scene(gravity=(0, 0, 0)), False
+    aside = 0.04 * rng.normal(size=2)
+    for k, side in enumerate((1.0, -1.0)):
+        turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = turn * np.linalg.det(turn), side * np.array((0.35, *aside))
+        put(scene, f"b{k}", replace(shape, material=material), pose, 1.0 + k)
+    with mirror(scene, h, ground=False) as shown:
+        sim = shown.sim
+        for k, side in enumerate((1.0, -1.0)):
+            sim.place(f"b{k}", velocity=(*0.5 * rng.normal(size=3), -1.3 * side, 0, 0))
+        start = sim.dynamics.momentum(sim.q, sim.v)[:3]
+        for _ in range(round(0.6 / h)):
+            shown.step()
+            struck = struck or any(np.any(c.impulse) for c in shown.contacts)
+        change = sim.dynamics.momentum(sim.q, sim.v)[:3] - start
+    return float(np.linalg.norm(change) / np.linalg.norm(start)) if struck else np.nan
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_balls_keep_their_angular_momentum(h, friction, restitution):
+    """Each step moves them on by a fifth of their radius, or a twentieth."""
+    material = rd.Material(friction, restitution=restitution)
+    assert np.nanmax([collided(BALL, h, seed, material) for seed in range(6)]) < SLOP
+
+
+@pytest.mark.parametrize("shape", [BOX, CAPSULE], ids=["boxes", "capsules"])
+@pytest.mark.parametrize(("h", "most"), [(1 / 60, 2.4e-2), (1 / 240, 1.5e-3)])
+def test_others_do_in_second_order(shape, h, most):
+    material = rd.Material(0.5, restitution=1.0)
+    assert np.nanmedian([collided(shape, h, seed, material) for seed in range(8)]) < most
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240, 1 / 1000])
+@pytest.mark.parametrize("aside", [0.0, 0.05, 0.1, 0.17])
+def test_a_billiard_ball_leaves_along_the_line_of_middles(h, aside):
+    """One at rest, smooth and of the same mass, gets what the other has along that line; neither spins."""
+    material, scene = rd.Material(0.0, restitution=1.0), Scene(gravity=(0, 0, 0))
+    put(scene, "cue", shapes.Sphere(0.1, material=material), rd.pose((-0.5, 0, 0)))
+    put(scene, "other", shapes.Sphere(0.1, material=material), rd.pose((0, aside, 0)))
+    line = np.array((np.sqrt(0.04 - aside**2), aside, 0.0)) / 0.2
+    with mirror(scene, h, ground=False) as shown:
+        shown.sim.place("cue", velocity=(0, 0, 0, 2.0, 0, 0))
+        shown.step(round(0.5 / h))
+        went = 2.0 * line[0] * line
+        np.testing.assert_allclose(twist(shown.sim, "other")[3:], went, atol=1e-12)
+        np.testing.assert_allclose(twist(shown.sim, "cue")[3:], (2.0, 0, 0) - went, atol=1e-12)
+        np.testing.assert_allclose(shown.sim.frames()[1][-2:, :3], 0.0, atol=1e-12)
+        met = (0.5 - 0.2 * line[0]) / 2.0
+        np.testing.assert_allclose(position(shown.sim, "other"), (0, aside, 0) + went * (0.5 - met), atol=1e-5)
+
+
+@pytest.mark.parametrize("speed", [-0.1, 1e-4])
+def test_only_what_presses_is_told_at_one_point(speed):
+    """Of two balls that overlap by 8 um and part, points are where their surfaces are."""
+    scene = Scene(gravity=(0, 0, 0))
+    for k, side in enumerate((-1, 1)):
+        put(scene, f"b{k}", shapes.Sphere(0.1), rd.pose((side * (0.1 - 4e-6), 0, 0)))
+    with mirror(scene, 1 / 240, ground=False) as shown:
+        shown.sim.place("b1", velocity=(0, 0, 0, speed, 0, 0))
+        shown.step()
+        (contact,) = shown.contacts
+        apart = 0.0 if speed < 0.0 else 8e-6 - speed / 240
+        np.testing.assert_allclose(np.subtract(contact.point_on_a, contact.point_on_b), (apart, 0, 0), atol=1e-12)
+        assert (contact.impulse[0] < 0.0) == (speed < 0.0)

@@ -29,6 +29,7 @@ from recursive_dyn.contact.rows.turning import bent, corrected, ended, judged
 from recursive_dyn.contact.rows.warm_start import matched, started, to_world_axes
 from recursive_dyn.contact.spinning import give_back, struck_trees
 from recursive_dyn.contact.tuning import PUSHING
+from recursive_dyn.contact.withdrawing import withdraw
 
 
 @compiled
@@ -62,20 +63,20 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     halves = np.full(layout.groups, np.nan)
     weighed = measured(problem, root, u, f)
     halved = carried(problem, root, before) and given_halves(problem, whole, before, u, f, pushes, halves)
-    pushed = corrected(problem, found, same, root, shares, halves, pushes) or halved or pushed
+    kicked = np.zeros(len(root))
+    some = corrected(problem, found, same, root, shares, halves, kicked)
     if halved:
         owed_halves(problem, rows, P, found, halves)
-    if pushed:
+    if some or halved or pushed:
+        for k in range(layout.nv):
+            pushes[k] += kicked[k]
         moved_by(rows, lines, pushes)
     bent(problem, rows, same, targets)
     sweeps, residual = solve_islands(whole, these, problem, wanted, bounced)
-    if len(changes.acted) > 0:
-        expand(layout, factors, root, y, links, V, changes.acted)
-    if pushed:
-        for k in range(layout.nv):
-            y[k] += pushes[k]
-    expand(layout, factors, root, y, links, V, changes.v)
-    _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
+    if some:
+        done, change = withdraw(problem, whole, these, kicked, pushes, shares, wanted, bounced)
+        sweeps, residual = max(sweeps, done), max(residual, change)
+    _velocities(problem, y, pushes, root, V)
     ends, states = np.empty((len(problem.lone.links), 6)), _gaps(problem, whole, wanted, began)
     ended(problem, V, ends)
     _positions(problem, whole, these, states, root, V)
@@ -92,6 +93,20 @@ def solve(given: ImpulseProblem) -> ImpulseFacts:
     for c in range(n):
         height += rows.height[c]
     return ImpulseFacts(height, these.total[0], sweeps, residual, _deepest(problem, rows))
+
+
+@compiled
+def _velocities(
+    problem: ImpulseProblem, y: Floats, pushes: Floats, root: Floats, V: Annotated[np.ndarray, float, 6]
+) -> None:
+    """What impulses y and pushes do to velocities, of links to V; y is of both afterwards."""
+    layout, factors, links, changes = problem.layout, problem.factors, problem.moving.links, problem.changes
+    if len(changes.acted) > 0:
+        expand(layout, factors, root, y, links, V, changes.acted)
+    for k in range(layout.nv):
+        y[k] += pushes[k]
+    expand(layout, factors, root, y, links, V, changes.v)
+    _free_twists(problem.free, y[layout.nv : len(y)], changes.free_twists)
 
 
 @compiled

@@ -45,7 +45,7 @@ def give_back(
     changed, counted = False, np.zeros(len(problem.lone.links), dtype=np.bool_)
     for k in range(these.total[0]):
         it, power, won = member(whole, these, k), 0.0, 0.0
-        if not _is_alone(problem, it):
+        if not is_alone(problem, it):
             continue
         for c in it.contacts:
             if _bounces(it, c, bounced):
@@ -89,7 +89,7 @@ def _square(it: Island, bounced: Bounced) -> float:
 
 
 @compiled
-def _is_alone(problem: ImpulseProblem, it: Island) -> bool:
+def is_alone(problem: ImpulseProblem, it: Island) -> bool:
     """Whether only lone bodies, and what does not move, take part in an island's contacts."""
     for c in it.contacts:
         for side in range(2):

@@ -17,6 +17,7 @@ STEADY = 0.1  # the same of stops over several coordinates, which turn with what
 SLIDING = 1e-6  # relative: friction squared so near to its bound is at it
 SETTLING = 1.0  # share by which a correction is larger or smaller for the energy that was gained or lost
 RESOLVED = 0.25  # of what a contact moves by, m/s, up to which all of a correction is given; none of twice as much
+OVERDONE = 0.01  # share of what moves that corrections and what is found with them may bring in within a step
 CREDIT = 1.0  # times the energy that turning takes in a step: what losses may be made good afterwards
 
 # One contact alone (cone)

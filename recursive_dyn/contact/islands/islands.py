@@ -11,7 +11,7 @@ from recursive_dyn.contact.blocks import ContactRows, Island, ScalarRows
 from recursive_dyn.contact.budget import allot, begun
 from recursive_dyn.contact.islands.evenly import solved_evenly
 from recursive_dyn.contact.islands.impacts import Bounced, has_impacts, solve_impacts
-from recursive_dyn.contact.islands.passivity import tame
+from recursive_dyn.contact.islands.passivity import Lent, tame
 from recursive_dyn.contact.layout import Layout
 from recursive_dyn.contact.problem import ImpulseProblem
 from recursive_dyn.contact.tuning import PUSHING, STILL_STEPS
@@ -148,23 +148,29 @@ def solve_islands(
 
     wanted (n or more,): gaps at the end that contacts bounce to, m; bounced (n, 2): 0, to be what did.
     """
-    sweeps, residual, options = 0, 0.0, problem.options
-    iterations, tolerance, none = options.iterations, options.tolerance, np.zeros((len(whole.targets), 3))
-    end, g = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds), problem.lone.gravity
-    still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    sweeps, residual, options, none = 0, 0.0, problem.options, np.zeros((len(whole.targets), 3))
+    end = begun(whole.time, options.clock, (1.0 - PUSHING) * options.microseconds)
     for k in range(these.total[0]):
-        it = timed(whole, these, k, end)
-        if has_impacts(it, wanted, 0.5 * options.slop):
-            done, change = solve_impacts(it, problem, iterations, tolerance, bounced)
-        else:
-            done, change = solved_evenly(it, none, still, iterations, tolerance)
-        if change > tolerance:
-            share = tame(it, none)
-            for c in it.contacts:
-                bounced[c, 0] *= share
-                bounced[c, 1] *= share
+        done, change = solve_one(timed(whole, these, k, end), problem, wanted, bounced, none)
         sweeps, residual = max(sweeps, done), max(residual, change)
     return sweeps, residual
+
+
+@compiled
+def solve_one(it: Island, problem: ImpulseProblem, wanted: Floats, bounced: Bounced, none: Lent) -> tuple[int, float]:
+    """One of the islands, as ``solve_islands``; none (n, 3): zeros."""
+    options, g = problem.options, problem.lone.gravity
+    still = STILL_STEPS * options.h * np.sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    if has_impacts(it, wanted, 0.5 * options.slop):
+        done, change = solve_impacts(it, problem, options.iterations, options.tolerance, bounced)
+    else:
+        done, change = solved_evenly(it, none, still, options.iterations, options.tolerance)
+    if change > options.tolerance:
+        share = tame(it, none)
+        for c in it.contacts:
+            bounced[c, 0] *= share
+            bounced[c, 1] *= share
+    return done, change
 
 
 @compiled

@@ -12,9 +12,10 @@ import numpy as np
 
 from bridge.bodies.convex_decomposition import hulls, is_grouped
 from bridge.curved.curved_pairs import POINTS
-from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, HULL, ROUND, TORUS
+from bridge.curved.distances import BOX, CYLINDER, ELLIPSOID, FACETS, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld
 from bridge.curved.polytopes import Polytope, Polytopes, box_polytope, gathered_polytopes, polytope_of
+from bridge.faceted.facets import Facets, Triangulation, gathered_facets, grid_surface, mesh_surface
 from bridge.planes.row_table import RowKind, RowTable, packed
 from bridge.planes.supports import corners
 from recursive_dyn.codegen.compiled import Flags, Integers
@@ -34,15 +35,16 @@ _ON = 1e-9  # share of a mesh's size: how far from its hull it may be
 
 
 _KNOWN = WeakKeyDictionary[shapes.Mesh, dict[bool, Sequence[Polytope] | None]]()
+_SURFACES = WeakKeyDictionary[shapes.Shape, Triangulation]()
 
 
 class TrueShapes(NamedTuple):
     """Shapes (m of them) by Bullet's ids (n of them).
 
     sorts (n,); leaders (n,): the first id of those that stand for the same shapes; firsts, lasts (n,): their rows;
-    bodies (m,): the scene's number, or STATIC; kinds, hulls (m,): as ``curved_pairs`` has them; at (m, 4, 4): in the
-    body's frame, scenery's in the world; shells (m,): whether something may be inside, as of scenery's meshes; placed,
-    found: room for shapes, and for points of two of them.
+    bodies (m,): the scene's number, or STATIC; kinds, hulls (m,): as ``curved_pairs`` has them, hulls also numbers of
+    ``facets``; at (m, 4, 4): in the body's frame, scenery's in the world; shells (m,): whether something may be inside,
+    as of scenery's convex meshes; placed, found: room for shapes, and for points of two of them.
     """
 
     sorts: Integers
@@ -55,6 +57,7 @@ class TrueShapes(NamedTuple):
     at: Annotated[np.ndarray, float, 4, 4]
     shells: Flags
     solids: Polytopes
+    facets: Facets
     placed: InWorld
     found: Found
 
@@ -74,10 +77,21 @@ class Group:
 
     @cached_property
     def sort(self) -> int:
-        """Whether all of them are curved, or flat: boxes and convex meshes."""
+        """Whether all of them are curved, or flat: boxes, convex meshes, or a surface of triangles."""
         if all(is_curved(shape) for shape in self.shapes):
             return CURVED
-        return FLAT if all(type(shape) is shapes.Box for shape in self.shapes) or self.polytopes else UNKNOWN
+        flat = all(type(shape) is shapes.Box for shape in self.shapes) or self.polytopes or self.surface
+        return FLAT if flat else UNKNOWN
+
+    @cached_property
+    def surface(self) -> Triangulation | None:
+        """Triangles of scenery that is no convex mesh, if that is what it is."""
+        shape = self.shapes[0]
+        if self.name or self.polytopes or not isinstance(shape, (shapes.HeightField, shapes.Mesh)):
+            return None
+        if shape not in _SURFACES:
+            _SURFACES[shape] = _surface_of(shape)
+        return _SURFACES[shape]
 
     @cached_property
     def polytopes(self) -> tuple[Sequence[Polytope], ...]:
@@ -118,6 +132,13 @@ def convex_parts(shape: shapes.Mesh, moves: bool) -> list[Polytope] | None:
     return known if moves or _is_convex(mesh, known[0]) else None
 
 
+def _surface_of(shape: shapes.HeightField | shapes.Mesh) -> Triangulation:
+    """All of a height field's or a mesh's triangles, in its own frame."""
+    if isinstance(shape, shapes.HeightField):
+        return grid_surface(shape.heights, shape.spacing)
+    return mesh_surface(np.array(shapes.to_trimesh(shape).triangles, dtype=float))
+
+
 def _is_convex(mesh: Any, hull: Polytope) -> bool:
     """Whether all of a mesh is on its hull."""
     size = float(np.ptp(mesh.vertices, axis=0).max())
@@ -140,6 +161,8 @@ class TrueShapesTable:
         self._numbers = dict[Hashable, int]()  # of polytopes
         self._polytopes = list[Polytope]()
         self._solids = gathered_polytopes(())
+        self._surfaces = dict[Group, Triangulation]()  # of groups that have rows, in their order
+        self._facets: Facets | None = None  # all of these
         self.tell((), np.zeros(0, dtype=np.int64))
 
     def tell(self, groups: Iterable[Group], numbers: np.ndarray) -> None:
@@ -149,6 +172,11 @@ class TrueShapesTable:
         heads, ids, kinds, known, at, sizes = self._rows.arrays
         if len(self._polytopes) > len(self._solids.ranges):
             self._solids = gathered_polytopes(self._polytopes)
+        if self._facets is None:
+            self._facets = gathered_facets([*self._surfaces.values()])
+        if self._surfaces:
+            known = known.copy()
+            known[kinds == FACETS] = np.arange(len(self._surfaces))
         sorts, leaders, firsts, lasts = np.zeros((4, size), dtype=np.int64)
         leaders[:] = NOBODY
         sort, leader, many, each = heads.T
@@ -160,7 +188,9 @@ class TrueShapesTable:
         m, shells = len(bodies), (kinds == HULL) & (bodies == STATIC)
         placed = InWorld(np.empty((m, 3)), np.empty((m, 3, 3)), sizes, np.zeros((0, 3)), np.zeros((0, 3)))
         found, solids = Found(np.empty((POINTS, 7)), np.zeros(1, dtype=np.int64)), self._solids
-        self.table = TrueShapes(sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, placed, found)
+        self.table = TrueShapes(
+            sorts, leaders, firsts, lasts, bodies, kinds, known, at, shells, solids, self._facets, placed, found
+        )
 
     def _follow(self, groups: list[Group]) -> None:
         told, self._told, known = self._told, groups, self._curved
@@ -169,12 +199,18 @@ class TrueShapesTable:
         self._curved += sum(group.begins_curved for group in came) - sum(group.begins_curved for group in gone)
         if not known or not self._curved:  # there were no rows, or are none any more
             gone, came, self._rows = [], groups if self._curved else [], RowTable(_ROWS)
+            if self._surfaces:
+                self._surfaces, self._facets = {}, None
         for group in gone:
             if group.sort != UNKNOWN:
                 self._rows.remove(group)
+                if self._surfaces.pop(group, None):
+                    self._facets = None
         for group in came:
             if group.sort != UNKNOWN:
                 self._rows.add(group, packed(self._content(group), _ROWS))
+                if group.sort == FLAT and group.surface:
+                    self._surfaces[group], self._facets = group.surface, None
 
     def _content(self, group: Group) -> Sequence[np.ndarray]:
         """Sort, leader, how many ids and rows; ids; kinds, polytopes, poses and sizes, a row each."""
@@ -226,4 +262,6 @@ def _kind_and_size(shape: shapes.Shape) -> tuple[int, tuple[float, float, float]
         case shapes.Ellipsoid():
             x, y, z = (float(r) for r in shape.radii)
             return ELLIPSOID, (x, y, z)
+        case shapes.HeightField() | shapes.Mesh():
+            return FACETS, (0.0, 0.0, 0.0)
     raise AssertionError("groups are of known shapes")

@@ -9,8 +9,9 @@ import numpy as np
 
 from bridge.bodies.true_shapes import CURVED, UNKNOWN, TrueShapes
 from bridge.curved.curved_pairs import is_known, meet_curved
-from bridge.curved.distances import ELLIPSOID, ROUND, distance_to
+from bridge.curved.distances import ELLIPSOID, FACETS, ROUND, distance_to
 from bridge.curved.manifold_points import clamped, dot, written
+from bridge.faceted.round_on_facets import round_on_facets
 from bridge.planes.half_spaces import MARGIN
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
@@ -55,12 +56,22 @@ def true_points(
         _place(shapes, poses, j)
     for i in range(shapes.firsts[first], shapes.lasts[first]):
         for j in range(shapes.firsts[second], shapes.lasts[second]):
-            meet_curved(shapes.kinds, shapes.hulls, shapes.placed, shapes.solids, i, j, MARGIN, shapes.found)
+            if shapes.kinds[j] == FACETS:
+                _meet_facets(shapes, i, j)
+            else:
+                meet_curved(shapes.kinds, shapes.hulls, shapes.placed, shapes.solids, i, j, MARGIN, shapes.found)
             for k in range(shapes.found.size[0]):
                 if row + count < room:
                     written(shapes.found, k, table, row + count)
                 count += 1
     return count
+
+
+@compiled
+def _meet_facets(shapes: TrueShapes, i: int, j: int) -> None:
+    """Points of the i-th shape on the j-th, a surface of triangles."""
+    surface, kind, placed = shapes.hulls[j], shapes.kinds[i], shapes.placed
+    round_on_facets(kind, placed, shapes.solids, shapes.facets, surface, i, j, MARGIN, shapes.found)
 
 
 @compiled

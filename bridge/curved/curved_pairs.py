@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from bridge.curved.distances import BOX, HULL, ROUND, TORUS
+from bridge.curved.distances import BOX, ELLIPSOID, FACETS, HULL, ROUND, TORUS
 from bridge.curved.manifold_points import Found, InWorld, dot, turned
 from bridge.curved.polytopes import Polytopes
 from bridge.curved.round_box import round_box
@@ -22,7 +22,11 @@ POINTS = 16  # of a pair, at most
 
 @compiled
 def is_known(one: int, other: int) -> bool:
-    """Whether ``meet_curved`` knows contacts of two kinds of shapes: unless both are polytopes."""
+    """Whether contacts of two kinds of shapes are known: unless both are polytopes, or one is a surface of triangles,
+    on which there are balls, capsules and ellipsoids alone."""
+    if one == FACETS or other == FACETS:
+        rest = one if other == FACETS else other
+        return rest == (ELLIPSOID if rest != ROUND else ROUND)
     return not (BOX <= one <= HULL and BOX <= other <= HULL)
 
 
@@ -61,7 +65,7 @@ def _meet(
         round_box(placed, a, b, margin, found)
     else:
         centre, axes = np.empty(3), np.empty((3, 3))
-        _seen(placed, a, b, centre, axes)
+        seen(placed, a, b, centre, axes)
         if kinds[a] == TORUS or kinds[a] == ROUND:
             curve = Curve(kinds[a], centre, axes, placed.sizes[a])
             curve_meets(curve, Target(kinds[b], placed.sizes[b], solids, hulls[b]), margin, found)
@@ -72,11 +76,11 @@ def _meet(
             for i in range(3):
                 other.axes[i, i] = 1.0
             solid_solid(Solid(kinds[a], centre, axes, placed.sizes[a]), other, margin, found)
-        _into_world(placed, b, found)
+        into_world(placed, b, found)
 
 
 @compiled
-def _seen(placed: InWorld, a: int, b: int, centre: Floats, axes: Annotated[np.ndarray, float, 3]) -> None:
+def seen(placed: InWorld, a: int, b: int, centre: Floats, axes: Annotated[np.ndarray, float, 3]) -> None:
     """A's centre and axes in B's frame."""
     for i in range(3):
         centre[i] = 0.0
@@ -86,7 +90,7 @@ def _seen(placed: InWorld, a: int, b: int, centre: Floats, axes: Annotated[np.nd
 
 
 @compiled
-def _into_world(placed: InWorld, b: int, found: Found) -> None:
+def into_world(placed: InWorld, b: int, found: Found) -> None:
     """Points and normals in B's frame as those in the world."""
     x, n = np.empty(3), np.empty(3)
     for k in range(found.size[0]):

@@ -15,6 +15,7 @@ from bridge.curved.polytopes import Polytopes
 from recursive_dyn.codegen.compiled import Floats, compiled
 
 ROUND, BOX, HULL, CYLINDER, ELLIPSOID, TORUS = 0, 1, 2, 3, 4, 5  # spheres and capsules are round
+FACETS = 6  # a surface of triangles, to which no distance is told here
 _TINY = 1e-300
 _ITERATIONS = 60  # of a root that takes five as a rule
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import trimesh
+from trimesh.triangles import closest_point
 
 import recursive_dyn as rd
 from bridge import PyBulletMirror
@@ -17,6 +18,8 @@ GRIDS = pytest.mark.parametrize(
     "cells, starts",
     [(80, [0.6]), *(pytest.param(cells, [0.5, 0.55, 0.6, 0.65], marks=pytest.mark.slow) for cells in (40, 80, 160))],
 )
+SEEDS = pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 20), marks=pytest.mark.slow)])
+ROUGH = 0.03
 RUBBING = rd.Material(friction=0.5)
 
 
@@ -46,6 +49,55 @@ def test_a_ball_that_bounces_in_it_climbs_as_high_as_it_was(cells, starts, rate,
             for _ in range(10 * rate):
                 mirror.step()
                 assert energy(simulation) == pytest.approx(first, abs=2e-3)
+
+
+@pytest.mark.parametrize("friction, restitution", [(0.0, 0.0), (0.5, 0.0), (0.5, 1.0)])
+@RATES
+@SEEDS
+def test_a_ball_in_a_rough_bowl_wins_nothing(seeds, rate, friction, restitution):
+    """Of steps between steep triangles, whatever edges and corners it hits; on a height field and a mesh by turns."""
+    for seed in seeds:
+        material = rd.Material(friction=friction, restitution=restitution)
+        simulation, mirror = bowl(
+            40, rate, "implicit_midpoint", 0.5, material, meshed=seed % 2 == 1, lift=0.02, seed=seed
+        )
+        first = energy(simulation)
+        with mirror:
+            for _ in range(rate):
+                mirror.step(3)
+                assert energy(simulation) <= first + 1e-9
+
+
+@SEEDS
+def test_a_ball_that_bounces_in_a_rough_bowl_keeps_its_energy(seeds):
+    """But for edges that it passes within a step."""
+    for seed in seeds:
+        material = rd.Material(friction=0.0, restitution=1.0)
+        simulation, mirror = bowl(80, 240, "semi_implicit_euler", 0.5, material, meshed=True, lift=0.02, seed=seed)
+        first = energy(simulation)
+        with mirror:
+            for _ in range(960):
+                mirror.step()
+                assert energy(simulation) == pytest.approx(first, abs=2e-3)
+
+
+@RATES
+@SEEDS
+def test_a_ball_in_a_rough_bowl_is_as_near_as_the_nearest_triangle(seeds, rate):
+    """After every step no triangle is within it, beyond the slop, and where something presses one is there."""
+    for seed in seeds:
+        simulation, mirror = bowl(
+            40, rate, "implicit_midpoint", 0.5, RUBBING, meshed=seed % 2 == 1, lift=0.02, seed=seed
+        )
+        corners = np.array(shapes.to_trimesh(mirror.scene.world.shapes[0]).triangles)
+        with mirror:
+            for _ in range(rate):
+                mirror.step()
+                middle = np.tile(simulation.dynamics.poses(simulation.q)[0, :3, 3], (len(corners), 1))
+                gap = np.linalg.norm(closest_point(corners, middle) - middle, axis=1).min() - 0.1
+                assert gap > -2.1e-5
+                if any(np.dot(contact.impulse, contact.normal) > 0.0 for contact in mirror.contacts):
+                    assert gap < 0.5 * 9.81 / rate**2
 
 
 @pytest.mark.parametrize("restitution", [0.0, 1.0])
@@ -126,11 +178,15 @@ def touches(*given: shapes.Shape, lift: float = 0.01) -> Iterator[tuple[np.ndarr
 
 def bowl(
     cells: int, rate: int, integrator: str, start: float, material: rd.Material, *, meshed: bool = False,
-    shape: Sequence[shapes.Shape] = (shapes.Sphere(0.1),), lift: float = 0.01,
+    shape: Sequence[shapes.Shape] = (shapes.Sphere(0.1),), lift: float = 0.01, seed: int | None = None,
 ) -> tuple[rd.Simulation, PyBulletMirror]:  # fmt: skip
-    """A ball, or a body of other shapes, in a paraboloid, z = (x^2 + y^2) / 2, of so many cells a side."""
+    """A ball, or a body of other shapes, in a paraboloid, z = (x^2 + y^2) / 2, of so many cells a side; one with a seed
+    has corners up to ROUGH m higher."""
     scene, x = Scene(), np.linspace(-1, 1, cells + 1)
     heights = 0.5 * (x[:, None] ** 2 + x**2)
+    if seed is not None:
+        heights += np.random.default_rng(seed).uniform(0.0, ROUGH, heights.shape)
+        lift += ROUGH
     surface = mesh(x, heights, material) if meshed else shapes.HeightField(heights, (2 / cells,) * 2, material=material)
     scene.world.shapes.append(surface)
     ball = Body("ball", [replace(one, material=material) for one in shape], mass=1.0)

@@ -25,6 +25,7 @@ from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.joint_loads import JointLoads, breakable
 from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.report import Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
@@ -52,6 +53,8 @@ class Timesteps(Timestep):
         self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
+        self._damping_spring = "" if before is None else before.report().damping_spring
+        keep_name(self.flight.tally)
         self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
         self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
         self.position_share = registry.find(integrator).share
@@ -98,6 +101,11 @@ class Timesteps(Timestep):
         self.memory.become(memory)
         self.events.recall(touching)
         self._detection.kept = None
+
+    def report(self) -> Report:
+        """What steps took beyond themselves so far."""
+        spring = damping_spring(self._dynamics.model, self.flight.tally, self._damping_spring)
+        return told(self.flight.tally, self.noted, spring)
 
     def solution(self) -> Solution:
         """What the solve of the last step did."""

@@ -21,6 +21,18 @@ _LEFT = 1e-6  # m or rad that steps through a singular position may leave, where
 _STEPS = 25
 
 
+class NotMetError(StateError):
+    """Constraints that cannot be met: the ``row`` that is missed most, ``off`` by so much, m or rad, or the same a
+    second."""
+
+    def __init__(self, message: str, row: int, off: float) -> None:
+        super().__init__(message, row, off)
+        self.row, self.off = row, off
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class Projecting(Protocol):
     """What has the compiled functions of a model."""
 
@@ -70,7 +82,7 @@ def approach(dynamics: Projecting, q: Array, v: Array) -> Iterator[tuple[Array, 
         return
     if position <= _LEFT and velocity <= _NEAR_VELOCITY and _singular(dynamics, q):
         return
-    raise StateError(_missed(dynamics, q, v, position > _NEAR))
+    raise _missed(dynamics, q, v, position > _NEAR)
 
 
 def _singular(dynamics: Projecting, q: Array) -> bool:
@@ -82,13 +94,15 @@ def _singular(dynamics: Projecting, q: Array) -> bool:
     return bool((np.linalg.svd(C / sizes[..., None], compute_uv=False)[..., -1] < _NARROW).all())
 
 
-def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> str:
+def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> NotMetError:
     """Which row does not hold at (q, v), and by how much."""
     error = dynamics.call("constraint_positions", q) if placed_wrongly else dynamics.call("constraint_velocities", q, v)
     error = np.abs(error).reshape(-1, len(dynamics.model.constraints)).max(axis=0)
     worst = int(np.argmax(error))
     name, what = dynamics.model.constraints[worst].name, "" if placed_wrongly else "the rate of "
-    return (
+    return NotMetError(
         f"{what}constraint '{name}' cannot be met near this configuration (it is off by {error[worst]:.3g}); start"
-        " nearer to where it holds"
+        " nearer to where it holds",
+        worst,
+        float(error[worst]),
     )

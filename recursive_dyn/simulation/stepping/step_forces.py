@@ -22,7 +22,8 @@ from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions
+from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion
+from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
 
 
 def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
@@ -32,7 +33,7 @@ def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
 
 
 class StepForces:
-    """Of one simulation, with ``motions`` that are sampled at the start of every step.
+    """Of one simulation, with ``motions`` that are sampled, or looked at, at the start of every step.
 
     rule: the integrator that its bodies fly by; joints: what they do, in maximal coordinates; bounded: whether these
     have limits or dry friction, or balls have limits; constrained: whether the model has constraints; lands: whether
@@ -54,7 +55,9 @@ class StepForces:
         self.bounded = len(ball_limits(dynamics.model).slots) > 0 or (self.joints is not None and self.joints.bounded)
         self._links = None if self.joints is None else body_links(dynamics.model)
         names = list(dynamics.parameters) if motions else []
-        self._sampled = [(motion, names.index(motion.parameters[0])) for motion in motions]  # where their numbers are
+        own = [m for m in motions if isinstance(m, SampledMotion)]
+        self._sampled = [(motion, names.index(motion.parameters[0])) for motion in own]  # where their numbers are
+        self._written = [m for m in motions if isinstance(m, WrittenMotion)]
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
@@ -82,6 +85,8 @@ class StepForces:
         state.keep_time()
         for motion, first in self._sampled:
             motion.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])
+        for written in self._written:
+            written.check(state.time, h, self._dynamics.parameters)
 
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""

@@ -15,6 +15,7 @@ from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.limits import rubbing
@@ -28,6 +29,7 @@ from recursive_dyn.simulation.present import Present
 from recursive_dyn.simulation.report import Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.led_beyond import out_of_reach
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.timestep import Timestep
@@ -134,6 +136,15 @@ class Timesteps(Timestep):
 
         Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
         """
+        try:
+            self._run(simulation, tau, h, count, charts)
+        except StateError as error:
+            if self._forces.timed and (reason := out_of_reach(self._dynamics, self._state, h)) is not None:
+                raise StateError(reason) from error
+            raise
+
+    def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
+        """``run``, as it fails."""
         while count:
             free = self._detection.surroundings is None and not self.motors and not self._rubbing and not self.loads
             if free:

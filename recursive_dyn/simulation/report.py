@@ -22,11 +22,12 @@ class Report:
 
     steps_halved: flights of a step, or of a part of one, that were taken in halves, as their energy was not explained
     (``linearly_implicit_rk4``), they did not converge (both midpoint rules), or joints between free bodies could not
-    hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in parts
-    as short as they get, with nothing to account for it; steps_cut: timesteps cut into parts because something moved so
-    fast that it would have passed through a body, or that such joints could not hold it, or leapt beyond a limit to
-    where energy could not be explained; sweeps: of both midpoint rules, in all steps that converged
-    (``variational_midpoint``: steps of Newton's method, with those by the same factors).
+    hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in
+    parts as short as they get, or where a mechanism came to be taut, with nothing to account for it; steps_cut:
+    timesteps cut into parts because something moved so fast that it would have passed through a body, or that such
+    joints could not hold it, or leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint
+    rules, in all steps that converged (``variational_midpoint``: steps of Newton's method, with those by the same
+    factors).
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.
@@ -48,10 +49,10 @@ class Report:
     damping_spring: str = ""
 
 
-def told(tally: np.ndarray, noted: np.ndarray, spring: str) -> Report:
-    """The tally (9,) of a flight, what steps noted (2,), and which spring took most at once."""
+def told(tally: np.ndarray, noted: np.ndarray, spring: str, taken: float) -> Report:
+    """The tally (9,) of a flight, what steps noted (2,), which spring took most, and J that went at landings."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
-    counts = int(halved), int(halvings), energy, int(cut), int(sweeps), *map(int, noted.tolist()), int(damped)
+    counts = int(halved), int(halvings), energy + taken, int(cut), int(sweeps), *map(int, noted.tolist()), int(damped)
     return Report(*counts, lost, spring)
 
 

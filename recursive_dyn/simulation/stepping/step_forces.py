@@ -10,7 +10,8 @@ import numpy as np
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.projection import settled
+from recursive_dyn.dynamics.projection import landing
+from recursive_dyn.dynamics.taut import Stuck, at_rest, held, still_stuck, tautened
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
@@ -40,14 +41,17 @@ class StepForces:
     states are brought onto these, or onto joints, after a step; singly: whether every step is followed by more than the
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
-    bodies have them.
+    bodies have them. taken: J that came or went where what is stuck came to rest.
     """
+
+    _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
         self.rule, self._dynamics = integrator, dynamics
         if isinstance(dynamics, MaximalDynamics):
             self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
+        self._stuck, self.taken = None, 0.0
         self.motors = self.own_motors = Motors(dynamics)
         self._of_joints: JointMotors | None = None
         if isinstance(dynamics, MaximalDynamics):
@@ -95,7 +99,10 @@ class StepForces:
             state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
 
     def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
-        """tau (nv,) with what joints between free bodies do in a step of h from here."""
+        """tau (nv,) with what joints between free bodies do in a step of h from here, and what holds what is stuck."""
+        self._stuck = still_stuck(self._dynamics, self._stuck, state.q)
+        if self._stuck is not None:
+            return held(self._dynamics, self._stuck, state.q, state.v, tau)
         return self.on_bodies(state.q, state.v, tau, h)
 
     def on_bodies(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> np.ndarray:
@@ -118,11 +125,34 @@ class StepForces:
         """The state brought onto the constraints, or onto joints between free bodies; where that cannot be, the one
         that the step leads to when it is taken ``again``."""
         try:
-            return settled(self._dynamics, q, v) if self.joints is None else self.joints.landed(q, v)
+            if self.joints is not None:
+                return self.joints.landed(q, v)
+            state, met = landing(self._dynamics, q, v)
         except StateError as error:
-            if again is None or (other := again()) is None:
+            if again is not None and (other := again()) is not None:
+                return self.landed(*other, time)
+            if self.joints is not None or (taut := self._tautened(q, v)) is None:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
-        return self.landed(*other, time)
+            return taut
+        if not met:
+            return self._tautened(*state) or state
+        self._stuck = still_stuck(self._dynamics, self._stuck, state[0])
+        if self._stuck is not None:
+            return state[0], at_rest(self._dynamics, self._stuck, *state)
+        return state
+
+    def _tautened(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
+        """Where what is stuck is at rest, if anything is from now on."""
+        self._stuck, taut = None, tautened(self._dynamics, q, v)
+        if taut is None:
+            return None
+        *state, self._stuck = taut
+        self.taken += abs(self._energy(*state) - self._energy(q, v))
+        return state[0], state[1]
+
+    def _energy(self, q: np.ndarray, v: np.ndarray) -> float:
+        d = self._dynamics
+        return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
 
     def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
         """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.integrators.energy_watch import SPRING, TREE
 from recursive_dyn.model.independent import independent
 from recursive_dyn.model.model import Model
@@ -14,6 +16,7 @@ from recursive_dyn.model.model import Model
 HALVED, HALVINGS, UNEXPLAINED, CUT = range(4)
 MOST_BY = 8
 _KEPT = -1.0  # in place of the latter, of a model that is no more
+GAP = 1e-5  # m or rad by which constraints may be missed where an edit leaves a state
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Report:
     (``linearly_implicit_rk4``): those of joints beyond h sqrt(k / m) of 3, force elements and balls beyond 30;
     numerical_damping: J of it; damping_spring: the force element, or the joint's coordinate, that was at work where
     most was lost at once, or one of those if several were, "" if none was.
+    gaps_closed: edits that left constraints off where they hold, which the next step closes as if nothing were;
+    widest_gap: by how much, m or rad; gap_constraint: the row that was. J that this gives or takes are unexplained.
     """
 
     steps_halved: int = 0
@@ -47,13 +52,47 @@ class Report:
     steps_damped: int = 0
     numerical_damping: float = 0.0
     damping_spring: str = ""
+    gaps_closed: int = 0
+    widest_gap: float = 0.0
+    gap_constraint: str = ""
 
 
-def told(tally: np.ndarray, noted: np.ndarray, spring: str, taken: float) -> Report:
-    """The tally (9,) of a flight, what steps noted (2,), which spring took most, and J that went at landings."""
+class Landings(NamedTuple):
+    """What bringing states onto constraints did beyond what flights left.
+
+    taken: J that came or went where a mechanism came to be taut, or a gap was closed; closed: how many edits left
+    gaps; gap: the widest, m or rad; constraint: its row.
+    """
+
+    taken: float = 0.0
+    closed: int = 0
+    gap: float = 0.0
+    constraint: str = ""
+
+    def with_gap(self, dynamics: Dynamics, q: np.ndarray) -> Landings:
+        """With what the constraints of dynamics that begin at q (nq,) are missed by."""
+        rows = dynamics.model.constraints
+        missed = np.abs(dynamics.call("constraint_positions", q)) if rows else np.zeros(1)
+        if not missed.max() > GAP:
+            return self
+        worst, wider = int(missed.argmax()), missed.max() > self.gap
+        name = rows[worst].name if wider else self.constraint
+        return self._replace(closed=self.closed + 1, gap=max(self.gap, float(missed.max())), constraint=name)
+
+
+def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:
+    """The tally (9,) of a flight, what steps noted (2,), which spring took most, and what landings did."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
-    counts = int(halved), int(halvings), energy + taken, int(cut), int(sweeps), *map(int, noted.tolist()), int(damped)
-    return Report(*counts, lost, spring)
+    counts = (
+        int(halved),
+        int(halvings),
+        energy + landings.taken,
+        int(cut),
+        int(sweeps),
+        *map(int, noted.tolist()),
+        int(damped),
+    )
+    return Report(*counts, lost, spring, *landings[1:])
 
 
 def damping_spring(model: Model, tally: np.ndarray, kept: str) -> str:

@@ -22,6 +22,7 @@ from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
+from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion
 from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
@@ -41,17 +42,18 @@ class StepForces:
     states are brought onto these, or onto joints, after a step; singly: whether every step is followed by more than the
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
-    bodies have them. taken: J that came or went where what is stuck came to rest.
+    bodies have them. landings: what they did beyond what flights left.
     """
 
     _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
+    _gaping: StatePair | None  # the state that an edit left with gaps, until a step has closed them
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
         self.rule, self._dynamics = integrator, dynamics
         if isinstance(dynamics, MaximalDynamics):
             self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
-        self._stuck, self.taken = None, 0.0
+        self._stuck, self.landings, self._gaping = None, Landings(), None
         self.motors = self.own_motors = Motors(dynamics)
         self._of_joints: JointMotors | None = None
         if isinstance(dynamics, MaximalDynamics):
@@ -134,6 +136,9 @@ class StepForces:
             if self.joints is not None or (taut := self._tautened(q, v)) is None:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
             return taut
+        if self._gaping is not None:
+            began, self._gaping = self._gaping, None
+            self._take(began, state)
         if not met:
             return self._tautened(*state) or state
         self._stuck = still_stuck(self._dynamics, self._stuck, state[0])
@@ -147,8 +152,19 @@ class StepForces:
         if taut is None:
             return None
         *state, self._stuck = taut
-        self.taken += abs(self._energy(*state) - self._energy(q, v))
+        self._take((q, v), (state[0], state[1]))
         return state[0], state[1]
+
+    def begins(self, state: State, landings: Landings) -> None:
+        """It goes on from a state that an edit left, and with these landings."""
+        self.landings = landings if self.joints is not None else landings.with_gap(self._dynamics, state.q)
+        if self.landings.closed > landings.closed:
+            self._gaping = state.q.copy(), state.v.copy()
+
+    def _take(self, before: StatePair, after: StatePair) -> None:
+        """Count the energy that a landing takes, or gives."""
+        change = abs(self._energy(*after) - self._energy(*before))
+        self.landings = self.landings._replace(taken=self.landings.taken + change)
 
     def _energy(self, q: np.ndarray, v: np.ndarray) -> float:
         d = self._dynamics

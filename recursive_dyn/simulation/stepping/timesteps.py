@@ -56,7 +56,8 @@ class Timesteps(Timestep):
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
         self._damping_spring = "" if before is None else before.report().damping_spring
-        self._forces.taken = 0.0 if before is None else before._forces.taken
+        if before is not None:
+            self._forces.begins(state, before._forces.landings)
         keep_name(self.flight.tally)
         self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
         self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
@@ -108,7 +109,7 @@ class Timesteps(Timestep):
     def report(self) -> Report:
         """What steps took beyond themselves so far."""
         spring = damping_spring(self._dynamics.model, self.flight.tally, self._damping_spring)
-        return told(self.flight.tally, self.noted, spring, self._forces.taken)
+        return told(self.flight.tally, self.noted, spring, self._forces.landings)
 
     def solution(self) -> Solution:
         """What the solve of the last step did."""

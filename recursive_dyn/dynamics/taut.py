@@ -20,6 +20,8 @@ from recursive_dyn.dynamics.projection import MET, NARROW, missed_by
 _FAR = 1e-4  # m or rad that rows may be missed by: what moved is some 1e-2 then
 _STAYS = 1e-5  # rad or m that it may have moved, and rows be the same
 _NEXT = 0.5  # the same from one step to the next
+_RESTS = 1e-9  # m or rad a second of a row that is none
+_LEADS = 1e-5  # of a row's usual size, from where on what is left of it is more than rounding
 _STEPS = 40
 _SAME = 1e-6  # of the largest singular value of rows of length 1: below that they say the same
 _STEP = 1e-4  # rad or m, of differences of the rows' gradients
@@ -50,15 +52,38 @@ def tautened(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array, 
     slots = _free(dynamics)
     if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
         return None
+    if _led(dynamics, q, v, slots):
+        return None
+    q = _met(dynamics, q, slots)
+    if not missed_by(dynamics, q) <= MET or (rows := _stuck_rows(dynamics, q, slots)) is None:
+        return None
+    stuck = Stuck(q, rows)
+    return q, at_rest(dynamics, stuck, q, v), stuck
+
+
+def led_on(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
+    """(q, v) on the constraints, from where they are missed by next to nothing in a position that a prescribed motion
+    leads through: rows are taken at their own scale while they have any; None from others."""
+    slots = _free(dynamics)
+    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
+        return None
+    if not _led(dynamics, q, v, slots):
+        return None
+    q = _met(dynamics, q, slots)
+    C = dynamics.constraint_jacobian(q)
+    if not missed_by(dynamics, q) <= MET or (np.linalg.norm(C, axis=1) < _LEADS * _sizes(dynamics, C)).any():
+        return None
+    return q, v + _change(dynamics, q, C, dynamics.call("constraint_velocities", q, v), slots)
+
+
+def _met(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array:
+    """Where Newton's steps from q lead, every row at its own scale."""
     for _ in range(_STEPS):
         phi = dynamics.call("constraint_positions", q)
         if np.abs(phi).max() <= MET:
             break
         q = dynamics.integrate(q, _change(dynamics, q, dynamics.constraint_jacobian(q), phi, slots), 1.0)
-    if not missed_by(dynamics, q) <= MET or (rows := _stuck_rows(dynamics, q, slots)) is None:
-        return None
-    stuck = Stuck(q, rows)
-    return q, at_rest(dynamics, stuck, q, v), stuck
+    return q
 
 
 def at_rest(dynamics: Dynamics, stuck: Stuck, q: _Array, v: _Array) -> _Array:
@@ -75,6 +100,13 @@ def held(dynamics: Dynamics, stuck: Stuck, q: _Array, v: _Array, tau: _Array) ->
     missed = np.append(np.zeros(len(C)), stuck.rows @ a)
     weights = np.append(shares, np.ones(len(stuck.rows)))
     return tau + dynamics.mass_matrix(q) @ _change(dynamics, q, rows, missed, _free(dynamics), weights)
+
+
+def _led(dynamics: Dynamics, q: _Array, v: _Array, slots: _Array) -> bool:
+    """Whether rows feel what is prescribed move: that may be what leads a mechanism on."""
+    given = v.copy()
+    given[slots] = 0.0
+    return bool(np.abs(dynamics.call("constraint_velocities", q, given)).max() > _RESTS)
 
 
 def _free(dynamics: Dynamics) -> _Array:

@@ -128,3 +128,41 @@ def test_a_row_without_gradient_says_that_a_chain_may_be_meant():
     scene.constrain(gap[0], gap[2], name="end")
     with pytest.raises(rd.ModelError, match=r"'end\[0\]' has no gradient.*full length needs some slack.*scene.pin"):
         scene.compile()
+
+
+def led_parallelogram(h: float, motion) -> rd.Simulation:
+    """Bars of 0.5, 1, 0.5 m and 1 kg with their centres in their middles; the left one is led, flat at angle 0."""
+    scene, inertia = Scene(), np.eye(3) / 50
+    left = Body("left", mass=1.0, center_of_mass=(0.25, 0, 0), inertia=inertia)
+    left = scene.world.attach(left, joints.revolute("y"))
+    right = Body("right", mass=1.0, center_of_mass=(0.25, 0, 0), inertia=inertia)
+    right = scene.world.attach(right, joints.revolute("y"), at=rd.pose((1, 0, 0)))
+    top = Body("top", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=inertia)
+    top = left.attach(top, joints.revolute("y"), at=rd.pose((0.5, 0, 0)))
+    scene.pin(top, right, point_a=(1, 0, 0), point_b=(0.5, 0, 0), axis=(0, 1, 0))
+    sim = rd.Simulation(scene.compile(), h)
+    sim.q = np.array([1.0, 1.0, -1.0]) * motion(0.0)
+    sim.prescribe("left.angle", motion)
+    return sim
+
+
+@pytest.mark.parametrize("h", [1 / 240, 1e-3, 1e-4])
+def test_a_parallelogram_is_led_through_its_flat_position(h):
+    """At 1 rad/s all angles go on as they came, and beside the flat position the drive has the weight's moment."""
+    sim = led_parallelogram(h, lambda t: t - 0.1)
+    for _ in range(round(0.2 / h)):
+        sim.step()
+        angle = sim.q[0]
+        np.testing.assert_allclose(sim.q[:3], [angle, angle, -angle], atol=2e-5)
+        if abs(angle) > 2e-4:
+            np.testing.assert_allclose(sim.v[:3], [1.0, 1.0, -1.0], atol=1e-6)
+        if abs(angle) > 2.5e-3:
+            weight = -9.81 * (0.25 + 0.5 + 0.25) * np.cos(angle)
+            assert sim.prescribed["left.angle"].force == pytest.approx(weight, rel=1e-5)
+    assert sim.report.unexplained_energy == 0.0
+
+
+def test_a_flat_parallelogram_whose_crank_stays_is_stuck():
+    sim = led_parallelogram(1 / 240, lambda t: 0.0)
+    sim.step(60)
+    assert np.abs(sim.q[:3]).max() < 2e-5 and np.abs(sim.v[:3]).max() < 1e-3

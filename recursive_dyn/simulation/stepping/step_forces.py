@@ -11,7 +11,7 @@ from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.dynamics.projection import landing
-from recursive_dyn.dynamics.taut import Stuck, at_rest, held, still_stuck, tautened
+from recursive_dyn.dynamics.taut import Stuck, at_rest, held, led_on, still_stuck, tautened
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
@@ -140,7 +140,7 @@ class StepForces:
             began, self._gaping = self._gaping, None
             self._take(began, state)
         if not met:
-            return self._tautened(*state) or state
+            return self._tautened(*state) or led_on(self._dynamics, *state) or state
         self._stuck = still_stuck(self._dynamics, self._stuck, state[0])
         if self._stuck is not None:
             return state[0], at_rest(self._dynamics, self._stuck, *state)

@@ -199,6 +199,8 @@ def _made_of(
     where = f"body {name!r}"
     if mass is not None and density is not None:
         raise ModelError(f"{where}: mass and density are both given; give one of them")
+    if isinstance(mass, int | float) and mass == 0.0:
+        raise ModelError(f"{where}: mass must be positive, not {mass}; leave it out where a body has none, as a frame")
     mass = None if mass is None else positive(where, "mass", mass)
     density = None if density is None else positive(where, "density", density)
     center = None if center_of_mass is None else entries(where, "center_of_mass", center_of_mass, (3,))

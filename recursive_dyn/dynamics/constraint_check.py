@@ -45,7 +45,8 @@ def independent(model: Model, droppable: Collection[str]) -> Model:
     if flat is not None:
         raise ModelError(
             f"constraint '{model.constraints[flat].name}' has no gradient where it holds, so that no force can keep it:"
-            " constrain x instead of x**2, a vector instead of its square"
+            " constrain x instead of x**2, a vector instead of its square; a chain that this stretches to its full"
+            " length needs some slack, or is closed by scene.pin"
         )
     kept, gradients = list(range(len(model.constraints))), system.gradients(states)
     names = [c.name for c in model.constraints]

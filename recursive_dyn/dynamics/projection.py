@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,13 +12,25 @@ from recursive_dyn.model.model import Model
 
 Array = np.ndarray
 
-_POSITION = 1e-11  # m or rad of phi that counts as met
+MET = 1e-11  # m or rad of phi that counts as met
 _VELOCITY = 1e-10  # the same a second, and relative to the fastest coordinate
 _EXACT = 1e-15
 _NEAR, _NEAR_VELOCITY = 1e-9, 1e-5  # what a singular configuration is allowed: there a row is left out as dependent
-_NARROW = 3e-3  # sine of an angle between rows that is next to none: somewhat above that of ``multipliers.DEPENDENT``
+NARROW = 3e-3  # sine of an angle between rows that is next to none: somewhat above that of ``multipliers.DEPENDENT``
 _LEFT = 1e-6  # m or rad that steps through a singular position may leave, where no force takes it back
 _STEPS = 25
+
+
+class NotMetError(StateError):
+    """Constraints that cannot be met: the ``row`` that is missed most, ``off`` by so much, m or rad, or the same a
+    second."""
+
+    def __init__(self, message: str, row: int, off: float) -> None:
+        super().__init__(message, row, off)
+        self.row, self.off = row, off
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class Projecting(Protocol):
@@ -39,16 +51,24 @@ def settled(dynamics: Projecting, q: Array, v: Array) -> tuple[Array, Array]:
 
     Newton's method converges quadratically, so that a small drift takes one or two steps.
     """
+    return landing(dynamics, q, v)[0]
+
+
+def landing(dynamics: Projecting, q: Array, v: Array) -> tuple[tuple[Array, Array], bool]:
+    """``settled``, and whether all rows hold there: False if it is as near as it gets."""
     if not dynamics.model.constraints:
-        return q, v
-    for state in approach(dynamics, q, v):
-        q, v = state
-    return q, v
+        return (q, v), True
+    steps = approach(dynamics, q, v)
+    while True:
+        try:
+            q, v = next(steps)
+        except StopIteration as end:
+            return (q, v), end.value
 
 
-def approach(dynamics: Projecting, q: Array, v: Array) -> Iterator[tuple[Array, Array]]:
+def approach(dynamics: Projecting, q: Array, v: Array) -> Generator[tuple[Array, Array], None, bool]:
     """The states (q, v) of Newton's steps onto the constraints, from the start to where they hold; StateError as there
-    is none."""
+    is none. Its value: whether they hold there, or it is as near as it gets."""
     nq, nv = dynamics.model.nq, dynamics.model.nv
     position = velocity = np.inf
     for k in range(_STEPS + 1):
@@ -59,18 +79,18 @@ def approach(dynamics: Projecting, q: Array, v: Array) -> Iterator[tuple[Array, 
             break
         position, velocity = (float(x) for x in result[..., nq + nv :].reshape(-1, 2).max(axis=0))
         velocity /= 1.0 + np.abs(v).max(initial=0.0)
-        if position <= _POSITION and velocity <= _VELOCITY:
+        if position <= MET and velocity <= _VELOCITY:
             if position > _EXACT or velocity > _EXACT:  # what has been found out already is not thrown away
                 yield result[..., :nq], result[..., nq : nq + nv]
-            return
+            return True
         if k < _STEPS:
             q, v = result[..., :nq], result[..., nq : nq + nv]
     # rounding of large coordinates, or a singular configuration: as near as it gets
     if position <= _NEAR and velocity <= _NEAR_VELOCITY:
-        return
+        return False
     if position <= _LEFT and velocity <= _NEAR_VELOCITY and _singular(dynamics, q):
-        return
-    raise StateError(_missed(dynamics, q, v, position > _NEAR))
+        return False
+    raise _missed(dynamics, q, v, position > _NEAR)
 
 
 def _singular(dynamics: Projecting, q: Array) -> bool:
@@ -79,16 +99,23 @@ def _singular(dynamics: Projecting, q: Array) -> bool:
     C = dynamics.call("constraint_jacobian", q).reshape(-1, len(constraints), dynamics.model.nv)
     usual = np.array([constraint.usual for constraint in constraints])
     sizes = np.maximum(np.linalg.norm(C, axis=-1), np.maximum(usual, 1e-200))
-    return bool((np.linalg.svd(C / sizes[..., None], compute_uv=False)[..., -1] < _NARROW).all())
+    return bool((np.linalg.svd(C / sizes[..., None], compute_uv=False)[..., -1] < NARROW).all())
 
 
-def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> str:
+def missed_by(dynamics: Projecting, q: Array) -> float:
+    """By how much the row that is missed most is missed at q (nq,), m or rad."""
+    return float(np.abs(dynamics.call("constraint_positions", q)).max(initial=0.0))
+
+
+def _missed(dynamics: Projecting, q: Array, v: Array, placed_wrongly: bool) -> NotMetError:
     """Which row does not hold at (q, v), and by how much."""
     error = dynamics.call("constraint_positions", q) if placed_wrongly else dynamics.call("constraint_velocities", q, v)
     error = np.abs(error).reshape(-1, len(dynamics.model.constraints)).max(axis=0)
     worst = int(np.argmax(error))
     name, what = dynamics.model.constraints[worst].name, "" if placed_wrongly else "the rate of "
-    return (
+    return NotMetError(
         f"{what}constraint '{name}' cannot be met near this configuration (it is off by {error[worst]:.3g}); start"
-        " nearer to where it holds"
+        " nearer to where it holds",
+        worst,
+        float(error[worst]),
     )

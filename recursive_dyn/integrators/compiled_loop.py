@@ -14,10 +14,12 @@ from recursive_dyn.codegen.kernel import Kernel
 from recursive_dyn.codegen.making import jit
 
 # the loop's own memory, in doubles: the length of a step first, then the kernel beside its own, the
-# address of who is asked for forces, whether the rule is the one that holds, what steps took, then states
-BESIDE, ASKED, RULE, TRIED, TALLY, HEAD = 1, 4, 5, 6, 11, 16
-# steps that were halved, how often, J that nothing explains, one more for who steps, and sweeps of implicit rules
-TALLY_SIZE, SWEPT = 5, 4
+# address of who is asked for forces, whether the rule is the one that holds, what springs took from a part of a step,
+# what steps took, then states
+BESIDE, ASKED, RULE, DAMPED, TRIED, TALLY, HEAD = 1, 4, 5, 6, 9, 18, 32
+# steps that were halved, how often, J that nothing explains, one more for who steps, sweeps of implicit rules, steps
+# from which springs took energy, J of it; then what is no sum: the most that a part of one lost, and by which spring
+TALLY_SIZE, SWEPT, SUMS = 9, 4, 7
 _STATES, _TREE = 10, 7  # room for so many of them, where what is watched of every tree is too, and of one more
 _SPELL = 0.02  # s: about how long machine code runs before Python may serve an interrupt
 CODE = (1 << CODE_BITS) - 1

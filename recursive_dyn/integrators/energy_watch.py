@@ -4,7 +4,8 @@ Numbers of all of them one after the other: before (n, 4): kinetic energy T, pot
 the numbers that U is made of, and one that is not looked at; after (n, 4): the same, and above 0 if anything takes
 energy, below 0 if springs carry some and nothing does; peaks (n,): T so far; spent (n, 2): power, and that of joint
 dampers, by the weights of the stages. What dampers take is known where it is little of the motion: beyond that a step
-does not resolve them, and only a gain is unexplained.
+does not resolve them, and only a gain is unexplained. damped (3,): J that went where only springs take any, the most of
+one tree, and by which spring: the tree's number times TREE, and what takes energy in it, SPRING and more.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ LOSING = 2e-4  # of it, a second, that one of what springs carry may: it loses i
 ROUNDING = 1e-12  # of the energies that a balance is made of
 LITTLE = 0.1  # of the kinetic energy, up to which a step knows what dampers take
 WATCHED, BALANCES = 2, 4  # numbers of each tree: its powers, its energies
+SPRING, TREE = 2, 1 << 20  # from where on what takes energy is a spring's number; more than a tree has
 
 _TREE = f"""  %row = shl i64 %i, 2
   %pair = shl i64 %i, 1
@@ -66,13 +68,38 @@ _TREE = f"""  %row = shl i64 %i, 2
   %allowed = fadd double %allowance, %rounding
   %explained = fcmp ole double %odd, %allowed
   %left = select i1 %explained, double 0.0, double %odd
+  %springs = fcmp oge double %soft, {scalar_literal(float(SPRING))}
+  %theirs = and i1 %springs, %resolved
+  %felt = fcmp ogt double %sink, %rounding
+  %gone = and i1 %theirs, %felt
+  %lost = select i1 %gone, double %sink, double 0.0
+{load("damped.so_far", "double", "%damped", 0)}
+  %damped.sum = fadd double %damped.so_far, %lost
+  store double %damped.sum, ptr %damped.so_far.p
+  %tree = uitofp i64 %i to double
+  %trees = fmul double %tree, {scalar_literal(float(TREE))}
+  %which = fadd double %trees, %soft
+{place("most.damped", "double", "%damped", 1)}
+  call void @larger(ptr %most.damped, double %lost, double %which)
   %more = fadd double %sum, %left"""
 WATCH = counted_loop("clear", "ptr %x, i64 %n", "%n", f"{place('p', 'double', '%x', '%i')}\n  store double 0.0, ptr %p")
 WATCH += f"""
+define internal void @larger(ptr %most, double %x, double %which) nounwind {{
+entry:
+{load("so_far", "double", "%most", 0)}
+{load("its", "double", "%most", 1)}
+  %more = fcmp ogt double %x, %so_far
+  %largest = select i1 %more, double %x, double %so_far
+  %where = select i1 %more, double %which, double %its
+  store double %largest, ptr %so_far.p
+  store double %where, ptr %its.p
+  ret void
+}}
 define internal double @unexplained(
-  ptr %before, ptr %after, ptr %peaks, ptr %spent, double %sixth, double %share, i64 %n
+  ptr %before, ptr %after, ptr %peaks, ptr %spent, double %sixth, double %share, i64 %n, ptr %damped
 ) nounwind {{
 entry:
+  call void @clear(ptr %damped, i64 3)
   %own = fmul double %share, {scalar_literal(ENERGY)}
   %losing = fmul double %sixth, {scalar_literal(6.0 * LOSING)}
   %lower = fcmp olt double %losing, %own

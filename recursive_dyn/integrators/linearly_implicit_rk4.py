@@ -28,7 +28,7 @@ and is halved otherwise, down to 2^-DEPTH of h, HALVINGS times a step; T is the 
 where parts of the step before it began, e the force elements that have no energy. Where springs carry energy and
 nothing has dampers it is LOSING T h' if that is less. Where dampers take more than LITTLE of T, which W then leaves
 out, where h sqrt(K / M_ii) > RESOLVED of a joint's spring, and where elements are implicit, only a gain is unexplained:
-what they take is theirs.
+what they take is theirs. It is counted where only springs take any (``Report.numerical_damping``).
 """
 
 from __future__ import annotations
@@ -42,34 +42,27 @@ import numpy as np
 from recursive_dyn.graph.expression import (
     Scalar,
     array,
-    less,
     maximum,
-    reciprocal,
-    select,
-    sqrt,
 )
 from recursive_dyn.integrators.energy_watch import BALANCES, WATCHED
 from recursive_dyn.integrators.integrator import (
     Integrator,
 )
 from recursive_dyn.integrators.linearly_implicit_definition import defined
+from recursive_dyn.integrators.stiffness import is_of, lossy_springs, taking, turning_springs, yielding_rows
 from recursive_dyn.integrators.watched_loop import (
     HELD,
     OWN,
-    RESOLVED,
-    STIFF,
     loop,
 )
 from recursive_dyn.model.independent import IndependentPart, independent, independent_count
-from recursive_dyn.model.model import Model
 from recursive_dyn.recursion import kinematics, tree_rows
 from recursive_dyn.recursion.configuration import plain_positions
-from recursive_dyn.recursion.context import METHOD_TWO, Context, Function, Outputs
+from recursive_dyn.recursion.context import Context, Function, Outputs
 from recursive_dyn.recursion.equations.lagrangian import nonzero
-from recursive_dyn.recursion.equations.mass_matrix import carried
 from recursive_dyn.recursion.forces.drive_forces import drive_forces
 from recursive_dyn.recursion.forces.element_forces import element_forces, element_power, element_sizes
-from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
+from recursive_dyn.recursion.forces.element_slopes import slope_counts
 from recursive_dyn.recursion.kinematics import Tree
 from recursive_dyn.recursion.momenta import energy
 from recursive_dyn.recursion.multipliers import HeldMotion, YieldingRow
@@ -98,12 +91,12 @@ def _graph(c: Context) -> Outputs:
         if joint.stiffness:
             forces[s] = forces[s] - joint.stiffness * (positions[s] - joint.rest + way[s] + h * late)
             diagonal[s] = diagonal[s] + joint.stiffness * h * h
-    turning = _turning_springs(c)
+    turning = turning_springs(c)
     for s, here in turning.items():
         stiff = here * c.model.coordinates[s].torsion
         forces[s] = forces[s] - stiff * (way[s] + h * (tree.v[s] + before[s]))
         diagonal[s] = diagonal[s] + stiff * h * h
-    yielding = _yielding(c)
+    yielding = yielding_rows(c)
     motion = c.motion(tree, forces, diagonal, yielding)
     k, stiff = motion.a, slope_counts(c.model)[0]
     tau, driven = c.input("tau"), list[Scalar]()
@@ -137,7 +130,7 @@ def _power(
     if driven:
         power = power + dot(v, array([driven[s] for s in slots]))
     for row, here in answers:
-        if _is_of(row, part):
+        if is_of(row, part):
             rate = dot(array(row.r), tree.v)
             power = power + here * rate * rate
     return power
@@ -152,11 +145,6 @@ def _damping(
         if damping := tree.model.coordinates[s].damping:
             power = power - damping * tree.v[s] * (tree.v[s] + (before[s] + h * k[s]))
     return power
-
-
-def _is_of(row: YieldingRow, part: IndependentPart) -> bool:
-    """Whether a row is of an element of this part."""
-    return any(nonzero(row.r[s]) for s in part.slots)
 
 
 def _springs_velocities(
@@ -177,87 +165,22 @@ def _springs_velocities(
     return u
 
 
-def _turning_springs(c: Context) -> dict[int, Scalar]:
-    """By slot, whether balls' springs answer implicitly, 1 or 0: by ``held_rk4`` all, by the other what is too stiff
-    for the step."""
-    return _too_stiff(c, {s: joint.torsion for s, joint in enumerate(c.model.coordinates) if joint.torsion}, STIFF, 0.0)
-
-
-def _springs(c: Context) -> dict[int, Scalar]:
-    """By slot, whether joints' springs take energy, 1 or 0: by ``held_rk4`` all, by the other what the step does not
-    resolve."""
-    own = {s: joint.stiffness for s, joint in enumerate(c.model.coordinates) if joint.stiffness}
-    return _too_stiff(c, own, RESOLVED, 1.0)
-
-
-def _too_stiff(c: Context, stiffness: dict[int, Scalar], most: float, unknown: float) -> dict[int, Scalar]:
-    """By slot, whether h sqrt(K / M_ii) is above ``most``, or all is held; ``unknown`` where M_ii is not asked for."""
-    if not stiffness:
-        return {}
-    whole, held, found = c.input("whole")[0], _held(c), dict[int, Scalar]()
-    inertia = [] if c.method == METHOD_TWO else carried(c.tree)
-    for s, K in stiffness.items():
-        found[s] = maximum(held, unknown)
-        if inertia:
-            found[s] = select(less(inertia[s] * most**2, whole * whole * K), 1.0, held)
-    return found
-
-
-def _held(c: Context) -> Scalar:
-    """1 by ``held_rk4``, 0 by the other."""
-    h = c.input("dt")[0]
-    return (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)
-
-
-def _yielding(c: Context) -> list[YieldingRow]:
-    """Force elements, as far as they answer implicitly: by ``held_rk4`` all, else what is too stiff for the step."""
-    if c.method == METHOD_TWO:
-        return []
-    h, whole = c.input("dt")[0], c.input("whole")[0]
-    before, way = c.input("a_before"), c.input("v_before") + c.tree.v * h
-    held = _held(c)
-    found, stiff = [], slope_counts(c.model)[0]
-    for i, r in enumerate(element_slopes(c.tree)):
-        pull = dot(array(r), way + before * h if i < stiff else before)
-        share, least = (h, STIFF**2 * reciprocal(whole * whole)) if i < stiff else (sqrt(h), STIFF * reciprocal(whole))
-        found.append(YieldingRow(r, pull, share, least * (1.0 - held)))
-    return found
-
-
 def _energies(c: Context) -> Outputs:
-    """[T, potential and elastic energy U, size of the numbers that U is made of, how many coordinates have a damper or
-    a stiff spring, or elements answer as such, or -1 if there is none and springs carry energy], of each part of the
-    model."""
-    tree, yielding = c.tree, _yielding(c)
-    answering, turning, springs = c.answering(tree, yielding) if yielding else [], _turning_springs(c), _springs(c)
+    """[T, potential and elastic energy U, size of the numbers that U is made of, what takes energy], of each part of
+    the model; the last as ``taking`` has it."""
+    tree, yielding = c.tree, yielding_rows(c)
+    answering, turning, springs = c.answering(tree, yielding) if yielding else [], turning_springs(c), lossy_springs(c)
     found: list[Scalar] = []
     for part in independent(c.model):
-        joints, slots = [c.model.coordinates[s] for s in part.slots], list(part.slots)
-        soft: Scalar = _held(c) if any(joint.damping for joint in joints) else 0.0
-        for s in slots:
-            soft = soft + springs.get(s, 0.0)
-        if own := [here for row, here in zip(yielding, answering, strict=True) if _is_of(row, part)]:
-            soft = soft + sum(own, 0.0)
-        for s in slots:
-            soft = soft + turning.get(s, 0.0)
+        slots = list(part.slots)
+        soft = taking(c, part, springs | turning, list(zip(yielding, answering, strict=True)))
         height = energy.potential_energy(tree, part) + energy.elastic_energy(tree, part)
         kinetic = energy.kinetic_energy(tree, part)
         if tree.load is not None:
             kinetic = kinetic + dot(tree.v[slots], (tree.load * tree.v)[slots]) * 0.5
-        if _carries(c.model, part):
-            soft = select(less(0.0, soft), soft, -1.0)
         size = energy.energy_size(tree, part) + element_sizes(tree, part) * SMALL
         found += [kinetic, height, size, soft]
     return [("energies", found)]
-
-
-def _carries(model: Model, part: IndependentPart) -> bool:
-    """Whether springs carry energy of a part, and nothing has dampers."""
-    joints, elements = [model.coordinates[s] for s in part.slots], [model.forces[k] for k in part.elements]
-    if any(joint.damping for joint in joints) or any(element.terms for element in elements):
-        return False
-    elastic = any(joint.stiffness or joint.torsion for joint in joints)
-    return elastic or any(element.energy is not None for element in elements)
 
 
 PRESSED = Integrator(
@@ -281,7 +204,7 @@ PRESSED = Integrator(
     beside=(
         "energies",
         Function(
-            "Of each tree: kinetic energy, that of gravity and springs, its size, how many springs are stiff or -1.",
+            "Of each tree: kinetic energy, that of gravity and springs, its size, what takes energy or -1.",
             _INPUTS,
             lambda m: (BALANCES * independent_count(m),),
             _energies,

@@ -15,7 +15,7 @@ import numpy as np
 from recursive_dyn.codegen.emitting.ir_text import copy, load, place
 from recursive_dyn.codegen.emitting.llvm import scalar_literal
 from recursive_dyn.codegen.emitting.sizes import Operand, Sizes
-from recursive_dyn.integrators.compiled_loop import BESIDE, HEAD, RULE, TALLY, TALLY_SIZE, TRIED
+from recursive_dyn.integrators.compiled_loop import BESIDE, DAMPED, HEAD, RULE, SUMS, TALLY, TALLY_SIZE, TRIED
 from recursive_dyn.integrators.energy_watch import WATCH, watched_sizes
 from recursive_dyn.integrators.loop_text import (
     LIMITED,
@@ -88,7 +88,8 @@ return:
 {copy("%in", "%start", sizes.state)}
   br label %stop
 accept:
-  call void @accumulate(ptr %tally, ptr %tried, double 1.0, i64 1, i64 {TALLY_SIZE})
+  call void @accumulate(ptr %tally, ptr %tried, double 1.0, i64 1, i64 {SUMS})
+{_larger("tally", "tried", SUMS)}
   %next = add i64 %done, 1
   br label %head
 }}
@@ -102,7 +103,7 @@ def _memory(sizes: Sizes, trees: Operand, balances: Operand) -> str:
         ("in_all", "%ahead", 1), ("a_before", "%in_all", 1), ("v_before", "%a_before", sizes.nv),
         ("k", "%out", sizes.nq),
         ("u", "%out", sizes.state), ("power", "%u", sizes.nv),
-        ("tally", "%work", TALLY), ("tried", "%work", TRIED),
+        ("tally", "%work", TALLY), ("tried", "%work", TRIED), ("damped", "%work", DAMPED),
         ("start", "%work", HEAD), ("x0", "%start", sizes.state), ("sum", "%x0", sizes.state),
         ("k0", "%sum", sizes.state), ("k1", "%k0", sizes.nv), ("k2", "%k1", sizes.nv),
         ("u0", "%k2", sizes.nv), ("u1", "%u0", sizes.nv), ("u2", "%u1", sizes.nv),
@@ -181,7 +182,7 @@ def _judgement(sizes: Sizes, trees: Operand) -> str:
     """A part whose energy is explained, or that cannot be halved, is taken; ``check`` is where it goes on."""
     return f"""judge:
   %odd = call double @unexplained(
-    ptr %before, ptr %energies, ptr %peaks, ptr %spent, double %sixth, double %share, i64 {trees}
+    ptr %before, ptr %energies, ptr %peaks, ptr %spent, double %sixth, double %share, i64 {trees}, ptr %damped
   )
   %explained = fcmp ole double %odd, 0.0
   br i1 %explained, label %taken, label %doubtful
@@ -192,6 +193,16 @@ unexplained:
 {_added(2, "%odd")}
   br label %taken
 taken:
+{load("gone", "double", "%damped", 0)}
+  %went = fcmp ogt double %gone, 0.0
+  br i1 %went, label %damping, label %sized
+damping:
+{place("tried.steps", "double", "%tried", SUMS - 2)}
+  store double 1.0, ptr %tried.steps
+{_added(SUMS - 1, "%gone")}
+{_larger("tried", "damped", 1)}
+  br label %sized
+sized:
 {size_check("%out", sizes.state, "give_up", "undo")}
 shorter:
 {_divisible("hope")}
@@ -210,6 +221,14 @@ give_up:
 undo:
 {copy("%in", "%start", sizes.state)}
   br label %doubt"""
+
+
+def _larger(target: str, source: str, at: int) -> str:
+    """Let the most that went in a part of a step be that of source, whose entry ``at`` it is, if that is more."""
+    return f"""{load(f"{source}.lost", "double", f"%{source}", at)}
+{load(f"{source}.by", "double", f"%{source}", at + 1)}
+{place(f"{target}.most", "double", f"%{target}", SUMS)}
+  call void @larger(ptr %{target}.most, double %{source}.lost, double %{source}.by)"""
 
 
 def _divisible(name: str) -> str:

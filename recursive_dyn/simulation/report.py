@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-HALVED, HALVINGS, UNEXPLAINED, CUT = range(
-    4
-)  # entries of a flight's tally: steps in halves, how often, steps that were cut
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.integrators.energy_watch import SPRING, TREE
+from recursive_dyn.model.independent import independent
+from recursive_dyn.model.model import Model
+
+# entries of a flight's tally: steps in halves, how often, J, steps that were cut, and by which spring most was lost
+HALVED, HALVINGS, UNEXPLAINED, CUT = range(4)
+MOST_BY = 8
+_KEPT = -1.0  # in place of the latter, of a model that is no more
+GAP = 1e-5  # m or rad by which constraints may be missed where an edit leaves a state
 
 
 @dataclass(frozen=True)
@@ -17,14 +25,21 @@ class Report:
 
     steps_halved: flights of a step, or of a part of one, that were taken in halves, as their energy was not explained
     (``linearly_implicit_rk4``), they did not converge (both midpoint rules), or joints between free bodies could not
-    hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in parts
-    as short as they get, with nothing to account for it; steps_cut: timesteps cut into parts because something moved so
-    fast that it would have passed through a body, or that such joints could not hold it, or leapt beyond a limit to
-    where energy could not be explained; sweeps: of both midpoint rules, in all steps that converged
-    (``variational_midpoint``: steps of Newton's method, with those by the same factors).
+    hold what whirls; halvings: how often, halves of halves with them; unexplained_energy: J that came or went in
+    parts as short as they get, or where a mechanism came to be taut, with nothing to account for it; steps_cut:
+    timesteps cut into parts because something moved so fast that it would have passed through a body, or that such
+    joints could not hold it, or leapt beyond a limit to where energy could not be explained; sweeps: of both midpoint
+    rules, in all steps that converged (``variational_midpoint``: steps of Newton's method, with those by the same
+    factors).
     solves_unconverged: solves of contacts and limits, of a step or a part of one, that ended above
     ``contact.tolerance``; steps_pressed: steps, or parts, in which trees with springs, dampers or a law flew by the
     integrator's rule for what is pressed.
+    steps_damped: flights of a step, or of a part of one, from which springs took energy that are too stiff for it
+    (``linearly_implicit_rk4``): those of joints beyond h sqrt(k / m) of 3, force elements and balls beyond 30;
+    numerical_damping: J of it; damping_spring: the force element, or the joint's coordinate, that was at work where
+    most was lost at once, or one of those if several were, "" if none was.
+    gaps_closed: edits that left constraints off where they hold, which the next step closes as if nothing were;
+    widest_gap: by how much, m or rad; gap_constraint: the row that was. J that this gives or takes are unexplained.
     """
 
     steps_halved: int = 0
@@ -34,9 +49,62 @@ class Report:
     sweeps: int = 0
     solves_unconverged: int = 0
     steps_pressed: int = 0
+    steps_damped: int = 0
+    numerical_damping: float = 0.0
+    damping_spring: str = ""
+    gaps_closed: int = 0
+    widest_gap: float = 0.0
+    gap_constraint: str = ""
 
 
-def told(tally: np.ndarray, noted: np.ndarray) -> Report:
-    """The tally (5,) of a flight, and what steps noted (2,)."""
-    halved, halvings, energy, cut, sweeps = tally.tolist()
-    return Report(int(halved), int(halvings), energy, int(cut), int(sweeps), *map(int, noted.tolist()))
+class Landings(NamedTuple):
+    """What bringing states onto constraints did beyond what flights left.
+
+    taken: J that came or went where a mechanism came to be taut, or a gap was closed; closed: how many edits left
+    gaps; gap: the widest, m or rad; constraint: its row.
+    """
+
+    taken: float = 0.0
+    closed: int = 0
+    gap: float = 0.0
+    constraint: str = ""
+
+    def with_gap(self, dynamics: Dynamics, q: np.ndarray) -> Landings:
+        """With what the constraints of dynamics that begin at q (nq,) are missed by."""
+        rows = dynamics.model.constraints
+        missed = np.abs(dynamics.call("constraint_positions", q)) if rows else np.zeros(1)
+        if not missed.max() > GAP:
+            return self
+        worst, wider = int(missed.argmax()), missed.max() > self.gap
+        name = rows[worst].name if wider else self.constraint
+        return self._replace(closed=self.closed + 1, gap=max(self.gap, float(missed.max())), constraint=name)
+
+
+def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:
+    """The tally (9,) of a flight, what steps noted (2,), which spring took most, and what landings did."""
+    halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
+    counts = (
+        int(halved),
+        int(halvings),
+        energy + landings.taken,
+        int(cut),
+        int(sweeps),
+        *map(int, noted.tolist()),
+        int(damped),
+    )
+    return Report(*counts, lost, spring, *landings[1:])
+
+
+def damping_spring(model: Model, tally: np.ndarray, kept: str) -> str:
+    """Name of the spring that a tally of this model has; kept: that of the models before it."""
+    if tally[MOST_BY] < SPRING:
+        return kept
+    tree, which = divmod(int(tally[MOST_BY]), TREE)
+    part = independent(model)[tree]
+    names = [model.velocity_names[s] for s in part.slots] + [model.forces[k].name for k in part.elements]
+    return names[which - SPRING]
+
+
+def keep_name(tally: np.ndarray) -> None:
+    """Have the tally go on with another model, whose springs have other numbers."""
+    tally[MOST_BY] = _KEPT if tally[MOST_BY] else 0.0

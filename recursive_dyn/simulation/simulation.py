@@ -20,7 +20,7 @@ from recursive_dyn.simulation.flying.applied_forces import Acted, AppliedForce, 
 from recursive_dyn.simulation.flying.chart_switching import Charts
 from recursive_dyn.simulation.flying.charts_between_bodies import charts_in_use
 from recursive_dyn.simulation.handling.grab import Hands
-from recursive_dyn.simulation.handling.prescribed_motions import PrescribedMotions, Written, sample, sampled
+from recursive_dyn.simulation.handling.prescribed_motions import PrescribedMotions, Written, sample, stepped
 from recursive_dyn.simulation.handling.prescribing import Prescribing
 from recursive_dyn.simulation.interrupts import Held
 from recursive_dyn.simulation.loads.breaking import Breaking
@@ -222,7 +222,7 @@ class Simulation(Prescribing):
         tau = edit.velocity(self._tau)
         now = edit.bodies.tolist() if self._forces else []
         forces = [(now[k], torque, force, at) for k, torque, force, at in self._forces if now[k] != GONE]
-        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, sampled(motions))
+        timesteps = Timesteps(dynamics, self._integrator, state, self._timesteps, stepped(motions))
         charts = charts_in_use(dynamics, timesteps.memory.arrays.joints)
         momenta = timesteps.at_present().momenta if edit.measures else None
         with Held():

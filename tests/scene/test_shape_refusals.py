@@ -68,7 +68,8 @@ R = sp.Symbol("R")
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"mass": 0.0}, "mass must be positive"),
+        ({"mass": 0.0}, "mass must be positive, not 0.0; leave it out where a body has none"),
+        ({"mass": 0, "inertia": BOX}, "mass must be positive, not 0; leave it out where a body has none"),
         ({"mass": -1.0}, "mass must be positive"),
         ({"mass": NAN}, "mass must be positive and finite"),
         ({"mass": float("inf")}, "mass must be positive and finite"),

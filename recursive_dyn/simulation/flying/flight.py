@@ -15,7 +15,7 @@ from recursive_dyn.codegen.loops.intrinsics import foreign_int
 from recursive_dyn.dynamics.dynamics import Dynamics
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
-from recursive_dyn.integrators.compiled_loop import CODE, TALLY, TALLY_SIZE
+from recursive_dyn.integrators.compiled_loop import CODE, SUMS, TALLY, TALLY_SIZE
 from recursive_dyn.integrators.driven import DRIVEN, LOADED
 from recursive_dyn.integrators.integrator import StatePair
 from recursive_dyn.model.limits import limited
@@ -53,15 +53,18 @@ def flown(it: FlightArrays, q: Floats, v: Floats, tau: Floats, parameters: Float
 @compiled
 def move_tally(source: FlightArrays, target: FlightArrays) -> None:
     """Let what one loop had to do count as what another one had."""
-    for i in range(TALLY, TALLY + TALLY_SIZE):
+    most = TALLY + SUMS
+    if source.work[most] > target.work[most]:
+        target.work[most], target.work[most + 1] = source.work[most], source.work[most + 1]
+    for i in range(TALLY, most):
         target.work[i] += source.work[i]
-        source.work[i] = 0.0
+    source.work[TALLY : TALLY + TALLY_SIZE] = 0.0
 
 
 class Flight:
     """One integrator over one dynamics, at the dynamics' present parameters.
 
-    tally (5,): what steps took, as ``report`` tells it; given: of a flight before this one. driven: whether anything
+    tally (TALLY_SIZE,): what steps took, as ``report`` tells it; given: of one before this. driven: whether anything
     pushes bodies, or is asked at stages, by a loop of its own, which is compiled when that first happens. lawful:
     whether a law ever was; asked (nv,): 1 for slots that it drives in the present step; load (nv,): by how much what
     it gives answers impulses in it, kg or kg m^2; limited: how many numbers of q

@@ -19,9 +19,9 @@ from recursive_dyn.model.clock import PrescribedMotion
 from recursive_dyn.model.with_motions import place, with_motions
 from recursive_dyn.simulation.results.step_results import StepResults
 from recursive_dyn.simulation.state import real
-from recursive_dyn.simulation.stepping.sampled_motion import COUNT, SampledMotion
+from recursive_dyn.simulation.stepping.motion_jumps import NEAR, WrittenMotion, has_ranges
+from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
 
-_NEAR = 1e-6  # m or rad that a motion may begin from where its coordinate is
 Written = Scalar | SampledMotion
 
 
@@ -120,6 +120,14 @@ def sampled(motions: Mapping[str, Written]) -> list[SampledMotion]:
     return [motion for motion in motions.values() if isinstance(motion, SampledMotion)]
 
 
+def stepped(motions: Mapping[str, Written]) -> Motions:
+    """Those that steps look at before they begin: that Python functions say, or expressions that may jump."""
+    written = [
+        WrittenMotion(name, m) for name, m in motions.items() if not isinstance(m, SampledMotion) and has_ranges(m)
+    ]
+    return [*sampled(motions), *written]
+
+
 def sample(motions: Mapping[str, Written], parameters: Parameters, time: float, h: float) -> None:
     """Have those that Python functions say go on from a time, for the length of a step."""
     for motion in sampled(motions):
@@ -131,7 +139,7 @@ def sample(motions: Mapping[str, Written], parameters: Parameters, time: float, 
 
 def _refuse_away(name: str, at: float, start: float, remedy: str) -> None:
     """StateError where a motion begins elsewhere than its coordinate is."""
-    if not abs(start - at) <= _NEAR * (1.0 + abs(start)):
+    if not abs(start - at) <= NEAR * (1.0 + abs(start)):
         raise StateError(
             f"prescribe: '{name}' is at {at:.6g}, its motion begins at {start:.6g}, {abs(start - at):.3g} away; let"
             f" it begin there, or place the coordinate first: {remedy}"

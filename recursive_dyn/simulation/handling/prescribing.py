@@ -32,7 +32,8 @@ class Prescribing(Pushed):
         where the coordinate is; where it moves otherwise than the coordinate does, an impulse on that alone changes
         it. The first motion of a coordinate compiles; another function of time does not. ``prescribed`` tells what it
         takes. A motion prevails over limits. ModelError for what cannot be moved so; StateError where it begins
-        elsewhere, is not finite, or constraints do not let it; then nothing has changed.
+        elsewhere, is not finite, or constraints do not let it; then nothing has changed. A step in which it jumps, or
+        leads beyond the reach of constraints, raises StateError, which names it, and leaves the last good state.
         """
         name, own, motors = getattr(coordinate, "name", coordinate), self._motions, self._timesteps.motors
         motions = own.changed(name, motion)

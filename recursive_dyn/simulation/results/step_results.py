@@ -19,7 +19,7 @@ from recursive_dyn.simulation.kept.events import ContactEvent
 from recursive_dyn.simulation.loads.breaking import Breaking, BrokenConstraint, BrokenJoint
 from recursive_dyn.simulation.loads.constraint_loads import wrenches_of
 from recursive_dyn.simulation.present import Present
-from recursive_dyn.simulation.report import Report, told
+from recursive_dyn.simulation.report import Report
 from recursive_dyn.simulation.results.stepped import Stepped
 from recursive_dyn.simulation.stepping.timesteps import Timesteps
 from recursive_dyn.simulation.surroundings import NamingSurroundings
@@ -65,7 +65,7 @@ class StepResults(Stepped[Dynamics]):
     def report(self) -> Report:
         """What steps took beyond themselves so far: halves, cuts, energy that nothing explains, solves that did not
         converge."""
-        return told(self._timesteps.flight.tally, self._timesteps.noted)
+        return self._timesteps.report()
 
     @property
     def contacts(self) -> Contacts:

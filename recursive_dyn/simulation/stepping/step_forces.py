@@ -10,7 +10,8 @@ import numpy as np
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.layout import body_links
 from recursive_dyn.dynamics.dynamics import Dynamics
-from recursive_dyn.dynamics.projection import settled
+from recursive_dyn.dynamics.projection import landing
+from recursive_dyn.dynamics.taut import Stuck, at_rest, held, led_on, still_stuck, tautened
 from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.integrators.integrator import StatePair
@@ -21,8 +22,10 @@ from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.ball_limits import ball_limits
 from recursive_dyn.simulation.joint_laws.joint_motors import JointMotors
 from recursive_dyn.simulation.joint_laws.motors import Motors
+from recursive_dyn.simulation.report import Landings
 from recursive_dyn.simulation.state import State
-from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions
+from recursive_dyn.simulation.stepping.motion_jumps import WrittenMotion
+from recursive_dyn.simulation.stepping.sampled_motion import COUNT, Motions, SampledMotion
 
 
 def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
@@ -32,21 +35,25 @@ def rule_of(dynamics: Dynamics, integrator: str | None) -> str:
 
 
 class StepForces:
-    """Of one simulation, with ``motions`` that are sampled at the start of every step.
+    """Of one simulation, with ``motions`` that are sampled, or looked at, at the start of every step.
 
     rule: the integrator that its bodies fly by; joints: what they do, in maximal coordinates; bounded: whether these
     have limits or dry friction, or balls have limits; constrained: whether the model has constraints; lands: whether
     states are brought onto these, or onto joints, after a step; singly: whether every step is followed by more than the
     next one; one_by_one: whether one begins with more, too; timed: whether anything is prescribed, so that steps
     ``begin`` and ``end``; motors: of the user; own_motors: of the dynamics' own coordinates, none where joints between
-    bodies have them.
+    bodies have them. landings: what they did beyond what flights left.
     """
+
+    _stuck: Stuck | None  # since the last step, see ``dynamics.taut``
+    _gaping: StatePair | None  # the state that an edit left with gaps, until a step has closed them
 
     def __init__(self, dynamics: Dynamics, integrator: str, motions: Motions = ()) -> None:
         self.joints: JointAction | None = None
         self.rule, self._dynamics = integrator, dynamics
         if isinstance(dynamics, MaximalDynamics):
             self.joints, self.rule = joint_action_of(dynamics, integrator), EXPLICIT
+        self._stuck, self.landings, self._gaping = None, Landings(), None
         self.motors = self.own_motors = Motors(dynamics)
         self._of_joints: JointMotors | None = None
         if isinstance(dynamics, MaximalDynamics):
@@ -54,7 +61,9 @@ class StepForces:
         self.bounded = len(ball_limits(dynamics.model).slots) > 0 or (self.joints is not None and self.joints.bounded)
         self._links = None if self.joints is None else body_links(dynamics.model)
         names = list(dynamics.parameters) if motions else []
-        self._sampled = [(motion, names.index(motion.parameters[0])) for motion in motions]  # where their numbers are
+        own = [m for m in motions if isinstance(m, SampledMotion)]
+        self._sampled = [(motion, names.index(motion.parameters[0])) for motion in own]  # where their numbers are
+        self._written = [m for m in motions if isinstance(m, WrittenMotion)]
         self.timed = bool(dynamics.model.prescribed)
         self.constrained = bool(dynamics.model.constraints)
         self.lands = self.constrained or (self.joints is not None and self.joints.lands)
@@ -82,6 +91,8 @@ class StepForces:
         state.keep_time()
         for motion, first in self._sampled:
             motion.sample(state.time, h, self._dynamics.parameters.values_array[first : first + COUNT])
+        for written in self._written:
+            written.check(state.time, h, self._dynamics.parameters)
 
     def end(self, state: State) -> None:
         """It has ended: what is prescribed is where time says."""
@@ -90,7 +101,10 @@ class StepForces:
             state.q[:], state.v[:] = np.split(self._dynamics.call("in_time", state.q, state.v), [len(state.q)])
 
     def forces(self, state: State, tau: np.ndarray, h: float) -> np.ndarray:
-        """tau (nv,) with what joints between free bodies do in a step of h from here."""
+        """tau (nv,) with what joints between free bodies do in a step of h from here, and what holds what is stuck."""
+        self._stuck = still_stuck(self._dynamics, self._stuck, state.q)
+        if self._stuck is not None:
+            return held(self._dynamics, self._stuck, state.q, state.v, tau)
         return self.on_bodies(state.q, state.v, tau, h)
 
     def on_bodies(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> np.ndarray:
@@ -113,11 +127,48 @@ class StepForces:
         """The state brought onto the constraints, or onto joints between free bodies; where that cannot be, the one
         that the step leads to when it is taken ``again``."""
         try:
-            return settled(self._dynamics, q, v) if self.joints is None else self.joints.landed(q, v)
+            if self.joints is not None:
+                return self.joints.landed(q, v)
+            state, met = landing(self._dynamics, q, v)
         except StateError as error:
-            if again is None or (other := again()) is None:
+            if again is not None and (other := again()) is not None:
+                return self.landed(*other, time)
+            if self.joints is not None or (taut := self._tautened(q, v)) is None:
                 raise StateError(f"simulation at t = {time:.6g} s: {error}") from None
-        return self.landed(*other, time)
+            return taut
+        if self._gaping is not None:
+            began, self._gaping = self._gaping, None
+            self._take(began, state)
+        if not met:
+            return self._tautened(*state) or led_on(self._dynamics, *state) or state
+        self._stuck = still_stuck(self._dynamics, self._stuck, state[0])
+        if self._stuck is not None:
+            return state[0], at_rest(self._dynamics, self._stuck, *state)
+        return state
+
+    def _tautened(self, q: np.ndarray, v: np.ndarray) -> StatePair | None:
+        """Where what is stuck is at rest, if anything is from now on."""
+        self._stuck, taut = None, tautened(self._dynamics, q, v)
+        if taut is None:
+            return None
+        *state, self._stuck = taut
+        self._take((q, v), (state[0], state[1]))
+        return state[0], state[1]
+
+    def begins(self, state: State, landings: Landings) -> None:
+        """It goes on from a state that an edit left, and with these landings."""
+        self.landings = landings if self.joints is not None else landings.with_gap(self._dynamics, state.q)
+        if self.landings.closed > landings.closed:
+            self._gaping = state.q.copy(), state.v.copy()
+
+    def _take(self, before: StatePair, after: StatePair) -> None:
+        """Count the energy that a landing takes, or gives."""
+        change = abs(self._energy(*after) - self._energy(*before))
+        self.landings = self.landings._replace(taken=self.landings.taken + change)
+
+    def _energy(self, q: np.ndarray, v: np.ndarray) -> float:
+        d = self._dynamics
+        return float(d.kinetic_energy(q, v) + d.potential_energy(q) + d.elastic_energy(q))
 
     def keep_momenta(self, q: np.ndarray, v: np.ndarray, state: State) -> None:
         """Let what floats in joints have the momenta in this state that it had at q, v, where it was moved from."""

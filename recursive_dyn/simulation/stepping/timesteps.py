@@ -15,6 +15,7 @@ from recursive_dyn.codegen.making.progress import waiting
 from recursive_dyn.contact.contact_buffer import ContactBuffer
 from recursive_dyn.contact.settings import Settings, Solution
 from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.errors import StateError
 from recursive_dyn.integrators import registry
 from recursive_dyn.maximal.maximal_dynamics import MaximalDynamics
 from recursive_dyn.model.limits import rubbing
@@ -25,8 +26,10 @@ from recursive_dyn.simulation.kept.events import Events
 from recursive_dyn.simulation.kept.memory import Memory
 from recursive_dyn.simulation.loads.joint_loads import JointLoads, breakable
 from recursive_dyn.simulation.present import Present
+from recursive_dyn.simulation.report import Report, damping_spring, keep_name, told
 from recursive_dyn.simulation.state import State
 from recursive_dyn.simulation.stepping.detection import Detection
+from recursive_dyn.simulation.stepping.led_beyond import out_of_reach
 from recursive_dyn.simulation.stepping.sampled_motion import Motions
 from recursive_dyn.simulation.stepping.step_forces import StepForces
 from recursive_dyn.simulation.stepping.timestep import Timestep
@@ -52,6 +55,10 @@ class Timesteps(Timestep):
         self._forces = StepForces(dynamics, integrator, motions)
         self._dynamics, self._integrator, self._state = dynamics, (integrator := self._forces.rule), state
         self.flight: Flight = flight_of(dynamics, integrator, None if before is None else before.flight.tally)
+        self._damping_spring = "" if before is None else before.report().damping_spring
+        if before is not None:
+            self._forces.begins(state, before._forces.landings)
+        keep_name(self.flight.tally)
         self.noted: np.ndarray = np.zeros(2, dtype=np.int64) if before is None else before.noted.copy()
         self._counted: np.ndarray = self.flight.tally.copy()  # where the last flight began
         self.position_share = registry.find(integrator).share
@@ -99,6 +106,11 @@ class Timesteps(Timestep):
         self.events.recall(touching)
         self._detection.kept = None
 
+    def report(self) -> Report:
+        """What steps took beyond themselves so far."""
+        spring = damping_spring(self._dynamics.model, self.flight.tally, self._damping_spring)
+        return told(self.flight.tally, self.noted, spring, self._forces.landings)
+
     def solution(self) -> Solution:
         """What the solve of the last step did."""
         return self.memory.solution()
@@ -126,6 +138,15 @@ class Timesteps(Timestep):
 
         Charts are improved before each, and tau (nv,) with the state. None: the caller did it, before one step.
         """
+        try:
+            self._run(simulation, tau, h, count, charts)
+        except StateError as error:
+            if self._forces.timed and (reason := out_of_reach(self._dynamics, self._state, h)) is not None:
+                raise StateError(reason) from error
+            raise
+
+    def _run(self, simulation: Surrounded, tau: np.ndarray, h: float, count: int, charts: Charts | None) -> None:
+        """``run``, as it fails."""
         while count:
             free = self._detection.surroundings is None and not self.motors and not self._rubbing and not self.loads
             if free:

@@ -1,0 +1,163 @@
+"""Mechanisms that constraints hold by their curvature, as a chain that is stretched to its full length.
+
+There rows depend on each other: forces along them balance (a self-stress s, s^T C = 0), and no row forbids what the
+others allow, v = N y with C N = 0, at first order. At second order they move by y^T H y / 2, H = N^T (s . d C / dq) N.
+Where H has both signs a mechanism goes on in two ways, as a parallelogram that lies flat; where it has one it is stuck
+in all directions that H has (second-order rigidity: Connelly & Whiteley 1996, Second-order rigidity and prestress
+stability for tensegrity frameworks). An error of its rows is quadratic in what moved, and Newton's steps, with every
+row at its own scale, halve that.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from recursive_dyn.dynamics.dynamics import Dynamics
+from recursive_dyn.dynamics.projection import MET, NARROW, missed_by
+
+_FAR = 1e-4  # m or rad that rows may be missed by: what moved is some 1e-2 then
+_STAYS = 1e-5  # rad or m that it may have moved, and rows be the same
+_NEXT = 0.5  # the same from one step to the next
+_RESTS = 1e-9  # m or rad a second of a row that is none
+_LEADS = 1e-5  # of a row's usual size, from where on what is left of it is more than rounding
+_STEPS = 40
+_SAME = 1e-6  # of the largest singular value of rows of length 1: below that they say the same
+_STEP = 1e-4  # rad or m, of differences of the rows' gradients
+_CURVED = 1e-3  # of the largest curvature, that is none
+_Array = np.ndarray
+
+
+class Stuck(NamedTuple):
+    """What is stuck at q (nq,): rows (k, nv) of the ways that it cannot go."""
+
+    q: _Array
+    rows: _Array
+
+
+def still_stuck(dynamics: Dynamics, stuck: Stuck | None, q: _Array) -> Stuck | None:
+    """What is stuck at q of what was; the rows turn with what moves on, as links that spin."""
+    if stuck is None or np.abs(q - stuck.q).max() <= _STAYS:
+        return stuck
+    if np.abs(q - stuck.q).max() > _NEXT or not missed_by(dynamics, q) <= MET:
+        return None
+    rows = _stuck_rows(dynamics, q, _free(dynamics))
+    return None if rows is None else Stuck(q.copy(), rows)
+
+
+def tautened(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array, Stuck] | None:
+    """(q, v, what is stuck), this at rest on the constraints, from where they are missed by next to nothing; None where
+    nothing is stuck."""
+    slots = _free(dynamics)
+    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
+        return None
+    if _led(dynamics, q, v, slots):
+        return None
+    q = _met(dynamics, q, slots)
+    if not missed_by(dynamics, q) <= MET or (rows := _stuck_rows(dynamics, q, slots)) is None:
+        return None
+    stuck = Stuck(q, rows)
+    return q, at_rest(dynamics, stuck, q, v), stuck
+
+
+def led_on(dynamics: Dynamics, q: _Array, v: _Array) -> tuple[_Array, _Array] | None:
+    """(q, v) on the constraints, from where they are missed by next to nothing in a position that a prescribed motion
+    leads through: rows are taken at their own scale while they have any; None from others."""
+    slots = _free(dynamics)
+    if not all(c.holonomic for c in dynamics.model.constraints) or not missed_by(dynamics, q) <= _FAR:
+        return None
+    if not _led(dynamics, q, v, slots):
+        return None
+    q = _met(dynamics, q, slots)
+    C = dynamics.constraint_jacobian(q)
+    if not missed_by(dynamics, q) <= MET or (np.linalg.norm(C, axis=1) < _LEADS * _sizes(dynamics, C)).any():
+        return None
+    return q, v + _change(dynamics, q, C, dynamics.call("constraint_velocities", q, v), slots)
+
+
+def _met(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array:
+    """Where Newton's steps from q lead, every row at its own scale."""
+    for _ in range(_STEPS):
+        phi = dynamics.call("constraint_positions", q)
+        if np.abs(phi).max() <= MET:
+            break
+        q = dynamics.integrate(q, _change(dynamics, q, dynamics.constraint_jacobian(q), phi, slots), 1.0)
+    return q
+
+
+def at_rest(dynamics: Dynamics, stuck: Stuck, q: _Array, v: _Array) -> _Array:
+    """v (nv,) at q without what goes the ways that are stuck, by the least change that keeps to the constraints."""
+    missed = np.append(dynamics.call("constraint_velocities", q, v), stuck.rows @ v)
+    return v + _change(dynamics, q, np.vstack([dynamics.constraint_jacobian(q), stuck.rows]), missed, _free(dynamics))
+
+
+def held(dynamics: Dynamics, stuck: Stuck, q: _Array, v: _Array, tau: _Array) -> _Array:
+    """tau (nv,) with the forces that keep what is stuck from accelerating: those of constraints, by their curvature."""
+    C, a = dynamics.constraint_jacobian(q), dynamics.forward_dynamics(q, v, tau)
+    shares = np.linalg.norm(C, axis=1) / _sizes(dynamics, C)  # of rows that are left out of that next to nothing
+    rows = np.vstack([C, stuck.rows])
+    missed = np.append(np.zeros(len(C)), stuck.rows @ a)
+    weights = np.append(shares, np.ones(len(stuck.rows)))
+    return tau + dynamics.mass_matrix(q) @ _change(dynamics, q, rows, missed, _free(dynamics), weights)
+
+
+def _led(dynamics: Dynamics, q: _Array, v: _Array, slots: _Array) -> bool:
+    """Whether rows feel what is prescribed move: that may be what leads a mechanism on."""
+    given = v.copy()
+    given[slots] = 0.0
+    return bool(np.abs(dynamics.call("constraint_velocities", q, given)).max() > _RESTS)
+
+
+def _free(dynamics: Dynamics) -> _Array:
+    """Slots in v of what is not prescribed."""
+    model = dynamics.model
+    return np.array([s for s in range(model.nv) if s not in model.prescribed], dtype=int)
+
+
+def _stuck_rows(dynamics: Dynamics, q: _Array, slots: _Array) -> _Array | None:
+    """Rows (k, nv) of what is stuck; None if nothing is, or what would be can go on in several ways."""
+    C = dynamics.constraint_jacobian(q)
+    sizes = _sizes(dynamics, C)
+    left, singular, right = np.linalg.svd(C[:, slots] / sizes[:, None])
+    rank = int((singular >= NARROW).sum())
+    if rank == len(C):
+        return None
+    stresses, free = left[:, rank:].T / sizes, np.zeros((dynamics.model.nv, len(slots) - rank))
+    free[slots] = right[rank:].T
+    found = []
+    for stress in stresses:
+        H = np.array([stress @ _turned(dynamics, q, way) @ free for way in free.T])
+        curvatures, ways = np.linalg.eigh(0.5 * (H + H.T))
+        curved = np.abs(curvatures) > _CURVED * max(np.abs(curvatures).max(initial=0.0), _CURVED)
+        if curved.any() and np.ptp(np.sign(curvatures[curved])) == 0.0:
+            found.append((free @ ways[:, curved]).T)
+    return np.vstack(found) if found else None
+
+
+def _sizes(dynamics: Dynamics, C: _Array) -> _Array:
+    """Sizes (m,) of rows C (m, nv), as they usually are where they are less."""
+    usual = np.array([c.usual for c in dynamics.model.constraints])
+    return np.maximum(np.linalg.norm(C, axis=1), np.maximum(usual, 1e-200))
+
+
+def _turned(dynamics: Dynamics, q: _Array, way: _Array) -> _Array:
+    """The change of C (m, nv) along a way (nv,)."""
+    ahead, behind = (dynamics.constraint_jacobian(dynamics.integrate(q, way, h)) for h in (_STEP, -_STEP))
+    return (ahead - behind) / (2.0 * _STEP)
+
+
+def _change(
+    dynamics: Dynamics, q: _Array, rows: _Array, missed: _Array, slots: _Array, weights: _Array | None = None
+) -> _Array:  # fmt: skip
+    """The least change (nv,), by mass, of velocities with these slots that takes from rows what they are missed by;
+    weights: of the rows, all alike if None."""
+    L = np.linalg.cholesky(dynamics.mass_matrix(q)[np.ix_(slots, slots)])
+    reduced = np.linalg.solve(L, rows[:, slots].T).T
+    lengths = np.linalg.norm(reduced, axis=1)
+    known = lengths > 0.0
+    scales = (np.ones(len(rows)) if weights is None else weights)[known] / lengths[known]
+    least = np.linalg.lstsq(reduced[known] * scales[:, None], missed[known] * scales, rcond=_SAME)[0]
+    change = np.zeros(dynamics.nv)
+    change[slots] = -np.linalg.solve(L.T, least)
+    return change

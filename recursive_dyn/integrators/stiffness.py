@@ -1,0 +1,115 @@
+"""What is too stiff for a step of the linearly implicit methods: which springs and dampers answer implicitly, and what
+takes energy of a part of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recursive_dyn.graph.expression import Scalar, array, less, maximum, reciprocal, select, sqrt
+from recursive_dyn.integrators.energy_watch import LITTLE, SPRING
+from recursive_dyn.integrators.watched_loop import RESOLVED, STIFF
+from recursive_dyn.model.independent import IndependentPart
+from recursive_dyn.model.model import Model
+from recursive_dyn.recursion.context import METHOD_TWO, Context
+from recursive_dyn.recursion.equations.lagrangian import nonzero
+from recursive_dyn.recursion.equations.mass_matrix import carried
+from recursive_dyn.recursion.forces.element_slopes import element_slopes, slope_counts
+from recursive_dyn.recursion.multipliers import YieldingRow
+from recursive_dyn.spatial.algebra import dot
+
+
+def holding(c: Context) -> Scalar:
+    """1 by ``held_rk4``, 0 by the other."""
+    h = c.input("dt")[0]
+    return (h - c.input("ahead")[0]) * 2.0 * reciprocal(h)
+
+
+def is_of(row: YieldingRow, part: IndependentPart) -> bool:
+    """Whether a row is of an element of this part."""
+    return any(nonzero(row.r[s]) for s in part.slots)
+
+
+def turning_springs(c: Context) -> dict[int, Scalar]:
+    """By slot, whether balls' springs answer implicitly, 1 or 0: by ``held_rk4`` all, by the other what is too stiff
+    for the step."""
+    return _too_stiff(c, {s: joint.torsion for s, joint in enumerate(c.model.coordinates) if joint.torsion}, STIFF, 0.0)
+
+
+def lossy_springs(c: Context) -> dict[int, Scalar]:
+    """By slot, whether joints' springs take energy, 1 or 0: by ``held_rk4`` all, by the other what the step does not
+    resolve."""
+    own = {s: joint.stiffness for s, joint in enumerate(c.model.coordinates) if joint.stiffness}
+    return _too_stiff(c, own, RESOLVED, 1.0)
+
+
+def _too_stiff(c: Context, stiffness: dict[int, Scalar], most: float, unknown: float) -> dict[int, Scalar]:
+    """By slot, whether h sqrt(K / M_ii) is above ``most``, or all is held; ``unknown`` where M_ii is not asked for."""
+    if not stiffness:
+        return {}
+    whole, held, found = c.input("whole")[0], holding(c), dict[int, Scalar]()
+    inertia = [] if c.method == METHOD_TWO else carried(c.tree)
+    for s, K in stiffness.items():
+        found[s] = maximum(held, unknown)
+        if inertia:
+            found[s] = select(less(inertia[s] * most**2, whole * whole * K), 1.0, held)
+    return found
+
+
+def yielding_rows(c: Context) -> list[YieldingRow]:
+    """Force elements, as far as they answer implicitly: by ``held_rk4`` all, else what is too stiff for the step."""
+    if c.method == METHOD_TWO:
+        return []
+    h, whole = c.input("dt")[0], c.input("whole")[0]
+    before, way = c.input("a_before"), c.input("v_before") + c.tree.v * h
+    held = holding(c)
+    found, stiff = [], slope_counts(c.model)[0]
+    for i, r in enumerate(element_slopes(c.tree)):
+        pull = dot(array(r), way + before * h if i < stiff else before)
+        share, least = (h, STIFF**2 * reciprocal(whole * whole)) if i < stiff else (sqrt(h), STIFF * reciprocal(whole))
+        found.append(YieldingRow(r, pull, share, least * (1.0 - held)))
+    return found
+
+
+def taking(
+    c: Context, part: IndependentPart, springs: dict[int, Scalar], answers: Sequence[tuple[YieldingRow, Scalar]]
+) -> Scalar:  # fmt: skip
+    """What takes energy of a part: 0 if nothing does, or -1 where springs carry some; 1 if more than springs of its own
+    do, or all is held; else SPRING and the place, among slots, then elements of the part, of one that is too stiff.
+
+    springs: by slot, whether it is; answers: of yielding rows, which answer.
+    """
+    stiff, model, held = slope_counts(c.model)[0], c.model, holding(c)
+    own = [(k, row, here) for k, (row, here) in enumerate(answers) if is_of(row, part)]
+    springy = own or any(s in springs for s in part.slots)
+    more: Scalar = held if springy or any(model.coordinates[s].damping for s in part.slots) else 0.0
+    which: Scalar = 0.0
+    for place, s in enumerate(part.slots):
+        which = maximum(which, springs.get(s, 0.0) * (SPRING + place))
+    owners = [k for k, e in enumerate(model.forces) if e.energy is not None for _ in range(e.directions)]
+    for k, _, here in own:
+        if k < stiff:
+            which = maximum(which, here * (SPRING + len(part.slots) + part.elements.index(owners[k])))
+        else:
+            more = more + here
+    if nonzero(which):
+        which = select(less(0.0, _damps(c, part) * which), 1.0, which)
+    nothing = -1.0 if _carries(model, part) else 0.0
+    return select(less(0.0, more), 1.0, select(less(0.0, which), which, nothing))
+
+
+def _damps(c: Context, part: IndependentPart) -> Scalar:
+    """Above 0 if joint dampers of a part take more than LITTLE of a coordinate's speed in a step."""
+    whole, found = c.input("whole")[0], list[Scalar]()
+    if damped := [s for s in part.slots if c.model.coordinates[s].damping]:
+        inertia = [0.0] * c.model.nv if c.method == METHOD_TWO else carried(c.tree)
+        found = [select(less(inertia[s] * LITTLE, whole * c.model.coordinates[s].damping), 1.0, 0.0) for s in damped]
+    return sum(found, 0.0)
+
+
+def _carries(model: Model, part: IndependentPart) -> bool:
+    """Whether springs carry energy of a part, and nothing has dampers."""
+    joints, elements = [model.coordinates[s] for s in part.slots], [model.forces[k] for k in part.elements]
+    if any(joint.damping for joint in joints) or any(element.terms for element in elements):
+        return False
+    elastic = any(joint.stiffness or joint.torsion for joint in joints)
+    return elastic or any(element.energy is not None for element in elements)

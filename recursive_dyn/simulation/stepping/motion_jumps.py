@@ -1,0 +1,81 @@
+"""Where a prescribed motion jumps: no force moves what is there one moment and elsewhere the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from recursive_dyn.errors import StateError
+from recursive_dyn.graph.expression import Expression, Scalar, evaluate, reachable
+from recursive_dyn.joint.coordinate import CLOCK
+
+NEAR = 1e-6  # m or rad, and of a position, by which a motion may begin from where its coordinate is, or jump
+_ROUNDING = 1e-9  # of a step, more than the clock rounds
+_HALVES = 44  # of an interval, after which what has not moved less has jumped: it is next to the rounding of time
+
+
+def refuse_jump(name: str, at: Callable[[float], float], start: float, end: float) -> None:
+    """StateError if a motion ``at`` jumps between two times: halves of the interval, those that it moves more in, come
+    down to nothing, and what it moves in them does not."""
+    first, last = at(start), at(end)
+    for _ in range(_HALVES):
+        if _together(first, last):
+            return
+        middle = 0.5 * (start + end)
+        x = at(middle)
+        if abs(x - first) > abs(last - x):
+            end, last = middle, x
+        else:
+            start, first = middle, x
+    if not _together(first, last):
+        raise jump(name, first, last, end)
+
+
+def jump(name: str, before: float, after: float, time: float) -> StateError:
+    """What is told of a motion that jumps."""
+    return StateError(
+        f"the motion of '{name}' jumps from {before:.6g} to {after:.6g} at t = {time:.6g} s; let it be continuous, and"
+        " give the same answer whenever it is asked for the same time, or lead the coordinate there by a motor:"
+        f" simulation.motors['{name}'] = Motor(position=...). The last good state is kept"
+    )
+
+
+class SeamChecks:
+    """Checks of one motion, step after step: whether it goes on where the last one left it."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._end, self._x = name, float("inf"), 0.0
+
+    def check(self, start: float, first: float, end: float, last: float) -> None:
+        """A step from a time and place to others. StateError if the step that ended at its start ended elsewhere."""
+        if abs(start - self._end) <= NEAR * (end - start) and not _together(self._x, first):
+            raise jump(self._name, self._x, first, start)
+        self._end, self._x = end, last
+
+
+class WrittenMotion:
+    """A motion that an expression says which is another one in some ranges, where these may not meet."""
+
+    def __init__(self, name: str, value: Scalar) -> None:
+        self.name, self._value, self._seam = name, value, SeamChecks(name)
+
+    def check(self, time: float, h: float, parameters: Mapping[str, float]) -> None:
+        """StateError if it jumps in a step of h from a time on."""
+        values: dict[Any, Scalar] = {("parameter", name): x for name, x in parameters.items()}
+
+        def at(when: float) -> float:
+            (x,) = evaluate([self._value], values | {("parameter", CLOCK): when})
+            return float(x)
+
+        end = time + h * (1.0 + _ROUNDING)  # or the clock may be behind a jump there, and this before
+        self._seam.check(time, at(time), end, at(end))
+        refuse_jump(self.name, at, time, end)
+
+
+def has_ranges(value: Scalar) -> bool:
+    """Whether an expression is another one in some ranges."""
+    return isinstance(value, Expression) and any(node.op == "select" for node in reachable([value]))
+
+
+def _together(x: float, y: float) -> bool:
+    return abs(y - x) <= NEAR * (1.0 + abs(x))

@@ -1,0 +1,104 @@
+"""Prescribed motions that jump, or lead to where constraints cannot be met, are told by name; all others go on."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import recursive_dyn as rd
+from recursive_dyn.dynamics.projection import settled
+from scene import Body, Scene, joints
+
+TIME = Scene().time
+H = 1 / 200
+
+
+def bar(name: str) -> Body:
+    return Body(name, mass=1.0, center_of_mass=(0, 0, -0.25), inertia=np.eye(3) / 50)
+
+
+def pendulum() -> rd.Simulation:
+    """A crank with a rod on it."""
+    scene = Scene()
+    crank = scene.world.attach(bar("crank"), joints.revolute("y"))
+    crank.attach(bar("rod"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
+    return rd.Simulation(scene.compile(), H)
+
+
+def four_bar(rule: str, h: float) -> rd.Simulation:
+    """Ground and coupler of 1 m, a crank of 0.5 m and a rocker of 0.3 m: sin(crank) is between -0.76 and 0.44."""
+    scene = Scene()
+    crank = scene.world.attach(bar("crank"), joints.revolute("y"))
+    rocker = scene.world.attach(bar("rocker"), joints.revolute("y"), at=rd.pose((1, 0, 0)))
+    coupler = crank.attach(bar("coupler"), joints.revolute("y"), at=rd.pose((0, 0, -0.5)))
+    gap = coupler.point((1, 0, 0)) - rocker.point((0, 0, -0.3))
+    scene.constrain(gap[0], gap[2], name="pin")
+    dynamics = scene.compile()
+    sim = rd.Simulation(dynamics, h, rule)
+    sim.q = settled(dynamics, np.zeros(3), np.zeros(3))[0]
+    return sim
+
+
+@pytest.mark.parametrize("when", [0.0075, 0.05, 0.0525])
+@pytest.mark.parametrize("far", [1e-3, 0.5, 100.0])
+@pytest.mark.parametrize("written", [False, True])
+def test_a_jump_is_told_and_nothing_moves(written, far, when):
+    """Where two steps meet, or within one, as a function or an expression says it."""
+    sim = pendulum()
+    sim.prescribe(
+        "crank.angle", sp.Piecewise((0.0, when > TIME), (far, True)) if written else lambda t: far * (t >= when)
+    )
+    with pytest.raises(
+        rd.StateError, match=rf"motion of 'crank.angle' jumps from 0 to {far:g} at t = {when:g} s.*motor"
+    ):
+        sim.step(40)
+    assert when - H - 1e-9 < sim.time < when + 1e-9
+    assert sim.q[0] == 0.0 and abs(sim.v[1]) < 1e-12
+    sim.prescribe("crank.angle", 0.0)
+    sim.step(40)
+
+
+def test_a_function_that_answers_otherwise_when_asked_again_is_told():
+    """As one that looks at what a person holds: between steps it is elsewhere."""
+    sim, hand = pendulum(), [0.0]
+    sim.prescribe("crank.angle", lambda t: hand[0])
+    sim.step(5)
+    hand[0] = 0.2
+    with pytest.raises(rd.StateError, match=r"'crank.angle' jumps from 0 to 0.2 at t = 0.025 s"):
+        sim.step()
+    assert sim.q[0] == 0.0
+
+
+CONTINUOUS = {
+    "kink": lambda t: 2.0 * max(0.0, t - 0.0512),
+    "ranges that meet": sp.Piecewise((0.0, TIME < 0.05), ((TIME - 0.05) ** 2, True)),
+    "distance": 0.3 - abs(TIME - 0.3),
+    "root": lambda t: float(np.sqrt(max(0.0, t - 0.05))),
+    "three radians a step": lambda t: 0.01 * np.sin(600.0 * t),
+    "a step that is smooth": lambda t: 0.5 / (1.0 + np.exp(-(t - 0.05) / 1e-3)) - 0.5 / (1.0 + np.exp(50.0)),
+}
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_what_is_continuous_goes_on(name):
+    sim, motion = pendulum(), CONTINUOUS[name]
+    sim.prescribe("crank.angle", motion)
+    sim.step(20)
+    end = float(motion.subs(TIME, 0.1)) if isinstance(motion, sp.Basic) else motion(0.1)
+    assert sim.q[0] == pytest.approx(end, abs=1e-6)
+
+
+@pytest.mark.parametrize("rule", ["linearly_implicit_rk4", "semi_implicit_euler", "rk4", "implicit_midpoint"])
+@pytest.mark.parametrize("h", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("speed, end", [(1.0, np.arcsin(0.44)), (-1.0, -np.arcsin(0.76)), (10.0, np.arcsin(0.44))])
+def test_a_crank_that_is_led_out_of_reach_is_told(rule, h, speed, end):
+    """In the step in which its loop comes to be taut, with the constraint, whatever that fails of."""
+    sim = four_bar(rule, h)
+    start = float(sim.q[0])
+    sim.prescribe("crank.angle", lambda t: start + speed * t)
+    with pytest.raises(
+        rd.StateError, match=r"motion of 'crank.angle' leads to where constraint 'pin\[[01]\]' cannot be"
+    ):
+        sim.step(round(3.0 / h))
+    assert 0.0 <= (end - sim.q[0]) * np.sign(speed) < abs(speed) * h
+    sim.prescribe("crank.angle", None)
+    sim.step(2)

@@ -46,26 +46,37 @@ def test_so_is_one_that_friction_could_wedge(friction, seed):
     assert largest < 20.0 and lost < 0.02
 
 
+def thrown_about(friction: float, restitution: float, seed: int) -> tuple[float, float]:
+    """Three balls in a narrow box, which touch each other and walls at once: (largest impulse, N s, residual, m/s)."""
+    rng, material, scene = np.random.default_rng(seed), rd.Material(friction, restitution=restitution), Scene()
+    for axis in range(3):
+        for side in (-1, 1):
+            size, at = np.full(3, 0.8), np.zeros(3)
+            size[axis], at[axis] = 0.1, 0.25 * side
+            scene.world.shapes.append(shapes.Box(tuple(size), at=rd.pose(at), material=material))
+    for k, at in enumerate(((-0.12, -0.1, -0.1), (0.12, -0.1, -0.1), (0.0, 0.1, -0.1))):
+        ball = Body(f"b{k}", [shapes.Sphere(0.06, material=material)], mass=1.0 + k)
+        scene.world.attach(ball, joints.free(), at=rd.pose(at))
+    largest = residual = 0.0
+    with mirror(scene, 1 / 60, ground=False) as shown:
+        for k in range(3):
+            shown.sim.place(f"b{k}", velocity=(*10 * rng.normal(size=3), *3 * rng.normal(size=3)))
+        for _ in range(150):
+            shown.step()
+            largest = max([largest, *(float(np.linalg.norm(c.impulse)) for c in shown.contacts)])
+            residual = max(residual, shown.sim.solution.residual)
+    return largest, residual
+
+
 def test_what_is_wedged_is_pressed_by_the_least_that_holds_it():
-    """Balls thrown about a narrow box: contacts of two on each other and on walls could press with any force."""
-    largest = 0.0
-    for seed in range(4):
-        rng, material, scene = np.random.default_rng(seed), rd.Material(friction=2.0), Scene()
-        for axis in range(3):
-            for side in (-1, 1):
-                size, at = np.full(3, 0.8), np.zeros(3)
-                size[axis], at[axis] = 0.1, 0.25 * side
-                scene.world.shapes.append(shapes.Box(tuple(size), at=rd.pose(at), material=material))
-        for k, at in enumerate(((-0.12, -0.1, -0.1), (0.12, -0.1, -0.1), (0.0, 0.1, -0.1))):
-            ball = Body(f"b{k}", [shapes.Sphere(0.06, material=material)], mass=1.0 + k)
-            scene.world.attach(ball, joints.free(), at=rd.pose(at))
-        with mirror(scene, 1 / 60, ground=False) as shown:
-            for k in range(3):
-                shown.sim.place(f"b{k}", velocity=(*10 * rng.normal(size=3), *3 * rng.normal(size=3)))
-            for _ in range(150):
-                shown.step()
-                largest = max([largest, *(float(np.linalg.norm(c.impulse)) for c in shown.contacts)])
-    assert largest < 50.0
+    """Contacts of two balls on each other and on walls could press with any force."""
+    assert max(thrown_about(2.0, 0.0, seed)[0] for seed in range(4)) < 50.0
+
+
+@pytest.mark.parametrize(("friction", "restitution"), [(1.0, 0.3), (1.2, 0.5), (2.0, 0.8)])
+def test_there_is_a_solution_where_restitution_and_friction_have_none(friction, restitution):
+    """What should bounce and is wedged comes to rest."""
+    assert max(thrown_about(friction, restitution, seed)[1] for seed in range(6)) <= 1e-5
 
 
 @pytest.mark.parametrize("gap", [0.1, 0.19])

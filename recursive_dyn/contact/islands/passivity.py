@@ -15,6 +15,8 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, compiled
 from recursive_dyn.contact.blocks import Island, accumulate, component, moving, velocity
 from recursive_dyn.contact.islands.methods import solved
+from recursive_dyn.contact.islands.rescue import clear
+from recursive_dyn.contact.tuning import FAILED
 
 Impulses = Annotated[np.ndarray, float, 6]
 Lent = Annotated[np.ndarray, float, 3]
@@ -23,12 +25,15 @@ Lent = Annotated[np.ndarray, float, 3]
 @compiled
 def solved_without_gain(it: Island, lent: Lent, iterations: int, tolerance: float) -> tuple[int, float]:
     """Solve an island, again without bounces if they brought energy in, and go on from there to where they bring none;
-    (sweeps, residual).
+    and without bounces alone where with them there is no solution, as where friction wedges; (sweeps, residual).
 
     lent (n, 3), m/s: what forces change the velocities of each contact by after it bounced: they take or give that on
     the way by which it moves on.
     """
     sweeps, residual = solved(it, iterations, tolerance)
+    if residual > FAILED and _gives_up_bounces(it):
+        done, residual = solved(it, iterations, tolerance)
+        sweeps += done
     (whole, _), pressed, count = gain(it, lent), 0.0, len(it.contacts)
     for c in it.contacts:
         pressed += it.P[c, 0]
@@ -46,6 +51,18 @@ def solved_without_gain(it: Island, lent: Lent, iterations: int, tolerance: floa
     if least < 0.0:
         _go_towards(it, lent, P, Q, least, whole)
     return sweeps + done, max(residual, change)
+
+
+@compiled
+def _gives_up_bounces(it: Island) -> bool:
+    """Let contacts come to rest that would bounce, from no impulses; whether any would."""
+    any_bounce = False
+    for c in it.contacts:
+        if it.targets[c] > 0.0:
+            it.targets[c], any_bounce = 0.0, True
+    if any_bounce:
+        clear(it)
+    return any_bounce
 
 
 @compiled

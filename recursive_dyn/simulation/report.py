@@ -83,16 +83,13 @@ class Landings(NamedTuple):
 def told(tally: np.ndarray, noted: np.ndarray, spring: str, landings: Landings) -> Report:
     """The tally (9,) of a flight, what steps noted (2,), which spring took most, and what landings did."""
     halved, halvings, energy, cut, sweeps, damped, lost, *_ = tally.tolist()
-    counts = (
-        int(halved),
-        int(halvings),
-        energy + landings.taken,
-        int(cut),
-        int(sweeps),
-        *map(int, noted.tolist()),
-        int(damped),
-    )
-    return Report(*counts, lost, spring, *landings[1:])
+    unconverged, pressed = noted.tolist()
+    return Report(
+        steps_halved=int(halved), halvings=int(halvings), unexplained_energy=energy + landings.taken,
+        steps_cut=int(cut), sweeps=int(sweeps), solves_unconverged=int(unconverged), steps_pressed=int(pressed),
+        steps_damped=int(damped), numerical_damping=lost, damping_spring=spring,
+        gaps_closed=landings.closed, widest_gap=landings.gap, gap_constraint=landings.constraint,
+    )  # fmt: skip
 
 
 def damping_spring(model: Model, tally: np.ndarray, kept: str) -> str:

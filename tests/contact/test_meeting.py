@@ -7,7 +7,7 @@ import pytest
 from contact_scenes import mirror, position, put, twist
 
 import recursive_dyn as rd
-from scene import Scene, shapes
+from scene import Body, Scene, joints, shapes
 
 BALL, BOX, CAPSULE = shapes.Sphere(0.1), shapes.Box((0.2, 0.16, 0.12)), shapes.Capsule(0.05, 0.2)
 SLOP = 2e-4  # of the angular momentum: what collides comes to rest half a hundredth of a millimetre deep
@@ -48,6 +48,36 @@ def test_balls_keep_their_angular_momentum(h, friction, restitution):
 def test_others_do_in_second_order(shape, h, most):
     material = rd.Material(0.5, restitution=1.0)
     assert np.nanmedian([collided(shape, h, seed, material) for seed in range(8)]) < most
+
+
+def struck_limb(h: float, seed: int, material: rd.Material) -> float:
+    """``collided`` of a ball and a chain of three limbs that floats."""
+    rng, scene = np.random.default_rng(seed), Scene(gravity=(0, 0, 0))
+    limb, pose = shapes.Capsule(0.05, 0.1, material=material), np.eye(4)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    pose[:3, :3], pose[:3, 3] = turn * np.linalg.det(turn), (0.35, *0.04 * rng.normal(size=2))
+    parent = put(scene, "limb 0", limb, pose)
+    for k, axis in ((1, "y"), (2, "x")):
+        parent.attach(own := Body(f"limb {k}", [limb], mass=1.0), joints.revolute(axis), at=rd.pose((0, 0, 0.22)))
+        parent = own
+    put(scene, "ball", replace(BALL, material=material), rd.pose((-0.35, 0, 0)), 2.0)
+    with mirror(scene, h, ground=False) as shown:
+        sim, struck = shown.sim, False
+        for name, speed in (("limb 0", -1.3), ("ball", 1.3)):
+            sim.place(name, velocity=(*0.3 * rng.normal(size=3), speed, 0, 0))
+        start = sim.dynamics.momentum(sim.q, sim.v)[:3]
+        for _ in range(round(0.6 / h)):
+            shown.step()
+            struck = struck or any(np.any(c.impulse) for c in shown.contacts)
+        change = sim.dynamics.momentum(sim.q, sim.v)[:3] - start
+    return float(np.linalg.norm(change) / np.linalg.norm(start)) if struck else np.nan
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_what_floats_with_limbs_does_too(restitution):
+    material = rd.Material(0.5, restitution=restitution)
+    assert np.nanmedian([struck_limb(1 / 60, seed, material) for seed in range(8)]) < 2e-3
+    assert np.nanmedian([struck_limb(1 / 240, seed, material) for seed in range(8)]) < 5e-4
 
 
 @pytest.mark.parametrize("h", [1 / 60, 1 / 240, 1 / 1000])

@@ -17,7 +17,7 @@ import numpy as np
 from recursive_dyn.codegen.compiled import Floats, Integers, compiled
 from recursive_dyn.contact.contact_buffer import ContactTable
 from recursive_dyn.contact.problem import ImpulseProblem
-from recursive_dyn.contact.rows.lasting import dot, lone_of, row
+from recursive_dyn.contact.rows.lasting import dot, row, tree_of
 
 Points = Annotated[np.ndarray, float, 2, 3]
 
@@ -47,14 +47,15 @@ def _pair_met(problem: ImpulseProblem, found: Integers, first: int, end: int) ->
     """``met`` of all contacts of two bodies, with their bodies as they were at one time: what is wedged between them
     would be torn apart by friction were each contact of another time."""
     contacts, d, u, since = problem.contacts, np.empty(3), np.zeros(3), 0.0
-    a, b = lone_of(problem, first, 0), lone_of(problem, first, 1)
+    a, b = tree_of(problem, first, 0), tree_of(problem, first, 1)
     if a >= 0 and b >= 0:
-        _moves_past(problem, a, b, u)
         for c in range(first, end):
             if contacts.gaps[c] < 0.0 and not _pressed(problem, c, found[c]):
-                if contacts.balls[c, 0] > 0.0 and contacts.balls[c, 1] > 0.0 and _balls_met(problem, c, u):
-                    return
-                since = max(since, _since(problem, c, u))
+                balls = contacts.balls[c, 0] > 0.0 and contacts.balls[c, 1] > 0.0
+                since = max(since, _balls_since(problem, c) if balls else _since(problem, c))
+        start, flown, s, t = problem.lone.start, problem.lone.flown, problem.lone.home[a], problem.lone.home[b]
+        for i in range(3, 6):
+            u[i - 3] = 0.5 * (start[s, i] + flown[s, i] - start[t, i] - flown[t, i])
     for c in range(first, end):
         for i in range(3):
             d[i] = contacts.points[c, 0, i] - contacts.points[c, 1, i] - since * u[i]
@@ -77,42 +78,42 @@ def told(contacts: ContactTable, points: Points) -> None:
 
 
 @compiled
-def _moves_past(problem: ImpulseProblem, a: int, b: int, u: Floats) -> None:
-    """Write the velocity u (3,) of the centre of lone body a against that of b, in the mean of a step's flight."""
-    start, flown = problem.lone.start, problem.lone.flown
-    for i in range(3):
-        u[i] = 0.5 * (start[a, 3 + i] + flown[a, 3 + i] - start[b, 3 + i] - flown[b, 3 + i])
+def _moves_past(problem: ImpulseProblem, c: int, a: float, b: float, u: Floats) -> None:
+    """Write the velocity u (3,) of a point of A, ``a`` beneath its surface, against one of B, ``b`` beneath its own, as
+    the mean over a step's flight."""
+    contacts, lone, r, w = problem.contacts, problem.lone, np.empty(3), np.empty(3)
+    u[:] = 0.0
+    for side in range(2):
+        k, sign, deep = tree_of(problem, c, side), 1.0 - 2.0 * side, a if side == 0 else -b
+        for i in range(3):
+            r[i] = contacts.points[c, side, i] + deep * contacts.normals[c, i] - lone.centers[k, i]
+            w[i] = 0.5 * (lone.start[k, i] + lone.flown[k, i])
+        for i in range(3):
+            p, q = (i + 1) % 3, (i + 2) % 3
+            push = 0.5 * (lone.start[k, 3 + i] + lone.flown[k, 3 + i])
+            u[i] += sign * (push + w[p] * r[q] - w[q] * r[p])
 
 
 @compiled
-def _since(problem: ImpulseProblem, c: int, u: Floats) -> float:
-    """How long ago the surfaces of a contact touched, s, whose centres move with u against each other; 0 if they did
-    not fly into each other within the step."""
-    contacts, lone, gap, speed = problem.contacts, problem.lone, problem.contacts.gaps[c], 0.0
-    n = row(contacts.normals[c])
-    for side in range(2):
-        k, sign = lone_of(problem, c, side), 0.5 - side
-        x = contacts.points[c, side, 0] - lone.centers[k, 0]
-        y = contacts.points[c, side, 1] - lone.centers[k, 1]
-        z = contacts.points[c, side, 2] - lone.centers[k, 2]
-        w0 = sign * (lone.start[k, 0] + lone.flown[k, 0])
-        w1 = sign * (lone.start[k, 1] + lone.flown[k, 1])
-        w2 = sign * (lone.start[k, 2] + lone.flown[k, 2])
-        speed += n[0] * (w1 * z - w2 * y) + n[1] * (w2 * x - w0 * z) + n[2] * (w0 * y - w1 * x)
-    speed += dot(n, row(u))
+def _since(problem: ImpulseProblem, c: int) -> float:
+    """How long ago the surfaces of a contact touched, s; 0 if they did not fly into each other within the step."""
+    gap, u = problem.contacts.gaps[c], np.empty(3)
+    _moves_past(problem, c, 0.0, 0.0, u)
+    speed = dot(row(problem.contacts.normals[c]), row(u))
     return gap / speed if speed < 0.0 and gap > speed * problem.options.h else 0.0
 
 
 @compiled
-def _balls_met(problem: ImpulseProblem, c: int, u: Floats) -> bool:
-    """Have two balls touch as they did when they met, if they did within the step; u as in ``_since``."""
-    contacts, n = problem.contacts, problem.contacts.normals[c]
+def _balls_since(problem: ImpulseProblem, c: int) -> float:
+    """The same of two balls, whose normal and points become those of when they touched."""
+    contacts, n, u = problem.contacts, problem.contacts.normals[c], np.empty(3)
     a, b = contacts.balls[c, 0], contacts.balls[c, 1]
+    _moves_past(problem, c, a, b, u)
     far = a + b + contacts.gaps[c]
     closing, square = far * dot(row(n), row(u)), dot(row(u), row(u))
     root = np.sqrt(max(closing * closing - square * (far * far - (a + b) ** 2), 0.0))
     if square * problem.options.h <= closing + root:
-        return False
+        return 0.0
     since, along = (closing + root) / square, 0.0
     for i in range(3):
         now = far * n[i]
@@ -122,7 +123,7 @@ def _balls_met(problem: ImpulseProblem, c: int, u: Floats) -> bool:
         contacts.points[c, 1, i] -= b * (n[i] - m)
         n[i] = m
     contacts.gaps[c] = along - (a + b)
-    return True
+    return since
 
 
 @compiled
